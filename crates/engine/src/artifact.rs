@@ -1,0 +1,60 @@
+//! What a worker makes and a critic judges: a manifest of entries. A text draft has one entry.
+
+use serde::{Deserialize, Serialize};
+
+use crate::digest::Digest;
+
+/// One file of an artifact.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct Entry {
+    pub path: String,
+    /// Unix permission bits.
+    pub mode: u32,
+    pub blob: Digest,
+}
+
+/// A sorted list of entries. Its digest is the artifact's identity wherever a verdict is bound.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Manifest {
+    entries: Vec<Entry>,
+}
+
+impl Manifest {
+    pub fn new(mut entries: Vec<Entry>) -> Self {
+        entries.sort();
+        entries.dedup_by(|a, b| a.path == b.path);
+        Self { entries }
+    }
+
+    /// The manifest of a draft that is one text.
+    pub fn of_text(blob: Digest) -> Self {
+        Self { entries: vec![Entry { path: "draft".to_owned(), mode: 0o644, blob }] }
+    }
+
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    pub fn digest(&self) -> Digest {
+        let mut lines = String::new();
+        for e in &self.entries {
+            use std::fmt::Write as _;
+            let _ = writeln!(lines, "{:o} {} {}", e.mode, e.blob, e.path);
+        }
+        Digest::of(lines.as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_manifest_is_the_same_whatever_order_its_entries_came_in() {
+        let entry = |path: &str| Entry { path: path.into(), mode: 0o644, blob: Digest::of(path.as_bytes()) };
+        let one = Manifest::new(vec![entry("b"), entry("a")]);
+        let two = Manifest::new(vec![entry("a"), entry("b")]);
+        assert_eq!(one.digest(), two.digest());
+        assert_ne!(one.digest(), Manifest::new(vec![entry("a")]).digest());
+    }
+}

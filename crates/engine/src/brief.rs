@@ -1,0 +1,2 @@
+//! stub
+pub fn neutralise(t: &str) -> std::borrow::Cow<'_, str> { t.into() }

@@ -1,0 +1,361 @@
+//! Money, tokens, time and calls: what may be spent, what is reserved, what was spent.
+//!
+//! Amounts are integers so that every machine adds them alike. A call reserves its worst case before
+//! it is requested; the reservation becomes the real usage when the reply is recorded, or stays spent
+//! as `unknown` if no reply ever is.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::effect::{EffectId, NodePath};
+
+/// Nano-dollars. A price of 3 dollars per million tokens is 3,000 of these per token.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug, Serialize, Deserialize)]
+pub struct Money(pub u64);
+
+impl Money {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    pub fn from_usd(usd: f64) -> Self {
+        Self((usd.max(0.0) * 1e9).round() as u64)
+    }
+
+    pub fn usd(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+}
+
+impl fmt::Display for Money {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let usd = self.usd();
+        if self.0 != 0 && usd < 0.01 { write!(f, "${usd:.4}") } else { write!(f, "${usd:.2}") }
+    }
+}
+
+/// A dated price row: nano-dollars per token.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Price {
+    pub input: u64,
+    pub output: u64,
+    #[serde(default)]
+    pub cache_read: u64,
+    #[serde(default)]
+    pub cache_write: u64,
+    /// The day the row was true, `2026-11-01`; `config` where the user gave it.
+    pub as_of: String,
+}
+
+/// What a call used. `cost` is the agent's own figure, if it states one; else the price row decides.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct Usage {
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub input: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub output: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cache_read: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cache_write: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Money>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde wants a reference
+fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
+impl Usage {
+    pub const fn tokens(&self) -> u64 {
+        self.input
+            .saturating_add(self.output)
+            .saturating_add(self.cache_read)
+            .saturating_add(self.cache_write)
+    }
+
+    pub fn cost_at(&self, price: Option<&Price>) -> Money {
+        if let Some(stated) = self.cost {
+            return stated;
+        }
+        let Some(p) = price else { return Money(0) };
+        let part = |n: u64, each: u64| n.saturating_mul(each);
+        Money(
+            part(self.input, p.input)
+                .saturating_add(part(self.output, p.output))
+                .saturating_add(part(self.cache_read, p.cache_read))
+                .saturating_add(part(self.cache_write, p.cache_write)),
+        )
+    }
+}
+
+/// The worst case a call may cost, held back before it is sent.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct Reservation {
+    pub tokens: u64,
+    pub money: Money,
+}
+
+/// Caps. Absent means no cap of that kind; zero means nothing at all.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct Limits {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub money: Option<Money>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub active_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<u32>,
+}
+
+impl Limits {
+    /// These limits with every cap that `raised` names put in its place.
+    pub fn with(self, raised: Self) -> Self {
+        Self {
+            tokens: raised.tokens.or(self.tokens),
+            money: raised.money.or(self.money),
+            active_ms: raised.active_ms.or(self.active_ms),
+            calls: raised.calls.or(self.calls),
+        }
+    }
+}
+
+/// Who pays: a call is charged to the run, to its node and every node above, and to its agent.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Account {
+    Run,
+    Node(NodePath),
+    Agent(String),
+}
+
+impl fmt::Display for Account {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Run => f.write_str("the run"),
+            Self::Node(n) => write!(f, "loop `{n}`"),
+            Self::Agent(a) => write!(f, "agent `{a}`"),
+        }
+    }
+}
+
+/// Which cap stood in the way, and by how much.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Shortage {
+    pub account: Account,
+    pub cap: Cap,
+    pub limit: u64,
+    /// Spent and reserved already.
+    pub committed: u64,
+    pub wanted: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cap {
+    Tokens,
+    Money,
+    Time,
+    Calls,
+}
+
+impl fmt::Display for Shortage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { account, limit, committed, wanted, .. } = self;
+        match self.cap {
+            Cap::Tokens => {
+                write!(
+                    f,
+                    "{account} has a cap of {limit} tokens; {committed} are spent, the next call may need {wanted}"
+                )
+            }
+            Cap::Money => write!(
+                f,
+                "{account} has a cap of {}; {} is spent, the next call may cost {}",
+                Money(*limit),
+                Money(*committed),
+                Money(*wanted)
+            ),
+            Cap::Time => write!(f, "{account} has a cap of {} active seconds, used up", limit / 1000),
+            Cap::Calls => write!(f, "{account} has a cap of {limit} calls, used up"),
+        }
+    }
+}
+
+#[derive(Clone, Default, Debug)]
+struct Sums {
+    limits: Limits,
+    tokens: u64,
+    money: Money,
+    calls: u32,
+    active_ms: u64,
+    reserved: Reservation,
+    /// Some of what is spent is only known as a reservation: totals are lower or upper bounds.
+    unknown: bool,
+}
+
+/// The nested ledger of one run.
+#[derive(Clone, Default, Debug)]
+pub struct Ledger {
+    accounts: BTreeMap<Account, Sums>,
+    open: BTreeMap<EffectId, (Vec<Account>, Reservation)>,
+}
+
+/// What an account has spent, for events and pages.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct Spent {
+    pub tokens: u64,
+    pub money: Money,
+    pub calls: u32,
+    pub active_ms: u64,
+    /// A call ended without a recorded reply: the true totals are not known, these include its worst case.
+    pub unknown: bool,
+}
+
+impl Ledger {
+    pub fn limit(&mut self, account: Account, limits: Limits) {
+        self.accounts.entry(account).or_default().limits = limits;
+    }
+
+    pub fn raise(&mut self, account: &Account, raised: Limits) {
+        let sums = self.accounts.entry(account.clone()).or_default();
+        sums.limits = sums.limits.with(raised);
+    }
+
+    /// Holds back a call's worst case in every account, or in none.
+    pub fn reserve(
+        &mut self,
+        effect: &EffectId,
+        accounts: Vec<Account>,
+        wanted: Reservation,
+    ) -> Result<(), Shortage> {
+        for account in &accounts {
+            let Some(s) = self.accounts.get(account) else { continue };
+            let short = |cap, limit, committed, wanted| {
+                Err(Shortage { account: account.clone(), cap, limit, committed, wanted })
+            };
+            if let Some(limit) = s.limits.calls
+                && s.calls >= limit
+            {
+                return short(Cap::Calls, u64::from(limit), u64::from(s.calls), 1);
+            }
+            if let Some(limit) = s.limits.active_ms
+                && s.active_ms >= limit
+            {
+                return short(Cap::Time, limit, s.active_ms, 1);
+            }
+            if let Some(limit) = s.limits.tokens {
+                let committed = s.tokens.saturating_add(s.reserved.tokens);
+                if committed.saturating_add(wanted.tokens) > limit {
+                    return short(Cap::Tokens, limit, committed, wanted.tokens);
+                }
+            }
+            if let Some(limit) = s.limits.money {
+                let committed = s.money.0.saturating_add(s.reserved.money.0);
+                if committed.saturating_add(wanted.money.0) > limit.0 {
+                    return short(Cap::Money, limit.0, committed, wanted.money.0);
+                }
+            }
+        }
+        for account in &accounts {
+            let s = self.accounts.entry(account.clone()).or_default();
+            s.calls = s.calls.saturating_add(1);
+            s.reserved.tokens = s.reserved.tokens.saturating_add(wanted.tokens);
+            s.reserved.money.0 = s.reserved.money.0.saturating_add(wanted.money.0);
+        }
+        self.open.insert(effect.clone(), (accounts, wanted));
+        Ok(())
+    }
+
+    /// Turns a reservation into what was really used. Says which account went over its cap, if any.
+    pub fn settle(&mut self, effect: &EffectId, tokens: u64, money: Money) -> Option<Shortage> {
+        let (accounts, held) = self.open.remove(effect)?;
+        let mut over = None;
+        for account in accounts {
+            let s = self.accounts.entry(account.clone()).or_default();
+            s.release(held);
+            s.tokens = s.tokens.saturating_add(tokens);
+            s.money.0 = s.money.0.saturating_add(money.0);
+            if let Some(limit) = s.limits.money
+                && s.money > limit
+            {
+                let committed = s.money.0;
+                over.get_or_insert(Shortage {
+                    account: account.clone(),
+                    cap: Cap::Money,
+                    limit: limit.0,
+                    committed,
+                    wanted: 0,
+                });
+            }
+            if let Some(limit) = s.limits.tokens
+                && s.tokens > limit
+            {
+                let committed = s.tokens;
+                over.get_or_insert(Shortage { account, cap: Cap::Tokens, limit, committed, wanted: 0 });
+            }
+        }
+        over
+    }
+
+    /// A call that never left this machine gives its reservation and its count back.
+    pub fn release(&mut self, effect: &EffectId) {
+        let Some((accounts, held)) = self.open.remove(effect) else { return };
+        for account in accounts {
+            let s = self.accounts.entry(account).or_default();
+            s.release(held);
+            s.calls = s.calls.saturating_sub(1);
+        }
+    }
+
+    /// A call without a recorded reply keeps its reservation as spent, marked unknown.
+    pub fn lose(&mut self, effect: &EffectId) {
+        let Some((accounts, held)) = self.open.remove(effect) else { return };
+        for account in accounts {
+            let s = self.accounts.entry(account).or_default();
+            s.release(held);
+            s.tokens = s.tokens.saturating_add(held.tokens);
+            s.money.0 = s.money.0.saturating_add(held.money.0);
+            s.unknown = true;
+        }
+    }
+
+    pub fn tick(&mut self, accounts: &[Account], active_ms: u64) {
+        for account in accounts {
+            let s = self.accounts.entry(account.clone()).or_default();
+            s.active_ms = s.active_ms.saturating_add(active_ms);
+        }
+    }
+
+    /// The least active time left over these accounts.
+    pub fn time_left(&self, accounts: &[Account]) -> Option<u64> {
+        accounts
+            .iter()
+            .filter_map(|a| self.accounts.get(a))
+            .filter_map(|s| s.limits.active_ms.map(|l| l.saturating_sub(s.active_ms)))
+            .min()
+    }
+
+    pub fn spent(&self, account: &Account) -> Spent {
+        self.accounts.get(account).map_or_else(Spent::default, |s| Spent {
+            tokens: s.tokens,
+            money: s.money,
+            calls: s.calls,
+            active_ms: s.active_ms,
+            unknown: s.unknown,
+        })
+    }
+
+    /// Reserved right now, for the invariant `spent + reserved ≤ cap`.
+    pub fn reserved(&self, account: &Account) -> Reservation {
+        self.accounts.get(account).map_or_else(Reservation::default, |s| s.reserved)
+    }
+}
+
+impl Sums {
+    fn release(&mut self, held: Reservation) {
+        self.reserved.tokens = self.reserved.tokens.saturating_sub(held.tokens);
+        self.reserved.money.0 = self.reserved.money.0.saturating_sub(held.money.0);
+    }
+}

@@ -1,0 +1,256 @@
+//! What the engine asks the world to do, and what the world says back.
+//!
+//! An effect has any number of observations and exactly one reply. `Cancel` and `Tell` are addressed
+//! to another effect and have no reply of their own.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::budget::{Reservation, Usage};
+use crate::digest::Digest;
+use crate::plan::Target;
+use crate::turn::{Part, Turn};
+
+/// Where in the tree of a run something belongs: `loop`, `pipeline/strategist`.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct NodePath(pub String);
+
+impl NodePath {
+    pub fn root() -> Self {
+        Self("run".to_owned())
+    }
+
+    pub fn child(&self, name: &str) -> Self {
+        Self(format!("{}/{name}", self.0))
+    }
+
+    pub fn parent(&self) -> Option<Self> {
+        self.0.rsplit_once('/').map(|(p, _)| Self(p.to_owned()))
+    }
+
+    /// True for the node itself and everything below it.
+    pub fn contains(&self, other: &Self) -> bool {
+        other == self || (other.0.starts_with(&self.0) && other.0[self.0.len()..].starts_with('/'))
+    }
+}
+
+impl fmt::Display for NodePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Ids count per node, so that a replay assigns the same ones. Written `run#3`.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct EffectId {
+    pub node: NodePath,
+    pub n: u32,
+}
+
+impl fmt::Display for EffectId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}#{}", self.node, self.n)
+    }
+}
+
+/// Why a string is not an effect id.
+#[derive(Debug, thiserror::Error)]
+#[error("not an effect id: expected `node#number`, as in `run#3`")]
+pub struct NotAnEffectId;
+
+impl FromStr for EffectId {
+    type Err = NotAnEffectId;
+
+    fn from_str(s: &str) -> Result<Self, NotAnEffectId> {
+        let (node, n) = s.rsplit_once('#').ok_or(NotAnEffectId)?;
+        Ok(Self { node: NodePath(node.to_owned()), n: n.parse().map_err(|_| NotAnEffectId)? })
+    }
+}
+
+impl Serialize for EffectId {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for EffectId {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        std::borrow::Cow::<str>::deserialize(d)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// What an effect may touch. After a crash it decides how an effect without a recorded reply is handled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Class {
+    /// Changes nothing and costs nothing: repeated freely.
+    Read,
+    /// Costs money: repeated once lost, its reservation kept as spent.
+    Paid,
+    /// Answered by a person through the inbox: stays open across a crash.
+    Person,
+    /// Writes the user's files: the performer makes it idempotent.
+    ChangesWorld,
+}
+
+/// A request. It is journalled before it is performed.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Effect {
+    pub id: EffectId,
+    pub class: Class,
+    /// Active milliseconds this effect may take; none for a person.
+    pub time_ms: Option<u64>,
+    pub reserve: Reservation,
+    /// The lost or failed effect that this one repeats.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeats: Option<EffectId>,
+    pub kind: EffectKind,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EffectKind {
+    /// Call an agent.
+    Turn(Turn),
+    /// Write a text to the user's file: the accepted draft, or the last unapproved one beside it.
+    Save(Save),
+    /// Stop an open effect; its own reply then says `cancelled` (or the answer that came first).
+    Cancel { target: EffectId },
+    /// Say something to an agent at work.
+    Tell { target: EffectId, text: String },
+}
+
+impl EffectKind {
+    /// `Cancel` and `Tell` are signals: nothing comes back for them.
+    pub const fn has_reply(&self) -> bool {
+        matches!(self, Self::Turn(_) | Self::Save(_))
+    }
+
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Turn(_) => "turn",
+            Self::Save(_) => "save",
+            Self::Cancel { .. } => "cancel",
+            Self::Tell { .. } => "tell",
+        }
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Save {
+    pub target: Target,
+    pub content: Digest,
+    /// Approved content replaces the target; unapproved content goes to `FILE.unapproved`.
+    pub approved: bool,
+}
+
+/// Something an effect reported while it was under way.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Observation {
+    /// A step of an agent that works in steps: a tool call, in one line.
+    Step { line: String },
+    /// Usage so far, cumulative for this effect.
+    Usage { usage: Usage },
+    /// A failed attempt that will be tried again by the agent layer.
+    Retrying { attempt: u32, kind: FailureKind, message: String },
+}
+
+/// The one reply of an effect.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reply {
+    Done(Answer),
+    Failed(CallFailure),
+    /// Stopped before it finished. `sent` is false if it never left this machine.
+    Cancelled {
+        sent: bool,
+    },
+    /// The provider's quota is used up until the given wall time.
+    DeniedQuota {
+        until_ms: Option<u64>,
+        message: String,
+    },
+    /// A save found the target changed since the run began.
+    Conflict {
+        message: String,
+    },
+    /// A save is on disk at this path.
+    Saved {
+        path: String,
+    },
+}
+
+/// What an agent said.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Answer {
+    pub parts: Vec<Part>,
+    pub stop: StopReason,
+    pub usage: Usage,
+    /// The model that answered, where the provider says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// How long the call took, in milliseconds.
+    pub took_ms: u64,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopReason {
+    EndTurn,
+    /// The reply was cut at its length limit.
+    Length,
+    /// The model or the provider's filter declined.
+    Refusal,
+    Other(String),
+}
+
+/// Why a call failed for good, divided by what the caller can do.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct CallFailure {
+    pub kind: FailureKind,
+    pub message: String,
+    /// What was spent all the same, where known.
+    #[serde(default)]
+    pub usage: Usage,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureKind {
+    RateLimited,
+    Unauthorised,
+    TooLong,
+    Refused,
+    Unavailable,
+    BadReply,
+    Timeout,
+    /// A process agent ended with a non-zero exit or a signal.
+    Crashed,
+    /// The agent cannot be reached as configured: command not found, key missing.
+    Misconfigured,
+}
+
+impl fmt::Display for FailureKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::RateLimited => "rate limited",
+            Self::Unauthorised => "unauthorised",
+            Self::TooLong => "brief too long",
+            Self::Refused => "refused",
+            Self::Unavailable => "unavailable",
+            Self::BadReply => "bad reply",
+            Self::Timeout => "timeout",
+            Self::Crashed => "crashed",
+            Self::Misconfigured => "misconfigured",
+        })
+    }
+}
+
+impl fmt::Display for CallFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.kind, self.message)
+    }
+}

@@ -1,0 +1,37 @@
+//! Decides. The engine answers every input with a step: events, effects, perhaps an outcome.
+//!
+//! It is pure: the same inputs give the same steps, on every machine and in every later version.
+//! Time, answers, money and files enter as inputs; nothing here reads a clock, a file, the network
+//! or the environment. What happens between two inputs is the host's business (see `gadfly-runtime`):
+//! journal the step, perform its effects, feed replies back.
+
+pub mod artifact;
+pub mod brief;
+pub mod budget;
+pub mod digest;
+pub mod effect;
+pub mod event;
+pub mod input;
+pub mod machine;
+pub mod outcome;
+pub mod plan;
+pub mod protocol;
+pub mod replay;
+pub mod review;
+pub mod status_grammar;
+pub mod text;
+pub mod turn;
+
+pub use artifact::{Entry, Manifest};
+pub use budget::{Limits, Money, Price, Usage};
+pub use digest::Digest;
+pub use effect::{Answer, CallFailure, Class, Effect, EffectId, EffectKind, FailureKind, NodePath};
+pub use effect::{Observation, Reply, StopReason};
+pub use event::Event;
+pub use input::{Control, Input, Stamp, Start};
+pub use machine::{Engine, Step};
+pub use outcome::{Halt, Outcome, Waiting};
+pub use plan::{AgentCard, Plan, Target};
+pub use replay::{Difference, replay};
+pub use text::{Text, Texts};
+pub use turn::{Message, Part, Permission, Role, Speaker, Turn};

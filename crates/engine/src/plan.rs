@@ -1,0 +1,60 @@
+//! What a run was asked to do, frozen at its start: protocol settings, agents, limits.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::budget::{Limits, Price};
+use crate::digest::Digest;
+
+/// The plan of a run. It is the first record and never changes; raised limits are inputs of their own.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Plan {
+    /// One line for lists and headings.
+    pub title: String,
+    pub root: NodePlan,
+    pub agents: BTreeMap<String, AgentCard>,
+    pub limits: Limits,
+}
+
+/// Which protocol a node follows, with that protocol's own settings.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct NodePlan {
+    pub protocol: String,
+    /// The version of the protocol's rules.
+    pub version: u32,
+    pub limits: Limits,
+    pub settings: serde_json::Value,
+}
+
+/// What the engine needs to know of an agent. How it is reached is not its business.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct AgentCard {
+    pub kind: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Where briefs go, for people: a host, or `this machine`.
+    pub sends_to: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price: Option<Price>,
+    /// Its replies come from a person through the inbox.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub person: bool,
+    pub max_output_tokens: u64,
+    pub timeout_ms: u64,
+    #[serde(default)]
+    pub limits: Limits,
+    /// For a process agent that states its own cost: the most one call may use.
+    #[serde(default)]
+    pub per_call: Limits,
+}
+
+/// A file of the user's that a run may write.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Target {
+    /// Absolute path.
+    pub path: String,
+    /// Its content when the run began; none if it did not exist.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<Digest>,
+}

@@ -1,0 +1,89 @@
+//! A call to an agent is a turn: messages of parts, a permission, limits. Agents translate it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::digest::Digest;
+use crate::text::Texts;
+
+/// Who an agent is in this call. Permissions follow from it, and only from it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    Worker,
+    Critic,
+}
+
+impl Role {
+    pub const fn permission(self) -> Permission {
+        match self {
+            Self::Worker => Permission::Write,
+            Self::Critic => Permission::ReadOnly,
+        }
+    }
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Worker => "worker",
+            Self::Critic => "critic",
+        }
+    }
+}
+
+/// What an agent may do to the tree it is given.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Permission {
+    ReadOnly,
+    Write,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Speaker {
+    User,
+    Assistant,
+}
+
+/// A piece of a message. Long content is named by digest, so that storing a prompt costs a line.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// Short text written by the engine.
+    Text(String),
+    /// A stored text, verbatim.
+    Blob(Digest),
+    /// A stored text as data: verdict tokens inside it are neutralised when it is rendered.
+    Data(Digest),
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Message {
+    pub from: Speaker,
+    pub parts: Vec<Part>,
+}
+
+impl Message {
+    pub fn render(&self, texts: &Texts) -> String {
+        let mut out = String::new();
+        for part in &self.parts {
+            match part {
+                Part::Text(t) => out.push_str(t),
+                Part::Blob(d) => out.push_str(texts.get(d)),
+                Part::Data(d) => out.push_str(&crate::brief::neutralise(texts.get(d))),
+            }
+        }
+        out
+    }
+}
+
+/// One request to one agent.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Turn {
+    pub agent: String,
+    pub role: Role,
+    pub permission: Permission,
+    pub messages: Vec<Message>,
+    /// How many of this agent's calls were answered before in this run: a repeated call keeps its number.
+    pub nth: u32,
+    pub max_output_tokens: u64,
+}

@@ -1,0 +1,2 @@
+//! The `gadfly` binary.
+fn main() {}

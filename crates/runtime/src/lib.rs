@@ -1,0 +1,1 @@
+//! Carries out: drives the engine, journal first, then performs effects and feeds replies back.
