@@ -18,29 +18,92 @@ pub struct Event {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "event")]
 pub enum Happened {
-    NodeStarted { protocol: String },
-    RoundStarted { round: u32, of: u32 },
+    NodeStarted {
+        protocol: String,
+    },
+    RoundStarted {
+        round: u32,
+        of: u32,
+    },
     /// A worker's artifact: `given` if the user brought it.
-    DraftMade { round: u32, artifact: Digest, blob: Digest, bytes: u64, given: bool },
+    DraftMade {
+        round: u32,
+        artifact: Digest,
+        blob: Digest,
+        bytes: u64,
+        given: bool,
+    },
     /// Sections that changed although no open item asked for it: a hint for the person.
-    ChangedUnasked { round: u32, sections: Vec<String> },
+    ChangedUnasked {
+        round: u32,
+        sections: Vec<String>,
+    },
     /// The worker stated a verdict about its own draft; it counts for nothing.
-    SelfVerdictNoted { round: u32, line: String },
-    Reviewed { round: u32, review: Review },
-    ReplyMalformed { round: u32, critic: String, problem: String, restating: bool },
-    RejectionOverruled { round: u32, notes: Vec<String> },
-    FellBack { from: String, to: String, because: String },
-    CallFailed { effect: EffectId, agent: String, role: Role, failure: CallFailure },
+    SelfVerdictNoted {
+        round: u32,
+        line: String,
+    },
+    Reviewed {
+        round: u32,
+        review: Review,
+    },
+    ReplyMalformed {
+        round: u32,
+        critic: String,
+        problem: String,
+        restating: bool,
+    },
+    RejectionOverruled {
+        round: u32,
+        notes: Vec<String>,
+    },
+    FellBack {
+        from: String,
+        to: String,
+        because: String,
+    },
+    CallFailed {
+        effect: EffectId,
+        agent: String,
+        role: Role,
+        failure: CallFailure,
+    },
     /// The process died before a reply was recorded.
-    CallLost { effect: EffectId, agent: String, role: Role },
-    Charged { effect: EffectId, agent: String, usage: Usage, cost: Money, run: Spent },
-    Overran { shortage: Shortage },
-    Saved { path: String, approved: bool },
-    SaveRefused { path: String, message: String },
-    Warned { message: String },
+    CallLost {
+        effect: EffectId,
+        agent: String,
+        role: Role,
+    },
+    Charged {
+        effect: EffectId,
+        agent: String,
+        usage: Usage,
+        cost: Money,
+        run: Spent,
+    },
+    Overran {
+        shortage: Shortage,
+    },
+    Saved {
+        path: String,
+        approved: bool,
+    },
+    SaveRefused {
+        path: String,
+        message: String,
+    },
+    Warned {
+        message: String,
+    },
     PauseRequested,
     CancelRequested,
     Resumed,
-    LimitsRaised { limits: Limits, rounds: Option<u32> },
-    AgentChanged { agent: String, card: Box<AgentCard> },
+    LimitsRaised {
+        limits: Limits,
+        rounds: Option<u32>,
+    },
+    AgentChanged {
+        agent: String,
+        card: Box<AgentCard>,
+    },
 }

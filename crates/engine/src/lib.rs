@@ -18,6 +18,7 @@ pub mod plan;
 pub mod protocol;
 pub mod replay;
 pub mod review;
+pub mod sections;
 pub mod status_grammar;
 pub mod text;
 pub mod turn;

@@ -1,1 +1,91 @@
-//! The rule books. stub
+//! The rule books. A protocol is one file of decisions in `protocol/`.
+//!
+//! To add one: write `protocol/NAME.rs` with a `Protocol` and a `rule_book()`, name the module here and
+//! add its line to [`SHIPPED`].
+
+pub mod revise;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::digest::Digest;
+use crate::effect::{EffectId, NodePath, Observation};
+use crate::machine::{Answered, Cx};
+use crate::outcome::Outcome;
+use crate::plan::{NodePlan, Target};
+
+/// Every protocol this engine knows.
+pub const SHIPPED: &[RuleBook] = &[revise::RULE_BOOK];
+
+/// How a protocol is named and begun.
+#[derive(Clone, Copy)]
+pub struct RuleBook {
+    pub name: &'static str,
+    /// The newest version of its rules; runs of older versions keep theirs.
+    pub version: u32,
+    pub begin: fn(&NodePlan) -> Result<Box<dyn Protocol>, String>,
+}
+
+/// What a protocol is told. Calls that failed never get here: the machine parks the run and repeats
+/// them on resume, the same way for every protocol.
+pub trait Protocol: Send {
+    fn start(&mut self, cx: &mut Cx<'_>);
+
+    /// An agent answered one of this node's calls.
+    fn answered(&mut self, answer: Answered, cx: &mut Cx<'_>);
+
+    /// An effect reported something while it was under way.
+    fn observed(&mut self, _effect: &EffectId, _observation: &Observation, _cx: &mut Cx<'_>) {}
+
+    /// A call this node cancelled has ended.
+    fn cancelled(&mut self, _effect: &EffectId, _cx: &mut Cx<'_>) {}
+
+    /// A node below this one reached its end.
+    fn child_ended(&mut self, _child: &NodePath, _outcome: &Outcome, _cx: &mut Cx<'_>) {}
+
+    /// A person raised the number of rounds.
+    fn raise_rounds(&mut self, _rounds: u32) {}
+
+    /// The draft as it stands.
+    fn draft(&self) -> Option<Digest> {
+        None
+    }
+
+    /// The user's file this node writes: on approval the file itself, otherwise a copy beside it.
+    fn target(&self) -> Option<Target> {
+        None
+    }
+
+    /// The user's material this node's plan names: the machine checks that all of it was brought.
+    fn material(&self) -> Vec<Digest> {
+        Vec::new()
+    }
+}
+
+/// The rule books an engine may use: those shipped, and those an embedding program adds.
+#[derive(Clone)]
+pub struct Protocols(Arc<BTreeMap<&'static str, RuleBook>>);
+
+impl Protocols {
+    pub fn shipped() -> Self {
+        Self(Arc::new(SHIPPED.iter().map(|book| (book.name, *book)).collect()))
+    }
+
+    pub fn with(mut self, book: RuleBook) -> Self {
+        Arc::make_mut(&mut self.0).insert(book.name, book);
+        self
+    }
+
+    pub(crate) fn begin(&self, plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
+        let Some(book) = self.0.get(plan.protocol.as_str()) else {
+            return Err(format!("this version knows no protocol `{}`", plan.protocol));
+        };
+        if plan.version > book.version {
+            return Err(format!(
+                "this run follows version {} of `{}`; this program knows versions up to {}: use a newer gadfly",
+                plan.version, plan.protocol, book.version
+            ));
+        }
+        (book.begin)(plan)
+    }
+}

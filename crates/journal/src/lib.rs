@@ -1,1 +1,41 @@
-//! Remembers: the append-only record of every run in SQLite, and the projections folded from it.
+//! Remembers: the append-only record of every run in `SQLite`, and the projections folded from it.
+//!
+//! It decides nothing and performs nothing. A caller appends an input and the engine's step as one
+//! durable record, reads records back, posts mail to runs that another process drives, and renders
+//! files from records. There is no async here: one writer thread per open journal commits for all.
+//!
+//! To add a projection: one file with a fold over [`Record`]s, and its `pub mod` line below.
+
+pub mod critic_log;
+pub mod shared_file;
+pub mod state;
+pub mod summary;
+
+mod codec;
+mod gc;
+mod import;
+mod inbox;
+mod journal;
+mod list;
+mod lock;
+mod read;
+mod run_id;
+mod run_writer;
+mod schema;
+mod store_error;
+mod transfer;
+mod writer;
+
+pub use gc::{Gc, GcReport, RemoveError};
+pub use import::ImportError;
+pub use inbox::{Delivery, Mail, MailId, MailKind, PostError};
+pub use journal::Journal;
+pub use list::{FindError, ListFilter};
+pub use read::{ReadError, Record, Records};
+pub use run_id::{NotARunId, RunId};
+pub use run_writer::{AppendError, ClaimError, RunWriter};
+pub use schema::{FORMAT, OpenError};
+pub use state::RunState;
+pub use store_error::StoreError;
+pub use summary::Summary;
+pub use transfer::{EXPORT_FORMAT, ExportError};

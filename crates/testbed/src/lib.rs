@@ -1,1 +1,107 @@
 //! A local model server that speaks the real wire formats, with their faults. For tests and benchmarks only.
+//!
+//! `POST /v1/chat/completions`, `POST /v1/messages`, `GET /v1/models`; `GET /calls` says what arrived,
+//! `POST /reset` forgets it. The request's model selects the behaviour:
+//!
+//! | model | does |
+//! |---|---|
+//! | `worker`, `worker:N` | a draft that depends only on the brief, of at least N bytes |
+//! | `critic:R,R,A` | rejects, rejects, approves, by the brief's `Iteration: N` line (`M`: malformed) |
+//! | `slow`, `slow:MS` | event by event, with a pause before each |
+//! | `split` | in pieces that respect no boundary |
+//! | `think` | with reasoning beside and inside the text |
+//! | `echo-key` | says the key it was sent |
+//! | `fault:429`, `fault:429-then-ok:K`, `fault:500`, `fault:500-then-ok:K`, `fault:401`, `fault:quota`, `fault:context`, `fault:param`, `fault:echo-key` | an HTTP error |
+//! | `fault:cut`, `fault:unfinished`, `fault:malformed`, `fault:empty`, `fault:huge`, `fault:hang`, `fault:hang-connect` | a broken reply |
+//! | `fault:length`, `fault:refusal` | a reply that ends so |
+//! | any other | a critic that approves if the brief speaks of `[STATUS:`, else a worker |
+
+mod answer;
+mod calls;
+mod connection;
+mod wire;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio::task::{JoinHandle, JoinSet};
+
+pub use calls::{Arrival, Calls};
+
+/// What holds for every call of a server.
+#[derive(Clone, Debug, Default)]
+pub struct Behaviour {
+    /// Waited before each answer begins.
+    pub latency: Duration,
+    /// Texts by model: the Nth for `Iteration: N`, the last from then on. They come before the behaviours above.
+    pub script: BTreeMap<String, Vec<String>>,
+}
+
+pub(crate) struct Shared {
+    pub behaviour: Behaviour,
+    pub calls: calls::Counter,
+}
+
+/// A running server. It ends, with its connections, when this value is dropped.
+pub struct Server {
+    pub addr: SocketAddr,
+    shared: Arc<Shared>,
+    accepting: JoinHandle<()>,
+}
+
+impl Server {
+    /// Listens on a free port of the loopback interface.
+    pub async fn start(behaviour: Behaviour) -> io::Result<Self> {
+        Self::start_on(0, behaviour).await
+    }
+
+    /// Listens on a port of the loopback interface; 0 takes a free one.
+    pub async fn start_on(port: u16, behaviour: Behaviour) -> io::Result<Self> {
+        let listener = TcpListener::bind(("127.0.0.1", port)).await?;
+        let addr = listener.local_addr()?;
+        let shared = Arc::new(Shared { behaviour, calls: calls::Counter::default() });
+        let accepting = tokio::spawn(accept(listener, Arc::clone(&shared)));
+        Ok(Self { addr, shared, accepting })
+    }
+
+    /// The address for `base_url` of an OpenAI-compatible agent.
+    pub fn v1(&self) -> String {
+        format!("http://{}/v1", self.addr)
+    }
+
+    pub fn calls(&self) -> Calls {
+        self.shared.calls.read()
+    }
+
+    pub fn reset(&self) {
+        self.shared.calls.reset();
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.accepting.abort();
+    }
+}
+
+async fn accept(listener: TcpListener, shared: Arc<Shared>) {
+    let mut connections = JoinSet::new();
+    loop {
+        tokio::select! {
+            accepted = listener.accept() => match accepted {
+                Ok((socket, _)) => {
+                    let shared = Arc::clone(&shared);
+                    // A client that goes away is no error of the server's.
+                    connections.spawn(async move { connection::serve(socket, shared).await.is_ok() });
+                }
+                // Out of descriptors: those in use must be given back before the next accept.
+                Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
+            },
+            Some(_) = connections.join_next() => {}
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The one interface of every kind of agent: a call in, one answer out, observations on the way.
+//! What a call means and what its answer leads to is the engine's business.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use gadfly_engine::{CallFailure, FailureKind, Observation, Permission, Role, Speaker, StopReason, Usage};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+/// A message, rendered.
+#[derive(Clone, Debug)]
+pub struct Spoken {
+    pub from: Speaker,
+    pub text: String,
+}
+
+/// A turn, rendered.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// The effect this call belongs to, `run#3`.
+    pub effect: String,
+    pub role: Role,
+    pub permission: Permission,
+    /// Goes before the agent's own system text.
+    pub system: Option<String>,
+    pub messages: Vec<Spoken>,
+    /// How many of this agent's calls were answered before in this run.
+    pub nth: u32,
+    pub max_output_tokens: u64,
+    /// Active time left for this call; the agent's own limit may be shorter.
+    pub time: Option<Duration>,
+    pub workdir: Option<PathBuf>,
+}
+
+/// What an agent hears and tells while a call is under way.
+pub struct Link {
+    /// Recorded observations. Bounded: a slow reader slows the agent.
+    pub observe: mpsc::Sender<Observation>,
+    /// Text as it comes, unrecorded.
+    pub progress: Progress,
+    pub cancel: CancellationToken,
+    /// What the engine says to an agent at work. Kinds that answer in one go ignore it.
+    pub told: mpsc::Receiver<String>,
+}
+
+/// A lossy listener for text as it comes; cheap when nobody listens.
+#[derive(Clone, Default)]
+pub struct Progress(Option<Arc<dyn Fn(&str) + Send + Sync>>);
+
+impl Progress {
+    pub const fn none() -> Self {
+        Self(None)
+    }
+
+    /// `listen` runs on the agent's task: it must neither block nor take long.
+    pub fn to(listen: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(listen)))
+    }
+
+    pub fn say(&self, text: &str) {
+        if let Some(listen) = &self.0 {
+            listen(text);
+        }
+    }
+}
+
+impl fmt::Debug for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "Progress(heard)" } else { "Progress(unheard)" })
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Answered {
+    pub text: String,
+    pub stop: StopReason,
+    pub usage: Usage,
+    /// The model that answered, where the provider says so.
+    pub model: Option<String>,
+}
+
+/// Why there is no answer, divided by what follows from it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Unanswered {
+    Failed(CallFailure),
+    /// `sent` is false if the brief never left this machine.
+    Cancelled {
+        sent: bool,
+    },
+    /// The provider takes no calls until the given wall time, in milliseconds since 1970.
+    Quota {
+        until_ms: Option<u64>,
+        message: String,
+    },
+}
+
+impl Unanswered {
+    pub fn failed(kind: FailureKind, message: impl Into<String>) -> Self {
+        Self::Failed(CallFailure { kind, message: message.into(), usage: Usage::default() })
+    }
+}
+
+impl fmt::Display for Unanswered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Failed(failure) => failure.fmt(f),
+            Self::Cancelled { sent: true } => f.write_str("cancelled after the brief was sent"),
+            Self::Cancelled { sent: false } => f.write_str("cancelled before the brief was sent"),
+            Self::Quota { message, .. } => write!(f, "quota used up: {message}"),
+        }
+    }
+}
+
+/// Anything that answers a brief.
+pub trait Agent: Send + Sync {
+    /// Answers one call. Dropping the future stops the call as cancelling does.
+    fn call(&self, call: Call, link: Link) -> BoxFuture<'_, Result<Answered, Unanswered>>;
+}
+
+/// The smaller of two limits, each of which may be missing.
+pub(crate) fn shorter(a: Option<Duration>, b: Option<Duration>) -> Option<Duration> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (one, None) | (None, one) => one,
+    }
+}

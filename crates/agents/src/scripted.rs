@@ -1,0 +1,98 @@
+//! `scripted`: replies from a file, with delays, observations and every fault the other kinds can have.
+//! A real kind of agent, for demos, tests and dry runs. It costs nothing and remembers nothing: which
+//! reply is used follows from the call's own number.
+
+mod script;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use gadfly_engine::{FailureKind, Observation, StopReason};
+
+pub use script::{Fault, Repeat, Script, ScriptError, ScriptedReply};
+
+use crate::agent::{Agent, Answered, Call, Link, Unanswered, shorter};
+use crate::world::Clock;
+
+pub(crate) struct Scripted {
+    pub name: String,
+    pub script: Arc<Script>,
+    pub clock: Arc<dyn Clock>,
+    /// The longest a call may take.
+    pub time: Duration,
+}
+
+impl Agent for Scripted {
+    fn call(&self, call: Call, link: Link) -> BoxFuture<'_, Result<Answered, Unanswered>> {
+        Box::pin(async move {
+            if link.cancel.is_cancelled() {
+                return Err(Unanswered::Cancelled { sent: false });
+            }
+            let Some(reply) = self.script.pick(call.role, call.nth) else {
+                return Err(Unanswered::failed(
+                    FailureKind::Misconfigured,
+                    format!(
+                        "the script of agent `{}` has no reply number {} for the {}; add a [[reply]] or `repeat = \"always\"`",
+                        self.name,
+                        call.nth.saturating_add(1),
+                        call.role.name()
+                    ),
+                ));
+            };
+            let time = shorter(call.time, Some(self.time)).unwrap_or(self.time);
+            tokio::select! {
+                biased;
+                () = link.cancel.cancelled() => Err(Unanswered::Cancelled { sent: true }),
+                said = tokio::time::timeout(time, self.play(reply, &link)) => said.unwrap_or_else(|_| {
+                    Err(Unanswered::failed(
+                        FailureKind::Timeout,
+                        format!("agent `{}` did not answer within {} ms", self.name, time.as_millis()),
+                    ))
+                }),
+            }
+        })
+    }
+}
+
+impl Scripted {
+    async fn play(&self, reply: &ScriptedReply, link: &Link) -> Result<Answered, Unanswered> {
+        for line in &reply.observe {
+            // Nobody left to observe is no reason to stop: the caller decides with `cancel`.
+            let _ = link.observe.send(Observation::Step { line: line.clone() }).await;
+        }
+        if !reply.delay.is_zero() {
+            tokio::time::sleep(reply.delay).await;
+        }
+        let failed = |kind, what: &str| {
+            Err(Unanswered::failed(kind, format!("agent `{}` was scripted to {what}", self.name)))
+        };
+        let stop = match reply.fault {
+            None => StopReason::EndTurn,
+            Some(Fault::Length) => StopReason::Length,
+            Some(Fault::Refused) => StopReason::Refusal,
+            Some(Fault::Timeout) => return failed(FailureKind::Timeout, "time out"),
+            Some(Fault::RateLimited) => return failed(FailureKind::RateLimited, "be rate limited"),
+            Some(Fault::Unavailable) => return failed(FailureKind::Unavailable, "be unavailable"),
+            Some(Fault::Unauthorised) => return failed(FailureKind::Unauthorised, "be unauthorised"),
+            Some(Fault::TooLong) => return failed(FailureKind::TooLong, "find the brief too long"),
+            Some(Fault::Misconfigured) => return failed(FailureKind::Misconfigured, "be misconfigured"),
+            Some(Fault::Malformed) => return failed(FailureKind::BadReply, "send a malformed reply"),
+            Some(Fault::Empty) => return failed(FailureKind::BadReply, "send an empty reply"),
+            Some(Fault::Huge) => return failed(FailureKind::BadReply, "send more than any reply may have"),
+            Some(Fault::Crash) => return failed(FailureKind::Crashed, "crash"),
+            Some(Fault::Hang) => std::future::pending().await,
+            Some(Fault::Quota) => {
+                return Err(Unanswered::Quota {
+                    until_ms: Some(self.clock.now_ms().saturating_add(3_600_000)),
+                    message: format!("agent `{}` was scripted to have no quota for an hour", self.name),
+                });
+            }
+        };
+        if reply.text.trim().is_empty() && stop == StopReason::EndTurn {
+            return failed(FailureKind::BadReply, "send an empty reply");
+        }
+        link.progress.say(&reply.text);
+        Ok(Answered { text: reply.text.clone(), stop, usage: reply.usage, model: None })
+    }
+}

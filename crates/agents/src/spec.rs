@@ -1,0 +1,61 @@
+//! How one agent is reached: plain data, filled by the runtime from configuration.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use gadfly_engine::{Money, Price};
+
+use crate::scripted::Script;
+use crate::secret::Secret;
+
+#[derive(Clone, Debug, Default)]
+pub struct AgentSpec {
+    /// The agent's name in the configuration, for messages.
+    pub name: String,
+    pub base_url: Option<String>,
+    pub model: Option<String>,
+    /// The key itself, already read from the environment or from a command.
+    pub key: Option<Secret>,
+    /// The variable the key was read from, if it was one: a known vendor's key goes only to that vendor.
+    pub key_env: Option<String>,
+    /// A host the key may be sent to although it is not its vendor's.
+    pub send_key_to: Option<String>,
+    pub system: Option<String>,
+    pub command: Vec<String>,
+    /// Further arguments after `command`.
+    pub args: Vec<String>,
+    /// Variables a process agent gets beside the few every process gets.
+    pub env: Vec<(String, String)>,
+    pub script: Option<Arc<Script>>,
+    pub timeouts: Timeouts,
+    pub temperature: Option<f64>,
+    /// The most tokens a reply may have; a call may ask for less.
+    pub max_tokens: Option<u64>,
+    /// How many calls of this agent may be under way at once.
+    pub concurrent: Option<usize>,
+    pub price: Option<Price>,
+    pub max_usd_per_call: Option<Money>,
+    pub max_tokens_per_call: Option<u64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Timeouts {
+    pub connect: Duration,
+    /// From the request to the first byte of the reply's body: a local model may have to be loaded first.
+    pub first_byte: Duration,
+    /// Between two pieces of a stream.
+    pub idle: Duration,
+    /// The whole call, retries included.
+    pub call: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(10),
+            first_byte: Duration::from_mins(3),
+            idle: Duration::from_mins(1),
+            call: Duration::from_mins(10),
+        }
+    }
+}

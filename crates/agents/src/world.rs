@@ -1,0 +1,185 @@
+//! What all agents of a process share: HTTP clients, breakers, limits on calls at once, the launcher, the
+//! reply box, a clock and a source of jitter. Everything an agent may reach is here or in its spec.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use gadfly_engine::FailureKind;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::Unanswered;
+use crate::http::breaker::Breaker;
+use crate::http::client::{self, Route};
+use crate::launcher::Launcher;
+use crate::person::ReplyBox;
+
+/// Wall time, in milliseconds since 1970.
+pub trait Clock: Send + Sync {
+    fn now_ms(&self) -> u64;
+}
+
+struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now_ms(&self) -> u64 {
+        SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX))
+    }
+}
+
+/// Where the randomness of a retry's wait comes from.
+pub trait Jitter: Send + Sync {
+    /// Some duration from zero to `most`.
+    fn up_to(&self, most: Duration) -> Duration;
+}
+
+struct RandomJitter;
+
+impl Jitter for RandomJitter {
+    fn up_to(&self, most: Duration) -> Duration {
+        most.mul_f64(fastrand::f64())
+    }
+}
+
+/// One per process; agents built from it share its limits.
+pub struct World {
+    pub(crate) launcher: Option<Arc<dyn Launcher>>,
+    pub(crate) replies: Option<Arc<dyn ReplyBox>>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) jitter: Arc<dyn Jitter>,
+    pub(crate) base_env: Vec<(String, String)>,
+    clients: Shelf<Route, reqwest::Client>,
+    breakers: Shelf<String, Arc<Breaker>>,
+    gates: Shelf<String, Arc<Semaphore>>,
+}
+
+impl Default for World {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for World {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("World")
+    }
+}
+
+impl World {
+    pub fn new() -> Self {
+        Self {
+            launcher: None,
+            replies: None,
+            clock: Arc::new(SystemClock),
+            jitter: Arc::new(RandomJitter),
+            base_env: Vec::new(),
+            clients: Shelf::default(),
+            breakers: Shelf::default(),
+            gates: Shelf::default(),
+        }
+    }
+
+    pub fn with_launcher(mut self, launcher: Arc<dyn Launcher>) -> Self {
+        self.launcher = Some(launcher);
+        self
+    }
+
+    pub fn with_replies(mut self, replies: Arc<dyn ReplyBox>) -> Self {
+        self.replies = Some(replies);
+        self
+    }
+
+    pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    pub fn with_jitter(mut self, jitter: Arc<dyn Jitter>) -> Self {
+        self.jitter = jitter;
+        self
+    }
+
+    /// The environment of this process; children get the five variables of it that every process needs.
+    pub fn with_base_env(mut self, env: Vec<(String, String)>) -> Self {
+        self.base_env = env;
+        self
+    }
+
+    pub(crate) fn client(&self, route: Route) -> Result<reqwest::Client, reqwest::Error> {
+        self.clients.get(route, || client::build(route))
+    }
+
+    /// The breaker of a provider: one host, for all its agents and runs.
+    pub(crate) fn breaker(&self, host: &str) -> Arc<Breaker> {
+        let made = || Ok::<_, std::convert::Infallible>(Arc::new(Breaker::new(Arc::clone(&self.clock))));
+        match self.breakers.get(host.to_owned(), made) {
+            Ok(breaker) => breaker,
+            Err(never) => match never {},
+        }
+    }
+
+    /// The limit on calls at once of an agent reached in this way, shared by every run of the process.
+    pub(crate) fn gate(&self, way: String, most: Option<usize>) -> Option<Arc<Semaphore>> {
+        let most = most?.clamp(1, Semaphore::MAX_PERMITS);
+        let made = || Ok::<_, std::convert::Infallible>(Arc::new(Semaphore::new(most)));
+        match self.gates.get(format!("{most} {way}"), made) {
+            Ok(gate) => Some(gate),
+            Err(never) => match never {},
+        }
+    }
+}
+
+/// Waits for a place, if places are limited. Nothing has been sent while this waits.
+pub(crate) async fn enter(
+    gate: Option<&Arc<Semaphore>>,
+    time: Option<Duration>,
+    cancel: &CancellationToken,
+) -> Result<Option<OwnedSemaphorePermit>, Unanswered> {
+    if cancel.is_cancelled() {
+        return Err(Unanswered::Cancelled { sent: false });
+    }
+    let Some(gate) = gate else { return Ok(None) };
+    if let Ok(permit) = Arc::clone(gate).try_acquire_owned() {
+        return Ok(Some(permit));
+    }
+    let late = async {
+        match time {
+            Some(time) => tokio::time::sleep(time).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        permit = Arc::clone(gate).acquire_owned() => Ok(permit.ok()),
+        () = cancel.cancelled() => Err(Unanswered::Cancelled { sent: false }),
+        () = late => Err(Unanswered::failed(
+            FailureKind::Timeout,
+            "the call's time ran out while it waited for others of the same agent; raise `concurrent`",
+        )),
+    }
+}
+
+/// Things made once per key.
+struct Shelf<K, V>(Mutex<HashMap<K, V>>);
+
+impl<K, V> Default for Shelf<K, V> {
+    fn default() -> Self {
+        Self(Mutex::new(HashMap::new()))
+    }
+}
+
+impl<K: Eq + Hash, V: Clone> Shelf<K, V> {
+    fn get<E>(&self, key: K, make: impl FnOnce() -> Result<V, E>) -> Result<V, E> {
+        let mut things = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(thing) = things.get(&key) {
+            return Ok(thing.clone());
+        }
+        let thing = make()?;
+        things.insert(key, thing.clone());
+        Ok(thing)
+    }
+}

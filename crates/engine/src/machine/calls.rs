@@ -1,0 +1,313 @@
+//! Calls: reserving, issuing, charging, repeating. The rules here hold for every protocol.
+
+use super::run::{Mode, Run};
+use crate::budget::{Account, Money, Reservation};
+use crate::digest::Digest;
+use crate::effect::{CallFailure, Class, Effect, EffectId, EffectKind, FailureKind, NodePath, Reply, Save};
+use crate::event::Happened;
+use crate::outcome::Outcome;
+use crate::turn::{Message, Part, Role, Speaker, Turn};
+
+/// Time for writing a file of the user's.
+const SAVE_MS: u64 = 60_000;
+
+/// A call as a protocol asked for it, independent of how often it had to be made.
+#[derive(Clone, Debug)]
+pub struct CallSpec {
+    pub role: Role,
+    pub agent: String,
+    pub messages: Vec<Message>,
+    /// How many of `messages` belong to the original brief; the rest is a request to restate.
+    pub brief: usize,
+    /// A second critic for when this one fails.
+    pub fallback: Option<String>,
+}
+
+impl CallSpec {
+    pub const fn is_restated(&self) -> bool {
+        self.messages.len() > self.brief
+    }
+
+    /// The call as it was first made.
+    pub fn afresh(mut self) -> Self {
+        self.messages.truncate(self.brief);
+        self
+    }
+}
+
+pub(super) struct Open {
+    pub effect: Effect,
+    /// None for a save.
+    pub call: Option<CallSpec>,
+    /// The engine asked for its end.
+    pub cancelled: bool,
+}
+
+/// Something that goes on when the run does.
+pub(super) enum Held {
+    Call {
+        id: Option<EffectId>,
+        node: NodePath,
+        call: CallSpec,
+        repeats: Option<EffectId>,
+    },
+    /// An ending whose save was refused.
+    Ending(Option<Outcome>),
+}
+
+impl Held {
+    pub fn again(call: CallSpec, lost: &EffectId) -> Self {
+        Self::Call { id: None, node: lost.node.clone(), call, repeats: Some(lost.clone()) }
+    }
+}
+
+impl Run {
+    pub fn next_id(&mut self, node: &NodePath) -> EffectId {
+        let n = self.nodes.get_mut(node).map_or(0, |node| {
+            let n = node.next_effect;
+            node.next_effect += 1;
+            n
+        });
+        EffectId { node: node.clone(), n }
+    }
+
+    /// Everyone who pays for a call of this node.
+    pub fn accounts(&self, node: &NodePath, agent: Option<&str>) -> Vec<Account> {
+        let mut accounts = vec![Account::Run];
+        let mut at = Some(node.clone());
+        while let Some(path) = at {
+            at = path.parent();
+            accounts.push(Account::Node(path));
+        }
+        accounts.extend(agent.map(|a| Account::Agent(a.to_owned())));
+        accounts
+    }
+
+    /// Issues a call, or holds it while the run is pausing or cannot afford it.
+    pub fn request(&mut self, id: EffectId, call: CallSpec, repeats: Option<EffectId>) {
+        let node = id.node.clone();
+        if self.mode != Mode::Going || self.ending.is_some() {
+            self.held.push_back(Held::Call { id: Some(id), node, call, repeats });
+            return;
+        }
+        let Some(card) = self.plan.agents.get(&call.agent).cloned() else {
+            let failure = CallFailure {
+                kind: FailureKind::Misconfigured,
+                message: format!("no agent `{}` in this run's plan", call.agent),
+                usage: crate::budget::Usage::default(),
+            };
+            self.held.push_back(Held::Call { id: Some(id), node, call, repeats });
+            return self.end_with(Outcome::Failed { failure });
+        };
+        let accounts = self.accounts(&node, Some(&call.agent));
+        let (class, time_ms, reserve) = if card.person {
+            (Class::Person, None, Reservation::default())
+        } else {
+            let left = self.ledger.time_left(&accounts).unwrap_or(u64::MAX);
+            (Class::Paid, Some(left.min(card.timeout_ms)), self.worst_case(&call, &card))
+        };
+        if let Err(shortage) = self.ledger.reserve(&id, accounts, reserve) {
+            self.held.push_back(Held::Call { id: Some(id), node, call, repeats });
+            return self.end_with(Outcome::OutOfBudget { shortage });
+        }
+        let nth = self.replies.get(&(call.agent.clone(), call.role)).copied().unwrap_or(0);
+        let turn = Turn {
+            agent: call.agent.clone(),
+            role: call.role,
+            permission: call.role.permission(),
+            messages: call.messages.clone(),
+            nth,
+            max_output_tokens: card.max_output_tokens,
+        };
+        let effect =
+            Effect { id: id.clone(), class, time_ms, reserve, repeats, kind: EffectKind::Turn(turn) };
+        self.step.effects.push(effect.clone());
+        self.open.insert(id, Open { effect, call: Some(call), cancelled: false });
+    }
+
+    /// What a call can cost at most. Text makes at most one token per two bytes with the tokenisers in
+    /// use; where that is exceeded all the same, the overrun is recorded and stops the run.
+    fn worst_case(&self, call: &CallSpec, card: &crate::plan::AgentCard) -> Reservation {
+        if card.per_call.tokens.is_some() || card.per_call.money.is_some() {
+            return Reservation {
+                tokens: card.per_call.tokens.unwrap_or(0),
+                money: card.per_call.money.unwrap_or(Money(0)),
+            };
+        }
+        let bytes: usize = call
+            .messages
+            .iter()
+            .flat_map(|m| &m.parts)
+            .map(|p| match p {
+                Part::Text(t) => t.len(),
+                Part::Blob(d) | Part::Data(d) => self.texts.get(d).len(),
+            })
+            .sum();
+        let input = (bytes as u64).div_ceil(2).saturating_add(64);
+        let output = card.max_output_tokens;
+        let money = card.price.as_ref().map_or(0, |p| {
+            let per_input = p.input.max(p.cache_write);
+            input.saturating_mul(per_input).saturating_add(output.saturating_mul(p.output))
+        });
+        Reservation { tokens: input.saturating_add(output), money: Money(money) }
+    }
+
+    pub fn issue_save(&mut self, save: Save) {
+        let id = self.next_id(&NodePath::root());
+        let effect = Effect {
+            id: id.clone(),
+            class: Class::ChangesWorld,
+            time_ms: Some(SAVE_MS),
+            reserve: Reservation::default(),
+            repeats: None,
+            kind: EffectKind::Save(save),
+        };
+        self.step.effects.push(effect.clone());
+        self.open.insert(id, Open { effect, call: None, cancelled: false });
+    }
+
+    pub fn signal(&mut self, node: &NodePath, kind: EffectKind) {
+        let id = self.next_id(node);
+        self.step.effects.push(Effect {
+            id,
+            class: Class::Read,
+            time_ms: None,
+            reserve: Reservation::default(),
+            repeats: None,
+            kind,
+        });
+    }
+
+    pub fn cancel(&mut self, target: &EffectId) {
+        let Some(open) = self.open.get_mut(target).filter(|o| !o.cancelled) else { return };
+        open.cancelled = true;
+        let node = target.node.clone();
+        self.signal(&node, EffectKind::Cancel { target: target.clone() });
+    }
+
+    /// Turns the reservation into what the reply says was used.
+    pub fn charge(&mut self, open: &Open, reply: &Reply) {
+        let (Some(call), id) = (&open.call, &open.effect.id) else { return };
+        let usage = match reply {
+            Reply::Done(answer) => answer.usage,
+            Reply::Failed(failure) => failure.usage,
+            Reply::Cancelled { sent: true } => return self.ledger.lose(id),
+            Reply::Cancelled { sent: false } | Reply::DeniedQuota { .. } => return self.ledger.release(id),
+            Reply::Conflict { .. } | Reply::Saved { .. } => crate::budget::Usage::default(),
+        };
+        let price = self.plan.agents.get(&call.agent).and_then(|c| c.price.as_ref());
+        let cost = usage.cost_at(price);
+        let over = self.ledger.settle(id, usage.tokens(), cost);
+        let run = self.ledger.spent(&Account::Run);
+        let agent = call.agent.clone();
+        let node = id.node.clone();
+        self.emit(&node, Happened::Charged { effect: id.clone(), agent, usage, cost, run });
+        if let Some(shortage) = over {
+            self.emit(&node, Happened::Overran { shortage });
+        }
+    }
+
+    /// A call that failed for good: the second critic if there is one, else the run parks and the
+    /// call is repeated when it is resumed. A critic's failure is never a verdict.
+    pub fn call_failed(&mut self, id: &EffectId, call: CallSpec, failure: CallFailure) {
+        let node = id.node.clone();
+        let (agent, role) = (call.agent.clone(), call.role);
+        self.emit(&node, Happened::CallFailed { effect: id.clone(), agent, role, failure: failure.clone() });
+        let accounts = self.accounts(&node, None);
+        if failure.kind == FailureKind::Timeout && self.ledger.time_left(&accounts) == Some(0) {
+            self.held.push_back(Held::again(call, id));
+            // The reservation of the repeated call will say which account ran out.
+            return self.out_of_time(&accounts);
+        }
+        if role == Role::Critic {
+            return self.critic_unusable(id, call, failure.to_string());
+        }
+        self.held.push_back(Held::again(call.afresh(), id));
+        self.end_with(Outcome::Failed { failure });
+    }
+
+    fn out_of_time(&mut self, accounts: &[Account]) {
+        let probe = EffectId { node: NodePath::root(), n: 0 };
+        if let Err(shortage) = self.ledger.reserve(&probe, accounts.to_vec(), Reservation::default()) {
+            self.end_with(Outcome::OutOfBudget { shortage });
+        } else {
+            self.ledger.release(&probe);
+        }
+    }
+
+    /// Rule 4: a critic that cannot be read is asked once to restate, then replaced by the second
+    /// critic, then the work is unverified: never passed, never rejected.
+    pub fn malformed(&mut self, id: &EffectId, call: CallSpec, reply: Digest, round: u32, problem: &str) {
+        let restating = !call.is_restated();
+        let event = Happened::ReplyMalformed {
+            round,
+            critic: call.agent.clone(),
+            problem: problem.to_owned(),
+            restating,
+        };
+        self.emit(&id.node.clone(), event);
+        if restating {
+            let template = self.intern(crate::protocol::revise::RESTATE.to_owned());
+            let mut again = call;
+            again.messages.push(Message { from: Speaker::Assistant, parts: vec![Part::Blob(reply)] });
+            again.messages.push(Message {
+                from: Speaker::User,
+                parts: vec![
+                    Part::Blob(template),
+                    Part::Text(format!(
+                        "{problem}\n\nState your verdict on the same draft again, in the required form.\n"
+                    )),
+                ],
+            });
+            let next = self.next_id(&id.node);
+            return self.request(next, again, None);
+        }
+        self.critic_unusable(id, call, format!("two malformed replies: {problem}"));
+    }
+
+    fn critic_unusable(&mut self, id: &EffectId, call: CallSpec, because: String) {
+        let mut call = call.afresh();
+        let node = id.node.clone();
+        if let Some(second) = call.fallback.take() {
+            let from = std::mem::replace(&mut call.agent, second);
+            self.emit(&node, Happened::FellBack { from, to: call.agent.clone(), because });
+            let next = self.next_id(&node);
+            return self.request(next, call, None);
+        }
+        let reason = format!("critic `{}`: {because}", call.agent);
+        self.held.push_back(Held::again(call, id));
+        self.end_with(Outcome::Unverified { reason, draft: None });
+    }
+
+    /// After a crash: what has no recorded reply is lost and will be repeated; persons are still asked.
+    pub fn take_up_lost(&mut self) {
+        let lost: Vec<EffectId> = self
+            .open
+            .values()
+            .filter(|o| o.effect.class != Class::Person)
+            .map(|o| o.effect.id.clone())
+            .collect();
+        for id in lost {
+            let Some(open) = self.open.remove(&id) else { continue };
+            self.ledger.lose(&id);
+            let Some(call) = open.call else { continue };
+            let (agent, role) = (call.agent.clone(), call.role);
+            self.emit(&id.node.clone(), Happened::CallLost { effect: id.clone(), agent, role });
+            if self.mode != Mode::Cancelling {
+                self.held.push_back(Held::again(call, &id));
+            }
+        }
+    }
+
+    pub fn release_held(&mut self) {
+        for held in std::mem::take(&mut self.held) {
+            match held {
+                Held::Ending(ending) => self.ending = ending,
+                Held::Call { id, node, call, repeats } => {
+                    let id = id.unwrap_or_else(|| self.next_id(&node));
+                    self.request(id, call, repeats);
+                }
+            }
+        }
+    }
+}

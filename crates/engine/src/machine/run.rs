@@ -1,0 +1,463 @@
+//! One run's state and how each kind of input moves it.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::calls::{Held, Open};
+use super::cx::{Answered, Cx};
+use super::{Refused, Step};
+use crate::budget::{Account, Ledger, Limits};
+use crate::digest::Digest;
+use crate::effect::{
+    Answer, CallFailure, Class, EffectId, EffectKind, FailureKind, NodePath, Observation, Reply, Save,
+    StopReason,
+};
+use crate::event::{Event, Happened};
+use crate::input::{Control, Input, Start, What};
+use crate::outcome::{Outcome, Waiting};
+use crate::plan::{AgentCard, NodePlan, Plan};
+use crate::protocol::{Protocol, Protocols};
+use crate::text::{Text, Texts};
+use crate::turn::{Part, Role};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Mode {
+    Going,
+    Pausing,
+    Cancelling,
+}
+
+pub(super) struct Node {
+    /// Taken out while it is being told something, so that it can act on the run.
+    pub protocol: Option<Box<dyn Protocol>>,
+    pub next_effect: u32,
+    pub ended: bool,
+}
+
+pub(super) struct Run {
+    protocols: Protocols,
+    pub plan: Plan,
+    pub seed: String,
+    pub texts: Texts,
+    pub nodes: BTreeMap<NodePath, Node>,
+    pub open: BTreeMap<EffectId, Open>,
+    /// Calls that wait for the run to go on: requested while pausing, failed, lost or unaffordable.
+    pub held: VecDeque<Held>,
+    pub ledger: Ledger,
+    pub mode: Mode,
+    /// Why the run will park or end as soon as nothing is under way.
+    pub ending: Option<Outcome>,
+    pub outcome: Option<Outcome>,
+    pub last_active_ms: u64,
+    /// Replies recorded per agent and role: the ordinal a call carries.
+    pub replies: BTreeMap<(String, Role), u32>,
+    /// What was last written to `FILE.unapproved`.
+    pub unapproved_saved: Option<Digest>,
+    /// The approved draft is on disk.
+    pub approved_saved: bool,
+    pub step: Step,
+    /// Nodes created or ended during this step, told about in order.
+    pub pending: VecDeque<Pending>,
+}
+
+pub(super) enum Pending {
+    Start(NodePath),
+    ChildEnded { parent: NodePath, child: NodePath, outcome: Outcome },
+}
+
+impl Run {
+    pub fn start(start: &Start, input: &Input, protocols: &Protocols) -> Result<(Self, Step), Refused> {
+        let mut run = Self {
+            protocols: protocols.clone(),
+            plan: start.plan.clone(),
+            seed: start.seed.clone(),
+            texts: Texts::default(),
+            nodes: BTreeMap::new(),
+            open: BTreeMap::new(),
+            held: VecDeque::new(),
+            ledger: Ledger::default(),
+            mode: Mode::Going,
+            ending: None,
+            outcome: None,
+            last_active_ms: input.at.active_ms,
+            replies: BTreeMap::new(),
+            unapproved_saved: None,
+            approved_saved: false,
+            step: Step::default(),
+            pending: VecDeque::new(),
+        };
+        for text in &input.texts {
+            run.texts.insert(text);
+        }
+        run.ledger.limit(Account::Run, start.plan.limits);
+        for (name, card) in &start.plan.agents {
+            run.ledger.limit(Account::Agent(name.clone()), card.limits);
+        }
+        let root = NodePath::root();
+        run.add_node(&root, &start.plan.root).map_err(Refused::BadPlan)?;
+        let material = run.nodes.get(&root).and_then(|n| n.protocol.as_ref()).map(|p| p.material());
+        if let Some(missing) = material.into_iter().flatten().find(|d| !run.texts.contains(d)) {
+            return Err(Refused::TextMissing(missing));
+        }
+        run.drain();
+        run.conclude();
+        let step = std::mem::take(&mut run.step);
+        Ok((run, step))
+    }
+
+    pub fn add_node(&mut self, path: &NodePath, plan: &NodePlan) -> Result<(), String> {
+        let protocol = self.protocols.begin(plan)?;
+        self.ledger.limit(Account::Node(path.clone()), plan.limits);
+        self.nodes.insert(path.clone(), Node { protocol: Some(protocol), next_effect: 1, ended: false });
+        self.emit(path, Happened::NodeStarted { protocol: plan.protocol.clone() });
+        self.pending.push_back(Pending::Start(path.clone()));
+        Ok(())
+    }
+
+    /// Would this input be accepted? Everything after this cannot fail.
+    pub fn check(&self, input: &Input) -> Result<(), Refused> {
+        if let Some(outcome) = self.outcome.as_ref().filter(|o| o.is_ended()) {
+            return Err(Refused::Ended(outcome.label()));
+        }
+        let brought = |d: &Digest| self.texts.contains(d) || input.texts.iter().any(|t| t.digest() == *d);
+        match &input.what {
+            What::Started(_) => Err(Refused::AlreadyStarted),
+            What::Observed { effect, .. } => self.must_be_open(effect).map(|_| ()),
+            What::Replied { effect, reply } => {
+                self.must_be_open(effect)?;
+                if let Reply::Done(answer) = reply {
+                    for part in &answer.parts {
+                        if let Part::Blob(d) | Part::Data(d) = part
+                            && !brought(d)
+                        {
+                            return Err(Refused::TextMissing(*d));
+                        }
+                    }
+                }
+                Ok(())
+            }
+            What::Answered { effect, text, .. } => {
+                if self.must_be_open(effect)?.effect.class != Class::Person {
+                    return Err(Refused::NotAPerson(effect.clone()));
+                }
+                if brought(text) { Ok(()) } else { Err(Refused::TextMissing(*text)) }
+            }
+            What::Controlled(_) | What::Resumed { .. } => Ok(()),
+        }
+    }
+
+    fn must_be_open(&self, effect: &EffectId) -> Result<&Open, Refused> {
+        self.open.get(effect).ok_or_else(|| Refused::NotOpen(effect.clone()))
+    }
+
+    pub fn on(&mut self, input: &Input) -> Step {
+        for text in &input.texts {
+            self.texts.insert(text);
+        }
+        self.pass_time(input.at.active_ms);
+        self.outcome = None;
+        match &input.what {
+            What::Started(_) => {}
+            What::Observed { effect, observation } => self.observed(effect, observation),
+            What::Replied { effect, reply } => self.replied(effect, reply),
+            What::Answered { effect, text, .. } => {
+                let answer = Answer {
+                    parts: vec![Part::Blob(*text)],
+                    stop: StopReason::EndTurn,
+                    usage: crate::budget::Usage::default(),
+                    model: None,
+                    took_ms: 0,
+                };
+                self.replied(effect, &Reply::Done(answer));
+            }
+            What::Controlled(control) => self.controlled(control),
+            What::Resumed { limits, rounds, agents } => self.resumed(*limits, *rounds, agents),
+        }
+        self.drain();
+        self.conclude();
+        std::mem::take(&mut self.step)
+    }
+
+    /// A node is charged only while something other than a person is at work for it.
+    fn pass_time(&mut self, active_ms: u64) {
+        let passed = active_ms.saturating_sub(self.last_active_ms);
+        self.last_active_ms = self.last_active_ms.max(active_ms);
+        if passed == 0 {
+            return;
+        }
+        let mut accounts: Vec<Account> = self
+            .open
+            .values()
+            .filter(|o| o.effect.class != Class::Person)
+            .flat_map(|o| self.accounts(&o.effect.id.node, None))
+            .collect();
+        accounts.sort();
+        accounts.dedup();
+        self.ledger.tick(&accounts, passed);
+    }
+
+    fn observed(&mut self, effect: &EffectId, observation: &Observation) {
+        let node = effect.node.clone();
+        self.tell(&node, |protocol, cx| protocol.observed(effect, observation, cx));
+    }
+
+    fn replied(&mut self, id: &EffectId, reply: &Reply) {
+        let Some(open) = self.open.remove(id) else { return };
+        self.charge(&open, reply);
+        let Open { effect, call, cancelled } = open;
+        let Some(call) = call else { return self.save_replied(&effect.kind, reply) };
+        if !matches!(reply, Reply::Cancelled { .. }) {
+            let count = self.replies.entry((call.agent.clone(), call.role)).or_insert(0);
+            *count = count.saturating_add(1);
+        }
+        if self.mode == Mode::Cancelling {
+            return;
+        }
+        let node = id.node.clone();
+        let failure = match reply {
+            Reply::Done(answer) => match stopped_short(answer, call.role) {
+                None => {
+                    let text = self.answer_text(answer);
+                    let answered = Answered { effect: id.clone(), text, call };
+                    return self.tell(&node, |protocol, cx| protocol.answered(answered, cx));
+                }
+                Some(failure) => failure,
+            },
+            Reply::Failed(failure) => failure.clone(),
+            Reply::Cancelled { .. } if cancelled => {
+                return self.tell(&node, |protocol, cx| protocol.cancelled(id, cx));
+            }
+            // The host stopped before the call was through: it is repeated when the run is resumed.
+            Reply::Cancelled { .. } => {
+                self.held.push_back(Held::again(call, id));
+                return;
+            }
+            Reply::DeniedQuota { until_ms, message } => {
+                self.held.push_back(Held::again(call, id));
+                self.end_with(Outcome::Waiting(Waiting::Quota {
+                    until_ms: *until_ms,
+                    message: message.clone(),
+                }));
+                return;
+            }
+            Reply::Conflict { message } => {
+                bad_reply(format!("an agent's call was answered as a save: {message}"))
+            }
+            Reply::Saved { path } => bad_reply(format!("an agent's call was answered as a save to {path}")),
+        };
+        self.call_failed(id, call, failure);
+    }
+
+    fn answer_text(&mut self, answer: &Answer) -> Digest {
+        match answer.parts.as_slice() {
+            [Part::Blob(d)] => *d,
+            parts => {
+                let message =
+                    crate::turn::Message { from: crate::turn::Speaker::Assistant, parts: parts.to_vec() };
+                let rendered = message.render(&self.texts);
+                self.intern(rendered)
+            }
+        }
+    }
+
+    fn save_replied(&mut self, kind: &EffectKind, reply: &Reply) {
+        let EffectKind::Save(save) = kind else { return };
+        let root = NodePath::root();
+        match reply {
+            Reply::Saved { path } => {
+                self.emit(&root, Happened::Saved { path: path.clone(), approved: save.approved });
+                if save.approved {
+                    self.approved_saved = true;
+                } else {
+                    self.unapproved_saved = Some(save.content);
+                }
+            }
+            Reply::Cancelled { .. } => {}
+            other => {
+                let message = match other {
+                    Reply::Conflict { message } => message.clone(),
+                    Reply::Failed(f) => f.message.clone(),
+                    _ => "the save got no proper reply".to_owned(),
+                };
+                let path = save.target.path.clone();
+                self.emit(&root, Happened::SaveRefused { path, message: message.clone() });
+                if save.approved {
+                    let failure = CallFailure {
+                        kind: FailureKind::Misconfigured,
+                        message,
+                        usage: crate::budget::Usage::default(),
+                    };
+                    // The verdict stands; resuming tries the save again.
+                    self.held.push_back(Held::Ending(self.ending.take()));
+                    self.ending = Some(Outcome::Failed { failure });
+                }
+                self.unapproved_saved = Some(save.content);
+            }
+        }
+    }
+
+    fn controlled(&mut self, control: &Control) {
+        let root = NodePath::root();
+        match control {
+            Control::Pause => {
+                self.emit(&root, Happened::PauseRequested);
+                if self.mode == Mode::Going {
+                    self.mode = Mode::Pausing;
+                }
+            }
+            Control::Cancel => {
+                self.emit(&root, Happened::CancelRequested);
+                self.mode = Mode::Cancelling;
+                self.ending = Some(Outcome::Aborted);
+                self.held.clear();
+                let ids: Vec<EffectId> = self.open.keys().cloned().collect();
+                for id in ids {
+                    self.cancel(&id);
+                }
+            }
+        }
+    }
+
+    fn resumed(&mut self, limits: Limits, rounds: Option<u32>, agents: &BTreeMap<String, AgentCard>) {
+        let root = NodePath::root();
+        self.emit(&root, Happened::Resumed);
+        if self.mode != Mode::Cancelling {
+            self.mode = Mode::Going;
+            self.ending = None;
+        }
+        if limits != Limits::default() || rounds.is_some() {
+            self.emit(&root, Happened::LimitsRaised { limits, rounds });
+            self.ledger.raise(&Account::Run, limits);
+            self.ledger.raise(&Account::Node(root.clone()), limits);
+            self.plan.limits = self.plan.limits.with(limits);
+        }
+        for (name, card) in agents {
+            self.emit(&root, Happened::AgentChanged { agent: name.clone(), card: Box::new(card.clone()) });
+            self.ledger.limit(Account::Agent(name.clone()), card.limits);
+            self.plan.agents.insert(name.clone(), card.clone());
+        }
+        if let Some(rounds) = rounds {
+            self.tell(&root, |protocol, _| protocol.raise_rounds(rounds));
+        }
+        self.take_up_lost();
+        self.release_held();
+    }
+
+    /// Tells one node something, with a context through which it can act.
+    pub fn tell(&mut self, path: &NodePath, say: impl FnOnce(&mut dyn Protocol, &mut Cx<'_>)) {
+        let Some(node) = self.nodes.get_mut(path).filter(|n| !n.ended) else { return };
+        let Some(mut protocol) = node.protocol.take() else { return };
+        say(protocol.as_mut(), &mut Cx { run: self, node: path });
+        if let Some(node) = self.nodes.get_mut(path) {
+            node.protocol = Some(protocol);
+        }
+    }
+
+    fn drain(&mut self) {
+        while let Some(next) = self.pending.pop_front() {
+            match next {
+                Pending::Start(path) => self.tell(&path, |protocol, cx| protocol.start(cx)),
+                Pending::ChildEnded { parent, child, outcome } => {
+                    self.tell(&parent, |protocol, cx| protocol.child_ended(&child, &outcome, cx));
+                }
+            }
+        }
+    }
+
+    /// Ends or parks the run if nothing is under way any more; saves the draft first.
+    fn conclude(&mut self) {
+        if self.open.values().any(|o| o.effect.class != Class::Person) {
+            return;
+        }
+        if self.mode == Mode::Cancelling {
+            self.open.clear();
+        }
+        if let Some(ending) = self.ending.clone() {
+            if let Some(save) = self.save_before(&ending) {
+                self.issue_save(save);
+                return;
+            }
+            return self.reach(ending);
+        }
+        if self.mode == Mode::Pausing {
+            return self.reach(Outcome::Waiting(Waiting::Paused));
+        }
+        if let Some(effect) = self.open.keys().next().cloned() {
+            self.reach(Outcome::Waiting(Waiting::Question { effect }));
+        }
+    }
+
+    fn reach(&mut self, mut outcome: Outcome) {
+        if let Outcome::Unverified { draft, .. } = &mut outcome {
+            *draft = self.root().and_then(Protocol::draft);
+        }
+        self.outcome = Some(outcome.clone());
+        self.step.outcome = Some(outcome);
+    }
+
+    /// The first reason to stop wins, but an end wins over a parking.
+    pub fn end_with(&mut self, outcome: Outcome) {
+        if self.ending.as_ref().is_none_or(|e| !e.is_ended() && outcome.is_ended()) {
+            self.ending = Some(outcome);
+        }
+    }
+
+    fn root(&self) -> Option<&dyn Protocol> {
+        self.nodes.get(&NodePath::root()).and_then(|n| n.protocol.as_deref())
+    }
+
+    /// What has to be on disk before the run may stop with this outcome.
+    fn save_before(&self, ending: &Outcome) -> Option<Save> {
+        let root = self.root()?;
+        let (target, draft) = (root.target()?, root.draft()?);
+        match ending {
+            Outcome::Approved { draft, .. } => {
+                (!self.approved_saved).then_some(Save { target, content: *draft, approved: true })
+            }
+            Outcome::Waiting(_) => None,
+            Outcome::Failed { .. } if self.held.iter().any(|h| matches!(h, Held::Ending(_))) => None,
+            _ => (self.unapproved_saved != Some(draft)).then_some(Save {
+                target,
+                content: draft,
+                approved: false,
+            }),
+        }
+    }
+
+    pub fn emit(&mut self, node: &NodePath, what: Happened) {
+        self.step.events.push(Event { node: node.clone(), what });
+    }
+
+    /// Stores a text the engine wrote.
+    pub fn intern(&mut self, body: String) -> Digest {
+        let text = Text::new(body);
+        let digest = text.digest();
+        if !self.texts.contains(&digest) {
+            self.texts.insert(&text);
+            self.step.texts.push(text);
+        }
+        digest
+    }
+}
+
+/// A reply that was cut or refused is no answer.
+fn stopped_short(answer: &Answer, role: Role) -> Option<CallFailure> {
+    let (kind, message) = match &answer.stop {
+        StopReason::EndTurn => return None,
+        StopReason::Length => (
+            FailureKind::BadReply,
+            format!(
+                "the {}'s reply was cut at its length limit: raise the agent's `max_tokens`",
+                role.name()
+            ),
+        ),
+        StopReason::Refusal => (FailureKind::Refused, format!("the {} refused", role.name())),
+        StopReason::Other(reason) => {
+            (FailureKind::BadReply, format!("the {}'s reply ended with `{reason}`", role.name()))
+        }
+    };
+    Some(CallFailure { kind, message, usage: crate::budget::Usage::default() })
+}
+
+fn bad_reply(message: String) -> CallFailure {
+    CallFailure { kind: FailureKind::BadReply, message, usage: crate::budget::Usage::default() }
+}

@@ -1,0 +1,350 @@
+//! `revise`: a worker drafts, a critic says approved or rejected with bullets, at most three times.
+//!
+//! Only the decisions are here. The reply grammar is `status_grammar`, briefs are `brief`, the hint about
+//! unasked changes is `sections`; failures, restating and parking are the machine's.
+
+use serde::{Deserialize, Serialize};
+
+use crate::artifact::Manifest;
+use crate::brief::{self, ColdView, Previous, Reference, WorkerView};
+use crate::digest::Digest;
+use crate::effect::{CallFailure, FailureKind};
+use crate::event::Happened;
+use crate::machine::{Answered, CriticCall, Cx};
+use crate::outcome::{Halt, Outcome};
+use crate::plan::{NodePlan, Target};
+use crate::protocol::{Protocol, RuleBook};
+use crate::review::{Binding, Coverage, Item, Review, Seen, Verdict};
+use crate::sections;
+use crate::status_grammar::{self, Status, StatusReply};
+use crate::turn::Role;
+
+mod items;
+use items::Ground;
+pub(crate) use items::quotes;
+
+/// Version 1 of the rules.
+pub const RULE_BOOK: RuleBook = RuleBook { name: "revise", version: 1, begin };
+
+/// Rounds unless the user says otherwise.
+pub const ROUNDS: u32 = 3;
+
+const WORKER_DRAFT: &str = include_str!("../prompts/revise-worker-draft-1.md");
+const WORKER_REVISION: &str = include_str!("../prompts/revise-worker-revision-1.md");
+const CRITIC: &str = include_str!("../prompts/revise-critic-1.md");
+const CRITIC_AGAIN: &str = include_str!("../prompts/revise-critic-again-1.md");
+/// Shared by every protocol that asks a critic to restate.
+pub const RESTATE: &str = include_str!("../prompts/restate-1.md");
+
+/// What one `revise` loop is about. Frozen with the plan.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Settings {
+    pub task: Digest,
+    pub phase: String,
+    pub rubric: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub references: Vec<Reference>,
+    /// A draft the user brought: the critic speaks first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub draft: Option<Digest>,
+    pub worker: String,
+    pub critic: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fallback_critic: Option<String>,
+    pub rounds: u32,
+    /// A rejection that rests only on new requirements is overruled.
+    pub overrule: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub out: Option<Target>,
+}
+
+impl Settings {
+    pub fn node_plan(&self, limits: crate::budget::Limits) -> Result<NodePlan, serde_json::Error> {
+        let settings = serde_json::to_value(self)?;
+        Ok(NodePlan { protocol: RULE_BOOK.name.into(), version: RULE_BOOK.version, limits, settings })
+    }
+}
+
+fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
+    let settings: Settings = serde_json::from_value(plan.settings.clone())
+        .map_err(|e| format!("the settings of `revise` cannot be read: {e}"))?;
+    if settings.rubric.iter().all(|r| r.trim().is_empty()) {
+        return Err("the rubric is empty: a critic needs at least one criterion".into());
+    }
+    if settings.rounds == 0 {
+        return Err("`rounds` is 0: at least one round is needed".into());
+    }
+    let limit = settings.rounds;
+    Ok(Box::new(Revise {
+        settings,
+        limit,
+        rubric: None,
+        round: 0,
+        draft: None,
+        previous: None,
+        items: Vec::new(),
+    }))
+}
+
+struct Revise {
+    settings: Settings,
+    limit: u32,
+    rubric: Option<Digest>,
+    round: u32,
+    draft: Option<Digest>,
+    /// The draft of the round before, which was rejected.
+    previous: Option<Digest>,
+    /// Every item ever sent to the worker, by number.
+    items: Vec<Sent>,
+}
+
+/// An item once sent to the worker.
+#[derive(Clone, Debug)]
+struct Sent {
+    item: Item,
+    open: bool,
+}
+
+impl Protocol for Revise {
+    fn start(&mut self, cx: &mut Cx<'_>) {
+        let rubric: String =
+            self.settings.rubric.iter().map(|r| format!("- {}\n", brief::one_line(r))).collect();
+        self.rubric = Some(cx.intern(rubric));
+        self.begin_round(cx);
+        match self.settings.draft {
+            Some(draft) => self.take_draft(draft, true, cx),
+            None => self.call_worker(cx),
+        }
+    }
+
+    fn answered(&mut self, answer: Answered, cx: &mut Cx<'_>) {
+        match answer.role() {
+            Role::Worker => self.drafted(answer, cx),
+            Role::Critic => self.reviewed(answer, cx),
+        }
+    }
+
+    fn raise_rounds(&mut self, rounds: u32) {
+        self.limit = self.limit.max(rounds);
+    }
+
+    fn draft(&self) -> Option<Digest> {
+        self.draft
+    }
+
+    fn target(&self) -> Option<Target> {
+        self.settings.out.clone()
+    }
+
+    fn material(&self) -> Vec<Digest> {
+        let settings = &self.settings;
+        let mut all = vec![settings.task];
+        all.extend(settings.draft);
+        all.extend(settings.references.iter().map(|r| r.text));
+        all
+    }
+}
+
+impl Revise {
+    fn begin_round(&mut self, cx: &mut Cx<'_>) {
+        self.round += 1;
+        cx.emit(Happened::RoundStarted { round: self.round, of: self.limit });
+    }
+
+    fn open_items(&self) -> Vec<Item> {
+        self.items.iter().filter(|s| s.open).map(|s| s.item.clone()).collect()
+    }
+
+    fn rubric(&self) -> Digest {
+        self.rubric.unwrap_or(self.settings.task)
+    }
+
+    fn call_worker(&mut self, cx: &mut Cx<'_>) {
+        let open = self.open_items();
+        let previous = self.previous.map(|draft| Previous { draft, open: &open });
+        let instructions = cx.intern(if previous.is_some() { WORKER_REVISION } else { WORKER_DRAFT });
+        let view = WorkerView {
+            task: self.settings.task,
+            phase: &self.settings.phase,
+            rubric: self.rubric(),
+            references: &self.settings.references,
+            previous,
+        };
+        let message = view.message(instructions);
+        cx.call_worker(&self.settings.worker, vec![message]);
+    }
+
+    fn call_critic(&mut self, draft: Digest, cx: &mut Cx<'_>) {
+        let open = self.open_items();
+        let view = ColdView {
+            iteration: self.round,
+            rubric: self.rubric(),
+            references: &self.settings.references,
+            draft,
+            previous: self.previous.map(|draft| Previous { draft, open: &open }),
+        };
+        let first: &[&'static str] = &[CRITIC];
+        let again: &[&'static str] = &[CRITIC, CRITIC_AGAIN];
+        let call = CriticCall {
+            agent: &self.settings.critic,
+            fallback: self.settings.fallback_critic.as_deref(),
+            instructions: if self.previous.is_some() { again } else { first },
+        };
+        cx.call_critic(call, &view);
+    }
+
+    fn drafted(&mut self, answer: Answered, cx: &mut Cx<'_>) {
+        let reply = cx.text(&answer.text);
+        let body = brief::without_leading_reasoning(reply);
+        if body.trim().is_empty() {
+            let message = "the worker's reply holds no draft".to_owned();
+            let failure =
+                CallFailure { kind: FailureKind::BadReply, message, usage: crate::budget::Usage::default() };
+            return cx.unusable(answer, failure);
+        }
+        let draft = if body.len() == reply.len() {
+            answer.text
+        } else {
+            let body = body.to_owned();
+            cx.intern(body)
+        };
+        self.take_draft(draft, false, cx);
+    }
+
+    fn take_draft(&mut self, draft: Digest, given: bool, cx: &mut Cx<'_>) {
+        let text = cx.text(&draft).to_owned();
+        let round = self.round;
+        let artifact = Manifest::of_text(draft).digest();
+        cx.emit(Happened::DraftMade { round, artifact, blob: draft, bytes: text.len() as u64, given });
+        if let Some(line) = status_grammar::status_line(&text) {
+            cx.emit(Happened::SelfVerdictNoted { round, line });
+        }
+        if let Some(previous) = self.previous {
+            let sections = sections::changed_unasked(cx.text(&previous), &text, &self.open_items());
+            if !sections.is_empty() {
+                cx.emit(Happened::ChangedUnasked { round, sections });
+            }
+        }
+        self.draft = Some(draft);
+        self.call_critic(draft, cx);
+    }
+
+    fn reviewed(&mut self, answer: Answered, cx: &mut Cx<'_>) {
+        let Some(draft) = self.draft else { return };
+        let reply = match status_grammar::parse(cx.text(&answer.text)) {
+            Ok(reply) => reply,
+            Err(problem) => return cx.malformed(answer, self.round, &problem.to_string()),
+        };
+        let earlier = self.open_items();
+        let ground = items::ground(&reply, &self.items, cx.text(&draft), self.previous.map(|p| cx.text(&p)));
+        if ground == Ground::Unaccounted && !answer.is_restated() {
+            let list: Vec<String> = earlier.iter().map(|i| format!("{}. {}", i.number, i.text)).collect();
+            let problem = format!(
+                "the reply accounts for none of the open items; mark each as `✓ N` or list it by its number under `Still unresolved:`\n{}",
+                list.join("\n")
+            );
+            return cx.malformed(answer, self.round, &problem);
+        }
+        let addressed = items::marked_addressed(&reply.addressed, &self.items);
+        let open = match reply.status {
+            Status::Approved => Vec::new(),
+            Status::Rejected => self.number(&reply, &addressed),
+        };
+        let review = self.review(&answer, draft, &reply, &addressed, open.clone(), cx);
+        cx.emit(Happened::Reviewed { round: self.round, review: review.clone() });
+
+        match review.verdict {
+            Verdict::Approved => {
+                cx.finish(Outcome::Approved { draft, overruled: false, notes: review.notes })
+            }
+            Verdict::Rejected if ground == Ground::OnlyNew && self.settings.overrule => {
+                let mut notes: Vec<String> = open.into_iter().map(|i| i.text).collect();
+                cx.emit(Happened::RejectionOverruled { round: self.round, notes: notes.clone() });
+                notes.extend(review.notes);
+                cx.finish(Outcome::Approved { draft, overruled: true, notes });
+            }
+            Verdict::Rejected if self.round >= self.limit => {
+                let open = open.into_iter().map(|i| i.text).collect();
+                cx.finish(Outcome::Halted { reason: Halt::Cap, draft: Some(draft), open });
+            }
+            Verdict::Rejected => self.revise(draft, open, cx),
+        }
+    }
+
+    fn revise(&mut self, draft: Digest, open: Vec<Item>, cx: &mut Cx<'_>) {
+        for sent in &mut self.items {
+            sent.open = false;
+        }
+        for item in open {
+            match self.items.iter_mut().find(|s| s.item.number == item.number) {
+                Some(sent) => *sent = Sent { item, open: true },
+                None => self.items.push(Sent { item, open: true }),
+            }
+        }
+        self.previous = Some(draft);
+        self.begin_round(cx);
+        self.call_worker(cx);
+    }
+
+    /// The open items after a rejection: its bullets, and earlier items it did not mention.
+    fn number(&self, reply: &StatusReply, addressed: &[u32]) -> Vec<Item> {
+        let mut next = self.items.iter().map(|s| s.item.number).max().unwrap_or(0);
+        let mut open: Vec<Item> = Vec::new();
+        for bullet in &reply.open {
+            let known = items::recurs_as(bullet, &self.items).filter(|n| open.iter().all(|i| i.number != *n));
+            let since = known
+                .and_then(|n| self.items.iter().find(|s| s.item.number == n))
+                .map_or(self.round, |s| s.item.since);
+            let number = known.unwrap_or_else(|| {
+                next += 1;
+                next
+            });
+            open.push(Item { number, text: bullet.text.clone(), since });
+        }
+        for sent in self.items.iter().filter(|s| s.open) {
+            let number = sent.item.number;
+            let spoken_of = addressed.contains(&number)
+                || open.iter().any(|i| i.number == number)
+                || reply.open.iter().any(|b| b.cites.contains(&number));
+            if !spoken_of && !items::uncited_stand_for_all(reply, &self.items) {
+                open.push(sent.item.clone());
+            }
+        }
+        open
+    }
+
+    fn review(
+        &self,
+        answer: &Answered,
+        draft: Digest,
+        reply: &StatusReply,
+        addressed: &[u32],
+        open: Vec<Item>,
+        cx: &Cx<'_>,
+    ) -> Review {
+        let lines = u32::try_from(cx.text(&draft).lines().count()).unwrap_or(u32::MAX);
+        Review {
+            binding: Binding {
+                round: self.round,
+                artifact: Manifest::of_text(draft).digest(),
+                critic: answer.agent().to_owned(),
+                lens: None,
+                rubric: self.rubric(),
+            },
+            verdict: match reply.status {
+                Status::Approved => Verdict::Approved,
+                Status::Rejected => Verdict::Rejected,
+            },
+            open,
+            addressed: addressed.to_vec(),
+            notes: reply.notes.clone(),
+            deviations: reply.deviations.clone(),
+            coverage: Coverage { entries: vec![Seen { path: "draft".into(), lines }] },
+            prompt: cx.prompt_digest(answer),
+            reply: answer.text,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

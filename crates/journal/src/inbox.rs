@@ -1,0 +1,200 @@
+//! Mail for runs that another process drives: answers, pauses, cancellations. A second database, so
+//! that a busy writer never starves it. Each entry is consumed exactly once: the record that carries
+//! it notes its id in the journal, and only then is it cleared here.
+
+use std::fmt;
+
+use gadfly_engine::EffectId;
+use rusqlite::{Connection, OptionalExtension, params};
+use serde::{Deserialize, Serialize};
+
+use crate::codec;
+use crate::journal::{Journal, locked};
+use crate::read::ReadError;
+use crate::run_id::{RunId, random_u64};
+use crate::schema::{self, Use};
+use crate::store_error::{StoreError, failure};
+
+const MAX_MAIL: usize = 16 << 20;
+const MAX_UNREAD: u32 = 1000;
+
+/// The identity of one inbox entry.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct MailId(pub(crate) i64);
+
+impl fmt::Display for MailId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Mail {
+    /// Who posted it, for people.
+    pub by: String,
+    /// Milliseconds since 1970.
+    pub at_ms: u64,
+    pub what: MailKind,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MailKind {
+    Answer { effect: EffectId, text: String },
+    Pause,
+    Cancel,
+}
+
+/// An unread entry of a run that this process owns.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Delivery {
+    pub run: RunId,
+    pub id: MailId,
+    pub mail: Mail,
+}
+
+/// Why mail was not posted.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum PostError {
+    #[error("there is no run `{0}` in this journal")]
+    NotFound(RunId),
+    #[error("run `{run}` has ended as {outcome}: it takes no more mail")]
+    Ended { run: RunId, outcome: String },
+    #[error("{bytes} bytes are too many for one entry, the limit is {MAX_MAIL}: shorten the answer")]
+    TooLarge { bytes: usize },
+    #[error("run `{0}` has {MAX_UNREAD} unread entries already: resume it so that they are read")]
+    Crowded(RunId),
+    #[error("the entry could not be encoded: {0}")]
+    Encoding(String),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+failure!(PostError);
+
+/// The connection that watches the inbox. It never writes, so its data version tells of everyone.
+#[derive(Default)]
+pub(crate) struct Poller {
+    conn: Option<Connection>,
+    seen: Option<i64>,
+}
+
+impl Poller {
+    /// Makes the next poll look again, whatever it saw before.
+    pub(crate) fn forget(&mut self) {
+        self.seen = None;
+    }
+}
+
+impl Journal {
+    /// Leaves mail for a run, durably.
+    pub fn post(&self, run: &RunId, mail: &Mail) -> Result<MailId, PostError> {
+        let json = serde_json::to_vec(mail).map_err(|e| PostError::Encoding(e.to_string()))?;
+        if json.len() > MAX_MAIL {
+            return Err(PostError::TooLarge { bytes: json.len() });
+        }
+        self.read(|conn| {
+            let sql = "SELECT ended, outcome FROM runs WHERE id = ?1";
+            let row = conn.prepare_cached(sql)?.query_row([run.as_str()], |r| {
+                Ok((r.get::<_, bool>(0)?, r.get::<_, Option<String>>(1)?))
+            });
+            match row.optional()? {
+                None => Err(PostError::NotFound(run.clone())),
+                Some((true, outcome)) => {
+                    Err(PostError::Ended { run: run.clone(), outcome: outcome.unwrap_or_default() })
+                }
+                Some((false, _)) => Ok(()),
+            }
+        })?;
+        let body = codec::pack(&json).map_err(|e| PostError::Encoding(e.to_string()))?;
+        let id = i64::try_from(random_u64().map_err(StoreError::from)? >> 1).unwrap_or(i64::MAX);
+        let conn = schema::connect(self.inbox_path(), Use::Inbox)?;
+        let unread: u32 = conn
+            .query_row("SELECT count(*) FROM mail WHERE run = ?1", [run.as_str()], |r| r.get(0))
+            .map_err(StoreError::from)?;
+        if unread >= MAX_UNREAD {
+            return Err(PostError::Crowded(run.clone()));
+        }
+        conn.execute(
+            "INSERT INTO mail(id, run, size, body) VALUES(?1, ?2, ?3, ?4)",
+            params![id, run.as_str(), schema::int(json.len() as u64), body],
+        )?;
+        Ok(MailId(id))
+    }
+
+    /// The unread mail of a run, oldest first.
+    pub fn mail(&self, run: &RunId) -> Result<Vec<(MailId, Mail)>, ReadError> {
+        let conn = schema::connect(self.inbox_path(), Use::Inbox)?;
+        let found = unread(&conn, Some(run))?;
+        Ok(self.unconsumed(found)?.into_iter().map(|d| (d.id, d.mail)).collect())
+    }
+
+    /// The unread mail of all runs that have a writer here, or none if the inbox did not change
+    /// since the last call. One cheap question, however many runs there are.
+    pub fn poll_mail(&self) -> Result<Option<Vec<Delivery>>, ReadError> {
+        let mut poller = locked(&self.inner.poller);
+        if poller.conn.is_none() {
+            poller.conn = Some(schema::connect(self.inbox_path(), Use::Inbox)?);
+        }
+        let Some(conn) = &poller.conn else { return Ok(None) };
+        let version: i64 = conn
+            .prepare_cached("PRAGMA data_version")
+            .and_then(|mut s| s.query_row([], |r| r.get(0)))
+            .map_err(StoreError::from)?;
+        if poller.seen == Some(version) {
+            return Ok(None);
+        }
+        let held = locked(&self.inner.held).clone();
+        let mut found = unread(conn, None)?;
+        found.retain(|d| held.contains(&d.run));
+        let found = self.unconsumed(found)?;
+        poller.seen = Some(version);
+        Ok(Some(found))
+    }
+
+    fn unconsumed(&self, found: Vec<Delivery>) -> Result<Vec<Delivery>, ReadError> {
+        if found.is_empty() {
+            return Ok(found);
+        }
+        self.read(|conn| {
+            let sql = "SELECT count(*) FROM consumed c JOIN runs r ON r.number = c.run
+                       WHERE r.id = ?1 AND c.mail = ?2";
+            let mut known = conn.prepare_cached(sql).map_err(StoreError::from)?;
+            let mut fresh = Vec::with_capacity(found.len());
+            for delivery in found {
+                let params = params![delivery.run.as_str(), delivery.id.0];
+                let consumed: u32 = known.query_row(params, |r| r.get(0)).map_err(StoreError::from)?;
+                if consumed == 0 {
+                    fresh.push(delivery);
+                }
+            }
+            Ok(fresh)
+        })
+    }
+
+    /// Clears the mail of a run that is gone.
+    pub(crate) fn discard_mail(&self, run: &RunId) -> Result<(), StoreError> {
+        let conn = schema::connect(self.inbox_path(), Use::Sweep)?;
+        conn.execute("DELETE FROM mail WHERE run = ?1", [run.as_str()])?;
+        Ok(())
+    }
+}
+
+fn unread(conn: &Connection, run: Option<&RunId>) -> Result<Vec<Delivery>, ReadError> {
+    let sql = "SELECT id, run, size, body FROM mail WHERE ?1 IS NULL OR run = ?1 ORDER BY place";
+    let mut rows = conn.prepare_cached(sql).map_err(StoreError::from)?;
+    let mut rows = rows.query([run.map(RunId::as_str)]).map_err(StoreError::from)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next().map_err(StoreError::from)? {
+        let get = || -> rusqlite::Result<(i64, String, usize, Vec<u8>)> {
+            Ok((row.get(0)?, row.get(1)?, usize::try_from(row.get::<_, i64>(2)?).unwrap_or(usize::MAX), row.get(3)?))
+        };
+        let (id, run, size, body) = get().map_err(StoreError::from)?;
+        let damaged = |message: String| ReadError::Mail { mail: MailId(id), message };
+        let run: RunId = run.parse().map_err(|e: crate::NotARunId| damaged(e.to_string()))?;
+        let json = codec::unpack(&body, size).map_err(|e| damaged(e.to_string()))?;
+        let mail = serde_json::from_slice(&json).map_err(|e| damaged(e.to_string()))?;
+        found.push(Delivery { run, id: MailId(id), mail });
+    }
+    Ok(found)
+}

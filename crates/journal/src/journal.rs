@@ -1,0 +1,193 @@
+//! The open journal: its folder, its one writer, its readers. What is written and read lives elsewhere.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+use crate::inbox::Poller;
+use crate::lock::ProcessLock;
+use crate::run_id::RunId;
+use crate::schema::{self, OpenError, Use};
+use crate::store_error::{Failure, StoreError};
+use crate::writer::{Task, Writer};
+
+const READERS_KEPT: usize = 4;
+const SETUP_ATTEMPTS: u32 = 200;
+const SETUP_PAUSE: Duration = Duration::from_millis(50);
+
+/// A store of runs. Cheap to clone; the last clone to go closes it.
+#[derive(Clone)]
+pub struct Journal {
+    pub(crate) inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    dir: PathBuf,
+    journal: PathBuf,
+    inbox: PathBuf,
+    readers: Mutex<Vec<Connection>>,
+    pub(crate) poller: Mutex<Poller>,
+    pub(crate) lock: ProcessLock,
+    /// Runs with a living `RunWriter` in this journal.
+    pub(crate) held: Mutex<HashSet<RunId>>,
+    /// Mail that committed records consumed and the inbox still holds.
+    pub(crate) consumed: Arc<Mutex<Vec<i64>>>,
+    /// Last, so that it closes after every reader: then the database's side files go, too.
+    writer: Mutex<Option<Arc<Writer>>>,
+}
+
+impl Journal {
+    /// Opens the journal in `dir`, usually `.gadfly`, and makes it if it is not there.
+    pub fn open(dir: &Path) -> Result<Self, OpenError> {
+        make_private(dir)?;
+        for sub in ["locks", "runs"] {
+            let path = dir.join(sub);
+            fs::create_dir_all(&path).map_err(|e| folder(&path, &e))?;
+        }
+        let ignore = dir.join(".gitignore");
+        if !ignore.exists() {
+            fs::write(&ignore, "*\n").map_err(|e| folder(&ignore, &e))?;
+        }
+        // Two processes that make the same journal at once would trip over each other.
+        let _setup = setup_lock(&dir.join("locks").join("setup.lock"))?;
+        for file in [schema::File::Journal, schema::File::Inbox] {
+            schema::prepare(&dir.join(file.name()), file)?;
+        }
+        Ok(Self::over(dir))
+    }
+
+    /// Opens a journal that must be there already.
+    pub fn open_existing(dir: &Path) -> Result<Self, OpenError> {
+        if !dir.join(schema::File::Journal.name()).is_file() {
+            return Err(OpenError::Missing(dir.into()));
+        }
+        Self::open(dir)
+    }
+
+    fn over(dir: &Path) -> Self {
+        let inner = Inner {
+            dir: dir.into(),
+            journal: dir.join(schema::File::Journal.name()),
+            inbox: dir.join(schema::File::Inbox.name()),
+            readers: Mutex::default(),
+            poller: Mutex::default(),
+            lock: ProcessLock::new(dir.join("locks")),
+            held: Mutex::default(),
+            consumed: Arc::default(),
+            writer: Mutex::default(),
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    pub fn dir(&self) -> &Path {
+        &self.inner.dir
+    }
+
+    /// Where rendered files of a run belong. It is not made here.
+    pub fn run_dir(&self, run: &RunId) -> PathBuf {
+        self.inner.dir.join("runs").join(run.as_str())
+    }
+
+    pub(crate) fn inbox_path(&self) -> &Path {
+        &self.inner.inbox
+    }
+
+    /// Runs a query. The connection holds no transaction before or after it.
+    pub(crate) fn read<T, E: From<StoreError>>(
+        &self,
+        query: impl FnOnce(&Connection) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let kept = locked(&self.inner.readers).pop();
+        let conn = match kept {
+            Some(conn) => conn,
+            None => schema::connect(&self.inner.journal, Use::Read).map_err(E::from)?,
+        };
+        let result = query(&conn);
+        let mut readers = locked(&self.inner.readers);
+        if readers.len() < READERS_KEPT {
+            readers.push(conn);
+        }
+        drop(readers);
+        result
+    }
+
+    pub(crate) fn writer(&self) -> Result<Arc<Writer>, StoreError> {
+        let mut writer = locked(&self.inner.writer);
+        if let Some(writer) = &*writer {
+            return Ok(Arc::clone(writer));
+        }
+        let inner = &self.inner;
+        let started = Writer::start(inner.journal.clone(), inner.inbox.clone(), Arc::clone(&inner.consumed))?;
+        let started = Arc::new(started);
+        *writer = Some(Arc::clone(&started));
+        Ok(started)
+    }
+
+    /// Queues work for the next transaction; `done` is called on the writer thread.
+    pub(crate) fn submit<T, E, W, D>(&self, bytes: usize, work: W, done: D)
+    where
+        T: Send + 'static,
+        E: Failure + 'static,
+        W: FnOnce(&Connection) -> Result<T, E> + Send + 'static,
+        D: FnOnce(Result<T, E>) + Send + 'static,
+    {
+        match self.writer() {
+            Ok(writer) => writer.submit(Box::new(Task { bytes, work: Some(work), result: None, done })),
+            Err(cause) => done(Err(cause.into())),
+        }
+    }
+
+    /// Runs work in the next transaction and waits for its commit.
+    pub(crate) fn write<T, E, W>(&self, work: W) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: Failure + 'static,
+        W: FnOnce(&Connection) -> Result<T, E> + Send + 'static,
+    {
+        let (tell, told) = sync_channel(1);
+        self.submit(0, work, move |result| {
+            let _ = tell.send(result);
+        });
+        told.recv().unwrap_or_else(|_| Err(StoreError::Closed.into()))
+    }
+}
+
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn folder(path: &Path, error: &io::Error) -> OpenError {
+    OpenError::Folder { path: path.into(), message: error.to_string() }
+}
+
+fn make_private(dir: &Path) -> Result<(), OpenError> {
+    if dir.is_dir() {
+        return Ok(());
+    }
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(dir).map_err(|e| folder(dir, &e))
+}
+
+fn setup_lock(path: &Path) -> Result<fs::File, OpenError> {
+    let file = fs::File::options().create(true).truncate(false).write(true).open(path);
+    let file = file.map_err(|e| folder(path, &e))?;
+    for _ in 0..SETUP_ATTEMPTS {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(fs::TryLockError::WouldBlock) => thread::sleep(SETUP_PAUSE),
+            Err(fs::TryLockError::Error(e)) => return Err(folder(path, &e)),
+        }
+    }
+    let message = "another process has been opening this journal for ten seconds".to_owned();
+    Err(OpenError::Folder { path: path.into(), message })
+}

@@ -1,0 +1,365 @@
+//! The right to append to one run, and the append itself. Only a run's owner has it.
+
+use std::collections::HashSet;
+
+use gadfly_engine::{Digest, Input, Step, Text};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::codec::{self, MAX_BODY};
+use crate::inbox::MailId;
+use crate::journal::{Journal, locked};
+use crate::lock;
+use crate::read::Pair;
+use crate::run_id::RunId;
+use crate::schema::{int, record_key};
+use crate::store_error::{StoreError, failure};
+use crate::summary::Summary;
+
+/// Why a run cannot be taken.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum ClaimError {
+    #[error("there is no run `{0}` in this journal")]
+    NotFound(RunId),
+    #[error(
+        "run `{run}` is being driven by process {pid}: answer, pause or cancel it through its inbox, \
+         or wait until that process ends"
+    )]
+    Owned {
+        run: RunId,
+        pid: u32,
+        /// When that process took its lock, in milliseconds since 1970.
+        since_ms: u64,
+    },
+    #[error("the summary of run `{run}` cannot be read: {message}")]
+    Damaged { run: RunId, message: String },
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Why a record was not appended. The run stands as it did before.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AppendError {
+    #[error("run `{0}` is owned by another process now: stop driving it here")]
+    Lost(RunId),
+    #[error("an earlier record of run `{0}` was not appended: drop its writer, claim and replay it")]
+    Behind(RunId),
+    #[error("run `{0}` exists already: create it under another id")]
+    Exists(RunId),
+    #[error("mail {mail} of run `{run}` was consumed before: leave it out")]
+    MailConsumed { run: RunId, mail: MailId },
+    #[error("{what} of run `{run}` has {bytes} bytes, over the limit of {MAX_BODY}: make it smaller")]
+    TooLarge { run: RunId, what: &'static str, bytes: usize },
+    #[error("a record of run `{run}` could not be encoded: {message}")]
+    Encoding { run: RunId, message: String },
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+failure!(ClaimError, AppendError);
+
+/// Appends to one run. If an append fails, drop this, claim the run again and rebuild from the
+/// journal: later appends of this writer fail, too. Dropping it gives the ownership up.
+pub struct RunWriter {
+    journal: Journal,
+    run: RunId,
+    owner: String,
+    next: u32,
+    summary: Summary,
+    /// Texts this writer has already sent: they are not compressed twice.
+    sent: HashSet<Digest>,
+    /// Whether there is a row to give up.
+    begun: bool,
+}
+
+impl Journal {
+    /// A writer for a new run. The run exists once its first record is committed.
+    pub fn create(&self, run: RunId) -> Result<RunWriter, ClaimError> {
+        let owner = self.inner.lock.name().map_err(StoreError::from)?;
+        self.hold(&run, &owner)?;
+        let summary = Summary::new(run.clone());
+        let (journal, sent) = (self.clone(), HashSet::new());
+        Ok(RunWriter { journal, run, owner, next: 0, summary, sent, begun: false })
+    }
+
+    /// Takes a run over that no living process owns.
+    pub fn claim(&self, run: &RunId) -> Result<RunWriter, ClaimError> {
+        let owner = self.inner.lock.name().map_err(StoreError::from)?;
+        self.hold(run, &owner)?;
+        let (id, ours, dir) = (run.clone(), owner.clone(), self.inner.lock.dir().to_owned());
+        let taken = self.write(move |conn| take(conn, &id, &ours, &dir));
+        match taken {
+            Ok((next, summary)) => {
+                // Mail that came while nobody owned the run must be seen by the next poll.
+                locked(&self.inner.poller).forget();
+                let (journal, run, sent) = (self.clone(), run.clone(), HashSet::new());
+                Ok(RunWriter { journal, run, owner, next, summary, sent, begun: true })
+            }
+            Err(error) => {
+                locked(&self.inner.held).remove(run);
+                Err(error)
+            }
+        }
+    }
+
+    fn hold(&self, run: &RunId, owner: &str) -> Result<(), ClaimError> {
+        if locked(&self.inner.held).insert(run.clone()) {
+            return Ok(());
+        }
+        let (pid, since_ms) = lock::describe(self.inner.lock.dir(), owner);
+        Err(ClaimError::Owned { run: run.clone(), pid, since_ms })
+    }
+}
+
+fn take(
+    conn: &Connection,
+    run: &RunId,
+    ours: &str,
+    locks: &std::path::Path,
+) -> Result<(u32, Summary), ClaimError> {
+    let sql = "SELECT owner, next, summary FROM runs WHERE id = ?1";
+    let row = conn.prepare_cached(sql)?.query_row([run.as_str()], |r| {
+        Ok((r.get::<_, Option<String>>(0)?, r.get::<_, u32>(1)?, r.get::<_, String>(2)?))
+    });
+    let Some((owner, next, summary)) = row.optional()? else {
+        return Err(ClaimError::NotFound(run.clone()));
+    };
+    if let Some(owner) = owner.filter(|o| o != ours)
+        && lock::is_live(locks, &owner)
+    {
+        let (pid, since_ms) = lock::describe(locks, &owner);
+        return Err(ClaimError::Owned { run: run.clone(), pid, since_ms });
+    }
+    let summary = serde_json::from_str(&summary)
+        .map_err(|e| ClaimError::Damaged { run: run.clone(), message: e.to_string() })?;
+    conn.prepare_cached("UPDATE runs SET owner = ?2 WHERE id = ?1")?.execute([run.as_str(), ours])?;
+    Ok((next, summary))
+}
+
+impl RunWriter {
+    pub fn run(&self) -> &RunId {
+        &self.run
+    }
+
+    /// The seq that the next record will have.
+    pub fn next_seq(&self) -> u32 {
+        self.next
+    }
+
+    /// The run as of the last append, committed or not.
+    pub fn summary(&self) -> &Summary {
+        &self.summary
+    }
+
+    /// Queues one record: the input, the engine's step and the texts of both, as one transaction.
+    /// `mail` is the inbox entry this input came from, consumed by the same transaction. `done` is
+    /// called on the writer thread once the record is durable or refused; it must not block, nor
+    /// wait for another write of this journal. The call itself waits only while the queue is full.
+    pub fn append(
+        &mut self,
+        input: &Input,
+        step: &Step,
+        mail: Option<MailId>,
+        done: impl FnOnce(Result<(), AppendError>) + Send + 'static,
+    ) {
+        let row = match self.encode(input, step, mail) {
+            Ok(row) => row,
+            Err(error) => return done(Err(error)),
+        };
+        self.next = self.next.saturating_add(1);
+        self.begun = true;
+        let consumed = std::sync::Arc::clone(&self.journal.inner.consumed);
+        let bytes = row.body.len() + row.blobs.iter().map(|b| b.body.len()).sum::<usize>();
+        let finished = move |result: Result<(), AppendError>| {
+            if let (Ok(()), Some(mail)) = (&result, mail) {
+                locked(&consumed).push(mail.0);
+            }
+            done(result);
+        };
+        self.journal.submit(bytes, move |conn| row.insert(conn), finished);
+    }
+
+    /// Appends and waits until the record is durable.
+    pub fn append_and_wait(
+        &mut self,
+        input: &Input,
+        step: &Step,
+        mail: Option<MailId>,
+    ) -> Result<(), AppendError> {
+        let (tell, told) = std::sync::mpsc::sync_channel(1);
+        self.append(input, step, mail, move |result| {
+            let _ = tell.send(result);
+        });
+        told.recv().unwrap_or(Err(AppendError::Store(StoreError::Closed)))
+    }
+
+    /// Gives the run up, as dropping does.
+    pub fn release(self) {
+        drop(self);
+    }
+
+    fn encode(&mut self, input: &Input, step: &Step, mail: Option<MailId>) -> Result<Row, AppendError> {
+        let run = &self.run;
+        let broken = |message: String| AppendError::Encoding { run: run.clone(), message };
+        let too_large = |what, bytes| AppendError::TooLarge { run: run.clone(), what, bytes };
+        let json = serde_json::to_vec(&Pair { input, step }).map_err(|e| broken(e.to_string()))?;
+        if json.len() > MAX_BODY {
+            return Err(too_large("a record", json.len()));
+        }
+        let mut blobs = Vec::new();
+        for text in input.texts.iter().chain(&step.texts) {
+            let body = text.as_str().as_bytes();
+            if body.len() > MAX_BODY {
+                return Err(too_large("a text", body.len()));
+            }
+            if self.sent.insert(text.digest()) {
+                let packed = codec::pack(body).map_err(|e| broken(e.to_string()))?;
+                blobs.push(Blob { hash: text.digest(), size: body.len(), body: packed });
+            }
+        }
+        self.summary.apply(input, step);
+        Ok(Row {
+            run: run.clone(),
+            owner: self.owner.clone(),
+            seq: self.next,
+            size: json.len(),
+            body: codec::pack(&json).map_err(|e| broken(e.to_string()))?,
+            input_texts: digests(&input.texts),
+            step_texts: digests(&step.texts),
+            blobs,
+            mail,
+            created: int(self.summary.created_ms),
+            updated: int(self.summary.updated_ms),
+            ended: self.summary.ended,
+            outcome: self.summary.outcome.clone(),
+            summary: serde_json::to_string(&self.summary).map_err(|e| broken(e.to_string()))?,
+        })
+    }
+}
+
+impl Drop for RunWriter {
+    fn drop(&mut self) {
+        locked(&self.journal.inner.held).remove(&self.run);
+        if !self.begun {
+            return;
+        }
+        let (run, owner) = (self.run.clone(), self.owner.clone());
+        let release = move |conn: &Connection| {
+            let sql = "UPDATE runs SET owner = NULL WHERE id = ?1 AND owner = ?2";
+            conn.prepare_cached(sql)?.execute([run.as_str(), owner.as_str()])?;
+            Ok(())
+        };
+        self.journal.submit(0, release, |_: Result<(), StoreError>| {});
+    }
+}
+
+pub(crate) fn digests(texts: &[Text]) -> Option<Vec<u8>> {
+    let bytes: Vec<u8> = texts.iter().flat_map(|t| *t.digest().as_bytes()).collect();
+    (!bytes.is_empty()).then_some(bytes)
+}
+
+/// A text as it is stored.
+pub(crate) struct Blob {
+    pub(crate) hash: Digest,
+    pub(crate) size: usize,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Blob {
+    /// Stores the text once for all runs and notes that `run` needs it.
+    pub(crate) fn insert(&self, conn: &Connection, run: i64) -> rusqlite::Result<()> {
+        let hash = self.hash.as_bytes();
+        let sql = "INSERT INTO blobs(hash, size, body) VALUES(?1, ?2, ?3) ON CONFLICT(hash) DO NOTHING";
+        let new = conn.prepare_cached(sql)?.execute(params![hash, int(self.size as u64), self.body])?;
+        let number: i64 = if new == 1 {
+            conn.last_insert_rowid()
+        } else {
+            conn.prepare_cached("SELECT number FROM blobs WHERE hash = ?1")?.query_row([hash], |r| r.get(0))?
+        };
+        conn.prepare_cached("INSERT OR IGNORE INTO refs VALUES(?1, ?2)")?.execute([run, number])?;
+        Ok(())
+    }
+}
+
+/// One record, encoded by the caller's thread.
+pub(crate) struct Row {
+    pub(crate) run: RunId,
+    pub(crate) owner: String,
+    pub(crate) seq: u32,
+    pub(crate) size: usize,
+    pub(crate) body: Vec<u8>,
+    pub(crate) input_texts: Option<Vec<u8>>,
+    pub(crate) step_texts: Option<Vec<u8>>,
+    pub(crate) blobs: Vec<Blob>,
+    pub(crate) mail: Option<MailId>,
+    pub(crate) created: i64,
+    pub(crate) updated: i64,
+    pub(crate) ended: bool,
+    pub(crate) outcome: Option<String>,
+    pub(crate) summary: String,
+}
+
+impl Row {
+    fn insert(&self, conn: &Connection) -> Result<(), AppendError> {
+        let run = if self.seq == 0 { self.begin(conn)? } else { self.advance(conn)? };
+        let sql = "INSERT INTO records VALUES(?1, ?2, ?3, ?4, ?5)";
+        conn.prepare_cached(sql)?.execute(params![
+            record_key(run, self.seq),
+            int(self.size as u64),
+            self.body,
+            self.input_texts,
+            self.step_texts
+        ])?;
+        for blob in &self.blobs {
+            blob.insert(conn, run)?;
+        }
+        if let Some(mail) = self.mail {
+            let sql = "INSERT OR IGNORE INTO consumed VALUES(?1, ?2)";
+            if conn.prepare_cached(sql)?.execute([run, mail.0])? == 0 {
+                return Err(AppendError::MailConsumed { run: self.run.clone(), mail });
+            }
+        }
+        Ok(())
+    }
+
+    fn begin(&self, conn: &Connection) -> Result<i64, AppendError> {
+        let sql = "INSERT INTO runs(id, created, updated, next, ended, outcome, owner, summary)
+                   VALUES(?1, ?2, ?3, 1, ?4, ?5, ?6, ?7) ON CONFLICT(id) DO NOTHING";
+        let new = conn.prepare_cached(sql)?.execute(params![
+            self.run.as_str(),
+            self.created,
+            self.updated,
+            self.ended,
+            self.outcome,
+            self.owner,
+            self.summary
+        ])?;
+        if new == 1 { Ok(conn.last_insert_rowid()) } else { Err(AppendError::Exists(self.run.clone())) }
+    }
+
+    /// Moves the run on by one record if it is still ours and stands where we think it does.
+    fn advance(&self, conn: &Connection) -> Result<i64, AppendError> {
+        let sql = "UPDATE runs SET next = ?3 + 1, updated = ?4, ended = ?5, outcome = ?6, summary = ?7
+                   WHERE id = ?1 AND owner = ?2 AND next = ?3 RETURNING number";
+        let moved = conn.prepare_cached(sql)?.query_row(
+            params![
+                self.run.as_str(),
+                self.owner,
+                self.seq,
+                self.updated,
+                self.ended,
+                self.outcome,
+                self.summary
+            ],
+            |r| r.get(0),
+        );
+        if let Some(number) = moved.optional()? {
+            return Ok(number);
+        }
+        let sql = "SELECT owner FROM runs WHERE id = ?1";
+        let owner = conn.prepare_cached(sql)?.query_row([self.run.as_str()], |r| r.get::<_, Option<String>>(0));
+        match owner.optional()?.flatten() {
+            Some(owner) if owner == self.owner => Err(AppendError::Behind(self.run.clone())),
+            _ => Err(AppendError::Lost(self.run.clone())),
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! The tables, their version, and how a database file is opened or refused. No queries live here.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use crate::store_error::StoreError;
+
+/// The database format this version reads and writes.
+pub const FORMAT: u32 = 1;
+
+/// `Gdfj` and `Gdfi`: so that another program's database is not mistaken for ours.
+const JOURNAL_MARK: i32 = 0x4764_666a;
+const INBOX_MARK: i32 = 0x4764_6669;
+
+const WRITER_PATIENCE: Duration = Duration::from_secs(60);
+const READER_PATIENCE: Duration = Duration::from_secs(10);
+const INBOX_PATIENCE: Duration = Duration::from_secs(5);
+const STATEMENTS: usize = 48;
+
+/// `records.key` is `runs.number * 2^32 + seq`: unique and in order without an index of its own.
+/// `runs.next` is the next seq; `outcome` is null while the run has work to do.
+const JOURNAL_TABLES: &str = "
+CREATE TABLE runs(
+  number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, created INTEGER NOT NULL,
+  updated INTEGER NOT NULL, next INTEGER NOT NULL, ended INTEGER NOT NULL,
+  outcome TEXT, owner TEXT, summary TEXT NOT NULL) STRICT;
+CREATE INDEX runs_newest ON runs(created, outcome, owner);
+CREATE TABLE records(
+  key INTEGER PRIMARY KEY, size INTEGER NOT NULL, body BLOB NOT NULL,
+  input_texts BLOB, step_texts BLOB) STRICT;
+CREATE TABLE blobs(
+  number INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, size INTEGER NOT NULL, body BLOB NOT NULL) STRICT;
+CREATE TABLE refs(run INTEGER, blob INTEGER, PRIMARY KEY(run, blob)) STRICT, WITHOUT ROWID;
+CREATE TABLE consumed(run INTEGER, mail INTEGER, PRIMARY KEY(run, mail)) STRICT, WITHOUT ROWID;
+";
+
+const INBOX_TABLES: &str = "
+CREATE TABLE mail(
+  place INTEGER PRIMARY KEY AUTOINCREMENT, id INTEGER NOT NULL UNIQUE, run TEXT NOT NULL,
+  size INTEGER NOT NULL, body BLOB NOT NULL) STRICT;
+CREATE INDEX mail_run ON mail(run);
+";
+
+/// Why a journal cannot be opened.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum OpenError {
+    #[error("there is no journal at {0}: start a run there first, or name another folder")]
+    Missing(PathBuf),
+    #[error(
+        "the journal {path} has format {found}, this Gadfly reads up to {known}: \
+         use the version of Gadfly that wrote it, or a newer one"
+    )]
+    Newer { path: PathBuf, found: u32, known: u32 },
+    #[error("{0} is not a Gadfly journal: move it away, or name another folder")]
+    NotAJournal(PathBuf),
+    #[error("the folder {path} cannot be made or used: {message}")]
+    Folder { path: PathBuf, message: String },
+    #[error("{path}: {source}")]
+    Store { path: PathBuf, source: StoreError },
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum File {
+    Journal,
+    Inbox,
+}
+
+impl File {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Journal => "journal.db",
+            Self::Inbox => "inbox.db",
+        }
+    }
+
+    const fn mark(self) -> i32 {
+        match self {
+            Self::Journal => JOURNAL_MARK,
+            Self::Inbox => INBOX_MARK,
+        }
+    }
+
+    const fn tables(self) -> &'static str {
+        match self {
+            Self::Journal => JOURNAL_TABLES,
+            Self::Inbox => INBOX_TABLES,
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum Use {
+    Write,
+    Read,
+    Inbox,
+    /// Clears consumed mail: losing that to a power cut only means doing it again.
+    Sweep,
+}
+
+/// A configured connection to a file that `prepare` has looked at.
+pub(crate) fn connect(path: &Path, r#use: Use) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = Connection::open_with_flags(path, flags)?;
+    let (patience, synchronous) = match r#use {
+        Use::Write => (WRITER_PATIENCE, "FULL"),
+        Use::Read => (READER_PATIENCE, "FULL"),
+        Use::Inbox => (INBOX_PATIENCE, "FULL"),
+        Use::Sweep => (INBOX_PATIENCE, "NORMAL"),
+    };
+    conn.busy_timeout(patience)?;
+    conn.set_prepared_statement_cache_capacity(STATEMENTS);
+    conn.pragma_update(None, "synchronous", synchronous)?;
+    if matches!(r#use, Use::Read) {
+        conn.pragma_update(None, "query_only", true)?;
+    }
+    Ok(conn)
+}
+
+/// Makes the file if it is new and checks that it is ours and of a version we know.
+pub(crate) fn prepare(path: &Path, file: File) -> Result<(), OpenError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let store = |source: StoreError| OpenError::Store { path: path.into(), source };
+    let refused = |e: rusqlite::Error| match e.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => OpenError::NotAJournal(path.into()),
+        _ => store(e.into()),
+    };
+    let conn = Connection::open_with_flags(path, flags).map_err(refused)?;
+    conn.busy_timeout(READER_PATIENCE).map_err(refused)?;
+    let version: u32 = conn.pragma_query_value(None, "user_version", |r| r.get(0)).map_err(refused)?;
+    let mark: i32 = conn.pragma_query_value(None, "application_id", |r| r.get(0)).map_err(refused)?;
+    if version == 0 && mark == 0 {
+        let tables: i64 =
+            conn.query_row("SELECT count(*) FROM sqlite_schema", [], |r| r.get(0)).map_err(refused)?;
+        if tables > 0 {
+            return Err(OpenError::NotAJournal(path.into()));
+        }
+        return create(&conn, file).map_err(|e| store(e.into()));
+    }
+    if mark != file.mark() {
+        return Err(OpenError::NotAJournal(path.into()));
+    }
+    if version > FORMAT {
+        return Err(OpenError::Newer { path: path.into(), found: version, known: FORMAT });
+    }
+    Ok(())
+}
+
+fn create(conn: &Connection, file: File) -> rusqlite::Result<()> {
+    conn.pragma_update(None, "page_size", 4096)?;
+    conn.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+    conn.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
+    conn.execute_batch(&format!(
+        "BEGIN IMMEDIATE; {} PRAGMA application_id = {}; PRAGMA user_version = {FORMAT}; COMMIT;",
+        file.tables(),
+        file.mark()
+    ))
+}
+
+pub(crate) fn record_key(run: i64, seq: u32) -> i64 {
+    (run << 32) | i64::from(seq)
+}
+
+pub(crate) fn seq_of(key: i64) -> u32 {
+    u32::try_from(key & 0xffff_ffff).unwrap_or(u32::MAX)
+}
+
+/// `SQLite` integers are signed; what does not fit is far beyond any real time or size.
+pub(crate) fn int(n: u64) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,210 @@
+//! The writer thread: takes what is queued, commits it in one transaction, tells each caller.
+//!
+//! Each entry runs in its own savepoint, so that a failing one rolls back alone. It knows nothing
+//! of what the entries write.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+
+use rusqlite::Connection;
+
+use crate::schema::{self, Use};
+use crate::store_error::{Failure, StoreError};
+
+const QUEUE: usize = 1024;
+const BATCH_ENTRIES: usize = 512;
+const BATCH_BYTES: usize = 16 << 20;
+
+/// One caller's part of a transaction.
+pub(crate) trait Entry: Send {
+    fn bytes(&self) -> usize;
+    /// Writes. A failure is rolled back; it says whether the store was the cause.
+    fn run(&mut self, conn: &Connection) -> Result<(), Option<StoreError>>;
+    /// Tells the caller how it went.
+    fn finish(self: Box<Self>, committed: Result<(), &StoreError>);
+}
+
+/// An entry made of a closure that writes and one that is told the result.
+pub(crate) struct Task<T, E, W, D> {
+    pub(crate) bytes: usize,
+    pub(crate) work: Option<W>,
+    pub(crate) result: Option<Result<T, E>>,
+    pub(crate) done: D,
+}
+
+impl<T, E, W, D> Entry for Task<T, E, W, D>
+where
+    T: Send,
+    E: Failure,
+    W: FnOnce(&Connection) -> Result<T, E> + Send,
+    D: FnOnce(Result<T, E>) + Send,
+{
+    fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    fn run(&mut self, conn: &Connection) -> Result<(), Option<StoreError>> {
+        let Some(work) = self.work.take() else { return Err(None) };
+        let result = work(conn);
+        let said = result.as_ref().map(|_| ()).map_err(|e| e.store().cloned());
+        self.result = Some(result);
+        said
+    }
+
+    fn finish(self: Box<Self>, committed: Result<(), &StoreError>) {
+        let result = match (self.result, committed) {
+            (Some(Err(own)), _) => Err(own),
+            (_, Err(store)) => Err(E::from(store.clone())),
+            (Some(ok), Ok(())) => ok,
+            (None, Ok(())) => Err(E::from(StoreError::Closed)),
+        };
+        (self.done)(result);
+    }
+}
+
+type Alone = Box<dyn FnOnce(&Connection) + Send>;
+
+enum Message {
+    Entry(Box<dyn Entry>),
+    /// Work that may not run inside a transaction.
+    Alone(Alone),
+    Close,
+}
+
+/// The way to the writer thread.
+pub(crate) struct Writer {
+    queue: SyncSender<Message>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Writer {
+    /// `mail` collects the ids that entries consumed; the thread clears them from the inbox.
+    pub(crate) fn start(
+        journal: PathBuf,
+        inbox: PathBuf,
+        mail: Arc<Mutex<Vec<i64>>>,
+    ) -> Result<Self, StoreError> {
+        let conn = schema::connect(&journal, Use::Write)?;
+        let (queue, entries) = sync_channel(QUEUE);
+        let thread = thread::Builder::new()
+            .name("gadfly-journal".to_owned())
+            .spawn(move || serve(&conn, &entries, &mut Sweeper { inbox, mail, conn: None }))?;
+        Ok(Self { queue, thread: Some(thread) })
+    }
+
+    pub(crate) fn submit(&self, entry: Box<dyn Entry>) {
+        if let Err(refused) = self.queue.send(Message::Entry(entry))
+            && let Message::Entry(entry) = refused.0
+        {
+            entry.finish(Err(&StoreError::Closed));
+        }
+    }
+
+    pub(crate) fn alone(&self, work: Alone) -> Result<(), StoreError> {
+        self.queue.send(Message::Alone(work)).map_err(|_| StoreError::Closed)
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        let _ = self.queue.send(Message::Close);
+        if let Some(thread) = self.thread.take()
+            // The last handle may be dropped by a callback, on the very thread that would be joined.
+            && thread.thread().id() != thread::current().id()
+        {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn serve(conn: &Connection, queue: &Receiver<Message>, sweeper: &mut Sweeper) {
+    let mut carried: Option<Message> = None;
+    loop {
+        let Some(first) = carried.take().or_else(|| queue.recv().ok()) else { break };
+        let mut batch: Vec<Box<dyn Entry>> = Vec::new();
+        match first {
+            Message::Close => break,
+            Message::Alone(work) => {
+                work(conn);
+                continue;
+            }
+            Message::Entry(entry) => batch.push(entry),
+        }
+        let mut bytes = batch.iter().map(|e| e.bytes()).sum::<usize>();
+        while batch.len() < BATCH_ENTRIES && bytes < BATCH_BYTES {
+            match queue.try_recv() {
+                Ok(Message::Entry(entry)) => {
+                    bytes += entry.bytes();
+                    batch.push(entry);
+                }
+                Ok(other) => {
+                    carried = Some(other);
+                    break;
+                }
+                Err(_) => break,
+            }
+        }
+        let committed = commit(conn, &mut batch);
+        for entry in batch {
+            // A caller's panic is that caller's, not every run's.
+            let _ = catch_unwind(AssertUnwindSafe(|| entry.finish(committed.as_ref().copied())));
+        }
+        sweeper.sweep();
+    }
+    let _ = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+}
+
+fn commit(conn: &Connection, batch: &mut [Box<dyn Entry>]) -> Result<(), StoreError> {
+    let result = (|| {
+        execute(conn, "BEGIN IMMEDIATE")?;
+        for entry in batch {
+            execute(conn, "SAVEPOINT entry")?;
+            if let Err(cause) = entry.run(conn) {
+                // A full disk or a damaged file rolls the whole transaction back by itself.
+                if conn.is_autocommit() {
+                    return Err(cause.unwrap_or(StoreError::Io("the transaction was given up".into())));
+                }
+                execute(conn, "ROLLBACK TO entry")?;
+            }
+            execute(conn, "RELEASE entry")?;
+        }
+        execute(conn, "COMMIT")
+    })();
+    if result.is_err() && !conn.is_autocommit() {
+        let _ = execute(conn, "ROLLBACK");
+    }
+    result
+}
+
+fn execute(conn: &Connection, sql: &str) -> Result<(), StoreError> {
+    conn.prepare_cached(sql)?.execute([])?;
+    Ok(())
+}
+
+/// Clears consumed mail. A failure costs nothing: consumed mail is never delivered again.
+struct Sweeper {
+    inbox: PathBuf,
+    mail: Arc<Mutex<Vec<i64>>>,
+    conn: Option<Connection>,
+}
+
+impl Sweeper {
+    fn sweep(&mut self) {
+        let ids = std::mem::take(&mut *self.mail.lock().unwrap_or_else(PoisonError::into_inner));
+        if ids.is_empty() {
+            return;
+        }
+        if self.conn.is_none() {
+            self.conn = schema::connect(&self.inbox, Use::Sweep).ok();
+        }
+        if let Some(conn) = &self.conn {
+            for id in ids {
+                let deleted = conn.prepare_cached("DELETE FROM mail WHERE id = ?1");
+                let _ = deleted.and_then(|mut s| s.execute([id]));
+            }
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! The one table of configuration keys. It drives the parser (what is known, what shape, which default),
+//! the nearest-name guesses and the check of the reference file.
+//!
+//! To add a key: one row here, its line in `reference.toml`, and the field that reads it.
+
+use std::time::Duration;
+
+use super::names::Kind;
+
+/// A table of the file, by what it describes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Section {
+    Top,
+    Agent,
+    Price,
+    Defaults,
+    Loop,
+    Budget,
+    Workspace,
+}
+
+impl Section {
+    /// As it is written in a file.
+    pub const fn header(self) -> &'static str {
+        match self {
+            Self::Top => "the top of the file",
+            Self::Agent => "[agents.NAME]",
+            Self::Price => "[agents.NAME.price]",
+            Self::Defaults => "[defaults]",
+            Self::Loop => "[loops.NAME]",
+            Self::Budget => "[budget]",
+            Self::Workspace => "[workspace]",
+        }
+    }
+}
+
+/// What a value must look like.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Shape {
+    /// A string with something in it.
+    Text,
+    /// A list of such strings, perhaps empty.
+    Texts,
+    /// A command and its arguments: a list that is not empty.
+    Command,
+    Path,
+    Paths,
+    /// A path, or a list of strings.
+    Rubric,
+    Whole {
+        min: u64,
+        max: u64,
+    },
+    Number {
+        min: f64,
+        max: f64,
+    },
+    Flag,
+    /// `"90s"`, `"5m"`, or whole seconds; more than none.
+    Time,
+    Kind,
+    Protocol,
+    Output,
+    /// A table of the given section.
+    Table(Section),
+    /// Tables of the given section by name.
+    Named(Section),
+    /// Of a later version: not looked into.
+    Later,
+}
+
+/// A built-in value.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Fixed {
+    Whole(u64),
+    Time(Duration),
+    Flag(bool),
+    Text(&'static str),
+}
+
+/// Where a key means something.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Use {
+    Always,
+    /// Only for agents of these kinds.
+    Kinds(&'static [Kind]),
+    /// Only in loops of these protocols, which come with a later version.
+    Protocols(&'static [&'static str]),
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Key {
+    pub section: Section,
+    pub name: &'static str,
+    pub shape: Shape,
+    pub default: Option<Fixed>,
+    pub used: Use,
+}
+
+pub const TIMEOUT: Duration = Duration::from_mins(10);
+pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+pub const IDLE_TIMEOUT: Duration = Duration::from_mins(2);
+pub const MAX_TOKENS: u64 = 8192;
+pub const CONCURRENT: u64 = 4;
+pub const ROUNDS: u64 = 3;
+pub const MINUTES: u64 = 30;
+pub const CALLS: u64 = 50;
+
+const USD: Shape = Shape::Number { min: 0.0, max: 1e6 };
+const TOKENS: Shape = Shape::Whole { min: 1, max: 1_000_000_000 };
+const ROUND_COUNT: Shape = Shape::Whole { min: 1, max: 100 };
+
+const HTTP: Use = Use::Kinds(&[Kind::OpenAi, Kind::Anthropic]);
+const PROCESS: Use = Use::Kinds(&[Kind::Command]);
+const PROMPTED: Use = Use::Kinds(&[Kind::OpenAi, Kind::Anthropic, Kind::Command]);
+const SCRIPTED: Use = Use::Kinds(&[Kind::Scripted]);
+const MACHINE: Use = Use::Kinds(&[Kind::OpenAi, Kind::Anthropic, Kind::Command, Kind::Scripted]);
+
+const fn key(section: Section, name: &'static str, shape: Shape) -> Key {
+    Key { section, name, shape, default: None, used: Use::Always }
+}
+
+impl Key {
+    const fn or(mut self, default: Fixed) -> Self {
+        self.default = Some(default);
+        self
+    }
+
+    const fn only(mut self, used: Use) -> Self {
+        self.used = used;
+        self
+    }
+}
+
+pub const KEYS: &[Key] = &[
+    key(Section::Top, "agents", Shape::Named(Section::Agent)),
+    key(Section::Top, "defaults", Shape::Table(Section::Defaults)),
+    key(Section::Top, "loops", Shape::Named(Section::Loop)),
+    key(Section::Top, "budget", Shape::Table(Section::Budget)),
+    key(Section::Top, "workspace", Shape::Table(Section::Workspace)),
+    // Agents
+    key(Section::Agent, "kind", Shape::Kind),
+    key(Section::Agent, "base_url", Shape::Text).only(HTTP),
+    key(Section::Agent, "model", Shape::Text).only(MACHINE),
+    key(Section::Agent, "vendor", Shape::Text),
+    key(Section::Agent, "key_env", Shape::Text).only(HTTP),
+    key(Section::Agent, "key_command", Shape::Command).only(HTTP),
+    key(Section::Agent, "send_key_to", Shape::Text).only(HTTP),
+    key(Section::Agent, "system", Shape::Text).only(PROMPTED),
+    key(Section::Agent, "file", Shape::Path).only(PROMPTED),
+    key(Section::Agent, "command", Shape::Command).only(PROCESS),
+    key(Section::Agent, "args", Shape::Texts).only(PROCESS),
+    key(Section::Agent, "env", Shape::Texts).only(PROCESS),
+    key(Section::Agent, "script", Shape::Path).only(SCRIPTED),
+    key(Section::Agent, "timeout", Shape::Time).or(Fixed::Time(TIMEOUT)).only(MACHINE),
+    key(Section::Agent, "connect_timeout", Shape::Time).or(Fixed::Time(CONNECT_TIMEOUT)).only(HTTP),
+    key(Section::Agent, "idle_timeout", Shape::Time).or(Fixed::Time(IDLE_TIMEOUT)).only(HTTP),
+    key(Section::Agent, "max_tokens", TOKENS).or(Fixed::Whole(MAX_TOKENS)).only(MACHINE),
+    key(Section::Agent, "temperature", Shape::Number { min: 0.0, max: 2.0 }).only(HTTP),
+    key(Section::Agent, "concurrent", Shape::Whole { min: 1, max: 256 })
+        .or(Fixed::Whole(CONCURRENT))
+        .only(MACHINE),
+    key(Section::Agent, "price", Shape::Table(Section::Price)).only(MACHINE),
+    key(Section::Agent, "max_usd_per_call", USD).only(PROCESS),
+    key(Section::Agent, "max_tokens_per_call", TOKENS).only(PROCESS),
+    key(Section::Agent, "output", Shape::Output).or(Fixed::Text("reply")),
+    key(Section::Agent, "budget", Shape::Table(Section::Budget)),
+    key(Section::Price, "input", USD),
+    key(Section::Price, "output", USD),
+    key(Section::Price, "cache_read", USD),
+    key(Section::Price, "cache_write", USD),
+    // What every loop starts from
+    key(Section::Defaults, "worker", Shape::Text),
+    key(Section::Defaults, "critic", Shape::Text),
+    key(Section::Defaults, "fallback_critic", Shape::Text),
+    key(Section::Defaults, "protocol", Shape::Protocol).or(Fixed::Text("revise")),
+    key(Section::Defaults, "rounds", ROUND_COUNT).or(Fixed::Whole(ROUNDS)),
+    key(Section::Defaults, "overrule", Shape::Flag).or(Fixed::Flag(true)),
+    // Loops
+    key(Section::Loop, "protocol", Shape::Protocol).or(Fixed::Text("revise")),
+    key(Section::Loop, "worker", Shape::Text),
+    key(Section::Loop, "critic", Shape::Text),
+    key(Section::Loop, "fallback_critic", Shape::Text),
+    key(Section::Loop, "task", Shape::Text),
+    key(Section::Loop, "task_file", Shape::Path),
+    key(Section::Loop, "phase", Shape::Text),
+    key(Section::Loop, "rubric", Shape::Rubric),
+    key(Section::Loop, "rounds", ROUND_COUNT).or(Fixed::Whole(ROUNDS)),
+    key(Section::Loop, "overrule", Shape::Flag).or(Fixed::Flag(true)),
+    key(Section::Loop, "draft", Shape::Path),
+    key(Section::Loop, "with", Shape::Paths),
+    key(Section::Loop, "out", Shape::Path),
+    key(Section::Loop, "budget", Shape::Table(Section::Budget)),
+    key(Section::Loop, "critics", Shape::Later).only(Use::Protocols(&["score", "audit"])),
+    key(Section::Loop, "criteria", Shape::Later).only(Use::Protocols(&["converge"])),
+    key(Section::Loop, "scope", Shape::Later).only(Use::Protocols(&["audit", "converge"])),
+    key(Section::Loop, "verify", Shape::Later).only(Use::Protocols(&["audit", "converge", "watch"])),
+    key(Section::Loop, "block_on", Shape::Later).only(Use::Protocols(&["audit"])),
+    key(Section::Loop, "escalate_to", Shape::Later).only(Use::Protocols(&["score"])),
+    // Caps of a run, a loop or an agent
+    key(Section::Budget, "usd", USD),
+    key(Section::Budget, "tokens", Shape::Whole { min: 0, max: 1_000_000_000_000 }),
+    key(Section::Budget, "minutes", Shape::Number { min: 0.0, max: 525_600.0 }).or(Fixed::Whole(MINUTES)),
+    key(Section::Budget, "calls", Shape::Whole { min: 0, max: 1_000_000 }).or(Fixed::Whole(CALLS)),
+    // Workspaces
+    key(Section::Workspace, "link", Shape::Texts),
+    key(Section::Workspace, "copy", Shape::Texts),
+    key(Section::Workspace, "setup", Shape::Text),
+];
+
+/// Pairs of which one excludes the other: a higher layer's choice replaces a lower layer's partner.
+pub const EXCLUSIVE: &[(Section, &str, &str)] = &[
+    (Section::Agent, "system", "file"),
+    (Section::Agent, "key_env", "key_command"),
+    (Section::Loop, "task", "task_file"),
+];
+
+pub fn find(section: Section, name: &str) -> Option<&'static Key> {
+    KEYS.iter().find(|k| k.section == section && k.name == name)
+}
+
+pub fn names(section: Section) -> Vec<&'static str> {
+    KEYS.iter().filter(|k| k.section == section).map(|k| k.name).collect()
+}
+
+/// The partner that excludes this key, if it has one.
+pub fn partner(section: Section, name: &str) -> Option<&'static str> {
+    EXCLUSIVE.iter().filter(|(s, ..)| *s == section).find_map(|(_, a, b)| match name {
+        n if n == *a => Some(*b),
+        n if n == *b => Some(*a),
+        _ => None,
+    })
+}

@@ -1,0 +1,109 @@
+//! The names a configuration may choose from: kinds of agents, protocols, outputs. Which exist now, and
+//! which are known but come with a later version.
+
+use std::fmt;
+
+/// How an agent is reached.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Kind {
+    OpenAi,
+    Anthropic,
+    Command,
+    Person,
+    Scripted,
+}
+
+impl Kind {
+    pub const ALL: [Self; 5] = [Self::OpenAi, Self::Anthropic, Self::Command, Self::Person, Self::Scripted];
+    pub const LATER: [&'static str; 5] = ["claude-code", "codex", "gemini", "opencode", "acp"];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OpenAi => "openai",
+            Self::Anthropic => "anthropic",
+            Self::Command => "command",
+            Self::Person => "person",
+            Self::Scripted => "scripted",
+        }
+    }
+
+    /// Reached over HTTP, with a model and perhaps a key.
+    pub const fn is_http(self) -> bool {
+        matches!(self, Self::OpenAi | Self::Anthropic)
+    }
+
+    /// Where an agent of this kind is reached if its `base_url` is not given.
+    pub const fn base_url(self) -> Option<&'static str> {
+        match self {
+            Self::OpenAi => Some("https://api.openai.com/v1"),
+            Self::Anthropic => Some("https://api.anthropic.com"),
+            _ => None,
+        }
+    }
+}
+
+/// The rule book of a loop.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub enum Protocol {
+    #[default]
+    Revise,
+}
+
+impl Protocol {
+    pub const ALL: [Self; 1] = [Self::Revise];
+    pub const LATER: [&'static str; 4] = ["score", "audit", "converge", "watch"];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Revise => "revise",
+        }
+    }
+}
+
+/// Where a worker's artifact is found.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub enum Output {
+    #[default]
+    Reply,
+}
+
+impl Output {
+    pub const ALL: [Self; 1] = [Self::Reply];
+    pub const LATER: [&'static str; 1] = ["files"];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Reply => "reply",
+        }
+    }
+}
+
+macro_rules! display_by_name {
+    ($($name:ty),*) => {$(
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+    )*};
+}
+display_by_name!(Kind, Protocol, Output);
+
+/// A known vendor's key goes to this host and, without a named override, to no other.
+pub fn vendor_host(key_env: &str) -> Option<&'static str> {
+    const HOSTS: [(&str, &str); 12] = [
+        ("ANTHROPIC_API_KEY", "api.anthropic.com"),
+        ("CEREBRAS_API_KEY", "api.cerebras.ai"),
+        ("DEEPSEEK_API_KEY", "api.deepseek.com"),
+        ("FIREWORKS_API_KEY", "api.fireworks.ai"),
+        ("GEMINI_API_KEY", "generativelanguage.googleapis.com"),
+        ("GOOGLE_API_KEY", "generativelanguage.googleapis.com"),
+        ("GROQ_API_KEY", "api.groq.com"),
+        ("MISTRAL_API_KEY", "api.mistral.ai"),
+        ("OPENAI_API_KEY", "api.openai.com"),
+        ("OPENROUTER_API_KEY", "openrouter.ai"),
+        ("TOGETHER_API_KEY", "api.together.xyz"),
+        ("XAI_API_KEY", "api.x.ai"),
+    ];
+    HOSTS.iter().find(|(name, _)| *name == key_env).map(|(_, host)| *host)
+}

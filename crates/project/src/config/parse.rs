@@ -1,0 +1,331 @@
+//! One layer: TOML text in, a table of checked values and *all* problems out.
+//!
+//! Shapes and ranges are checked here, by the table of keys. What depends on other keys or other layers
+//! (required keys, names of agents) is checked when the layers are merged.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::Path;
+
+use toml::Spanned;
+use toml::de::{DeInteger, DeTable, DeValue};
+
+use super::keys::{self, KEYS, Section, Shape};
+use super::names::{Kind, Output, Protocol};
+use super::value::{self, Table, Value};
+use crate::file;
+use crate::place::{Layer, Place, Problem, Source, Sourced, brief};
+use crate::suggest;
+
+/// What one layer says.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Partial(pub(super) Table);
+
+/// Reads one layer. Problems are in the order of the file.
+pub fn parse(source: &Source) -> (Partial, Vec<Problem>) {
+    let mut reader = Reader { source, problems: Vec::new() };
+    let empty = Table::new(Section::Top, source.layer, None);
+    if source.text.len() as u64 > file::LARGEST {
+        let message = format!("this configuration is larger than {} bytes", file::LARGEST);
+        return (Partial(empty), vec![Problem::error(message).at(Some(&source.place(0..0)))]);
+    }
+    let (document, errors) = DeTable::parse_recoverable(&source.text);
+    if !errors.is_empty() {
+        // What a broken file seems to say after recovery is guesswork: its errors would mislead.
+        for error in errors {
+            let place = source.place(error.span().unwrap_or(0..0));
+            reader.problems.push(
+                Problem::error(format!("not valid TOML: {}", brief_message(error.message())))
+                    .help("nothing else in this file was checked; do that once it parses")
+                    .at(Some(&place)),
+            );
+        }
+        return (Partial(empty), reader.sorted());
+    }
+    let table = reader.table(Section::Top, "", None, document.get_ref());
+    (Partial(table), reader.sorted())
+}
+
+fn brief_message(message: &str) -> String {
+    crate::place::visible(&message.chars().take(300).collect::<String>())
+}
+
+struct Reader<'s> {
+    source: &'s Source,
+    problems: Vec<Problem>,
+}
+
+/// A key's dotted path, for messages, and its value with its span.
+struct Found<'a, 'i> {
+    path: &'a str,
+    value: &'a DeValue<'i>,
+    span: Range<usize>,
+}
+
+impl Reader<'_> {
+    fn sorted(mut self) -> Vec<Problem> {
+        self.problems.sort_by_key(|p| p.at.as_ref().map_or(0, |at| at.span.start));
+        self.problems
+    }
+
+    fn table(&mut self, section: Section, path: &str, place: Option<Place>, from: &DeTable<'_>) -> Table {
+        let mut table = Table::new(section, self.source.layer, place);
+        for (name, value) in from {
+            let Some(key) = keys::find(section, name.get_ref()) else {
+                self.unknown_key(section, path, name.get_ref(), name.span());
+                continue;
+            };
+            let path = if path.is_empty() { key.name.to_owned() } else { format!("{path}.{}", key.name) };
+            let found = Found { path: &path, value: value.get_ref(), span: value.span() };
+            // The key is the place for a table, whose own span may be all of its lines.
+            let span = if value.get_ref().is_table() { name.span() } else { value.span() };
+            let read = self.value(key.shape, &found).unwrap_or(Value::Unusable);
+            table.insert(key.name, self.sourced(read, span));
+        }
+        for (s, a, b) in keys::EXCLUSIVE {
+            if *s == section && table.has(a) && table.has(b) {
+                self.error(
+                    table.place_of(b).cloned(),
+                    format!("`{a}` and `{b}` cannot both be given in `{path}`"),
+                    Some("keep one of them".into()),
+                );
+            }
+        }
+        table
+    }
+
+    fn value(&mut self, shape: Shape, found: &Found<'_, '_>) -> Option<Value> {
+        match shape {
+            Shape::Text => self.text(shape, found).map(Value::Text),
+            Shape::Texts => self.list(shape, found).map(Value::Texts),
+            Shape::Command => {
+                let list = self.list(shape, found)?;
+                if list.is_empty() {
+                    return self.wrong(shape, found, "an empty list");
+                }
+                Some(Value::Texts(list))
+            }
+            Shape::Path => {
+                let text = self.text(shape, found)?;
+                let place = self.source.place(found.span.clone());
+                self.path(found.path, &text, place).map(Value::Path)
+            }
+            Shape::Paths => {
+                let list = self.list(shape, found)?;
+                let mut paths = Vec::with_capacity(list.len());
+                for item in list {
+                    let place = item.place.clone()?;
+                    paths.push(item.with(self.path(found.path, &item.value, place)?));
+                }
+                Some(Value::Paths(paths))
+            }
+            Shape::Rubric if found.value.is_str() => self.value(Shape::Path, found),
+            Shape::Rubric => self.list(shape, found).map(Value::Texts),
+            Shape::Whole { min, max } => match found.value.as_integer().map(whole) {
+                None => self.wrong(shape, found, kind_of(found.value)),
+                Some(n) => match n.and_then(|n| u64::try_from(n).ok()).filter(|n| (min..=max).contains(n)) {
+                    Some(n) => Some(Value::Whole(n)),
+                    None => self.wrong(shape, found, &self.written(&found.span)),
+                },
+            },
+            Shape::Number { min, max } => {
+                let number = match found.value {
+                    DeValue::Integer(n) => decimal(n),
+                    DeValue::Float(n) => n.as_str().parse().ok(),
+                    other => return self.wrong(shape, found, kind_of(other)),
+                };
+                match number.filter(|n| (min..=max).contains(n)) {
+                    Some(n) => Some(Value::Number(n)),
+                    None => self.wrong(shape, found, &self.written(&found.span)),
+                }
+            }
+            Shape::Flag => match found.value.as_bool() {
+                Some(b) => Some(Value::Flag(b)),
+                None => self.wrong(shape, found, kind_of(found.value)),
+            },
+            Shape::Time => {
+                let read = match found.value {
+                    DeValue::String(text) => value::time(text),
+                    DeValue::Integer(n) => whole(n).and_then(|n| value::time(&format!("{n}s"))),
+                    other => return self.wrong(shape, found, kind_of(other)),
+                };
+                match read {
+                    Some(time) => Some(Value::Time(time)),
+                    None => self.wrong(shape, found, &self.written(&found.span)),
+                }
+            }
+            Shape::Kind => {
+                let now: Vec<_> = Kind::ALL.iter().map(|k| (k.name(), *k)).collect();
+                self.choice(shape, found, "kind", &now, &Kind::LATER).map(Value::Kind)
+            }
+            Shape::Protocol => {
+                let now: Vec<_> = Protocol::ALL.iter().map(|p| (p.name(), *p)).collect();
+                self.choice(shape, found, "protocol", &now, &Protocol::LATER).map(Value::Protocol)
+            }
+            Shape::Output => {
+                let now: Vec<_> = Output::ALL.iter().map(|o| (o.name(), *o)).collect();
+                self.choice(shape, found, "output", &now, &Output::LATER).map(Value::Output)
+            }
+            Shape::Table(section) => {
+                let Some(inner) = found.value.as_table() else {
+                    return self.wrong(shape, found, kind_of(found.value));
+                };
+                let place = Some(self.source.place(found.span.clone()));
+                Some(Value::Table(self.table(section, found.path, place, inner)))
+            }
+            Shape::Named(section) => self.named(section, shape, found),
+            Shape::Later => None,
+        }
+    }
+
+    fn named(&mut self, section: Section, shape: Shape, found: &Found<'_, '_>) -> Option<Value> {
+        let Some(outer) = found.value.as_table() else {
+            return self.wrong(shape, found, kind_of(found.value));
+        };
+        let mut tables = BTreeMap::new();
+        for (name, inner) in outer {
+            let place = self.source.place(name.span());
+            let path = format!("{}.{}", found.path, brief(name.get_ref()));
+            if !is_name(name.get_ref()) {
+                let help = "use letters, digits, `-` and `_`, at most 64 of them";
+                self.error(Some(place), format!("`{path}` is not a usable name"), Some(help.into()));
+                continue;
+            }
+            let Some(table) = inner.get_ref().as_table() else {
+                let inner = Found { path: &path, value: inner.get_ref(), span: inner.span() };
+                self.wrong(Shape::Table(section), &inner, kind_of(inner.value));
+                continue;
+            };
+            let table = self.table(section, &path, Some(place), table);
+            tables.insert(name.get_ref().to_string(), table);
+        }
+        Some(Value::Tables(tables))
+    }
+
+    fn text(&mut self, shape: Shape, found: &Found<'_, '_>) -> Option<String> {
+        match found.value.as_str() {
+            Some(text) if text.trim().is_empty() => self.wrong(shape, found, "an empty string"),
+            Some(text) => Some(text.to_owned()),
+            None => self.wrong(shape, found, kind_of(found.value)),
+        }
+    }
+
+    fn list(&mut self, shape: Shape, found: &Found<'_, '_>) -> Option<Vec<Sourced<String>>> {
+        let Some(items) = found.value.as_array() else {
+            return self.wrong(shape, found, kind_of(found.value));
+        };
+        let mut list = Some(Vec::with_capacity(items.len()));
+        for (n, item) in items.iter().enumerate() {
+            let path = format!("{}[{n}]", found.path);
+            let item = Found { path: &path, value: item.get_ref(), span: Spanned::span(item) };
+            match (self.text(Shape::Text, &item), &mut list) {
+                (Some(text), Some(list)) => list.push(self.sourced(text, item.span)),
+                // The other items are still looked at, so that all of them are reported.
+                (None, _) => list = None,
+                (_, None) => {}
+            }
+        }
+        list
+    }
+
+    fn path(&mut self, key: &str, text: &str, place: Place) -> Option<std::path::PathBuf> {
+        let path = Path::new(text);
+        if self.source.layer != Layer::Project {
+            return Some(self.source.dir.join(path));
+        }
+        match file::inside(&self.source.dir, path) {
+            Ok(path) => Some(path),
+            Err(error) => {
+                let help = "a project's configuration may name only files of the project; copy it there, or name it with a flag";
+                self.error(Some(place), format!("`{key}`: {error}"), Some(help.into()));
+                None
+            }
+        }
+    }
+
+    fn choice<T: Copy>(
+        &mut self,
+        shape: Shape,
+        found: &Found<'_, '_>,
+        what: &str,
+        now: &[(&'static str, T)],
+        later: &[&'static str],
+    ) -> Option<T> {
+        let text = self.text(shape, found)?;
+        if let Some((_, chosen)) = now.iter().find(|(name, _)| *name == text) {
+            return Some(*chosen);
+        }
+        let place = self.source.place(found.span.clone());
+        let names: Vec<&str> = now.iter().map(|(name, _)| *name).collect();
+        let list = names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
+        if later.contains(&text.as_str()) {
+            let message = match what {
+                "output" => "`output = \"files\"` comes with workspaces, in a later version".to_owned(),
+                _ => format!("{what} `{text}` comes with a later version"),
+            };
+            self.error(Some(place), message, Some(format!("available now: {list}")));
+        } else {
+            let all: Vec<&str> = names.iter().copied().chain(later.iter().copied()).collect();
+            let help = suggest::did_you_mean(&text, &all);
+            self.error(Some(place), format!("unknown {what} `{}`", brief(&text)), help);
+        }
+        None
+    }
+
+    fn unknown_key(&mut self, section: Section, path: &str, name: &str, span: Range<usize>) {
+        let known = keys::names(section);
+        let elsewhere = || KEYS.iter().find(|k| k.name == name && k.section != Section::Price);
+        let help = match (suggest::nearest(name, known.iter().copied()), elsewhere()) {
+            (Some(near), _) => Some(format!("did you mean `{near}`?")),
+            (None, Some(other)) => Some(format!("`{name}` belongs into {}", other.section.header())),
+            (None, None) => suggest::did_you_mean(name, &known),
+        };
+        let at = if path.is_empty() { String::new() } else { format!(" in `{path}`") };
+        let place = self.source.place(span);
+        self.error(Some(place), format!("unknown key `{}`{at}", brief(name)), help);
+    }
+
+    fn wrong<T>(&mut self, shape: Shape, found: &Found<'_, '_>, is: &str) -> Option<T> {
+        let message = format!("`{}` must be {}, not {is}", found.path, shape.expects());
+        self.error(Some(self.source.place(found.span.clone())), message, None);
+        None
+    }
+
+    fn error(&mut self, place: Option<Place>, message: String, help: Option<String>) {
+        self.problems.push(Problem::error(message).maybe_help(help).at(place.as_ref()));
+    }
+
+    fn sourced<T>(&self, value: T, span: Range<usize>) -> Sourced<T> {
+        Sourced { value, layer: self.source.layer, place: Some(self.source.place(span)) }
+    }
+
+    /// The value as it stands in the file.
+    fn written(&self, span: &Range<usize>) -> String {
+        brief(self.source.text.get(span.clone()).unwrap_or("this"))
+    }
+}
+
+fn whole(n: &DeInteger<'_>) -> Option<i128> {
+    i128::from_str_radix(n.as_str(), n.radix()).ok()
+}
+
+fn decimal(n: &DeInteger<'_>) -> Option<f64> {
+    whole(n).map(|n| n as f64)
+}
+
+fn kind_of(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a string",
+        DeValue::Integer(_) => "a whole number",
+        DeValue::Float(_) => "a number",
+        DeValue::Boolean(_) => "true or false",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    (1..=64).contains(&name.len())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+}

@@ -1,0 +1,214 @@
+//! Values as they stand in one layer: checked for shape and range, each with its origin. And how layers
+//! lie over each other. Not typed settings: those are built from the merged tables.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::keys::{self, Section, Shape};
+use super::names::{Kind, Output, Protocol};
+use crate::place::{Layer, Place, Sourced};
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum Value {
+    Text(String),
+    Texts(Vec<Sourced<String>>),
+    /// Resolved against its source's folder.
+    Path(PathBuf),
+    Paths(Vec<Sourced<PathBuf>>),
+    Whole(u64),
+    Number(f64),
+    Flag(bool),
+    Time(Duration),
+    Kind(Kind),
+    Protocol(Protocol),
+    Output(Output),
+    Table(Table),
+    Tables(BTreeMap<String, Table>),
+    /// Present, and either reported as wrong already or of a later version.
+    Unusable,
+}
+
+/// One table of one or more layers.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Table {
+    pub section: Section,
+    pub layer: Layer,
+    pub place: Option<Place>,
+    values: BTreeMap<&'static str, Sourced<Value>>,
+}
+
+macro_rules! getters {
+    ($($name:ident: $variant:ident -> $type:ty;)*) => {$(
+        pub fn $name(&self, key: &str) -> Option<Sourced<$type>> {
+            let found = self.values.get(key)?;
+            match &found.value {
+                Value::$variant(v) => Some(found.with(v.clone())),
+                _ => None,
+            }
+        }
+    )*};
+}
+
+impl Table {
+    pub const fn new(section: Section, layer: Layer, place: Option<Place>) -> Self {
+        Self { section, layer, place, values: BTreeMap::new() }
+    }
+
+    pub fn insert(&mut self, key: &'static str, value: Sourced<Value>) {
+        self.values.insert(key, value);
+    }
+
+    pub fn has(&self, key: &str) -> bool {
+        self.values.contains_key(key)
+    }
+
+    pub fn place_of(&self, key: &str) -> Option<&Place> {
+        self.values.get(key).and_then(|v| v.place.as_ref()).or(self.place.as_ref())
+    }
+
+    pub fn layer_of(&self, key: &str) -> Option<Layer> {
+        self.values.get(key).map(|v| v.layer)
+    }
+
+    pub fn keys(&self) -> impl Iterator<Item = (&'static str, &Sourced<Value>)> {
+        self.values.iter().map(|(k, v)| (*k, v))
+    }
+
+    getters! {
+        text: Text -> String;
+        texts: Texts -> Vec<Sourced<String>>;
+        path: Path -> PathBuf;
+        paths: Paths -> Vec<Sourced<PathBuf>>;
+        whole: Whole -> u64;
+        number: Number -> f64;
+        flag: Flag -> bool;
+        time: Time -> Duration;
+        kind: Kind -> Kind;
+        protocol: Protocol -> Protocol;
+        output: Output -> Output;
+    }
+
+    pub fn table(&self, key: &str) -> Option<&Self> {
+        match &self.values.get(key)?.value {
+            Value::Table(t) => Some(t),
+            _ => None,
+        }
+    }
+
+    pub fn tables(&self, key: &str) -> impl Iterator<Item = (&str, &Self)> {
+        let tables = match self.values.get(key).map(|v| &v.value) {
+            Some(Value::Tables(t)) => Some(t),
+            _ => None,
+        };
+        tables.into_iter().flatten().map(|(name, t)| (name.as_str(), t))
+    }
+
+    /// This table with `over` laid on top of it, key by key.
+    pub fn overlaid(mut self, over: Self) -> Self {
+        // An agent that states its kind is a new agent: mixing it with another one's key or address
+        // would send one's secrets to the other.
+        if over.section == Section::Agent && over.has("kind") {
+            return over;
+        }
+        self.layer = self.layer.max(over.layer);
+        self.place = over.place.or(self.place);
+        for (key, value) in over.values {
+            if let Some(partner) = keys::partner(self.section, key) {
+                self.values.remove(partner);
+            }
+            let merged = match (self.values.remove(key).map(|v| v.value), value) {
+                (Some(Value::Table(low)), Sourced { value: Value::Table(high), layer, place }) => {
+                    Sourced { value: Value::Table(low.overlaid(high)), layer, place }
+                }
+                (Some(Value::Tables(low)), Sourced { value: Value::Tables(high), layer, place }) => {
+                    Sourced { value: Value::Tables(overlaid_tables(low, high)), layer, place }
+                }
+                (_, value) => value,
+            };
+            self.values.insert(key, merged);
+        }
+        self
+    }
+}
+
+fn overlaid_tables(
+    mut low: BTreeMap<String, Table>,
+    high: BTreeMap<String, Table>,
+) -> BTreeMap<String, Table> {
+    for (name, over) in high {
+        let merged = match low.remove(&name) {
+            Some(under) => under.overlaid(over),
+            None => over,
+        };
+        low.insert(name, merged);
+    }
+    low
+}
+
+impl Shape {
+    /// What is expected, as the end of "must be …".
+    pub fn expects(self) -> String {
+        match self {
+            Self::Text => "a string that is not empty".into(),
+            Self::Texts => "a list of strings".into(),
+            Self::Command => "a list of strings, the program first, like [\"./critic.sh\", \"--strict\"]".into(),
+            Self::Path => "a path".into(),
+            Self::Paths => "a list of paths".into(),
+            Self::Rubric => "a list of strings, or the path of a rubric file".into(),
+            Self::Whole { min, max } => format!("a whole number from {min} to {max}"),
+            Self::Number { min, max } => format!("a number from {min} to {max}"),
+            Self::Flag => "true or false".into(),
+            Self::Time => "a time above zero and up to 7 days: seconds as a number, or \"90s\", \"5m\", \"1h30m\"".into(),
+            Self::Kind => "the name of a kind".into(),
+            Self::Protocol => "the name of a protocol".into(),
+            Self::Output => "\"reply\"".into(),
+            Self::Table(_) => "a table".into(),
+            Self::Named(section) => format!("tables, written as {}", section.header()),
+            Self::Later => "anything".into(),
+        }
+    }
+}
+
+/// `"90s"`, `"5m"`, `"1h30m"`, `"250ms"`: more than none, at most a week.
+pub fn time(text: &str) -> Option<Duration> {
+    const LONGEST: Duration = Duration::from_hours(7 * 24);
+    let mut rest = text.trim();
+    let mut sum = Duration::ZERO;
+    if rest.is_empty() || rest.len() > 32 {
+        return None;
+    }
+    while !rest.is_empty() {
+        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let (count, after) = rest.split_at_checked(digits)?;
+        let count: u64 = count.parse().ok()?;
+        let letters = after.len() - after.trim_start_matches(|c: char| c.is_ascii_alphabetic()).len();
+        let (unit, after) = after.split_at_checked(letters)?;
+        let millis = match unit {
+            "ms" => 1,
+            "s" => 1000,
+            "m" | "min" => 60_000,
+            "h" => 3_600_000,
+            _ => return None,
+        };
+        sum = sum.checked_add(Duration::from_millis(count.checked_mul(millis)?))?;
+        rest = after.trim_start();
+    }
+    (sum > Duration::ZERO && sum <= LONGEST).then_some(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_as_people_write_them_and_never_zero() {
+        for (text, seconds) in [("90s", 90), ("5m", 300), ("1h30m", 5400), ("1h 30m", 5400), ("2min", 120)] {
+            assert_eq!(time(text), Some(Duration::from_secs(seconds)), "{text}");
+        }
+        assert_eq!(time("250ms"), Some(Duration::from_millis(250)));
+        for bad in ["", "0s", "5", "m", "-5s", "5 parsecs", "8d", "169h", "99999999999999999999s", "5s!"] {
+            assert_eq!(time(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Where a value comes from and what is wrong with it: layers, places in files, problems as plain data.
+//!
+//! Nothing here draws: the binary turns a `Problem` into a picture with the line and a caret.
+
+use std::fmt;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// Who wrote a value. A later layer wins over an earlier one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Layer {
+    BuiltIn,
+    /// The user's own config file: trusted.
+    User,
+    /// Files of the project, which may come from anyone.
+    Project,
+    /// The command line: trusted.
+    Flags,
+}
+
+/// A piece of configuration text, with what is needed to point into it.
+#[derive(Clone, Debug)]
+pub struct Source {
+    pub layer: Layer,
+    /// The name shown to people.
+    pub file: PathBuf,
+    /// What relative paths in it are relative to.
+    pub dir: PathBuf,
+    pub text: String,
+}
+
+impl Source {
+    pub fn new(
+        layer: Layer,
+        file: impl Into<PathBuf>,
+        dir: impl Into<PathBuf>,
+        text: impl Into<String>,
+    ) -> Self {
+        Self { layer, file: file.into(), dir: dir.into(), text: text.into() }
+    }
+
+    pub(crate) fn place(&self, span: Range<usize>) -> Place {
+        Place::new(&self.file, &self.text, span)
+    }
+}
+
+/// A stretch of a file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Place {
+    pub file: PathBuf,
+    /// Bytes.
+    pub span: Range<usize>,
+    /// From 1.
+    pub line: usize,
+    /// In characters, from 1.
+    pub col: usize,
+}
+
+impl Place {
+    /// The span is clamped to the text and to character boundaries, so that whoever draws it can slice.
+    pub fn new(file: &Path, text: &str, span: Range<usize>) -> Self {
+        let start = text.floor_char_boundary(span.start.min(text.len()));
+        let end = text.ceil_char_boundary(span.end.clamp(start, text.len()));
+        let before = text.get(..start).unwrap_or_default();
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        Self {
+            file: file.to_owned(),
+            span: start..end,
+            line: before.matches('\n').count() + 1,
+            col: before.get(line_start..).unwrap_or_default().chars().count() + 1,
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.file.display(), self.line, self.col)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Severity {
+    Warning,
+    Error,
+}
+
+/// One thing that is wrong, where, and what to do about it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Problem {
+    pub severity: Severity,
+    pub message: String,
+    pub help: Option<String>,
+    pub at: Option<Place>,
+}
+
+impl Problem {
+    pub fn error(message: impl Into<String>) -> Self {
+        Self { severity: Severity::Error, message: message.into(), help: None, at: None }
+    }
+
+    pub fn warning(message: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, message: message.into(), help: None, at: None }
+    }
+
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    pub fn maybe_help(mut self, help: Option<String>) -> Self {
+        self.help = help.or(self.help);
+        self
+    }
+
+    pub fn at(mut self, place: Option<&Place>) -> Self {
+        self.at = place.cloned();
+        self
+    }
+
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+}
+
+/// `error: message` with place and help on lines of their own; the binary draws something nicer.
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let severity = match self.severity {
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        };
+        write!(f, "{severity}: {}", self.message)?;
+        if let Some(at) = &self.at {
+            write!(f, "\n  at {at}")?;
+        }
+        if let Some(help) = &self.help {
+            write!(f, "\n  help: {help}")?;
+        }
+        Ok(())
+    }
+}
+
+/// A value that remembers who wrote it and where.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Sourced<T> {
+    pub value: T,
+    pub layer: Layer,
+    /// None for built-in values and flags.
+    pub place: Option<Place>,
+}
+
+impl<T> Sourced<T> {
+    pub const fn built_in(value: T) -> Self {
+        Self { value, layer: Layer::BuiltIn, place: None }
+    }
+
+    pub const fn flag(value: T) -> Self {
+        Self { value, layer: Layer::Flags, place: None }
+    }
+
+    pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Sourced<U> {
+        Sourced { value: f(self.value), layer: self.layer, place: self.place }
+    }
+
+    /// Another value with this one's origin.
+    pub fn with<U>(&self, value: U) -> Sourced<U> {
+        Sourced { value, layer: self.layer, place: self.place.clone() }
+    }
+}
+
+/// Text that came from outside, safe to show: what would move the cursor, hide or reorder characters is
+/// written as an escape.
+pub fn visible(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() || is_invisible(c) {
+            out.extend(c.escape_default());
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// `visible`, cut to a length that fits into a sentence.
+pub(crate) fn brief(text: &str) -> String {
+    const MOST: usize = 60;
+    let mut cut: String = text.chars().take(MOST).collect();
+    if text.chars().nth(MOST).is_some() {
+        cut.push('…');
+    }
+    visible(&cut)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_counts_lines_and_characters_from_one() {
+        let text = "a = 1\nü = \"x\"\n";
+        let place = Place::new(Path::new("gadfly.toml"), text, 11..14);
+        assert_eq!((place.line, place.col), (2, 5));
+        assert_eq!(&text[place.span.clone()], "\"x\"");
+        assert_eq!(place.to_string(), "gadfly.toml:2:5");
+    }
+
+    #[test]
+    fn a_span_outside_the_text_or_inside_a_character_is_clamped() {
+        let text = "ü";
+        assert_eq!(Place::new(Path::new("f"), text, 1..1).span, 0..2);
+        assert_eq!(Place::new(Path::new("f"), text, 90..99).span, 2..2);
+    }
+
+    #[test]
+    fn text_that_would_deceive_a_reader_is_shown_as_escapes() {
+        assert_eq!(visible("rm\u{202e} \u{1b}[2Jx"), "rm\\u{202e} \\u{1b}[2Jx");
+        assert_eq!(visible("naïve – ok"), "naïve – ok");
+    }
+}

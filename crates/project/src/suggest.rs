@@ -1,0 +1,87 @@
+//! The nearest valid name for a name that is not. Not a search: one guess or none.
+
+/// The candidate closest to `name` in typing errors, if it is close enough to be meant.
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    /// A longer name is not a typing error, and comparing costs the product of both lengths.
+    const LONGEST: usize = 64;
+    let name: Vec<char> = name.chars().take(LONGEST + 1).flat_map(char::to_lowercase).collect();
+    if name.is_empty() || name.len() > LONGEST {
+        return None;
+    }
+    candidates
+        .into_iter()
+        .filter_map(|candidate| {
+            let chars: Vec<char> = candidate.chars().flat_map(char::to_lowercase).collect();
+            let distance = edits(&name, &chars);
+            (distance <= allowance(name.len().max(chars.len()))).then_some((distance, candidate))
+        })
+        .min()
+        .map(|(_, candidate)| candidate)
+}
+
+/// `did you mean …?` for the nearest candidate, else the list of what there is.
+pub fn did_you_mean<'a>(name: &str, candidates: &[&'a str]) -> Option<String> {
+    match nearest(name, candidates.iter().copied()) {
+        Some(near) => Some(format!("did you mean `{near}`?")),
+        None if candidates.is_empty() => None,
+        None => {
+            let list: Vec<String> = candidates.iter().map(|c| format!("`{c}`")).collect();
+            Some(format!("known here: {}", list.join(", ")))
+        }
+    }
+}
+
+const fn allowance(length: usize) -> usize {
+    match length {
+        0..=2 => 0,
+        3..=5 => 1,
+        6..=8 => 2,
+        _ => 3,
+    }
+}
+
+/// Insertions, deletions, replacements and swaps of neighbours (optimal string alignment).
+fn edits(a: &[char], b: &[char]) -> usize {
+    let mut two_back = vec![0; b.len() + 1];
+    let mut back: Vec<usize> = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        let mut row = vec![i; b.len() + 1];
+        for j in 1..=b.len() {
+            let changed = usize::from(a[i - 1] != b[j - 1]);
+            let mut least = (back[j] + 1).min(row[j - 1] + 1).min(back[j - 1] + changed);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                least = least.min(two_back[j - 2] + 1);
+            }
+            row[j] = least;
+        }
+        two_back = std::mem::replace(&mut back, row);
+    }
+    back[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn typing_errors_find_the_name_that_was_meant() {
+        let keys = ["base_url", "model", "key_env", "worker", "critic"];
+        for (typed, meant) in [
+            ("modle", "model"),
+            ("base-url", "base_url"),
+            ("Model", "model"),
+            ("keyenv", "key_env"),
+            ("wroker", "worker"),
+        ] {
+            assert_eq!(nearest(typed, keys), Some(meant), "{typed}");
+        }
+    }
+
+    #[test]
+    fn what_is_far_from_everything_gets_no_guess_but_the_list() {
+        assert_eq!(nearest("banana", ["model", "critic"]), None);
+        assert_eq!(nearest("", ["model"]), None);
+        assert_eq!(nearest(&"model".repeat(1000), ["model"]), None);
+        assert_eq!(did_you_mean("banana", &["model", "critic"]).unwrap(), "known here: `model`, `critic`");
+    }
+}

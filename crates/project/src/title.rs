@@ -1,0 +1,61 @@
+//! A task's first line as a title for lists, and as a slug for file names.
+
+use crate::place::visible;
+
+/// One line for people: the first line with words, without Markdown heading marks, at most 72 characters.
+pub fn title(task: &str) -> String {
+    const MOST: usize = 72;
+    let line = task
+        .lines()
+        .map(|l| l.trim().trim_start_matches('#').trim())
+        .find(|l| l.chars().any(char::is_alphanumeric))
+        .unwrap_or("untitled");
+    let line = visible(&line.chars().take(MOST * 4).collect::<String>());
+    if line.chars().count() <= MOST {
+        return line;
+    }
+    let cut: String = line.chars().take(MOST - 1).collect();
+    // A word is not cut in half unless it is most of the line.
+    let end = cut.rfind(' ').filter(|at| *at > cut.len() / 2).unwrap_or(cut.len());
+    format!("{}…", cut.get(..end).unwrap_or(&cut).trim_end())
+}
+
+/// Lower-case ASCII letters, digits and single dashes, at most 40 of them; never empty.
+pub fn slug(text: &str) -> String {
+    const MOST: usize = 40;
+    let mut out = String::new();
+    for c in title(text).chars() {
+        if out.len() >= MOST {
+            break;
+        }
+        if c.is_ascii_alphanumeric() {
+            out.push(c.to_ascii_lowercase());
+        } else if !out.is_empty() && !out.ends_with('-') {
+            out.push('-');
+        }
+    }
+    let trimmed = out.trim_end_matches('-');
+    if trimmed.is_empty() { "untitled".to_owned() } else { trimmed.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_title_is_the_first_line_with_words() {
+        assert_eq!(title("\n---\n## Write the abstract.\nAt most 150 words."), "Write the abstract.");
+        assert_eq!(title("  \n"), "untitled");
+        assert_eq!(title("bell\u{7}"), "bell\\u{7}");
+        let long = title(&"word ".repeat(40));
+        assert!(long.chars().count() <= 72 && long.ends_with("word…"), "{long}");
+    }
+
+    #[test]
+    fn a_slug_is_safe_as_a_file_name() {
+        assert_eq!(slug("Write the *abstract*: v2!"), "write-the-abstract-v2");
+        assert_eq!(slug("../../etc/passwd"), "etc-passwd");
+        assert_eq!(slug("日本語"), "untitled");
+        assert!(slug(&"x".repeat(500)).len() <= 40);
+    }
+}

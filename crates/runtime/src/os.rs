@@ -1,0 +1,16 @@
+//! What depends on the operating system: starting and ending other programs, and process limits.
+//!
+//! Nothing here decides what to run or what its output means; it starts what it is told to start,
+//! within bounds, and leaves nothing running. Unix only; Linux is complete, elsewhere a descendant
+//! that left the process group can survive (there is no subreaper to catch it).
+
+mod capture;
+pub mod launcher;
+pub mod limits;
+mod processes;
+pub mod supervisor;
+mod wire;
+
+pub use launcher::{NoSupervisor, ProcessLauncher, children_ended};
+pub use limits::{ChildLimits, raise_open_files, resident_kb};
+pub use supervisor::supervise;

@@ -1,0 +1,250 @@
+//! The supervisor: this program, re-executed, holding one command and everything that command starts.
+//!
+//! It locks the workspace, lowers its own limits, becomes the parent of every orphan below it, starts the
+//! command in a group of its own and waits for the first of two things: the command ends, or the pipe from
+//! the launcher closes because the launcher wants an end or is dead. Either way nothing below it survives.
+//! It knows nothing of time-outs or output: that is the launcher's part.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
+
+use super::processes::{kill_group, reap_orphans, sweep};
+use super::wire::{self, ARGUMENT, Refusal, Report, Spec, VERSION};
+
+/// Between asking the command's group to end and killing it.
+const GRACE: Duration = Duration::from_millis(300);
+/// How long a killed process may take to be gone. Only one stuck in the kernel, or not ours to kill, needs it.
+const KILLING: Duration = Duration::from_secs(3);
+const REAP_EVERY: Duration = Duration::from_secs(2);
+const LOCK_EVERY: Duration = Duration::from_millis(25);
+/// What the system says goes into the report up to this length, so that the report stays short.
+const MAX_DETAIL: usize = 400;
+
+static OFFERED: OnceLock<()> = OnceLock::new();
+
+/// Call this first in `main`, before any thread exists. If this process was started as a supervisor it does
+/// that work and exits; otherwise it returns at once, and this program can be used as its own supervisor.
+pub fn supervise() {
+    OFFERED.get_or_init(|| ());
+    let mut args = std::env::args_os().skip(1);
+    if args.next().is_some_and(|first| first == ARGUMENT) && args.next().is_none() {
+        std::process::exit(serve());
+    }
+}
+
+/// True if `main` of this program called [`supervise`].
+pub(super) fn offered() -> bool {
+    OFFERED.get().is_some()
+}
+
+fn serve() -> i32 {
+    // Unbuffered on purpose: the pipe is polled for its end, and a buffer would hide bytes from the poll.
+    let Ok(mut control) = io::stdin().as_fd().try_clone_to_owned().map(File::from) else { return 2 };
+    let Ok((spec, brief)) = wire::decode(&mut control) else {
+        // Nobody holds a token yet, so this reaches only a person who typed the command, or a log.
+        let _ = io::stderr().write_all(b"gadfly: this is the internal supervisor; start it through gadfly\n");
+        return 2;
+    };
+    let token = spec.token.clone();
+    let report = hold(spec, brief, control).unwrap_or_else(|refused| refused);
+    // If the launcher is gone nobody reads this; everything below is dead all the same.
+    let _ = io::stderr().write_all(&wire::trailer(&token, &report));
+    0
+}
+
+fn hold(spec: Spec, brief: Vec<u8>, control: File) -> Result<Report, Report> {
+    if spec.version != VERSION {
+        let detail = format!("this supervisor speaks version {VERSION}, the launcher {}", spec.version);
+        return Err(Report::Refused { why: Refusal::System, detail });
+    }
+    // Out of the terminal's reach: Ctrl-C is the launcher's to act on, and the command cannot prompt or type
+    // there. It also keeps every process group below us free of strangers. Fails only for a group leader,
+    // which a shell's job is; then there is no launcher to protect.
+    let _ = rustix::process::setsid();
+    let _lock = spec.lock.as_ref().map(|path| take_lock(&path.to_path(), &control)).transpose()?;
+    spec.limits.apply().map_err(|error| system("setting resource limits", &error))?;
+    if spec.subreaper {
+        become_subreaper().map_err(|error| system("becoming the parent of orphans", &error))?;
+    }
+    if ended(&control, Duration::ZERO) {
+        return Err(abandoned());
+    }
+    let child = start(&spec, brief)?;
+    Ok(attend(child, control))
+}
+
+/// Shared: several commands may work in one workspace; who waits for all of them to end locks exclusively.
+fn take_lock(path: &Path, control: &File) -> Result<File, Report> {
+    let unusable = |error: io::Error| Report::Refused {
+        why: Refusal::LockUnusable,
+        detail: shortened(&format!("{}: {error}", path.display())),
+    };
+    let file = OpenOptions::new().create(true).truncate(false).write(true).open(path).map_err(unusable)?;
+    loop {
+        match file.try_lock_shared() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) if ended(control, LOCK_EVERY) => return Err(abandoned()),
+            Err(TryLockError::WouldBlock) => {}
+            Err(TryLockError::Error(error)) => return Err(unusable(error)),
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn become_subreaper() -> io::Result<()> {
+    // Any process id switches it on; the kernel reads it as a flag.
+    Ok(rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn become_subreaper() -> io::Result<()> {
+    Ok(())
+}
+
+/// Waits this long for the pipe to close. The launcher sends nothing after the brief, so anything is its end.
+fn ended(control: &File, wait: Duration) -> bool {
+    let wait = Timespec { tv_sec: 0, tv_nsec: i64::from(wait.subsec_nanos()) };
+    let mut fds = [PollFd::new(control, PollFlags::IN)];
+    poll(&mut fds, Some(&wait)).is_ok_and(|ready| ready > 0)
+}
+
+fn start(spec: &Spec, brief: Vec<u8>) -> Result<Pid, Report> {
+    let cwd = spec.cwd.to_path();
+    if !cwd.is_dir() {
+        return Err(Report::Refused { why: Refusal::DirectoryMissing, detail: String::new() });
+    }
+    let mut command = Command::new(&spec.program);
+    command.args(&spec.args).env_clear().envs(spec.env.iter().cloned());
+    command.current_dir(cwd).process_group(0);
+    command.stdin(if brief.is_empty() { Stdio::null() } else { Stdio::piped() });
+    let mut child = command.spawn().map_err(|error| diagnose(spec, &error))?;
+    let pid = Pid::from_child(&child);
+    if let Some(mut stdin) = child.stdin.take() {
+        let feeding = thread::Builder::new().spawn(move || {
+            // A command may end, or close its stdin, without reading: that is its right.
+            let _ = stdin.write_all(&brief);
+        });
+        feeding.map_err(|error| give_up(pid, "starting the thread that feeds stdin", &error))?;
+    }
+    Ok(pid)
+}
+
+/// "No such file" is said of three different things; the person can mend each in another way.
+fn diagnose(spec: &Spec, error: &io::Error) -> Report {
+    let why = match error.kind() {
+        io::ErrorKind::NotFound if found(spec) => Refusal::InterpreterMissing,
+        io::ErrorKind::NotFound => Refusal::ProgramMissing,
+        io::ErrorKind::PermissionDenied => Refusal::NotExecutable,
+        _ => Refusal::System,
+    };
+    Report::Refused { why, detail: shortened(&error.to_string()) }
+}
+
+fn found(spec: &Spec) -> bool {
+    if spec.program.contains('/') {
+        return Path::new(&spec.program).exists();
+    }
+    let path = spec.env.iter().find(|(name, _)| name == "PATH").map_or("", |(_, value)| value.as_str());
+    std::env::split_paths(path).any(|folder| folder.join(&spec.program).exists())
+}
+
+enum Event {
+    /// The command ended. It is not reaped yet, so its id, which is also its group's, cannot be reused.
+    Ended(Report),
+    PipeClosed,
+}
+
+fn attend(child: Pid, mut control: File) -> Report {
+    let (tell, events) = mpsc::channel();
+    let told = tell.clone();
+    let watching = thread::Builder::new().spawn(move || watch(&mut control, &told));
+    let waiting = thread::Builder::new().spawn(move || wait_for(child, &tell));
+    if let Err(error) = watching.and(waiting) {
+        return give_up(child, "starting the threads that watch the command", &error);
+    }
+    let group = child.as_raw_pid();
+    let mut report = None;
+    while report.is_none() {
+        match events.recv_timeout(REAP_EVERY) {
+            Ok(Event::Ended(ended)) => report = Some(ended),
+            Ok(Event::PipeClosed) | Err(RecvTimeoutError::Disconnected) => {
+                kill_group(group, Signal::TERM);
+                report = events.recv_timeout(GRACE).ok().and_then(ended_report);
+                kill_group(group, Signal::KILL);
+                report = report.or_else(|| events.recv_timeout(KILLING).ok().and_then(ended_report));
+                break;
+            }
+            Err(RecvTimeoutError::Timeout) => reap_orphans(group),
+        }
+    }
+    kill_group(group, Signal::KILL);
+    let left = sweep(KILLING);
+    match report {
+        Some(report) if left == 0 => report,
+        _ => Report::Lost(format!("{left} processes did not end when killed")),
+    }
+}
+
+fn ended_report(event: Event) -> Option<Report> {
+    match event {
+        Event::Ended(report) => Some(report),
+        Event::PipeClosed => None,
+    }
+}
+
+fn watch(control: &mut File, tell: &Sender<Event>) {
+    let mut ignored = [0_u8; 64];
+    loop {
+        match control.read(&mut ignored) {
+            Ok(1..) => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Ok(0) | Err(_) => break,
+        }
+    }
+    let _ = tell.send(Event::PipeClosed);
+}
+
+fn wait_for(child: Pid, tell: &Sender<Event>) {
+    let report = loop {
+        match waitid(WaitId::Pid(child), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
+            Ok(Some(status)) => {
+                let exited = status.exit_status().map(Report::Exited);
+                let signalled = status.terminating_signal().map(Report::Signalled);
+                break exited.or(signalled).unwrap_or_else(|| Report::Lost("no status".to_owned()));
+            }
+            Ok(None) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => break Report::Lost(format!("its status could not be read: {error}")),
+        }
+    };
+    let _ = tell.send(Event::Ended(report));
+}
+
+/// The command runs and we cannot attend to it: end it again.
+fn give_up(child: Pid, doing: &str, error: &io::Error) -> Report {
+    kill_group(child.as_raw_pid(), Signal::KILL);
+    sweep(KILLING);
+    system(doing, error)
+}
+
+fn system(doing: &str, error: &io::Error) -> Report {
+    Report::Refused { why: Refusal::System, detail: shortened(&format!("{doing}: {error}")) }
+}
+
+const fn abandoned() -> Report {
+    Report::Refused { why: Refusal::Abandoned, detail: String::new() }
+}
+
+fn shortened(text: &str) -> String {
+    text.chars().take(MAX_DETAIL).collect()
+}

@@ -1,0 +1,262 @@
+//! Decides what to say from the request alone: the model's name selects a behaviour, the brief's
+//! `Iteration: N` line the verdict. The one exception, `fault:429-then-ok:K`, counts repeats of a body.
+//!
+//! To add a behaviour: one arm in `decide`.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// What the request asked for, as far as an answer depends on it.
+pub(crate) struct Asked<'a> {
+    pub model: &'a str,
+    pub body: &'a [u8],
+    pub digest: u64,
+    /// How often this very body came before.
+    pub before: u32,
+    /// The key as the client sent it.
+    pub key: &'a str,
+}
+
+/// How a reply ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Stop {
+    End,
+    Length,
+    Refusal,
+}
+
+/// How the bytes of a reply are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Pace {
+    /// All at once: cheapest.
+    Whole,
+    /// Event by event, with a pause before each.
+    Slow(Duration),
+    /// In pieces of a few bytes that respect no boundary.
+    Split,
+    /// Closed in the middle of the text.
+    Cut,
+    /// Head and first event, then silence.
+    Hang,
+    /// The text never ends.
+    Huge,
+    /// Events that are not JSON.
+    Malformed,
+    /// Ended properly on the wire, but without a finish event.
+    Unfinished,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Answer {
+    Say { text: String, reasoning: Option<String>, stop: Stop, pace: Pace },
+    Refuse(Refusal),
+    /// Not one byte comes back.
+    Silence,
+}
+
+/// An HTTP error with the structured body of either wire.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Refusal {
+    pub status: u16,
+    pub openai: (&'static str, &'static str),
+    pub anthropic: &'static str,
+    pub param: Option<&'static str>,
+    pub message: String,
+    pub header: Option<(&'static str, String)>,
+}
+
+impl Refusal {
+    fn new(status: u16, openai: (&'static str, &'static str), anthropic: &'static str, message: &str) -> Self {
+        Self { status, openai, anthropic, param: None, message: message.to_owned(), header: None }
+    }
+
+    fn with(mut self, name: &'static str, value: &str) -> Self {
+        self.header = Some((name, value.to_owned()));
+        self
+    }
+}
+
+fn say(text: impl Into<String>) -> Answer {
+    Answer::Say { text: text.into(), reasoning: None, stop: Stop::End, pace: Pace::Whole }
+}
+
+fn paced(pace: Pace, asked: &Asked<'_>) -> Answer {
+    Answer::Say { text: draft(asked, 0), reasoning: None, stop: Stop::End, pace }
+}
+
+fn rate_limited() -> Refusal {
+    Refusal::new(429, ("rate_limit_exceeded", "rate_limit_exceeded"), "rate_limit_error", "Rate limit reached.")
+}
+
+pub(crate) fn decide(asked: &Asked<'_>, script: &BTreeMap<String, Vec<String>>) -> Answer {
+    if let Some(texts) = script.get(asked.model) {
+        let at = iteration(asked.body).unwrap_or(1).saturating_sub(1) as usize;
+        return say(texts.get(at).or(texts.last()).cloned().unwrap_or_default());
+    }
+    let (name, argument) = asked.model.split_once(':').unwrap_or((asked.model, ""));
+    match name {
+        "worker" => say(draft(asked, argument.parse().unwrap_or(0))),
+        "critic" => say(verdict(argument, asked.body)),
+        "slow" => {
+            let ms = argument.parse().unwrap_or(20);
+            paced(Pace::Slow(Duration::from_millis(ms)), asked)
+        }
+        "split" => paced(Pace::Split, asked),
+        "echo-key" => say(format!("The key is {}.", asked.key)),
+        "think" => Answer::Say {
+            text: format!("<think>Is it short? It is.</think>{}", draft(asked, 0)),
+            reasoning: Some("The reader wants it short.".to_owned()),
+            stop: Stop::End,
+            pace: Pace::Whole,
+        },
+        "fault" => fault(argument, asked),
+        _ if contains(asked.body, b"[STATUS:") => say(verdict("A", asked.body)),
+        _ => say(draft(asked, 0)),
+    }
+}
+
+fn fault(which: &str, asked: &Asked<'_>) -> Answer {
+    let (which, argument) = which.split_once(':').unwrap_or((which, ""));
+    let stopped = |stop| Answer::Say { text: draft(asked, 0), reasoning: None, stop, pace: Pace::Whole };
+    match which {
+        "429" => Answer::Refuse(rate_limited().with("retry-after-ms", "1")),
+        "429-then-ok" if asked.before < argument.parse().unwrap_or(1) => {
+            Answer::Refuse(rate_limited().with("retry-after-ms", "1"))
+        }
+        "quota" => Answer::Refuse(rate_limited().with("retry-after", "3600")),
+        "500" => Answer::Refuse(Refusal::new(500, ("server_error", "server_error"), "api_error", "It broke.")),
+        "500-then-ok" if asked.before < argument.parse().unwrap_or(1) => {
+            Answer::Refuse(Refusal::new(500, ("server_error", "server_error"), "api_error", "It broke."))
+        }
+        "401" => Answer::Refuse(Refusal::new(
+            401,
+            ("invalid_request_error", "invalid_api_key"),
+            "authentication_error",
+            "That key is not valid.",
+        )),
+        "echo-key" => Answer::Refuse(Refusal::new(
+            401,
+            ("invalid_request_error", "invalid_api_key"),
+            "authentication_error",
+            &format!("The key {} is not valid.", asked.key),
+        )),
+        "context" => Answer::Refuse(Refusal {
+            param: Some("messages"),
+            ..Refusal::new(
+                400,
+                ("invalid_request_error", "context_length_exceeded"),
+                "invalid_request_error",
+                "prompt is too long: 210000 tokens > 200000 maximum",
+            )
+        }),
+        "param" if contains(asked.body, b"\"max_tokens\":") => Answer::Refuse(Refusal {
+            param: Some("max_tokens"),
+            ..Refusal::new(
+                400,
+                ("invalid_request_error", "unsupported_parameter"),
+                "invalid_request_error",
+                "Use 'max_completion_tokens' instead.",
+            )
+        }),
+        "cut" => paced(Pace::Cut, asked),
+        "unfinished" => paced(Pace::Unfinished, asked),
+        "malformed" => paced(Pace::Malformed, asked),
+        "huge" => paced(Pace::Huge, asked),
+        "hang" => paced(Pace::Hang, asked),
+        "hang-connect" => Answer::Silence,
+        "empty" => say(""),
+        "length" => stopped(Stop::Length),
+        "refusal" => stopped(Stop::Refusal),
+        "429-then-ok" | "500-then-ok" | "param" => say(draft(asked, 0)),
+        other => Answer::Refuse(Refusal::new(
+            404,
+            ("invalid_request_error", "model_not_found"),
+            "not_found_error",
+            &format!("There is no fault `{other}`."),
+        )),
+    }
+}
+
+/// A draft that is the same for the same brief and different for a different one.
+fn draft(asked: &Asked<'_>, bytes: usize) -> String {
+    let mut text = format!(
+        "# Draft\n\nThis text answers brief {:016x}. It has a first part, a second part and an end.\n",
+        asked.digest
+    );
+    let bytes = bytes.min(1 << 20);
+    while text.len() < bytes {
+        text.push_str("One more sentence makes the draft longer. ");
+    }
+    text
+}
+
+/// `R,R,A` rejects in iterations 1 and 2 and approves in 3; the last letter holds from then on.
+fn verdict(pattern: &str, body: &[u8]) -> String {
+    let n = iteration(body).unwrap_or(1).max(1);
+    let mut letters = pattern.split(',').map(str::trim);
+    let letter = letters.clone().nth(n as usize - 1).or_else(|| letters.next_back()).unwrap_or("A");
+    match (letter, n) {
+        ("R", 1) => "[STATUS: REJECTED]\n- 1: Name the sample size in the first sentence.\n\
+                     - 2: Say what was measured.\n"
+            .to_owned(),
+        ("R", _) => "[STATUS: REJECTED]\nStill unresolved:\n- 1 Name the sample size in the first sentence.\n"
+            .to_owned(),
+        ("M", _) => "I am of two minds about this draft.\n".to_owned(),
+        _ => "[STATUS: APPROVED]\nThe draft meets every item of the rubric.\n".to_owned(),
+    }
+}
+
+/// The number on the first line that begins with `Iteration: `, read from the JSON as it came:
+/// a line begins after an escaped line feed or an opening quote.
+pub(crate) fn iteration(body: &[u8]) -> Option<u32> {
+    const MARK: &[u8] = b"Iteration: ";
+    let mut from = 0;
+    while let Some(at) = find(&body[from..], MARK).map(|i| i + from) {
+        let digits = &body[at + MARK.len()..];
+        if body[..at].ends_with(b"\\n") || body[..at].ends_with(b"\"") {
+            let end = digits.iter().position(|b| !b.is_ascii_digit()).unwrap_or(digits.len());
+            if let Some(n) = std::str::from_utf8(&digits[..end.min(9)]).ok().and_then(|s| s.parse().ok()) {
+                return Some(n);
+            }
+        }
+        from = at + MARK.len();
+    }
+    None
+}
+
+fn contains(body: &[u8], what: &[u8]) -> bool {
+    find(body, what).is_some()
+}
+
+fn find(body: &[u8], what: &[u8]) -> Option<usize> {
+    let first = *what.first()?;
+    let mut from = 0;
+    while let Some(i) = body.get(from..)?.iter().position(|b| *b == first).map(|i| i + from) {
+        if body[i..].starts_with(what) {
+            return Some(i);
+        }
+        from = i + 1;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_iteration_is_read_only_from_the_beginning_of_a_line() {
+        assert_eq!(iteration(br#"{"content":"Task\nIteration: 2\nx"}"#), Some(2));
+        assert_eq!(iteration(br#"{"content":"the Iteration: 7 was long\nIteration: 3"}"#), Some(3));
+        assert_eq!(iteration(br#"{"content":"no number"}"#), None);
+    }
+
+    #[test]
+    fn a_pattern_of_verdicts_is_followed_and_its_last_letter_holds() {
+        let at = |n: u32| verdict("R,R,A", format!("\"Iteration: {n}\"").as_bytes());
+        assert!(at(1).starts_with("[STATUS: REJECTED]\n- 1: "));
+        assert!(at(2).starts_with("[STATUS: REJECTED]\nStill unresolved:\n- 1 "));
+        assert!(at(3).starts_with("[STATUS: APPROVED]"));
+        assert!(at(9).starts_with("[STATUS: APPROVED]"));
+    }
+}

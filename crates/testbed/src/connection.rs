@@ -1,0 +1,187 @@
+//! One HTTP/1.1 connection: reads bounded requests, writes the steps of each answer, keeps alive.
+
+use std::borrow::Cow;
+use std::io;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use crate::answer::{self, Asked};
+use crate::wire::{self, Format, Shape, Step};
+use crate::{Behaviour, Shared};
+
+const MAX_HEAD: usize = 64 * 1024;
+const MAX_BODY: usize = 32 * 1024 * 1024;
+
+struct Request {
+    line: String,
+    key: String,
+    body: Vec<u8>,
+}
+
+#[derive(Deserialize)]
+struct Wishes<'a> {
+    #[serde(borrow, default)]
+    model: Cow<'a, str>,
+    #[serde(default)]
+    stream: bool,
+    #[serde(default)]
+    stream_options: StreamOptions,
+}
+
+#[derive(Deserialize, Default)]
+struct StreamOptions {
+    #[serde(default)]
+    include_usage: bool,
+}
+
+/// Serves until the client goes, an answer says to close, or a request is not HTTP.
+pub(crate) async fn serve(mut socket: TcpStream, shared: Arc<Shared>) -> io::Result<()> {
+    socket.set_nodelay(true)?;
+    let mut buffer = Vec::with_capacity(8 * 1024);
+    while let Some(request) = read(&mut socket, &mut buffer).await? {
+        if !answer(&mut socket, &request, &shared).await? {
+            break;
+        }
+    }
+    socket.shutdown().await
+}
+
+/// The next request, or none when the client is done.
+async fn read(socket: &mut TcpStream, buffer: &mut Vec<u8>) -> io::Result<Option<Request>> {
+    let head_end = loop {
+        if let Some(i) = buffer.windows(4).position(|w| w == b"\r\n\r\n") {
+            break i;
+        }
+        if buffer.len() > MAX_HEAD {
+            return Err(bad("the head of the request is too long"));
+        }
+        if socket.read_buf(buffer).await? == 0 {
+            return Ok(None);
+        }
+    };
+    let head = std::str::from_utf8(&buffer[..head_end]).map_err(|_| bad("the head is not text"))?;
+    let mut lines = head.split("\r\n");
+    let line = lines.next().unwrap_or_default().to_owned();
+    let (mut length, mut key) = (0usize, String::new());
+    for header in lines {
+        let Some((name, value)) = header.split_once(':') else { continue };
+        let value = value.trim();
+        if name.eq_ignore_ascii_case("content-length") {
+            length = value.parse().map_err(|_| bad("content-length is not a number"))?;
+        } else if name.eq_ignore_ascii_case("x-api-key") {
+            value.clone_into(&mut key);
+        } else if name.eq_ignore_ascii_case("authorization") {
+            value.strip_prefix("Bearer ").unwrap_or(value).clone_into(&mut key);
+        } else if name.eq_ignore_ascii_case("transfer-encoding") {
+            socket.write_all(&wire::json_response(411, None, b"{}")).await?;
+            return Ok(None);
+        }
+    }
+    if length > MAX_BODY {
+        socket.write_all(&wire::json_response(413, None, b"{}")).await?;
+        return Ok(None);
+    }
+    let from = head_end + 4;
+    while buffer.len() < from + length {
+        if socket.read_buf(buffer).await? == 0 {
+            return Ok(None);
+        }
+    }
+    let body = buffer[from..from + length].to_vec();
+    buffer.drain(..from + length);
+    Ok(Some(Request { line, key, body }))
+}
+
+fn bad(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what)
+}
+
+/// Answers one request; false if the connection must not be used again.
+async fn answer(socket: &mut TcpStream, request: &Request, shared: &Shared) -> io::Result<bool> {
+    let mut words = request.line.split(' ');
+    let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let format = match (method, path) {
+        ("POST", "/v1/chat/completions") => Format::OpenAi,
+        ("POST", "/v1/messages") => Format::Anthropic,
+        ("GET", "/v1/models") => return plain(socket, 200, MODELS.as_bytes()).await,
+        ("GET", "/calls") => {
+            let calls = serde_json::to_vec(&shared.calls.read())?;
+            return plain(socket, 200, &calls).await;
+        }
+        ("POST", "/reset") => {
+            shared.calls.reset();
+            return plain(socket, 200, b"{}").await;
+        }
+        _ => return plain(socket, 404, b"{\"error\":{\"message\":\"no such path\"}}").await,
+    };
+    let Ok(wishes) = serde_json::from_slice::<Wishes>(&request.body) else {
+        return plain(socket, 400, b"{\"error\":{\"message\":\"the body is not JSON\"}}").await;
+    };
+    let ticket = shared.calls.arrive(&wishes.model, &request.body);
+    let mut leaving = Leaving { shared, number: ticket.number, answered: false };
+    let Behaviour { latency, script } = &shared.behaviour;
+    let asked = Asked {
+        model: &wishes.model,
+        body: &request.body,
+        digest: ticket.digest,
+        before: ticket.before,
+        key: &request.key,
+    };
+    let shape = Shape {
+        format,
+        model: &wishes.model,
+        stream: wishes.stream,
+        include_usage: wishes.stream_options.include_usage,
+        asked: request.body.len(),
+    };
+    let steps = wire::render(&answer::decide(&asked, script), shape);
+    if !latency.is_zero() {
+        tokio::time::sleep(*latency).await;
+    }
+    let kept = play(socket, steps).await?;
+    leaving.answered = kept;
+    Ok(kept)
+}
+
+async fn plain(socket: &mut TcpStream, status: u16, body: &[u8]) -> io::Result<bool> {
+    socket.write_all(&wire::json_response(status, None, body)).await?;
+    Ok(true)
+}
+
+async fn play(socket: &mut TcpStream, steps: Vec<Step>) -> io::Result<bool> {
+    for step in steps {
+        match step {
+            Step::Send(bytes) => socket.write_all(&bytes).await?,
+            Step::Wait(time) if time.is_zero() => tokio::task::yield_now().await,
+            Step::Wait(time) => tokio::time::sleep(time).await,
+            Step::Endless(bytes) => loop {
+                socket.write_all(&bytes).await?;
+            },
+            Step::Hang => {
+                let mut sink = [0; 256];
+                while socket.read(&mut sink).await? > 0 {}
+                return Ok(false);
+            }
+            Step::Close => return Ok(false),
+        }
+    }
+    Ok(true)
+}
+
+/// Takes the call off the books, however its connection ends.
+struct Leaving<'a> {
+    shared: &'a Shared,
+    number: u64,
+    answered: bool,
+}
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        self.shared.calls.leave(self.number, self.answered);
+    }
+}
+
+const MODELS: &str = r#"{"object":"list","data":[{"id":"worker","object":"model","created":0,"owned_by":"testbed"},{"id":"critic:R,R,A","object":"model","created":0,"owned_by":"testbed"}]}"#;
