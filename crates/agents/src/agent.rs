@@ -49,7 +49,9 @@ pub struct Link {
 
 /// A lossy listener for text as it comes; cheap when nobody listens.
 #[derive(Clone, Default)]
-pub struct Progress(Option<Arc<dyn Fn(&str) + Send + Sync>>);
+pub struct Progress(Option<Arc<Listen>>);
+
+type Listen = dyn Fn(&str) + Send + Sync;
 
 impl Progress {
     pub const fn none() -> Self {

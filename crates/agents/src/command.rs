@@ -61,8 +61,7 @@ impl Agent for CommandAgent {
 impl CommandAgent {
     fn judge(&self, launched: Result<Finished, LaunchError>) -> Result<Answered, Unanswered> {
         let program = &self.program;
-        let done =
-            launched.map_err(|e| Unanswered::failed(FailureKind::Misconfigured, e.to_string()))?;
+        let done = launched.map_err(|e| Unanswered::failed(FailureKind::Misconfigured, e.to_string()))?;
         let failed = |kind, what: String| Err(Unanswered::failed(kind, what + &tail(&done.stderr)));
         match done.exit {
             Exit::Code(0) => {}
@@ -76,7 +75,9 @@ impl CommandAgent {
             Exit::TimedOut => {
                 return failed(
                     FailureKind::Timeout,
-                    format!("`{program}` did not end in time and was stopped; raise `timeout` if it needs longer"),
+                    format!(
+                        "`{program}` did not end in time and was stopped; raise `timeout` if it needs longer"
+                    ),
                 );
             }
             Exit::Overflowed => {

@@ -1,1 +1,38 @@
 //! Talks: one thin translator per kind of agent, from a turn to an answer.
+//!
+//! It reads no files and no environment, starts no process and decides nothing: keys, scripts and the
+//! launcher are handed in, and what an answer means is the engine's business.
+//!
+//! ```
+//! use gadfly_agents::{AgentSpec, Script, ScriptedReply, World, build};
+//!
+//! let script = Script::new([ScriptedReply::text("[STATUS: APPROVED]\nGood.")]);
+//! let spec = AgentSpec { name: "critic".into(), script: Some(script.into()), ..AgentSpec::default() };
+//! assert!(build("scripted", spec, &World::new()).is_ok());
+//! ```
+
+pub mod agent;
+mod anthropic;
+mod command;
+mod http;
+pub mod launcher;
+mod openai;
+mod person;
+mod prices;
+mod registry;
+pub mod scripted;
+mod secret;
+mod spec;
+mod vendors;
+mod world;
+
+pub use agent::{Agent, Answered, Call, Link, Progress, Spoken, Unanswered};
+pub use launcher::{Command, Exit, Finished, LaunchError, Launcher};
+pub use person::ReplyBox;
+pub use prices::price;
+pub use registry::{BuildError, KINDS, Kind, build, sends_to};
+pub use scripted::{Fault, Repeat, Script, ScriptError, ScriptedReply};
+pub use secret::Secret;
+pub use spec::{AgentSpec, Timeouts};
+pub use vendors::{LengthField, VENDORS, Vendor, Wire};
+pub use world::{Clock, Jitter, World};

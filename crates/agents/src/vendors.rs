@@ -39,7 +39,12 @@ const fn row(
 pub const VENDORS: &[Vendor] = &[
     Vendor {
         length: LengthField::MaxCompletionTokens,
-        ..row("openai", "https://api.openai.com/v1", Some("OPENAI_API_KEY"), &["api.openai.com", ".api.openai.com"])
+        ..row(
+            "openai",
+            "https://api.openai.com/v1",
+            Some("OPENAI_API_KEY"),
+            &["api.openai.com", ".api.openai.com"],
+        )
     },
     Vendor {
         wire: Wire::Anthropic,
@@ -87,7 +92,9 @@ impl Vendor {
 
     pub fn owns(&self, host: &str) -> bool {
         self.hosts.iter().any(|own| match own.strip_prefix('.') {
-            Some(parent) => host.strip_suffix(parent).is_some_and(|rest| rest.len() > 1 && rest.ends_with('.')),
+            Some(parent) => {
+                host.strip_suffix(parent).is_some_and(|rest| rest.len() > 1 && rest.ends_with('.'))
+            }
             None => *own == host,
         })
     }

@@ -124,7 +124,7 @@ impl World {
     }
 
     /// The limit on calls at once of an agent reached in this way, shared by every run of the process.
-    pub(crate) fn gate(&self, way: String, most: Option<usize>) -> Option<Arc<Semaphore>> {
+    pub(crate) fn gate(&self, way: &str, most: Option<usize>) -> Option<Arc<Semaphore>> {
         let most = most?.clamp(1, Semaphore::MAX_PERMITS);
         let made = || Ok::<_, std::convert::Infallible>(Arc::new(Semaphore::new(most)));
         match self.gates.get(format!("{most} {way}"), made) {

@@ -66,7 +66,8 @@ impl ColdView<'_> {
         parts.push(Part::Text(format!("Iteration: {}\n\n", self.iteration)));
         enclose(&mut parts, mark, "rubric", self.rubric);
         for reference in self.references {
-            enclose(&mut parts, mark, &format!("reference {}", one_line(&reference.name)), reference.text);
+            let name = neutralise(&one_line(&reference.name)).into_owned();
+            enclose(&mut parts, mark, &format!("reference {name}"), reference.text);
         }
         if let Some(previous) = self.previous {
             enclose(&mut parts, mark, "previous draft (rejected)", previous.draft);
@@ -103,7 +104,9 @@ pub fn neutralise(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);
-    for line in text.split_inclusive('\n') {
+    let ends_line =
+        |c: char| matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}');
+    for line in text.split_inclusive(ends_line) {
         neutralise_line(line, &mut out);
     }
     if out == text { Cow::Borrowed(text) } else { Cow::Owned(out) }
@@ -199,20 +202,30 @@ impl WorkerView<'_> {
     }
 }
 
-/// Cuts reasoning that some models print before their answer.
+/// The tags between which models print their reasoning.
+pub(crate) const REASONING_TAGS: [&str; 3] = ["think", "thinking", "reasoning"];
+
+/// Cuts reasoning that some models print before their answer: whole blocks, a block whose opening tag
+/// the provider swallowed, and a block that never closes, which leaves nothing.
 pub fn without_leading_reasoning(reply: &str) -> &str {
     let mut rest = reply.trim_start();
-    'again: loop {
-        for tag in ["think", "thinking", "reasoning"] {
-            if let Some(inner) = rest.strip_prefix(&format!("<{tag}>"))
-                && let Some((_, after)) = inner.split_once(&format!("</{tag}>"))
-            {
-                rest = after.trim_start();
-                continue 'again;
-            }
-        }
-        return if rest.len() == reply.trim_start().len() { reply } else { rest };
+    while let Some(after) = REASONING_TAGS.iter().find_map(|tag| after_reasoning(rest, tag)) {
+        rest = after.trim_start();
     }
+    if rest.len() == reply.trim_start().len() { reply } else { rest }
+}
+
+fn after_reasoning<'a>(text: &'a str, tag: &str) -> Option<&'a str> {
+    let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
+    if let Some(inner) = text.strip_prefix(&open) {
+        return Some(inner.split_once(&close).map_or("", |(_, after)| after));
+    }
+    // A lone closing tag counts only on a line of its own: a draft may speak of such tags.
+    let end = text.find(&close)?;
+    let (before, after) = (&text[..end], &text[end + close.len()..]);
+    let own_line = before.rsplit('\n').next().is_none_or(|l| l.trim().is_empty())
+        && after.lines().next().is_none_or(|l| l.trim().is_empty());
+    (own_line && !before.contains(&open)).then_some(after)
 }
 
 #[cfg(test)]
@@ -256,6 +269,10 @@ mod tests {
             without_leading_reasoning("a draft about <think>x</think>"),
             "a draft about <think>x</think>"
         );
-        assert_eq!(without_leading_reasoning("<think>never closed"), "<think>never closed");
+        assert_eq!(without_leading_reasoning("<think>never closed"), "");
+        assert_eq!(without_leading_reasoning("I wonder.\n</think>\n\ndraft"), "draft");
+        assert_eq!(without_leading_reasoning("the tag `</think>` ends it\n"), "the tag `</think>` ends it\n");
+        let example = "An example:\n<think>\nx\n</think>\n";
+        assert_eq!(without_leading_reasoning(example), example, "a draft may show such a block");
     }
 }

@@ -328,6 +328,21 @@ impl Ledger {
         }
     }
 
+    /// The first of these accounts whose active time is used up.
+    pub fn out_of_time(&self, accounts: &[Account]) -> Option<Shortage> {
+        accounts.iter().find_map(|account| {
+            let s = self.accounts.get(account)?;
+            let limit = s.limits.active_ms.filter(|limit| s.active_ms >= *limit)?;
+            Some(Shortage {
+                account: account.clone(),
+                cap: Cap::Time,
+                limit,
+                committed: s.active_ms,
+                wanted: 1,
+            })
+        })
+    }
+
     /// The least active time left over these accounts.
     pub fn time_left(&self, accounts: &[Account]) -> Option<u64> {
         accounts

@@ -71,7 +71,7 @@ pub fn decisions(step: &Step) -> Vec<String> {
                 EffectKind::Turn(turn) => {
                     let given = serde_json::to_vec(&turn.messages).unwrap_or_default();
                     let given = crate::digest::Digest::of(&given).short();
-                    format!("turn {} {} {given}", turn.role.name(), turn.agent)
+                    format!("turn {} {} {:?} {given}", turn.role.name(), turn.agent, turn.permission)
                 }
                 EffectKind::Save(save) => {
                     format!(
@@ -82,7 +82,9 @@ pub fn decisions(step: &Step) -> Vec<String> {
                     )
                 }
                 EffectKind::Cancel { target } => format!("cancel {target}"),
-                EffectKind::Tell { target, .. } => format!("tell {target}"),
+                EffectKind::Tell { target, text } => {
+                    format!("tell {target} {}", crate::digest::Digest::of(text.as_bytes()).short())
+                }
             };
             format!("{} {what}", e.id)
         })

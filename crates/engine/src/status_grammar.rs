@@ -2,6 +2,8 @@
 //!
 //! Pure text in, typed reply out. What the reply *means* for the loop is decided in `protocol/revise`.
 
+use crate::brief::REASONING_TAGS;
+
 /// The longest list that is read; what follows is noted as a deviation.
 const MOST_BULLETS: usize = 100;
 /// The longest bullet, in characters.
@@ -16,11 +18,23 @@ pub enum Status {
     Rejected,
 }
 
+impl Status {
+    /// The token that would contradict it.
+    const fn other(&self) -> &'static str {
+        match self {
+            Self::Approved => REJECTED,
+            Self::Rejected => APPROVED,
+        }
+    }
+}
+
 /// One bullet of the list.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Bullet {
     /// The text without its mark and without the numbers it cites.
     pub text: String,
+    /// The text with those numbers, for a reader to whom they mean something else.
+    pub whole: String,
     /// Marked ✓, or listed under `Addressed from iteration N:`.
     pub addressed: bool,
     /// Numbers it cites at its beginning: `3:`, `#3`, `(3)`, `Item 3`, `1, 2:`.
@@ -36,6 +50,10 @@ pub struct StatusReply {
     pub notes: Vec<String>,
     pub deviations: Vec<String>,
 }
+
+/// Marks of a bullet that says something was done, and of one that says it was not.
+const TICKS: [&str; 5] = ["✓", "✔", "✅", "[x]", "[X]"];
+const CROSSES: [&str; 5] = ["✗", "✘", "❌", "[ ]", "[]"];
 
 /// Why a reply is not a verdict; the sentence goes into the request to restate.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -61,11 +79,14 @@ pub fn parse(reply: &str) -> Result<StatusReply, Malformed> {
     let (status, after) = token(first).ok_or(Malformed::NoToken)?;
     let mut body: Vec<&str> = Vec::new();
     if !after.is_empty() {
+        if after.contains(status.other()) {
+            return Err(Malformed::TwoTokens);
+        }
         deviations.push("text after the token on its line".into());
         body.push(after);
     }
     for line in lines {
-        match token(line) {
+        match token(line.trim_start_matches(['#', ' '])) {
             Some((other, _)) if other != status => return Err(Malformed::TwoTokens),
             Some(_) => deviations.push("the token stands twice".into()),
             None => body.push(line),
@@ -114,6 +135,10 @@ fn rejected(list: List, mut deviations: Vec<String>) -> Result<StatusReply, Malf
     if open.is_empty() {
         return Err(Malformed::NoBullets);
     }
+    if open.len() > MOST_BULLETS {
+        deviations.push(format!("{} open bullets; the first {MOST_BULLETS} are read", open.len()));
+        open.truncate(MOST_BULLETS);
+    }
     for line in list.prose {
         if is_minor(&line) {
             notes.push(line);
@@ -147,28 +172,53 @@ fn token(line: &str) -> Option<(Status, &str)> {
 }
 
 /// Cuts `<think>…</think>` blocks that begin at the start of a line, and everything before a lone
-/// closing tag if no token stands above it.
+/// closing tag if no token stands above it. An opening tag that is never closed hides the rest, unless
+/// a verdict stands above it: then the rest is read, so that nothing said there is overlooked.
 fn cut_reasoning(reply: &str) -> String {
     let mut text = reply.replace("\r\n", "\n");
-    for tag in ["think", "thinking", "reasoning"] {
+    for tag in REASONING_TAGS {
         let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
-        let mut from = 0;
-        while let Some(at) = text[from..].find(&open).map(|i| i + from) {
-            let begins_line = text[..at].rsplit('\n').next().is_some_and(|l| l.trim().is_empty());
-            match text[at..].find(&close) {
-                Some(end) if begins_line => text.replace_range(at..at + end + close.len(), ""),
-                Some(_) => from = at + open.len(),
-                None if begins_line => text.truncate(at),
-                None => break,
-            }
-        }
+        text = cut_blocks(&text, &open, &close);
         if let Some((before, after)) = text.split_once(&close)
-            && !before.lines().any(|l| token(l).is_some())
+            && !states_a_verdict(before)
         {
             text = after.to_owned();
         }
     }
     text
+}
+
+/// One pass: a hostile reply of many tags must not cost more than its length.
+fn cut_blocks(text: &str, open: &str, close: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut line_is_blank = true;
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(open) {
+        kept.push_str(before);
+        line_is_blank = match before.rsplit_once('\n') {
+            Some((_, line)) => line.trim().is_empty(),
+            None => line_is_blank && before.trim().is_empty(),
+        };
+        if !line_is_blank {
+            kept.push_str(open);
+            rest = after;
+            continue;
+        }
+        match after.split_once(close) {
+            Some((_, behind)) => rest = behind,
+            None if states_a_verdict(&kept) => {
+                kept.push_str(after);
+                return kept;
+            }
+            None => return kept,
+        }
+    }
+    kept.push_str(rest);
+    kept
+}
+
+fn states_a_verdict(text: &str) -> bool {
+    text.lines().any(|l| token(l).is_some())
 }
 
 /// Drops a code fence that opens before the token, with its closing line.
@@ -212,29 +262,28 @@ impl List {
                 in_bullet = true;
             } else if line.trim().is_empty() {
                 in_bullet = false;
-            } else if in_bullet && let Some((_, bullet)) = raw.last_mut() {
+            } else if in_bullet
+                && !is_minor(line.trim())
+                && let Some((_, bullet)) = raw.last_mut()
+            {
                 bullet.push(' ');
                 bullet.push_str(line.trim());
             } else {
                 prose.push(line.trim().to_owned());
             }
         }
-        if raw.len() > MOST_BULLETS {
-            deviations.push(format!("{} bullets; the first {MOST_BULLETS} are read", raw.len()));
-            raw.truncate(MOST_BULLETS);
-        }
-        let bullets =
-            raw.into_iter().map(|(section, text)| (section, Bullet::read(&text, section))).collect();
-        Self { bullets, prose }
+        deviations.dedup();
+        let bullets = raw.into_iter().map(|(section, text)| (section, Bullet::read(&text, section)));
+        Self { bullets: bullets.filter(|(_, b)| !b.says_nothing()).collect(), prose }
     }
 }
 
 fn heading(line: &str) -> Option<Section> {
-    let plain = line.trim().trim_matches(|c| matches!(c, '*' | '_' | '#' | ' '));
-    let lower = plain.to_ascii_lowercase();
+    let lower =
+        line.trim_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_' | '#')).to_ascii_lowercase();
     if lower.starts_with("addressed from iteration") {
         Some(Section::Addressed)
-    } else if lower.trim_end_matches([':', '*']) == "still unresolved" {
+    } else if lower == "still unresolved" || (lower.starts_with("still unresolved") && lower.ends_with(':')) {
         Some(Section::Unresolved)
     } else {
         None
@@ -247,7 +296,7 @@ fn bullet_text<'a>(line: &'a str, in_bullet: bool, deviations: &mut Vec<String>)
     if in_bullet && line.len() - body.len() >= 2 {
         return None;
     }
-    if let Some(text) = body.strip_prefix("- ") {
+    if let Some(text) = body.strip_prefix("- ").or_else(|| body.strip_prefix("-\t")) {
         return Some(text.trim()).filter(|t| !t.is_empty());
     }
     let other = ["* ", "• ", "– "].iter().find_map(|mark| body.strip_prefix(mark))?;
@@ -259,13 +308,19 @@ impl Bullet {
     fn read(text: &str, section: Section) -> Self {
         let folded: String = crate::brief::one_line(text).chars().take(LONGEST_BULLET).collect();
         let plain = folded.trim_start_matches(['*', '_']);
-        let ticks = ["✓", "✔", "✅", "[x]", "[X]"];
-        let unticked = ticks.iter().find_map(|t| plain.strip_prefix(t));
-        let addressed = unticked.is_some() || section == Section::Addressed;
+        let unticked = TICKS.iter().find_map(|t| plain.strip_prefix(t));
+        let crossed = CROSSES.iter().any(|c| plain.starts_with(c));
+        let addressed = unticked.is_some() || (section == Section::Addressed && !crossed);
         let body = unticked.map_or(folded.as_str(), |t| t.trim_start_matches('\u{fe0f}').trim_start());
         let (cites, rest) = citations(body);
         let text = if rest.is_empty() { body.to_owned() } else { rest.to_owned() };
-        Self { text, addressed, cites }
+        Self { text, whole: body.to_owned(), addressed, cites }
+    }
+
+    /// `- None`, under a heading that had to be filled.
+    fn says_nothing(&self) -> bool {
+        let plain = self.whole.trim_matches(|c: char| !c.is_alphanumeric()).to_ascii_lowercase();
+        matches!(plain.as_str(), "" | "none" | "nothing" | "n/a")
     }
 }
 
@@ -285,7 +340,7 @@ fn citations(text: &str) -> (Vec<u32>, &str) {
     let mut numbers = Vec::new();
     loop {
         let bare = rest.trim_start_matches(['#', '(', '[', '*']);
-        explicit |= bare.len() != rest.len();
+        explicit |= rest.starts_with('#');
         let digits = bare.bytes().take_while(u8::is_ascii_digit).count();
         let Some(n) = (digits <= 4).then(|| bare[..digits].parse::<u32>().ok()).flatten() else { break };
         numbers.push(n);
@@ -300,7 +355,7 @@ fn citations(text: &str) -> (Vec<u32>, &str) {
     let ends = rest.is_empty()
         || rest.starts_with([':', ')', ']', '*'])
         || rest.starts_with(". ")
-        || [" —", " –", " -", " ("].iter().any(|d| rest.starts_with(d));
+        || [" —", " –", " - "].iter().any(|d| rest.starts_with(d));
     if numbers.is_empty() || !(ends || explicit) {
         return (Vec::new(), text);
     }

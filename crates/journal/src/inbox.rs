@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::codec;
 use crate::journal::{Journal, locked};
 use crate::read::ReadError;
-use crate::run_id::{RunId, random_u64};
+use crate::run_id::{NotARunId, RunId, random_u64};
 use crate::schema::{self, Use};
 use crate::store_error::{StoreError, failure};
 
@@ -95,9 +95,9 @@ impl Journal {
         }
         self.read(|conn| {
             let sql = "SELECT ended, outcome FROM runs WHERE id = ?1";
-            let row = conn.prepare_cached(sql)?.query_row([run.as_str()], |r| {
-                Ok((r.get::<_, bool>(0)?, r.get::<_, Option<String>>(1)?))
-            });
+            let row = conn
+                .prepare_cached(sql)?
+                .query_row([run.as_str()], |r| Ok((r.get::<_, bool>(0)?, r.get::<_, Option<String>>(1)?)));
             match row.optional()? {
                 None => Err(PostError::NotFound(run.clone())),
                 Some((true, outcome)) => {
@@ -109,9 +109,8 @@ impl Journal {
         let body = codec::pack(&json).map_err(|e| PostError::Encoding(e.to_string()))?;
         let id = i64::try_from(random_u64().map_err(StoreError::from)? >> 1).unwrap_or(i64::MAX);
         let conn = schema::connect(self.inbox_path(), Use::Inbox)?;
-        let unread: u32 = conn
-            .query_row("SELECT count(*) FROM mail WHERE run = ?1", [run.as_str()], |r| r.get(0))
-            .map_err(StoreError::from)?;
+        let unread: u32 =
+            conn.query_row("SELECT count(*) FROM mail WHERE run = ?1", [run.as_str()], |r| r.get(0))?;
         if unread >= MAX_UNREAD {
             return Err(PostError::Crowded(run.clone()));
         }
@@ -125,7 +124,7 @@ impl Journal {
     /// The unread mail of a run, oldest first.
     pub fn mail(&self, run: &RunId) -> Result<Vec<(MailId, Mail)>, ReadError> {
         let conn = schema::connect(self.inbox_path(), Use::Inbox)?;
-        let found = unread(&conn, Some(run))?;
+        let found = unread(&conn, Some(run), |_| true)?;
         Ok(self.unconsumed(found)?.into_iter().map(|d| (d.id, d.mail)).collect())
     }
 
@@ -137,17 +136,13 @@ impl Journal {
             poller.conn = Some(schema::connect(self.inbox_path(), Use::Inbox)?);
         }
         let Some(conn) = &poller.conn else { return Ok(None) };
-        let version: i64 = conn
-            .prepare_cached("PRAGMA data_version")
-            .and_then(|mut s| s.query_row([], |r| r.get(0)))
-            .map_err(StoreError::from)?;
+        let version: i64 =
+            conn.prepare_cached("PRAGMA data_version").and_then(|mut s| s.query_row([], |r| r.get(0)))?;
         if poller.seen == Some(version) {
             return Ok(None);
         }
         let held = locked(&self.inner.held).clone();
-        let mut found = unread(conn, None)?;
-        found.retain(|d| held.contains(&d.run));
-        let found = self.unconsumed(found)?;
+        let found = self.unconsumed(unread(conn, None, |run| held.contains(run))?)?;
         poller.seen = Some(version);
         Ok(Some(found))
     }
@@ -159,11 +154,11 @@ impl Journal {
         self.read(|conn| {
             let sql = "SELECT count(*) FROM consumed c JOIN runs r ON r.number = c.run
                        WHERE r.id = ?1 AND c.mail = ?2";
-            let mut known = conn.prepare_cached(sql).map_err(StoreError::from)?;
+            let mut known = conn.prepare_cached(sql)?;
             let mut fresh = Vec::with_capacity(found.len());
             for delivery in found {
                 let params = params![delivery.run.as_str(), delivery.id.0];
-                let consumed: u32 = known.query_row(params, |r| r.get(0)).map_err(StoreError::from)?;
+                let consumed: u32 = known.query_row(params, |r| r.get(0))?;
                 if consumed == 0 {
                     fresh.push(delivery);
                 }
@@ -180,21 +175,30 @@ impl Journal {
     }
 }
 
-fn unread(conn: &Connection, run: Option<&RunId>) -> Result<Vec<Delivery>, ReadError> {
-    let sql = "SELECT id, run, size, body FROM mail WHERE ?1 IS NULL OR run = ?1 ORDER BY place";
-    let mut rows = conn.prepare_cached(sql).map_err(StoreError::from)?;
-    let mut rows = rows.query([run.map(RunId::as_str)]).map_err(StoreError::from)?;
+fn unread(
+    conn: &Connection,
+    run: Option<&RunId>,
+    wanted: impl Fn(&RunId) -> bool,
+) -> Result<Vec<Delivery>, ReadError> {
+    let sql = match run {
+        Some(_) => "SELECT id, run, size, body FROM mail WHERE run = ?1 ORDER BY place",
+        None => "SELECT id, run, size, body FROM mail WHERE ?1 IS NULL ORDER BY place",
+    };
+    let mut rows = conn.prepare_cached(sql)?;
+    let mut rows = rows.query([run.map(RunId::as_str)])?;
     let mut found = Vec::new();
-    while let Some(row) = rows.next().map_err(StoreError::from)? {
-        let get = || -> rusqlite::Result<(i64, String, usize, Vec<u8>)> {
-            Ok((row.get(0)?, row.get(1)?, usize::try_from(row.get::<_, i64>(2)?).unwrap_or(usize::MAX), row.get(3)?))
-        };
-        let (id, run, size, body) = get().map_err(StoreError::from)?;
-        let damaged = |message: String| ReadError::Mail { mail: MailId(id), message };
-        let run: RunId = run.parse().map_err(|e: crate::NotARunId| damaged(e.to_string()))?;
-        let json = codec::unpack(&body, size).map_err(|e| damaged(e.to_string()))?;
+    while let Some(row) = rows.next()? {
+        let id = MailId(row.get(0)?);
+        let damaged = |message: String| ReadError::Mail { mail: id, message };
+        let run = row.get::<_, String>(1)?.parse().map_err(|e: NotARunId| damaged(e.to_string()))?;
+        if !wanted(&run) {
+            continue;
+        }
+        let size = usize::try_from(row.get::<_, i64>(2)?).unwrap_or(usize::MAX);
+        let json = codec::unpack(row.get_ref(3)?.as_blob().unwrap_or_default(), size);
+        let json = json.map_err(|e| damaged(e.to_string()))?;
         let mail = serde_json::from_slice(&json).map_err(|e| damaged(e.to_string()))?;
-        found.push(Delivery { run, id: MailId(id), mail });
+        found.push(Delivery { run, id, mail });
     }
     Ok(found)
 }

@@ -34,13 +34,14 @@ pub(crate) struct Inner {
     inbox: PathBuf,
     readers: Mutex<Vec<Connection>>,
     pub(crate) poller: Mutex<Poller>,
-    pub(crate) lock: ProcessLock,
     /// Runs with a living `RunWriter` in this journal.
     pub(crate) held: Mutex<HashSet<RunId>>,
     /// Mail that committed records consumed and the inbox still holds.
     pub(crate) consumed: Arc<Mutex<Vec<i64>>>,
-    /// Last, so that it closes after every reader: then the database's side files go, too.
+    /// After every reader, so that closing it removes the database's side files.
     writer: Mutex<Option<Arc<Writer>>>,
+    /// Last, so that what is queued is still written under our ownership.
+    pub(crate) lock: ProcessLock,
 }
 
 impl Journal {
@@ -78,10 +79,10 @@ impl Journal {
             inbox: dir.join(schema::File::Inbox.name()),
             readers: Mutex::default(),
             poller: Mutex::default(),
-            lock: ProcessLock::new(dir.join("locks")),
             held: Mutex::default(),
             consumed: Arc::default(),
             writer: Mutex::default(),
+            lock: ProcessLock::new(dir.join("locks")),
         };
         Self { inner: Arc::new(inner) }
     }
@@ -124,7 +125,7 @@ impl Journal {
             return Ok(Arc::clone(writer));
         }
         let inner = &self.inner;
-        let started = Writer::start(inner.journal.clone(), inner.inbox.clone(), Arc::clone(&inner.consumed))?;
+        let started = Writer::start(&inner.journal, inner.inbox.clone(), Arc::clone(&inner.consumed))?;
         let started = Arc::new(started);
         *writer = Some(Arc::clone(&started));
         Ok(started)

@@ -18,6 +18,7 @@ mod inbox;
 mod journal;
 mod list;
 mod lock;
+mod ownership;
 mod read;
 mod run_id;
 mod run_writer;

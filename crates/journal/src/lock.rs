@@ -43,12 +43,6 @@ impl ProcessLock {
         Ok(name)
     }
 
-    /// The name, if the lock was ever taken.
-    pub(crate) fn name_if_held(&self) -> Option<String> {
-        let held = self.held.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        held.as_ref().map(|h| h.name.clone())
-    }
-
     pub(crate) fn dir(&self) -> &Path {
         &self.dir
     }

@@ -20,12 +20,21 @@ pub struct NotARunId(String);
 impl RunId {
     /// A fresh id. Fails only where the operating system gives no random bytes.
     pub fn random() -> std::io::Result<Self> {
-        let bits = random_u64()?;
+        Ok(Self::from_bits(random_u64()?))
+    }
+
+    /// The id that belongs to a content: the same content gives the same run.
+    pub fn derived(from: &gadfly_engine::Digest) -> Self {
+        let first = from.as_bytes().first_chunk::<8>().copied().unwrap_or_default();
+        Self::from_bits(u64::from_le_bytes(first))
+    }
+
+    fn from_bits(bits: u64) -> Self {
         let id = (0..LENGTH).map(|i| {
             let five = (bits >> (5 * i)) & 31;
             char::from(ALPHABET[usize::try_from(five).unwrap_or(0)])
         });
-        Ok(Self(id.collect()))
+        Self(id.collect())
     }
 
     pub fn as_str(&self) -> &str {
@@ -34,7 +43,7 @@ impl RunId {
 }
 
 pub(crate) fn random_u64() -> std::io::Result<u64> {
-    getrandom::u64().map_err(std::io::Error::from)
+    getrandom::u64().map_err(|e| std::io::Error::other(e.to_string()))
 }
 
 /// A prefix as a person typed it, made comparable; none if no id can start with it.

@@ -252,7 +252,7 @@ impl Drop for RunWriter {
     }
 }
 
-pub(crate) fn digests(texts: &[Text]) -> Option<Vec<u8>> {
+fn digests(texts: &[Text]) -> Option<Vec<u8>> {
     let bytes: Vec<u8> = texts.iter().flat_map(|t| *t.digest().as_bytes()).collect();
     (!bytes.is_empty()).then_some(bytes)
 }
@@ -273,7 +273,8 @@ impl Blob {
         let number: i64 = if new == 1 {
             conn.last_insert_rowid()
         } else {
-            conn.prepare_cached("SELECT number FROM blobs WHERE hash = ?1")?.query_row([hash], |r| r.get(0))?
+            conn.prepare_cached("SELECT number FROM blobs WHERE hash = ?1")?
+                .query_row([hash], |r| r.get(0))?
         };
         conn.prepare_cached("INSERT OR IGNORE INTO refs VALUES(?1, ?2)")?.execute([run, number])?;
         Ok(())
@@ -356,7 +357,8 @@ impl Row {
             return Ok(number);
         }
         let sql = "SELECT owner FROM runs WHERE id = ?1";
-        let owner = conn.prepare_cached(sql)?.query_row([self.run.as_str()], |r| r.get::<_, Option<String>>(0));
+        let owner =
+            conn.prepare_cached(sql)?.query_row([self.run.as_str()], |r| r.get::<_, Option<String>>(0));
         match owner.optional()?.flatten() {
             Some(owner) if owner == self.owner => Err(AppendError::Behind(self.run.clone())),
             _ => Err(AppendError::Lost(self.run.clone())),

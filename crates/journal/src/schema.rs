@@ -14,7 +14,7 @@ pub const FORMAT: u32 = 1;
 const JOURNAL_MARK: i32 = 0x4764_666a;
 const INBOX_MARK: i32 = 0x4764_6669;
 
-const WRITER_PATIENCE: Duration = Duration::from_secs(60);
+const WRITER_PATIENCE: Duration = Duration::from_mins(1);
 const READER_PATIENCE: Duration = Duration::from_secs(10);
 const INBOX_PATIENCE: Duration = Duration::from_secs(5);
 const STATEMENTS: usize = 48;
@@ -26,7 +26,7 @@ CREATE TABLE runs(
   number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, created INTEGER NOT NULL,
   updated INTEGER NOT NULL, next INTEGER NOT NULL, ended INTEGER NOT NULL,
   outcome TEXT, owner TEXT, summary TEXT NOT NULL) STRICT;
-CREATE INDEX runs_newest ON runs(created, outcome, owner);
+CREATE INDEX runs_newest ON runs(created, number, outcome, owner);
 CREATE TABLE records(
   key INTEGER PRIMARY KEY, size INTEGER NOT NULL, body BLOB NOT NULL,
   input_texts BLOB, step_texts BLOB) STRICT;
@@ -120,9 +120,8 @@ pub(crate) fn connect(path: &Path, r#use: Use) -> Result<Connection, StoreError>
 
 /// Makes the file if it is new and checks that it is ours and of a version we know.
 pub(crate) fn prepare(path: &Path, file: File) -> Result<(), OpenError> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-        | OpenFlags::SQLITE_OPEN_CREATE
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let store = |source: StoreError| OpenError::Store { path: path.into(), source };
     let refused = |e: rusqlite::Error| match e.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => OpenError::NotAJournal(path.into()),

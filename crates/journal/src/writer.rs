@@ -4,7 +4,7 @@
 //! of what the entries write.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -71,32 +71,33 @@ enum Message {
     Entry(Box<dyn Entry>),
     /// Work that may not run inside a transaction.
     Alone(Alone),
-    Close,
 }
 
 /// The way to the writer thread.
 pub(crate) struct Writer {
-    queue: SyncSender<Message>,
+    /// None only while it is being dropped: the thread drains what is queued and ends.
+    queue: Option<SyncSender<Message>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Writer {
     /// `mail` collects the ids that entries consumed; the thread clears them from the inbox.
     pub(crate) fn start(
-        journal: PathBuf,
+        journal: &Path,
         inbox: PathBuf,
         mail: Arc<Mutex<Vec<i64>>>,
     ) -> Result<Self, StoreError> {
-        let conn = schema::connect(&journal, Use::Write)?;
+        let conn = schema::connect(journal, Use::Write)?;
         let (queue, entries) = sync_channel(QUEUE);
         let thread = thread::Builder::new()
             .name("gadfly-journal".to_owned())
             .spawn(move || serve(&conn, &entries, &mut Sweeper { inbox, mail, conn: None }))?;
-        Ok(Self { queue, thread: Some(thread) })
+        Ok(Self { queue: Some(queue), thread: Some(thread) })
     }
 
     pub(crate) fn submit(&self, entry: Box<dyn Entry>) {
-        if let Err(refused) = self.queue.send(Message::Entry(entry))
+        let Some(queue) = &self.queue else { return entry.finish(Err(&StoreError::Closed)) };
+        if let Err(refused) = queue.send(Message::Entry(entry))
             && let Message::Entry(entry) = refused.0
         {
             entry.finish(Err(&StoreError::Closed));
@@ -104,13 +105,14 @@ impl Writer {
     }
 
     pub(crate) fn alone(&self, work: Alone) -> Result<(), StoreError> {
-        self.queue.send(Message::Alone(work)).map_err(|_| StoreError::Closed)
+        let queue = self.queue.as_ref().ok_or(StoreError::Closed)?;
+        queue.send(Message::Alone(work)).map_err(|_| StoreError::Closed)
     }
 }
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        let _ = self.queue.send(Message::Close);
+        self.queue = None;
         if let Some(thread) = self.thread.take()
             // The last handle may be dropped by a callback, on the very thread that would be joined.
             && thread.thread().id() != thread::current().id()
@@ -126,7 +128,6 @@ fn serve(conn: &Connection, queue: &Receiver<Message>, sweeper: &mut Sweeper) {
         let Some(first) = carried.take().or_else(|| queue.recv().ok()) else { break };
         let mut batch: Vec<Box<dyn Entry>> = Vec::new();
         match first {
-            Message::Close => break,
             Message::Alone(work) => {
                 work(conn);
                 continue;

@@ -6,6 +6,7 @@
 
 pub mod config;
 pub mod file;
+mod fingerprint;
 pub mod markdown;
 pub mod place;
 pub mod reference;

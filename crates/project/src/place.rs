@@ -6,6 +6,8 @@ use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
+
 /// Who wrote a value. A later layer wins over an earlier one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Layer {
@@ -45,7 +47,7 @@ impl Source {
 }
 
 /// A stretch of a file.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Place {
     pub file: PathBuf,
     /// Bytes.
@@ -78,14 +80,15 @@ impl fmt::Display for Place {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Severity {
     Warning,
     Error,
 }
 
 /// One thing that is wrong, where, and what to do about it.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Problem {
     pub severity: Severity,
     pub message: String,

@@ -19,7 +19,8 @@ impl Root {
     /// The nearest folder from `start` upwards with a `gadfly.toml`, a `.gadfly/` or a git root; if there
     /// is none, `start` itself.
     pub fn find(start: &Path) -> Self {
-        let start = std::path::absolute(start).unwrap_or_else(|_| start.to_owned());
+        // Resolved first: the parent of `a/..` by name would be `a`.
+        let start = start.canonicalize().or_else(|_| std::path::absolute(start)).unwrap_or(start.to_owned());
         let start = if start.is_file() { start.parent().unwrap_or(&start).to_owned() } else { start };
         let dir = start.ancestors().find(|dir| is_root(dir)).unwrap_or(&start);
         Self::at(dir)
@@ -28,11 +29,7 @@ impl Root {
     /// This folder and no other.
     pub fn at(dir: &Path) -> Self {
         let config = dir.join(CONFIG_NAME);
-        Self {
-            config: config.is_file().then_some(config),
-            store: dir.join(STORE_NAME),
-            dir: dir.to_owned(),
-        }
+        Self { config: config.is_file().then_some(config), store: dir.join(STORE_NAME), dir: dir.to_owned() }
     }
 }
 
@@ -49,7 +46,7 @@ mod tests {
     #[test]
     fn the_nearest_mark_upwards_is_the_root() {
         let tmp = tempfile::tempdir().unwrap();
-        let repo = tmp.path().join("repo");
+        let repo = tmp.path().canonicalize().unwrap().join("repo");
         let deep = repo.join("paper/drafts");
         fs::create_dir_all(&deep).unwrap();
         fs::create_dir(repo.join(".git")).unwrap();
@@ -71,7 +68,7 @@ mod tests {
         fs::create_dir_all(&sub).unwrap();
         fs::write(tmp.path().join("a/.git"), "gitdir: elsewhere").unwrap();
         fs::write(sub.join("x.md"), "").unwrap();
-        assert_eq!(Root::find(&sub.join("x.md")).dir, tmp.path().join("a"));
+        assert_eq!(Root::find(&sub.join("x.md")).dir, tmp.path().canonicalize().unwrap().join("a"));
     }
 
     #[test]
@@ -81,6 +78,15 @@ mod tests {
         fs::create_dir_all(sub.join("gadfly.toml")).unwrap();
         fs::write(tmp.path().join("a/.gadfly"), "").unwrap();
         fs::create_dir(tmp.path().join(".git")).unwrap();
-        assert_eq!(Root::find(&sub).dir, tmp.path());
+        assert_eq!(Root::find(&sub).dir, tmp.path().canonicalize().unwrap());
+    }
+
+    #[test]
+    fn a_mark_below_the_start_does_not_count() {
+        let tmp = tempfile::tempdir().unwrap();
+        let sub = tmp.path().join("a/b");
+        fs::create_dir_all(sub.join(".gadfly")).unwrap();
+        fs::create_dir(tmp.path().join(".git")).unwrap();
+        assert_eq!(Root::find(&sub.join("..")).dir, tmp.path().canonicalize().unwrap());
     }
 }

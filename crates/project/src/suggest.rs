@@ -20,7 +20,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 }
 
 /// `did you mean …?` for the nearest candidate, else the list of what there is.
-pub fn did_you_mean<'a>(name: &str, candidates: &[&'a str]) -> Option<String> {
+pub fn did_you_mean(name: &str, candidates: &[&str]) -> Option<String> {
     match nearest(name, candidates.iter().copied()) {
         Some(near) => Some(format!("did you mean `{near}`?")),
         None if candidates.is_empty() => None,

@@ -1,3 +1,31 @@
 //! Carries out: drives the engine, journal first, then performs effects and feeds replies back.
+//!
+//! It decides nothing about a run: it stamps inputs, commits each with the engine's step, performs what
+//! the step asks for, concurrently and within limits, and hands the replies back. Surfaces talk to
+//! [`Gadfly`], the one façade, and read records; they hold no state of their own.
 
+pub mod agents;
+pub mod clock;
+pub mod consent;
+pub mod driver;
+pub mod embed;
+pub mod host;
+mod log_file;
 pub mod os;
+pub mod perform;
+pub mod prepare;
+pub mod save;
+pub mod service;
+pub mod team;
+pub mod trust;
+
+pub use driver::{DriveError, Ended, Stop, Update};
+pub use host::Host;
+pub use os::supervise;
+pub use service::Gadfly;
+pub use team::Team;
+
+/// What an embedding program needs to bring an agent of its own.
+pub mod agent {
+    pub use gadfly_agents::{Agent, Answered, Call, Link, Spoken, Unanswered};
+}

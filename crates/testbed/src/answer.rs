@@ -48,7 +48,12 @@ pub(crate) enum Pace {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Answer {
-    Say { text: String, reasoning: Option<String>, stop: Stop, pace: Pace },
+    Say {
+        text: String,
+        reasoning: Option<String>,
+        stop: Stop,
+        pace: Pace,
+    },
     Refuse(Refusal),
     /// Not one byte comes back.
     Silence,
@@ -66,7 +71,12 @@ pub(crate) struct Refusal {
 }
 
 impl Refusal {
-    fn new(status: u16, openai: (&'static str, &'static str), anthropic: &'static str, message: &str) -> Self {
+    fn new(
+        status: u16,
+        openai: (&'static str, &'static str),
+        anthropic: &'static str,
+        message: &str,
+    ) -> Self {
         Self { status, openai, anthropic, param: None, message: message.to_owned(), header: None }
     }
 
@@ -85,7 +95,12 @@ fn paced(pace: Pace, asked: &Asked<'_>) -> Answer {
 }
 
 fn rate_limited() -> Refusal {
-    Refusal::new(429, ("rate_limit_exceeded", "rate_limit_exceeded"), "rate_limit_error", "Rate limit reached.")
+    Refusal::new(
+        429,
+        ("rate_limit_exceeded", "rate_limit_exceeded"),
+        "rate_limit_error",
+        "Rate limit reached.",
+    )
 }
 
 pub(crate) fn decide(asked: &Asked<'_>, script: &BTreeMap<String, Vec<String>>) -> Answer {
@@ -124,7 +139,9 @@ fn fault(which: &str, asked: &Asked<'_>) -> Answer {
             Answer::Refuse(rate_limited().with("retry-after-ms", "1"))
         }
         "quota" => Answer::Refuse(rate_limited().with("retry-after", "3600")),
-        "500" => Answer::Refuse(Refusal::new(500, ("server_error", "server_error"), "api_error", "It broke.")),
+        "500" => {
+            Answer::Refuse(Refusal::new(500, ("server_error", "server_error"), "api_error", "It broke."))
+        }
         "500-then-ok" if asked.before < argument.parse().unwrap_or(1) => {
             Answer::Refuse(Refusal::new(500, ("server_error", "server_error"), "api_error", "It broke."))
         }
@@ -199,8 +216,10 @@ fn verdict(pattern: &str, body: &[u8]) -> String {
         ("R", 1) => "[STATUS: REJECTED]\n- 1: Name the sample size in the first sentence.\n\
                      - 2: Say what was measured.\n"
             .to_owned(),
-        ("R", _) => "[STATUS: REJECTED]\nStill unresolved:\n- 1 Name the sample size in the first sentence.\n"
-            .to_owned(),
+        ("R", _) => {
+            "[STATUS: REJECTED]\nStill unresolved:\n- 1 Name the sample size in the first sentence.\n"
+                .to_owned()
+        }
         ("M", _) => "I am of two minds about this draft.\n".to_owned(),
         _ => "[STATUS: APPROVED]\nThe draft meets every item of the rubric.\n".to_owned(),
     }

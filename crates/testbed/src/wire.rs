@@ -124,11 +124,14 @@ fn whole_steps(body: &[u8], pace: Pace) -> Vec<Step> {
         Pace::Whole => vec![Step::Send(response)],
         Pace::Slow(wait) => vec![Step::Wait(wait), Step::Send(response)],
         Pace::Split => split(&response),
-        Pace::Cut | Pace::Unfinished => vec![Step::Send(response[..response.len() - 9].to_vec()), Step::Close],
+        Pace::Cut | Pace::Unfinished => {
+            vec![Step::Send(response[..response.len() - 9].to_vec()), Step::Close]
+        }
         Pace::Hang => vec![Step::Send(response[..response.len() - 9].to_vec()), Step::Hang],
         Pace::Malformed => vec![Step::Send(json_response(200, None, b"{\"choices\": [}"))],
         Pace::Huge => {
-            let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n";
+            let head =
+                "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n";
             vec![Step::Send(head.as_bytes().to_vec()), Step::Endless(chunk(&vec![b' '; 64 * 1024]))]
         }
     }
@@ -256,7 +259,8 @@ fn anthropic_events(text: &str, reasoning: Option<&str>, stop: Stop, shape: Shap
                 "content_block": {"type": "thinking", "thinking": "", "signature": ""}}),
         ));
         opening.push(anthropic_delta(0, "thinking", thinking));
-        opening.push(anthropic_event("content_block_stop", &json!({"type": "content_block_stop", "index": 0})));
+        opening
+            .push(anthropic_event("content_block_stop", &json!({"type": "content_block_stop", "index": 0})));
         index = 1;
     }
     opening.push(anthropic_event(

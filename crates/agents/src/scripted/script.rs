@@ -195,7 +195,9 @@ fn typed(
     let text = match (raw.text, raw.file) {
         (Some(_), Some(_)) => return Err(wrong("both `text` and `file`; keep one".into())),
         (Some(text), None) => text,
-        (None, Some(file)) => read(&file).map_err(|e| wrong(format!("a file that cannot be read, `{file}`: {e}")))?,
+        (None, Some(file)) => {
+            read(&file).map_err(|e| wrong(format!("a file that cannot be read, `{file}`: {e}")))?
+        }
         (None, None) if raw.fault.is_some() => String::new(),
         (None, None) => return Err(wrong("no `text`, `file` or `fault`".into())),
     };

@@ -1,7 +1,7 @@
 //! Calls: reserving, issuing, charging, repeating. The rules here hold for every protocol.
 
 use super::run::{Mode, Run};
-use crate::budget::{Account, Money, Reservation};
+use crate::budget::{Account, Money, Reservation, Usage};
 use crate::digest::Digest;
 use crate::effect::{CallFailure, Class, Effect, EffectId, EffectKind, FailureKind, NodePath, Reply, Save};
 use crate::event::Happened;
@@ -94,7 +94,7 @@ impl Run {
             let failure = CallFailure {
                 kind: FailureKind::Misconfigured,
                 message: format!("no agent `{}` in this run's plan", call.agent),
-                usage: crate::budget::Usage::default(),
+                usage: Usage::default(),
             };
             self.held.push_back(Held::Call { id: Some(id), node, call, repeats });
             return self.end_with(Outcome::Failed { failure });
@@ -110,7 +110,7 @@ impl Run {
             self.held.push_back(Held::Call { id: Some(id), node, call, repeats });
             return self.end_with(Outcome::OutOfBudget { shortage });
         }
-        let nth = self.replies.get(&(call.agent.clone(), call.role)).copied().unwrap_or(0);
+        let nth = self.ordinal(&call);
         let turn = Turn {
             agent: call.agent.clone(),
             role: call.role,
@@ -123,6 +123,14 @@ impl Run {
             Effect { id: id.clone(), class, time_ms, reserve, repeats, kind: EffectKind::Turn(turn) };
         self.step.effects.push(effect.clone());
         self.open.insert(id, Open { effect, call: Some(call), cancelled: false });
+    }
+
+    /// Answered calls of this agent before this one, and those under way beside it.
+    fn ordinal(&self, call: &CallSpec) -> u32 {
+        let answered = self.replies.get(&(call.agent.clone(), call.role)).copied().unwrap_or(0);
+        let same = |o: &&Open| o.call.as_ref().is_some_and(|c| c.agent == call.agent && c.role == call.role);
+        let beside = self.open.values().filter(same).count();
+        answered.saturating_add(u32::try_from(beside).unwrap_or(u32::MAX))
     }
 
     /// What a call can cost at most. Text makes at most one token per two bytes with the tokenisers in
@@ -185,15 +193,37 @@ impl Run {
         self.signal(&node, EffectKind::Cancel { target: target.clone() });
     }
 
+    /// Calls off whatever this node and those below have under way. A person is not waited for; a save
+    /// is, since a file half decided on helps nobody.
+    pub fn cancel_calls_of(&mut self, node: &NodePath) {
+        let ids: Vec<EffectId> = self
+            .open
+            .values()
+            .filter(|o| o.call.is_some() && node.contains(&o.effect.id.node))
+            .map(|o| o.effect.id.clone())
+            .collect();
+        for id in ids {
+            self.cancel(&id);
+            if self.open.get(&id).is_some_and(|o| o.effect.class == Class::Person) {
+                self.open.remove(&id);
+                self.ledger.release(&id);
+            }
+        }
+    }
+
     /// Turns the reservation into what the reply says was used.
     pub fn charge(&mut self, open: &Open, reply: &Reply) {
         let (Some(call), id) = (&open.call, &open.effect.id) else { return };
         let usage = match reply {
             Reply::Done(answer) => answer.usage,
+            // Nobody knows what a call that never came back has cost.
+            Reply::Failed(f) if f.kind == FailureKind::Timeout && f.usage == Usage::default() => {
+                return self.ledger.lose(id);
+            }
             Reply::Failed(failure) => failure.usage,
             Reply::Cancelled { sent: true } => return self.ledger.lose(id),
             Reply::Cancelled { sent: false } | Reply::DeniedQuota { .. } => return self.ledger.release(id),
-            Reply::Conflict { .. } | Reply::Saved { .. } => crate::budget::Usage::default(),
+            Reply::Conflict { .. } | Reply::Saved { .. } => Usage::default(),
         };
         let price = self.plan.agents.get(&call.agent).and_then(|c| c.price.as_ref());
         let cost = usage.cost_at(price);
@@ -213,26 +243,18 @@ impl Run {
         let node = id.node.clone();
         let (agent, role) = (call.agent.clone(), call.role);
         self.emit(&node, Happened::CallFailed { effect: id.clone(), agent, role, failure: failure.clone() });
-        let accounts = self.accounts(&node, None);
-        if failure.kind == FailureKind::Timeout && self.ledger.time_left(&accounts) == Some(0) {
+        let accounts = self.accounts(&node, Some(&call.agent));
+        if failure.kind == FailureKind::Timeout
+            && let Some(shortage) = self.ledger.out_of_time(&accounts)
+        {
             self.held.push_back(Held::again(call, id));
-            // The reservation of the repeated call will say which account ran out.
-            return self.out_of_time(&accounts);
+            return self.end_with(Outcome::OutOfBudget { shortage });
         }
         if role == Role::Critic {
             return self.critic_unusable(id, call, failure.to_string());
         }
         self.held.push_back(Held::again(call.afresh(), id));
         self.end_with(Outcome::Failed { failure });
-    }
-
-    fn out_of_time(&mut self, accounts: &[Account]) {
-        let probe = EffectId { node: NodePath::root(), n: 0 };
-        if let Err(shortage) = self.ledger.reserve(&probe, accounts.to_vec(), Reservation::default()) {
-            self.end_with(Outcome::OutOfBudget { shortage });
-        } else {
-            self.ledger.release(&probe);
-        }
     }
 
     /// Rule 4: a critic that cannot be read is asked once to restate, then replaced by the second
@@ -291,9 +313,17 @@ impl Run {
             let Some(open) = self.open.remove(&id) else { continue };
             self.ledger.lose(&id);
             let Some(call) = open.call else { continue };
+            if self.has_ended(&id.node) {
+                continue;
+            }
             let (agent, role) = (call.agent.clone(), call.role);
             self.emit(&id.node.clone(), Happened::CallLost { effect: id.clone(), agent, role });
-            if self.mode != Mode::Cancelling {
+            if self.mode == Mode::Cancelling {
+                continue;
+            }
+            if open.cancelled {
+                self.tell(&id.node, |protocol, cx| protocol.cancelled(&id, cx));
+            } else {
                 self.held.push_back(Held::again(call, &id));
             }
         }

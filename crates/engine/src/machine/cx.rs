@@ -120,21 +120,24 @@ impl Cx<'_> {
     }
 
     pub fn tell(&mut self, effect: &EffectId, text: impl Into<String>) {
-        self.run.signal(self.node, EffectKind::Tell { target: effect.clone(), text: text.into() });
+        if self.run.open.get(effect).is_some_and(|o| !o.cancelled) {
+            self.run.signal(self.node, EffectKind::Tell { target: effect.clone(), text: text.into() });
+        }
     }
 
-    /// Begins a node below this one.
+    /// Begins a node below this one. Its name has to be new: ids count per node.
     pub fn spawn(&mut self, name: &str, plan: &NodePlan) -> Result<NodePath, String> {
         let path = self.node.child(name);
-        self.run.add_node(&path, plan)?;
+        self.run.add_node(&path, plan).map_err(|refused| refused.to_string())?;
         Ok(path)
     }
 
     /// This node is through. At the root that ends the run, once its draft is saved.
     pub fn finish(&mut self, outcome: Outcome) {
-        if let Some(node) = self.run.nodes.get_mut(self.node) {
-            node.ended = true;
+        if self.run.has_ended(self.node) {
+            return;
         }
+        self.run.end_node(self.node);
         match self.node.parent() {
             None => self.run.end_with(outcome),
             Some(parent) => {

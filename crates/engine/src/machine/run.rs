@@ -93,19 +93,24 @@ impl Run {
             run.ledger.limit(Account::Agent(name.clone()), card.limits);
         }
         let root = NodePath::root();
-        run.add_node(&root, &start.plan.root).map_err(Refused::BadPlan)?;
-        let material = run.nodes.get(&root).and_then(|n| n.protocol.as_ref()).map(|p| p.material());
-        if let Some(missing) = material.into_iter().flatten().find(|d| !run.texts.contains(d)) {
-            return Err(Refused::TextMissing(missing));
-        }
+        run.add_node(&root, &start.plan.root)?;
         run.drain();
         run.conclude();
         let step = std::mem::take(&mut run.step);
         Ok((run, step))
     }
 
-    pub fn add_node(&mut self, path: &NodePath, plan: &NodePlan) -> Result<(), String> {
-        let protocol = self.protocols.begin(plan)?;
+    pub fn add_node(&mut self, path: &NodePath, plan: &NodePlan) -> Result<(), Refused> {
+        if self.nodes.contains_key(path) {
+            // Its ids would begin at 1 again, and two effects would share a name.
+            return Err(Refused::BadPlan(format!(
+                "a node `{path}` exists already: give the new one another name"
+            )));
+        }
+        let protocol = self.protocols.begin(plan).map_err(Refused::BadPlan)?;
+        if let Some(missing) = protocol.material().into_iter().find(|d| !self.texts.contains(d)) {
+            return Err(Refused::TextMissing(missing));
+        }
         self.ledger.limit(Account::Node(path.clone()), plan.limits);
         self.nodes.insert(path.clone(), Node { protocol: Some(protocol), next_effect: 1, ended: false });
         self.emit(path, Happened::NodeStarted { protocol: plan.protocol.clone() });
@@ -188,7 +193,7 @@ impl Run {
             .open
             .values()
             .filter(|o| o.effect.class != Class::Person)
-            .flat_map(|o| self.accounts(&o.effect.id.node, None))
+            .flat_map(|o| self.accounts(&o.effect.id.node, o.call.as_ref().map(|c| c.agent.as_str())))
             .collect();
         accounts.sort();
         accounts.dedup();
@@ -209,10 +214,10 @@ impl Run {
             let count = self.replies.entry((call.agent.clone(), call.role)).or_insert(0);
             *count = count.saturating_add(1);
         }
-        if self.mode == Mode::Cancelling {
+        let node = id.node.clone();
+        if self.mode == Mode::Cancelling || self.has_ended(&node) {
             return;
         }
-        let node = id.node.clone();
         let failure = match reply {
             Reply::Done(answer) => match stopped_short(answer, call.role) {
                 None => {
@@ -220,12 +225,12 @@ impl Run {
                     let answered = Answered { effect: id.clone(), text, call };
                     return self.tell(&node, |protocol, cx| protocol.answered(answered, cx));
                 }
+                Some(_) if cancelled => return self.tell(&node, |protocol, cx| protocol.cancelled(id, cx)),
                 Some(failure) => failure,
             },
+            // The node wanted no answer any more: how the call ended without one is the same to it.
+            _ if cancelled => return self.tell(&node, |protocol, cx| protocol.cancelled(id, cx)),
             Reply::Failed(failure) => failure.clone(),
-            Reply::Cancelled { .. } if cancelled => {
-                return self.tell(&node, |protocol, cx| protocol.cancelled(id, cx));
-            }
             // The host stopped before the call was through: it is repeated when the run is resumed.
             Reply::Cancelled { .. } => {
                 self.held.push_back(Held::again(call, id));
@@ -271,7 +276,13 @@ impl Run {
                     self.unapproved_saved = Some(save.content);
                 }
             }
-            Reply::Cancelled { .. } => {}
+            Reply::Cancelled { .. }
+                if !self.ending.as_ref().is_some_and(Outcome::is_ended) || self.mode == Mode::Cancelling =>
+            {
+                self.unapproved_saved = Some(save.content);
+            }
+            // The host stopped before the file was written: the end waits with it.
+            Reply::Cancelled { .. } => self.held.push_back(Held::Ending(self.ending.take())),
             other => {
                 let message = match other {
                     Reply::Conflict { message } => message.clone(),
@@ -306,13 +317,14 @@ impl Run {
             }
             Control::Cancel => {
                 self.emit(&root, Happened::CancelRequested);
+                if self.ending.as_ref().is_some_and(Outcome::is_ended) {
+                    // The verdict is in and its draft is being written: too late to take it back.
+                    return;
+                }
                 self.mode = Mode::Cancelling;
                 self.ending = Some(Outcome::Aborted);
                 self.held.clear();
-                let ids: Vec<EffectId> = self.open.keys().cloned().collect();
-                for id in ids {
-                    self.cancel(&id);
-                }
+                self.cancel_calls_of(&root);
             }
         }
     }
@@ -322,7 +334,8 @@ impl Run {
         self.emit(&root, Happened::Resumed);
         if self.mode != Mode::Cancelling {
             self.mode = Mode::Going;
-            self.ending = None;
+            // A reached end stays one: only its save may have been lost.
+            self.ending = self.ending.take().filter(Outcome::is_ended);
         }
         if limits != Limits::default() || rounds.is_some() {
             self.emit(&root, Happened::LimitsRaised { limits, rounds });
@@ -352,6 +365,19 @@ impl Run {
         }
     }
 
+    pub fn has_ended(&self, path: &NodePath) -> bool {
+        self.nodes.get(path).is_none_or(|n| n.ended)
+    }
+
+    /// A node is through, and so is everything below it: what it still asked for is called off.
+    pub fn end_node(&mut self, path: &NodePath) {
+        for (_, node) in self.nodes.iter_mut().filter(|(p, _)| path.contains(p)) {
+            node.ended = true;
+        }
+        self.held.retain(|h| !matches!(h, Held::Call { node, .. } if path.contains(node)));
+        self.cancel_calls_of(path);
+    }
+
     fn drain(&mut self) {
         while let Some(next) = self.pending.pop_front() {
             match next {
@@ -368,9 +394,6 @@ impl Run {
         if self.open.values().any(|o| o.effect.class != Class::Person) {
             return;
         }
-        if self.mode == Mode::Cancelling {
-            self.open.clear();
-        }
         if let Some(ending) = self.ending.clone() {
             if let Some(save) = self.save_before(&ending) {
                 self.issue_save(save);
@@ -382,8 +405,13 @@ impl Run {
             return self.reach(Outcome::Waiting(Waiting::Paused));
         }
         if let Some(effect) = self.open.keys().next().cloned() {
-            self.reach(Outcome::Waiting(Waiting::Question { effect }));
+            return self.reach(Outcome::Waiting(Waiting::Question { effect }));
         }
+        if !self.held.is_empty() {
+            return self.reach(Outcome::Waiting(Waiting::Paused));
+        }
+        let message = "the protocol asked for nothing and did not finish: this is a defect of the protocol";
+        self.reach(Outcome::Failed { failure: bad_reply(message.to_owned()) });
     }
 
     fn reach(&mut self, mut outcome: Outcome) {

@@ -238,7 +238,8 @@ impl Revise {
         let earlier = self.open_items();
         let ground = items::ground(&reply, &self.items, cx.text(&draft), self.previous.map(|p| cx.text(&p)));
         if ground == Ground::Unaccounted && !answer.is_restated() {
-            let list: Vec<String> = earlier.iter().map(|i| format!("{}. {}", i.number, i.text)).collect();
+            let line = |i: &Item| format!("{}. {}", i.number, brief::neutralise(&i.text));
+            let list: Vec<String> = earlier.iter().map(line).collect();
             let problem = format!(
                 "the reply accounts for none of the open items; mark each as `✓ N` or list it by its number under `Still unresolved:`\n{}",
                 list.join("\n")
@@ -286,7 +287,7 @@ impl Revise {
         self.call_worker(cx);
     }
 
-    /// The open items after a rejection: its bullets, and earlier items it did not mention.
+    /// The open items after a rejection: its bullets, and the earlier items it did not mark addressed.
     fn number(&self, reply: &StatusReply, addressed: &[u32]) -> Vec<Item> {
         let mut next = self.items.iter().map(|s| s.item.number).max().unwrap_or(0);
         let mut open: Vec<Item> = Vec::new();
@@ -299,14 +300,14 @@ impl Revise {
                 next += 1;
                 next
             });
-            open.push(Item { number, text: bullet.text.clone(), since });
+            // A number that names no item belongs to what the bullet says.
+            let cited = items::cited(bullet, &self.items).is_some();
+            let text = if cited { bullet.text.clone() } else { bullet.whole.clone() };
+            open.push(Item { number, text, since });
         }
         for sent in self.items.iter().filter(|s| s.open) {
             let number = sent.item.number;
-            let spoken_of = addressed.contains(&number)
-                || open.iter().any(|i| i.number == number)
-                || reply.open.iter().any(|b| b.cites.contains(&number));
-            if !spoken_of && !items::uncited_stand_for_all(reply, &self.items) {
+            if !addressed.contains(&number) && open.iter().all(|i| i.number != number) {
                 open.push(sent.item.clone());
             }
         }

@@ -104,7 +104,7 @@ pub const MAX_TOKENS: u64 = 8192;
 pub const CONCURRENT: u64 = 4;
 pub const ROUNDS: u64 = 3;
 pub const MINUTES: u64 = 30;
-pub const CALLS: u64 = 50;
+pub const CALLS: u32 = 50;
 
 const USD: Shape = Shape::Number { min: 0.0, max: 1e6 };
 const TOKENS: Shape = Shape::Whole { min: 1, max: 1_000_000_000 };
@@ -201,7 +201,7 @@ pub const KEYS: &[Key] = &[
     key(Section::Budget, "usd", USD),
     key(Section::Budget, "tokens", Shape::Whole { min: 0, max: 1_000_000_000_000 }),
     key(Section::Budget, "minutes", Shape::Number { min: 0.0, max: 525_600.0 }).or(Fixed::Whole(MINUTES)),
-    key(Section::Budget, "calls", Shape::Whole { min: 0, max: 1_000_000 }).or(Fixed::Whole(CALLS)),
+    key(Section::Budget, "calls", Shape::Whole { min: 0, max: 1_000_000 }).or(Fixed::Whole(CALLS as u64)),
     // Workspaces
     key(Section::Workspace, "link", Shape::Texts),
     key(Section::Workspace, "copy", Shape::Texts),

@@ -36,11 +36,14 @@ pub fn parse(source: &Source) -> (Partial, Vec<Problem>) {
             let place = source.place(error.span().unwrap_or(0..0));
             reader.problems.push(
                 Problem::error(format!("not valid TOML: {}", brief_message(error.message())))
-                    .help("nothing else in this file was checked; do that once it parses")
                     .at(Some(&place)),
             );
         }
-        return (Partial(empty), reader.sorted());
+        let mut problems = reader.sorted();
+        if let Some(last) = problems.last_mut() {
+            last.help = Some("nothing else in this file was checked, because it does not parse".into());
+        }
+        return (Partial(empty), problems);
     }
     let table = reader.table(Section::Top, "", None, document.get_ref());
     (Partial(table), reader.sorted())
@@ -83,12 +86,12 @@ impl Reader<'_> {
             table.insert(key.name, self.sourced(read, span));
         }
         for (s, a, b) in keys::EXCLUSIVE {
-            if *s == section && table.has(a) && table.has(b) {
-                self.error(
-                    table.place_of(b).cloned(),
-                    format!("`{a}` and `{b}` cannot both be given in `{path}`"),
-                    Some("keep one of them".into()),
-                );
+            if *s == section
+                && table.has(a)
+                && let Some(place) = table.place_of(b).filter(|_| table.has(b)).cloned()
+            {
+                let message = format!("`{a}` and `{b}` cannot both be given in `{path}`");
+                self.error(&place, message, Some("keep one of them".into()));
             }
         }
         table
@@ -97,7 +100,6 @@ impl Reader<'_> {
     fn value(&mut self, shape: Shape, found: &Found<'_, '_>) -> Option<Value> {
         match shape {
             Shape::Text => self.text(shape, found).map(Value::Text),
-            Shape::Texts => self.list(shape, found).map(Value::Texts),
             Shape::Command => {
                 let list = self.list(shape, found)?;
                 if list.is_empty() {
@@ -120,7 +122,7 @@ impl Reader<'_> {
                 Some(Value::Paths(paths))
             }
             Shape::Rubric if found.value.is_str() => self.value(Shape::Path, found),
-            Shape::Rubric => self.list(shape, found).map(Value::Texts),
+            Shape::Texts | Shape::Rubric => self.list(shape, found).map(Value::Texts),
             Shape::Whole { min, max } => match found.value.as_integer().map(whole) {
                 None => self.wrong(shape, found, kind_of(found.value)),
                 Some(n) => match n.and_then(|n| u64::try_from(n).ok()).filter(|n| (min..=max).contains(n)) {
@@ -188,12 +190,12 @@ impl Reader<'_> {
             let path = format!("{}.{}", found.path, brief(name.get_ref()));
             if !is_name(name.get_ref()) {
                 let help = "use letters, digits, `-` and `_`, at most 64 of them";
-                self.error(Some(place), format!("`{path}` is not a usable name"), Some(help.into()));
+                self.error(&place, format!("`{path}` is not a usable name"), Some(help.into()));
                 continue;
             }
             let Some(table) = inner.get_ref().as_table() else {
                 let inner = Found { path: &path, value: inner.get_ref(), span: inner.span() };
-                self.wrong(Shape::Table(section), &inner, kind_of(inner.value));
+                self.wrong::<()>(Shape::Table(section), &inner, kind_of(inner.value));
                 continue;
             };
             let table = self.table(section, &path, Some(place), table);
@@ -237,7 +239,7 @@ impl Reader<'_> {
             Ok(path) => Some(path),
             Err(error) => {
                 let help = "a project's configuration may name only files of the project; copy it there, or name it with a flag";
-                self.error(Some(place), format!("`{key}`: {error}"), Some(help.into()));
+                self.error(&place, format!("`{key}`: {error}"), Some(help.into()));
                 None
             }
         }
@@ -263,11 +265,11 @@ impl Reader<'_> {
                 "output" => "`output = \"files\"` comes with workspaces, in a later version".to_owned(),
                 _ => format!("{what} `{text}` comes with a later version"),
             };
-            self.error(Some(place), message, Some(format!("available now: {list}")));
+            self.error(&place, message, Some(format!("available now: {list}")));
         } else {
             let all: Vec<&str> = names.iter().copied().chain(later.iter().copied()).collect();
             let help = suggest::did_you_mean(&text, &all);
-            self.error(Some(place), format!("unknown {what} `{}`", brief(&text)), help);
+            self.error(&place, format!("unknown {what} `{}`", brief(&text)), help);
         }
         None
     }
@@ -277,22 +279,23 @@ impl Reader<'_> {
         let elsewhere = || KEYS.iter().find(|k| k.name == name && k.section != Section::Price);
         let help = match (suggest::nearest(name, known.iter().copied()), elsewhere()) {
             (Some(near), _) => Some(format!("did you mean `{near}`?")),
-            (None, Some(other)) => Some(format!("`{name}` belongs into {}", other.section.header())),
+            (None, Some(other)) => Some(format!("`{name}` belongs in {}", other.section.header())),
             (None, None) => suggest::did_you_mean(name, &known),
         };
         let at = if path.is_empty() { String::new() } else { format!(" in `{path}`") };
         let place = self.source.place(span);
-        self.error(Some(place), format!("unknown key `{}`{at}", brief(name)), help);
+        self.error(&place, format!("unknown key `{}`{at}", brief(name)), help);
     }
 
     fn wrong<T>(&mut self, shape: Shape, found: &Found<'_, '_>, is: &str) -> Option<T> {
         let message = format!("`{}` must be {}, not {is}", found.path, shape.expects());
-        self.error(Some(self.source.place(found.span.clone())), message, None);
+        let help = shape.example().map(str::to_owned);
+        self.error(&self.source.place(found.span.clone()), message, help);
         None
     }
 
-    fn error(&mut self, place: Option<Place>, message: String, help: Option<String>) {
-        self.problems.push(Problem::error(message).maybe_help(help).at(place.as_ref()));
+    fn error(&mut self, place: &Place, message: String, help: Option<String>) {
+        self.problems.push(Problem::error(message).maybe_help(help).at(Some(place)));
     }
 
     fn sourced<T>(&self, value: T, span: Range<usize>) -> Sourced<T> {
@@ -326,6 +329,5 @@ fn kind_of(value: &DeValue<'_>) -> &'static str {
 }
 
 fn is_name(name: &str) -> bool {
-    (1..=64).contains(&name.len())
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+    (1..=64).contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
 }

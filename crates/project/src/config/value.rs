@@ -67,10 +67,6 @@ impl Table {
         self.values.get(key).and_then(|v| v.place.as_ref()).or(self.place.as_ref())
     }
 
-    pub fn layer_of(&self, key: &str) -> Option<Layer> {
-        self.values.get(key).map(|v| v.layer)
-    }
-
     pub fn keys(&self) -> impl Iterator<Item = (&'static str, &Sourced<Value>)> {
         self.values.iter().map(|(k, v)| (*k, v))
     }
@@ -87,6 +83,15 @@ impl Table {
         kind: Kind -> Kind;
         protocol: Protocol -> Protocol;
         output: Output -> Output;
+    }
+
+    /// Some value in it was refused, so that what is left would not be what was meant.
+    pub fn is_spoiled(&self) -> bool {
+        self.values.values().any(|v| match &v.value {
+            Value::Unusable => true,
+            Value::Table(inner) => inner.is_spoiled(),
+            _ => false,
+        })
     }
 
     pub fn table(&self, key: &str) -> Option<&Self> {
@@ -150,22 +155,32 @@ impl Shape {
     /// What is expected, as the end of "must be …".
     pub fn expects(self) -> String {
         match self {
-            Self::Text => "a string that is not empty".into(),
+            Self::Text => "a string".into(),
             Self::Texts => "a list of strings".into(),
-            Self::Command => "a list of strings, the program first, like [\"./critic.sh\", \"--strict\"]".into(),
+            Self::Command => "a list of strings, the program first".into(),
             Self::Path => "a path".into(),
             Self::Paths => "a list of paths".into(),
             Self::Rubric => "a list of strings, or the path of a rubric file".into(),
             Self::Whole { min, max } => format!("a whole number from {min} to {max}"),
             Self::Number { min, max } => format!("a number from {min} to {max}"),
             Self::Flag => "true or false".into(),
-            Self::Time => "a time above zero and up to 7 days: seconds as a number, or \"90s\", \"5m\", \"1h30m\"".into(),
+            Self::Time => "a time above zero, at most 7 days".into(),
             Self::Kind => "the name of a kind".into(),
             Self::Protocol => "the name of a protocol".into(),
             Self::Output => "\"reply\"".into(),
             Self::Table(_) => "a table".into(),
             Self::Named(section) => format!("tables, written as {}", section.header()),
             Self::Later => "anything".into(),
+        }
+    }
+
+    /// How it is written, where that is not plain from what is expected.
+    pub const fn example(self) -> Option<&'static str> {
+        match self {
+            Self::Command => Some("like [\"./critic.sh\", \"--strict\"]; there is no shell"),
+            Self::Time => Some("seconds as a number, or text like \"90s\", \"5m\", \"1h30m\""),
+            Self::Rubric => Some("like [\"at most 150 words\"] or \"rubrics/abstract.md\""),
+            _ => None,
         }
     }
 }

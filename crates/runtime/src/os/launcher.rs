@@ -27,7 +27,7 @@ use super::wire::{self, ARGUMENT, MAX_BRIEF, MAX_REPORT, Refusal, Report, Spec, 
 /// How much of the end of stderr is kept.
 const STDERR_TAIL: usize = 64 << 10;
 /// From closing the pipe to the supervisor's end: its grace, its killing twice, and some air.
-const ENDING: Duration = Duration::from_secs(8);
+const ENDING: Duration = Duration::from_secs(6);
 /// After the supervisor's end its pipes are empty at once, unless somebody who could not be killed holds them.
 const DRAINING: Duration = Duration::from_secs(1);
 const LOCK_EVERY: Duration = Duration::from_millis(25);
@@ -35,7 +35,7 @@ const LOCK_EVERY: Duration = Duration::from_millis(25);
 /// There is no program that could act as the supervisor.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error(
-    "agents that are processes need a supervisor: call `gadfly_runtime::os::supervise()` first in `main`, \
+    "agents that are processes need a supervisor: call `gadfly_runtime::supervise()` first in `main`, \
      or name an installed `gadfly`"
 )]
 pub struct NoSupervisor;
@@ -55,10 +55,14 @@ impl ProcessLauncher {
         if !offered() {
             return Err(NoSupervisor);
         }
-        // The link works even after the file was replaced by a newer version.
+        // The link works even after the file was replaced by a newer version, and a supervisor started through
+        // it bears another name: who kills every `gadfly` by name spares those that will clear up.
         let link = Path::new("/proc/self/exe");
-        let supervisor =
-            if link.exists() { link.to_owned() } else { std::env::current_exe().map_err(|_| NoSupervisor)? };
+        let supervisor = if link.exists() {
+            link.to_owned()
+        } else {
+            std::env::current_exe().map_err(|_| NoSupervisor)?
+        };
         Ok(Self::with_supervisor(supervisor))
     }
 
@@ -105,7 +109,12 @@ impl ProcessLauncher {
             .spawn()
             .map_err(|error| {
                 let path = self.supervisor.display();
-                failed(program, format!("the supervisor `{path}` could not be started ({error}): name an installed `gadfly`"))
+                failed(
+                    program,
+                    format!(
+                        "the supervisor `{path}` could not be started ({error}): name an installed `gadfly`"
+                    ),
+                )
             })
     }
 }
@@ -202,6 +211,8 @@ impl Call {
         let exit = match (stopped, report) {
             (_, Some(Report::Lost(reason))) => return Err(failed(&self.program, reason)),
             (Some(exit), _) => exit,
+            // It may have ended by itself before the cut was noticed; the output is cut all the same.
+            (None, Some(_)) if stdout.overflowed => Exit::Overflowed,
             (None, Some(Report::Exited(code))) => Exit::Code(code),
             (None, Some(Report::Signalled(signal))) => Exit::Signal(signal),
             (None, Some(Report::Refused { why, detail })) => return Err(self.refused(why, detail)),
@@ -212,16 +223,14 @@ impl Call {
 
     fn refused(&self, why: Refusal, detail: String) -> LaunchError {
         let program = self.program.clone();
-        let unexecutable = |reason: &str| LaunchError::NotExecutable {
-            program: program.clone(),
-            reason: reason.to_owned(),
-        };
+        let unexecutable =
+            |reason: &str| LaunchError::NotExecutable { program: program.clone(), reason: reason.to_owned() };
         match why {
             Refusal::ProgramMissing => LaunchError::NotFound { program },
             Refusal::NotExecutable => unexecutable("permission denied; make it executable (`chmod +x`)"),
-            Refusal::InterpreterMissing => {
-                unexecutable("the interpreter its first line names is missing; install it, or correct that line")
-            }
+            Refusal::InterpreterMissing => unexecutable(
+                "the interpreter its first line names is missing; install it, or correct that line",
+            ),
             Refusal::DirectoryMissing => {
                 failed(&program, format!("its folder `{}` does not exist; create it", self.cwd.display()))
             }
@@ -248,7 +257,10 @@ fn failed(program: &str, reason: String) -> LaunchError {
 }
 
 fn too_long(program: &str, what: &str, length: usize, at_most: usize) -> LaunchError {
-    failed(program, format!("{what}: {length} bytes are more than the {at_most} that can be passed on; shorten it"))
+    failed(
+        program,
+        format!("{what}: {length} bytes are more than the {at_most} that can be passed on; shorten it"),
+    )
 }
 
 /// The supervisor's end, with everything that was in its pipes.

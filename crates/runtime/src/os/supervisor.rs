@@ -25,7 +25,7 @@ use super::wire::{self, ARGUMENT, Refusal, Report, Spec, VERSION};
 /// Between asking the command's group to end and killing it.
 const GRACE: Duration = Duration::from_millis(300);
 /// How long a killed process may take to be gone. Only one stuck in the kernel, or not ours to kill, needs it.
-const KILLING: Duration = Duration::from_secs(3);
+const KILLING: Duration = Duration::from_secs(2);
 const REAP_EVERY: Duration = Duration::from_secs(2);
 const LOCK_EVERY: Duration = Duration::from_millis(25);
 /// What the system says goes into the report up to this length, so that the report stays short.
@@ -56,14 +56,13 @@ fn serve() -> i32 {
         let _ = io::stderr().write_all(b"gadfly: this is the internal supervisor; start it through gadfly\n");
         return 2;
     };
-    let token = spec.token.clone();
-    let report = hold(spec, brief, control).unwrap_or_else(|refused| refused);
+    let report = hold(&spec, brief, control).unwrap_or_else(|refused| refused);
     // If the launcher is gone nobody reads this; everything below is dead all the same.
-    let _ = io::stderr().write_all(&wire::trailer(&token, &report));
+    let _ = io::stderr().write_all(&wire::trailer(&spec.token, &report));
     0
 }
 
-fn hold(spec: Spec, brief: Vec<u8>, control: File) -> Result<Report, Report> {
+fn hold(spec: &Spec, brief: Vec<u8>, control: File) -> Result<Report, Report> {
     if spec.version != VERSION {
         let detail = format!("this supervisor speaks version {VERSION}, the launcher {}", spec.version);
         return Err(Report::Refused { why: Refusal::System, detail });
@@ -80,7 +79,7 @@ fn hold(spec: Spec, brief: Vec<u8>, control: File) -> Result<Report, Report> {
     if ended(&control, Duration::ZERO) {
         return Err(abandoned());
     }
-    let child = start(&spec, brief)?;
+    let child = start(spec, brief)?;
     Ok(attend(child, control))
 }
 

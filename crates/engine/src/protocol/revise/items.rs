@@ -43,12 +43,12 @@ pub(super) fn marked_addressed(ticked: &[Bullet], items: &[Sent]) -> Vec<u32> {
             if !cited.is_empty() {
                 return cited;
             }
-            let said = words(&bullet.text).join(" ");
+            let said = format!(" {} ", words(&bullet.text).join(" "));
             items
                 .iter()
                 .filter(|s| {
                     let item = words(&s.item.text).join(" ");
-                    !item.is_empty() && said.contains(&item)
+                    !item.is_empty() && said.contains(&format!(" {item} "))
                 })
                 .map(|s| s.item.number)
                 .collect()
@@ -61,8 +61,7 @@ pub(super) fn marked_addressed(ticked: &[Bullet], items: &[Sent]) -> Vec<u32> {
 
 /// The earlier item an open bullet speaks of, by number or by similar wording.
 pub(super) fn recurs_as(bullet: &Bullet, items: &[Sent]) -> Option<u32> {
-    let known = |n: &u32| items.iter().any(|s| s.item.number == *n);
-    if let Some(n) = bullet.cites.iter().copied().find(known) {
+    if let Some(n) = cited(bullet, items) {
         return Some(n);
     }
     let said = words(&bullet.text);
@@ -74,10 +73,9 @@ pub(super) fn recurs_as(bullet: &Bullet, items: &[Sent]) -> Option<u32> {
         .map(|(n, _)| n)
 }
 
-/// After a request to restate, bullets that cite nothing stand for the earlier items as a whole.
-pub(super) fn uncited_stand_for_all(reply: &StatusReply, items: &[Sent]) -> bool {
-    marked_addressed(&reply.addressed, items).is_empty()
-        && reply.open.iter().all(|b| recurs_as(b, items).is_none())
+/// The first earlier item an open bullet cites by number.
+pub(super) fn cited(bullet: &Bullet, items: &[Sent]) -> Option<u32> {
+    bullet.cites.iter().copied().find(|n| items.iter().any(|s| s.item.number == *n))
 }
 
 /// Does the bullet quote text that the revision brought in?

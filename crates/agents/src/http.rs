@@ -1,0 +1,233 @@
+//! What every HTTP model API has in common: limits, retries, the breaker, cancelling. How a brief and its
+//! reply look on the wire is a `Dialect`'s business; one attempt is `attempt.rs`.
+
+pub(crate) mod attempt;
+pub(crate) mod breaker;
+pub(crate) mod client;
+pub(crate) mod refused;
+pub(crate) mod retry;
+pub(crate) mod sse;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use gadfly_engine::{CallFailure, FailureKind, Observation, StopReason, Usage};
+use reqwest::header::HeaderMap;
+use reqwest::{Client, Url};
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+
+use crate::agent::{Agent, Answered, Call, Link, Unanswered, shorter};
+use crate::secret::Secret;
+use crate::spec::Timeouts;
+use crate::world::{Clock, Jitter, enter};
+use attempt::Attempt;
+use breaker::{Breaker, Pass};
+
+/// A wire format: how a call is written and how its reply is read.
+pub(crate) trait Dialect: Send + Sync + 'static {
+    fn body(&self, call: &Call) -> Result<Vec<u8>, serde_json::Error>;
+
+    /// One event of a stream.
+    fn event(&self, data: &[u8], partial: &mut Partial) -> Result<(), Broken>;
+
+    /// A reply that came whole, from a server that does not stream.
+    fn whole(&self, body: &[u8], partial: &mut Partial) -> Result<(), Broken>;
+
+    /// Whether the reply came to its end, and not merely the connection.
+    fn finished(&self, partial: &Partial) -> bool {
+        partial.stop.is_some()
+    }
+
+    /// The server names a parameter it does not take. True if the next body will be different.
+    fn adapt(&self, param: &str) -> bool;
+}
+
+/// A reply as far as it has come.
+#[derive(Default)]
+pub(crate) struct Partial {
+    pub text: String,
+    pub usage: Usage,
+    pub stop: Option<StopReason>,
+    pub model: Option<String>,
+    /// The stream has said that nothing follows.
+    pub done: bool,
+}
+
+impl Partial {
+    pub fn model(&mut self, name: &str) {
+        if self.model.is_none() && !name.is_empty() {
+            self.model = Some(refused::short(name));
+        }
+    }
+}
+
+/// Why a reply cannot be read any further.
+#[derive(Debug)]
+pub(crate) enum Broken {
+    /// Not what the format says.
+    Malformed(String),
+    /// The provider reports an error inside its stream.
+    Said(refused::Said),
+}
+
+impl From<sse::TooLong> for Broken {
+    fn from(_: sse::TooLong) -> Self {
+        Self::Malformed("one event of the stream has no end".to_owned())
+    }
+}
+
+impl From<serde_json::Error> for Broken {
+    fn from(e: serde_json::Error) -> Self {
+        Self::Malformed(format!("an event is not the JSON it should be ({e})"))
+    }
+}
+
+/// How a server is reached.
+pub(crate) struct Reach {
+    pub client: Client,
+    pub endpoint: Url,
+    pub host: String,
+    pub headers: HeaderMap,
+    pub key: Option<Secret>,
+    pub timeouts: Timeouts,
+    pub breaker: Arc<Breaker>,
+    pub gate: Option<Arc<Semaphore>>,
+    pub clock: Arc<dyn Clock>,
+    pub jitter: Arc<dyn Jitter>,
+}
+
+impl Reach {
+    /// Makes a text from outside safe to record.
+    fn scrub(&self, text: String) -> String {
+        match &self.key {
+            Some(key) => key.scrub(text),
+            None => text,
+        }
+    }
+}
+
+pub(crate) struct HttpAgent<D> {
+    pub dialect: D,
+    pub reach: Reach,
+}
+
+impl<D: Dialect> Agent for HttpAgent<D> {
+    fn call(&self, call: Call, link: Link) -> BoxFuture<'_, Result<Answered, Unanswered>> {
+        Box::pin(async move {
+            let begun = Instant::now();
+            let _permit = enter(self.reach.gate.as_ref(), call.time, &link.cancel).await?;
+            let pass = self.reach.breaker.admit().map_err(|until| self.shut(until))?;
+            let left = call.time.map(|time| time.saturating_sub(begun.elapsed()));
+            let time = shorter(left, Some(self.reach.timeouts.call)).unwrap_or(self.reach.timeouts.call);
+            tokio::select! {
+                biased;
+                () = link.cancel.cancelled() => Err(Unanswered::Cancelled { sent: true }),
+                ended = tokio::time::timeout(time, self.attempts(&call, &link, pass, time)) => {
+                    ended.unwrap_or_else(|_| Err(self.late("the whole reply", time)))
+                }
+            }
+        })
+    }
+}
+
+impl<D: Dialect> HttpAgent<D> {
+    async fn attempts(
+        &self,
+        call: &Call,
+        link: &Link,
+        pass: Pass,
+        time: Duration,
+    ) -> Result<Answered, Unanswered> {
+        let end = Instant::now() + time;
+        let mut number = 1;
+        let mut adapted = 0;
+        loop {
+            let body = self.dialect.body(call).map_err(|e| {
+                Unanswered::failed(
+                    FailureKind::Misconfigured,
+                    format!("the brief cannot be written as JSON: {e}"),
+                )
+            })?;
+            match self.attempt(Bytes::from(body), link).await {
+                Attempt::Done(answered) => {
+                    pass.succeeded();
+                    return Ok(answered);
+                }
+                Attempt::Over(why) => {
+                    if blames_provider(&why) {
+                        pass.failed();
+                    }
+                    return Err(why);
+                }
+                // Each parameter can be given up once; a server that names others for ever is stopped.
+                Attempt::Adapted(_) if adapted < 4 => adapted += 1,
+                Attempt::Adapted(failure) => return Err(Unanswered::Failed(failure)),
+                Attempt::Again { failure, by_provider, told } => {
+                    let over = |failure: CallFailure, pass: Pass| {
+                        if by_provider {
+                            pass.failed();
+                        }
+                        Err(Unanswered::Failed(failure))
+                    };
+                    if number == retry::MAX_ATTEMPTS || pass.is_probe() {
+                        return over(failure, pass);
+                    }
+                    if let Some(until) = self.reach.breaker.shut() {
+                        return Err(self.shut(until));
+                    }
+                    let wait = retry::wait(number, told, &*self.reach.jitter);
+                    if Instant::now() + wait >= end {
+                        return over(failure, pass);
+                    }
+                    let retrying = Observation::Retrying {
+                        attempt: number,
+                        kind: failure.kind,
+                        message: failure.message,
+                    };
+                    // Nobody left to observe is no reason to stop: the caller decides with `cancel`.
+                    let _ = link.observe.send(retrying).await;
+                    tokio::time::sleep(wait).await;
+                    number += 1;
+                }
+            }
+        }
+    }
+
+    fn shut(&self, until: u64) -> Unanswered {
+        Unanswered::Quota {
+            until_ms: Some(until),
+            message: format!(
+                "{} failed several calls in a row; it is left alone for a while",
+                self.reach.host
+            ),
+        }
+    }
+
+    fn late(&self, what: &str, time: Duration) -> Unanswered {
+        Unanswered::failed(
+            FailureKind::Timeout,
+            format!(
+                "{what} did not come from {} within {} ms; raise `timeout` if it needs longer",
+                self.reach.host,
+                time.as_millis()
+            ),
+        )
+    }
+}
+
+/// What counts against a provider; its faults that may pass are told apart where they occur.
+fn blames_provider(why: &Unanswered) -> bool {
+    match why {
+        Unanswered::Quota { .. } => true,
+        Unanswered::Failed(failure) => {
+            matches!(
+                failure.kind,
+                FailureKind::RateLimited | FailureKind::Unauthorised | FailureKind::Unavailable
+            )
+        }
+        Unanswered::Cancelled { .. } => false,
+    }
+}

@@ -1,0 +1,291 @@
+//! One attempt at one call: send, wait for the first byte, read the reply within its bounds.
+
+use std::error::Error as _;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use bytes::Bytes;
+use gadfly_engine::{CallFailure, FailureKind, StopReason, Usage};
+use reqwest::header::{CONTENT_TYPE, LOCATION};
+use reqwest::{Method, Request, Response};
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::refused::{Meaning, Said, short};
+use super::sse::Sse;
+use super::{Broken, Dialect, HttpAgent, Partial, retry};
+use crate::agent::{Answered, Link, Unanswered};
+
+/// The most text a reply may have.
+const MAX_REPLY: usize = 8 * 1024 * 1024;
+/// The most bytes a reply may take on the wire, reasoning and framing included.
+const MAX_WIRE: usize = 64 * 1024 * 1024;
+const MAX_ERROR: usize = 64 * 1024;
+/// How long the end of a stream may follow its last event, so that the connection can be used again.
+const DRAIN: Duration = Duration::from_millis(500);
+
+pub(crate) enum Attempt {
+    Done(Answered),
+    /// Failed in a way that may pass. `by_provider` if the provider itself said so, not the network;
+    /// `told` is its own wish for a wait.
+    Again {
+        failure: CallFailure,
+        by_provider: bool,
+        told: Option<Duration>,
+    },
+    /// The server refused a parameter that the next body will not have.
+    Adapted(CallFailure),
+    Over(Unanswered),
+}
+
+fn failure(kind: FailureKind, message: String, usage: Usage) -> CallFailure {
+    CallFailure { kind, message, usage }
+}
+
+impl<D: Dialect> HttpAgent<D> {
+    pub(super) async fn attempt(&self, body: Bytes, link: &Link) -> Attempt {
+        let mut request = Request::new(Method::POST, self.reach.endpoint.clone());
+        *request.headers_mut() = self.reach.headers.clone();
+        *request.body_mut() = Some(body.into());
+        let first = self.reach.timeouts.first_byte;
+        let first_by = Instant::now() + first;
+        let response = match timeout_at(first_by, self.reach.client.execute(request)).await {
+            Err(_) => return Attempt::Over(self.late("the beginning of the reply", first)),
+            Ok(Err(e)) => return self.unsent(e),
+            Ok(Ok(response)) => response,
+        };
+        if !response.status().is_success() {
+            return self.refused(response).await;
+        }
+        let whole = response
+            .headers()
+            .get(CONTENT_TYPE)
+            .and_then(|v| v.to_str().ok())
+            .is_some_and(|t| t.starts_with("application/json"));
+        let mut partial = Partial::default();
+        match self.read(response, whole, first_by, &mut partial, link).await {
+            Ok(()) => self.judge(partial),
+            Err(attempt) => *attempt,
+        }
+    }
+
+    /// The request got no reply at all.
+    fn unsent(&self, e: reqwest::Error) -> Attempt {
+        let e = e.without_url();
+        let host = &self.reach.host;
+        match tls_fault(&e) {
+            Some(rustls::Error::InvalidMessage(_)) => Attempt::Over(Unanswered::failed(
+                FailureKind::Misconfigured,
+                format!(
+                    "{host} does not speak TLS on that port; if it is meant to be plain, use http:// in `base_url`"
+                ),
+            )),
+            Some(fault) => Attempt::Over(Unanswered::failed(
+                FailureKind::Misconfigured,
+                format!("{host} cannot be trusted: {fault}"),
+            )),
+            None => {
+                let what = if e.is_connect() { "cannot be reached" } else { "closed the connection" };
+                let message = self.reach.scrub(format!("{host} {what}: {}", chain(&e)));
+                Attempt::Again {
+                    failure: failure(FailureKind::Unavailable, message, Usage::default()),
+                    by_provider: false,
+                    told: None,
+                }
+            }
+        }
+    }
+
+    async fn refused(&self, mut response: Response) -> Attempt {
+        let status = response.status();
+        let told = retry::told(response.headers(), self.reach.clock.now_ms());
+        let location =
+            response.headers().get(LOCATION).and_then(|v| v.to_str().ok()).map(short).unwrap_or_default();
+        let mut body = Vec::new();
+        // The status alone is enough to act on: a body that does not come is not waited for.
+        while let Ok(Ok(Some(piece))) =
+            timeout(self.reach.timeouts.idle.min(DRAIN * 4), response.chunk()).await
+        {
+            if body.len() + piece.len() > MAX_ERROR {
+                break;
+            }
+            body.extend_from_slice(&piece);
+        }
+        let said = Said::read(&body);
+        let mut message = format!("{} answered {status}", self.reach.host);
+        if !said.message.is_empty() {
+            let _ = write!(message, ": {}", said.message);
+        }
+        if status.is_redirection() {
+            let _ = write!(message, "; it points to {location}: correct `base_url`");
+        }
+        let message = self.reach.scrub(message);
+        if status.as_u16() == 400 && !said.param.is_empty() && self.dialect.adapt(&said.param) {
+            return Attempt::Adapted(failure(FailureKind::Misconfigured, message, Usage::default()));
+        }
+        self.meant(said.meaning(status.as_u16()), message, told, Usage::default())
+    }
+
+    fn meant(&self, meaning: Meaning, message: String, told: Option<Duration>, usage: Usage) -> Attempt {
+        match meaning {
+            Meaning::NoQuota => Attempt::Over(Unanswered::Quota { until_ms: None, message }),
+            Meaning::Passing(_) if told.is_some_and(|wait| wait > retry::LONGEST_WAIT) => {
+                let ms = told.map_or(0, |wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
+                let until = self.reach.clock.now_ms().saturating_add(ms);
+                Attempt::Over(Unanswered::Quota { until_ms: Some(until), message })
+            }
+            Meaning::Passing(kind) => {
+                Attempt::Again { failure: failure(kind, message, usage), by_provider: true, told }
+            }
+            Meaning::Lasting(kind) => Attempt::Over(Unanswered::Failed(failure(kind, message, usage))),
+        }
+    }
+
+    async fn read(
+        &self,
+        mut response: Response,
+        whole: bool,
+        first_by: Instant,
+        partial: &mut Partial,
+        link: &Link,
+    ) -> Result<(), Box<Attempt>> {
+        let idle = self.reach.timeouts.idle;
+        let (mut sse, mut body, mut wire) = (Sse::default(), Vec::new(), 0);
+        let mut by = first_by;
+        while !partial.done {
+            let piece = match timeout_at(by, response.chunk()).await {
+                Ok(Ok(Some(piece))) => piece,
+                Ok(Ok(None)) => break,
+                Ok(Err(e)) => return Err(Box::new(self.cut(partial, &chain(&e.without_url())))),
+                Err(_) if wire == 0 => {
+                    let late = self.late("the first piece of the reply", self.reach.timeouts.first_byte);
+                    return Err(Box::new(Attempt::Over(late)));
+                }
+                Err(_) => return Err(Box::new(Attempt::Over(self.stalled(partial, idle)))),
+            };
+            by = Instant::now() + idle;
+            wire += piece.len();
+            let before = partial.text.len();
+            if whole {
+                body.extend_from_slice(&piece);
+            } else {
+                sse.feed(&piece, |data| self.dialect.event(data, partial))
+                    .map_err(|broken| Box::new(self.broken(broken, partial)))?;
+            }
+            if partial.text.len() > before {
+                link.progress.say(&partial.text[before..]);
+            }
+            if wire > MAX_WIRE || partial.text.len().max(body.len()) > MAX_REPLY {
+                let message = format!("the reply of {} is longer than {MAX_REPLY} bytes", self.reach.host);
+                let failed = failure(FailureKind::BadReply, message, partial.usage);
+                return Err(Box::new(Attempt::Over(Unanswered::Failed(failed))));
+            }
+        }
+        if whole {
+            self.dialect.whole(&body, partial).map_err(|broken| Box::new(self.broken(broken, partial)))?;
+            link.progress.say(&partial.text);
+        } else if partial.done {
+            // A connection whose reply is read to the very end goes back to the pool.
+            let _ = timeout(DRAIN, response.chunk()).await;
+        }
+        Ok(())
+    }
+
+    fn stalled(&self, partial: &Partial, idle: Duration) -> Unanswered {
+        Unanswered::Failed(failure(
+            FailureKind::Timeout,
+            format!(
+                "{} fell silent for {} ms after {} bytes of its reply",
+                self.reach.host,
+                idle.as_millis(),
+                partial.text.len()
+            ),
+            partial.usage,
+        ))
+    }
+
+    /// The connection broke. Before any text the call can simply be made again; after it, what came is no
+    /// reply and is not paid for twice without being told.
+    fn cut(&self, partial: &Partial, how: &str) -> Attempt {
+        let bytes = partial.text.len();
+        let message = format!("{} broke off after {bytes} bytes of its reply: {how}", self.reach.host);
+        if bytes == 0 {
+            return Attempt::Again {
+                failure: failure(FailureKind::Unavailable, message, partial.usage),
+                by_provider: false,
+                told: None,
+            };
+        }
+        Attempt::Over(Unanswered::Failed(failure(FailureKind::BadReply, message, partial.usage)))
+    }
+
+    fn broken(&self, broken: Broken, partial: &Partial) -> Attempt {
+        match broken {
+            Broken::Malformed(what) => Attempt::Over(Unanswered::Failed(failure(
+                FailureKind::BadReply,
+                self.reach.scrub(format!("the reply of {} cannot be read: {what}", self.reach.host)),
+                partial.usage,
+            ))),
+            Broken::Said(said) => {
+                let message =
+                    self.reach.scrub(format!("{} reported an error: {}", self.reach.host, said.message));
+                match (said.meaning(0), partial.text.is_empty()) {
+                    (Meaning::Passing(kind), false) => {
+                        Attempt::Over(Unanswered::Failed(failure(kind, message, partial.usage)))
+                    }
+                    (meaning, _) => self.meant(meaning, message, None, partial.usage),
+                }
+            }
+        }
+    }
+
+    fn judge(&self, mut partial: Partial) -> Attempt {
+        let finished = self.dialect.finished(&partial);
+        let Some(stop) = partial.stop.take().filter(|_| finished) else {
+            return self.cut(&partial, "the stream ended without its finish");
+        };
+        if stop == StopReason::EndTurn && partial.text.trim().is_empty() {
+            let message = format!("the reply of {} is empty", self.reach.host);
+            return Attempt::Over(Unanswered::Failed(failure(FailureKind::BadReply, message, partial.usage)));
+        }
+        Attempt::Done(Answered {
+            text: self.reach.scrub(partial.text),
+            stop,
+            usage: partial.usage,
+            model: partial.model.map(|m| self.reach.scrub(m)),
+        })
+    }
+}
+
+/// A TLS fault anywhere below an error.
+fn tls_fault(e: &reqwest::Error) -> Option<&rustls::Error> {
+    let mut next = e.source();
+    while let Some(e) = next {
+        if let Some(tls) = e.downcast_ref::<rustls::Error>() {
+            return Some(tls);
+        }
+        // An `io::Error` hides what it wraps from `source`.
+        if let Some(inner) = e.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref) {
+            if let Some(tls) = inner.downcast_ref::<rustls::Error>() {
+                return Some(tls);
+            }
+            if let Some(io) = inner.downcast_ref::<std::io::Error>()
+                && let Some(tls) = io.get_ref().and_then(|i| i.downcast_ref::<rustls::Error>())
+            {
+                return Some(tls);
+            }
+        }
+        next = e.source();
+    }
+    None
+}
+
+/// The innermost reason is the one that helps.
+fn chain(e: &reqwest::Error) -> String {
+    let mut last = e.to_string();
+    let mut next = e.source();
+    while let Some(e) = next {
+        last = e.to_string();
+        next = e.source();
+    }
+    short(&last)
+}

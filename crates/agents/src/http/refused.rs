@@ -1,0 +1,122 @@
+//! What a provider's error means for us, by status and structured type, never by searching its text.
+
+use gadfly_engine::FailureKind;
+use serde_json::Value;
+
+/// The structured part of an error body, of any of the formats in use.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Said {
+    pub kind: String,
+    pub code: String,
+    pub param: String,
+    pub message: String,
+}
+
+/// What a caller can do about an error.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Meaning {
+    /// Trying again may help.
+    Passing(FailureKind),
+    /// Trying again cannot help.
+    Lasting(FailureKind),
+    /// Nothing is left to spend, until someone acts.
+    NoQuota,
+}
+
+impl Said {
+    /// Reads `{"error": {…}}` and `{"type", "message", …}` alike; anything else says nothing.
+    pub fn read(body: &[u8]) -> Self {
+        let Ok(value) = serde_json::from_slice::<Value>(body) else { return Self::default() };
+        let error = match value.get("error") {
+            Some(Value::String(text)) => return Self { message: short(text), ..Self::default() },
+            Some(error) if error.is_object() => error,
+            _ => &value,
+        };
+        let text = |name: &str| match error.get(name) {
+            Some(Value::String(s)) => short(s),
+            Some(Value::Number(n)) => n.to_string(),
+            _ => String::new(),
+        };
+        Self { kind: text("type"), code: text("code"), param: text("param"), message: text("message") }
+    }
+
+    /// Status 0 stands for an error inside a stream that had begun well.
+    pub fn meaning(&self, status: u16) -> Meaning {
+        use FailureKind::{Misconfigured, RateLimited, Refused, TooLong, Unauthorised, Unavailable};
+        for word in [self.code.as_str(), self.kind.as_str()] {
+            match word {
+                "context_length_exceeded" | "exceed_context_size_error" | "request_too_large" => {
+                    return Meaning::Lasting(TooLong);
+                }
+                "content_filter" | "content_policy_violation" => return Meaning::Lasting(Refused),
+                "insufficient_quota" | "billing_error" => return Meaning::NoQuota,
+                _ => {}
+            }
+        }
+        match status {
+            401 | 403 => Meaning::Lasting(Unauthorised),
+            402 => Meaning::NoQuota,
+            413 => Meaning::Lasting(TooLong),
+            429 => Meaning::Passing(RateLimited),
+            408 | 500..=599 => Meaning::Passing(Unavailable),
+            0 => match self.kind.as_str() {
+                "rate_limit_error" | "rate_limit_exceeded" => Meaning::Passing(RateLimited),
+                "authentication_error" | "permission_error" => Meaning::Lasting(Unauthorised),
+                "invalid_request_error" | "not_found_error" => Meaning::Lasting(Misconfigured),
+                _ => Meaning::Passing(Unavailable),
+            },
+            _ => Meaning::Lasting(Misconfigured),
+        }
+    }
+}
+
+/// Enough for a person, whatever was sent.
+pub(crate) fn short(text: &str) -> String {
+    let mut out: String = text.chars().take(500).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if out.len() < text.len() && text.chars().nth(500).is_some() {
+        out.push('…');
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use FailureKind::{Misconfigured, RateLimited, Refused, TooLong, Unauthorised, Unavailable};
+
+    use super::*;
+
+    #[test]
+    fn errors_are_told_apart_by_status_and_type() {
+        let openai = |status, kind: &str, code: &str| {
+            let body =
+                format!(r#"{{"error":{{"type":"{kind}","code":"{code}","message":"m","param":null}}}}"#);
+            Said::read(body.as_bytes()).meaning(status)
+        };
+        assert_eq!(
+            openai(400, "invalid_request_error", "context_length_exceeded"),
+            Meaning::Lasting(TooLong)
+        );
+        assert_eq!(openai(429, "insufficient_quota", "insufficient_quota"), Meaning::NoQuota);
+        assert_eq!(openai(429, "tokens", "rate_limit_exceeded"), Meaning::Passing(RateLimited));
+        assert_eq!(openai(400, "x", "content_filter"), Meaning::Lasting(Refused));
+        assert_eq!(openai(401, "invalid_request_error", "invalid_api_key"), Meaning::Lasting(Unauthorised));
+        assert_eq!(openai(404, "invalid_request_error", "model_not_found"), Meaning::Lasting(Misconfigured));
+        assert_eq!(openai(529, "overloaded_error", ""), Meaning::Passing(Unavailable));
+        assert_eq!(openai(0, "overloaded_error", ""), Meaning::Passing(Unavailable));
+    }
+
+    #[test]
+    fn words_in_a_message_decide_nothing() {
+        let body =
+            br#"{"error":{"type":"invalid_request_error","message":"context_length_exceeded, rate limit"}}"#;
+        assert_eq!(Said::read(body).meaning(400), Meaning::Lasting(Misconfigured));
+    }
+
+    #[test]
+    fn every_shape_of_error_body_is_read() {
+        assert_eq!(Said::read(br#"{"error":"no such model"}"#).message, "no such model");
+        assert_eq!(Said::read(br#"{"object":"error","message":"m","type":"t","code":3}"#).code, "3");
+        assert_eq!(Said::read(b"<html>"), Said::default());
+        assert_eq!(short(&"\u{1b}[2J".repeat(400)).chars().count(), 501);
+    }
+}

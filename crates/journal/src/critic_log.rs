@@ -1,0 +1,254 @@
+//! The `critic-log.md` of a run: a fold over its records, rendered exactly as the `revise` protocol
+//! lays it down. Model text inside it stays on its line and cannot become structure.
+
+use std::fmt::Write as _;
+
+use gadfly_engine::event::Happened;
+use gadfly_engine::input::What;
+use gadfly_engine::review::{Review, Verdict};
+use gadfly_engine::{Halt, NodePath, Outcome};
+
+use crate::journal::Journal;
+use crate::read::{ReadError, Record};
+use crate::run_id::RunId;
+use crate::summary::Summary;
+
+const LONGEST_LINE: usize = 2000;
+
+/// The log of one run, to be rendered at any point of it.
+#[derive(Clone, Debug)]
+pub struct CriticLog {
+    summary: Summary,
+    phase: String,
+    /// The phase whose skill stood in for one that has none.
+    closest: Option<String>,
+    task: String,
+    loops: Vec<Loop>,
+    outcome: Option<Outcome>,
+}
+
+#[derive(Clone, Debug)]
+struct Loop {
+    node: NodePath,
+    /// Rounds begun, reviewed or not.
+    begun: u32,
+    iterations: Vec<Iteration>,
+}
+
+#[derive(Clone, Debug)]
+struct Iteration {
+    round: u32,
+    review: Review,
+    overruled: bool,
+}
+
+impl CriticLog {
+    pub fn new(run: RunId) -> Self {
+        Self {
+            summary: Summary::new(run),
+            phase: "general".to_owned(),
+            closest: None,
+            task: String::new(),
+            loops: Vec::new(),
+            outcome: None,
+        }
+    }
+
+    pub fn apply(&mut self, record: &Record) {
+        let Record { input, step, .. } = record;
+        if let What::Started(start) = &input.what {
+            let named = |key: &str| start.plan.root.settings.get(key).and_then(|v| v.as_str());
+            self.task = one_line(&start.plan.title);
+            if let Some(phase) = named("phase").map(one_line).filter(|p| !p.is_empty()) {
+                self.phase = phase;
+            }
+            self.closest = named("phase_skill").map(one_line).filter(|s| !s.is_empty() && *s != self.phase);
+        }
+        self.summary.apply(input, step);
+        for event in &step.events {
+            match &event.what {
+                Happened::RoundStarted { round, .. } => {
+                    let at = self.at(&event.node);
+                    at.begun = at.begun.max(*round);
+                }
+                Happened::Reviewed { round, review } => {
+                    let at = self.at(&event.node);
+                    at.begun = at.begun.max(*round);
+                    at.iterations.retain(|i| i.round != *round);
+                    let (round, review) = (*round, review.clone());
+                    at.iterations.push(Iteration { round, review, overruled: false });
+                }
+                Happened::RejectionOverruled { round, .. } => {
+                    let found = self.at(&event.node).iterations.iter_mut().find(|i| i.round == *round);
+                    if let Some(iteration) = found {
+                        iteration.overruled = true;
+                    }
+                }
+                _ => {}
+            }
+        }
+        if step.outcome.is_some() {
+            self.outcome.clone_from(&step.outcome);
+        } else if self.summary.outcome.is_none() {
+            self.outcome = None;
+        }
+    }
+
+    fn at(&mut self, node: &NodePath) -> &mut Loop {
+        let found = self.loops.iter().position(|l| l.node == *node);
+        let at = found.unwrap_or_else(|| {
+            self.loops.push(Loop { node: node.clone(), begun: 0, iterations: Vec::new() });
+            self.loops.len() - 1
+        });
+        &mut self.loops[at]
+    }
+
+    /// The line that stands once per file.
+    pub fn heading(&self) -> String {
+        format!("# Critic Log — {}\n", self.phase)
+    }
+
+    /// What this run adds to a file: one section per loop.
+    pub fn block(&self) -> String {
+        let mut out = String::new();
+        for (n, one) in self.loops.iter().enumerate() {
+            if n > 0 {
+                out.push('\n');
+            }
+            self.render(one, &mut out);
+        }
+        out
+    }
+
+    /// The whole file of a run that has one of its own.
+    pub fn file(&self) -> String {
+        format!("{}\n{}", self.heading(), self.block())
+    }
+
+    fn render(&self, one: &Loop, out: &mut String) {
+        let root = one.node == NodePath::root();
+        let inner = one.node.0.strip_prefix("run/").unwrap_or(&one.node.0);
+        let id = if root { self.summary.run.to_string() } else { format!("{}/{inner}", self.summary.run) };
+        let _ = writeln!(out, "## Loop {id} — {} — {}", self.task, time(self.summary.created_ms));
+        if let Some(skill) = &self.closest {
+            let _ = writeln!(out, "- Phase skill: {skill} (closest to {})", self.phase);
+        }
+        let outcome = self.outcome.as_ref().filter(|_| root);
+        let halted = match outcome {
+            Some(Outcome::Halted { reason, open, .. }) => Some((*reason, open)),
+            _ => None,
+        };
+        for (n, iteration) in one.iterations.iter().enumerate() {
+            let last = n + 1 == one.iterations.len();
+            let _ = writeln!(out, "\n## Iteration {}", iteration.round);
+            iteration.render(halted.filter(|_| last), out);
+        }
+        if let Some(ending) = outcome.and_then(ending) {
+            let _ = write!(out, "\n## Final: {ending} after {} iterations", one.begun);
+            if halted.is_some_and(|(_, open)| !open.is_empty()) {
+                out.push_str(" — unresolved critique appended above");
+            }
+            out.push('\n');
+        }
+    }
+}
+
+impl Iteration {
+    fn render(&self, halted: Option<(Halt, &Vec<String>)>, out: &mut String) {
+        match (self.review.verdict, halted) {
+            (Verdict::Approved, _) => out.push_str("- Status: APPROVED\n"),
+            (Verdict::Rejected, _) if self.overruled => {
+                out.push_str("- Status: REJECTED (OVERRULED — only new requirements)\n");
+            }
+            (Verdict::Rejected, Some((reason, open))) => {
+                let why = match reason {
+                    Halt::Cap => "max iterations reached".to_owned(),
+                    other => other.to_string(),
+                };
+                let _ = writeln!(out, "- Status: REJECTED (LOOP HALTED — {why})\n- Unresolved feedback:");
+                for item in open {
+                    let _ = writeln!(out, "  - {}", item_text(item));
+                }
+            }
+            (Verdict::Rejected, None) => {
+                out.push_str("- Status: REJECTED\n");
+                if let Some(first) = self.review.open.first() {
+                    let _ = writeln!(out, "- Summary: {}", first_sentence(&one_line(&first.text)));
+                }
+            }
+        }
+    }
+}
+
+/// The outcome as the last line names it; none while the run can still go on by itself.
+fn ending(outcome: &Outcome) -> Option<&'static str> {
+    Some(match outcome {
+        Outcome::Approved { overruled: false, .. } => "APPROVED",
+        Outcome::Approved { overruled: true, .. } => "APPROVED (rejection overruled)",
+        Outcome::Halted { .. } => "HALTED",
+        Outcome::Unverified { .. } => "UNVERIFIED",
+        Outcome::OutOfBudget { .. } => "OUT_OF_BUDGET",
+        Outcome::Aborted => "ABORTED",
+        Outcome::Failed { .. } => "FAILED",
+        Outcome::Waiting(_) => return None,
+    })
+}
+
+/// Any text as one bounded line without control characters.
+fn one_line(text: &str) -> String {
+    let mut line = String::new();
+    for word in text.split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.extend(word.chars().filter(|c| !c.is_control()));
+        if line.len() > LONGEST_LINE {
+            let cut: String = line.chars().take(LONGEST_LINE).collect();
+            return format!("{cut}…");
+        }
+    }
+    line
+}
+
+/// One line that Markdown does not take for a heading, quote, fence, list or HTML block.
+fn item_text(text: &str) -> String {
+    let line = one_line(text);
+    let structural = line.starts_with(['#', '>', '<', '|'])
+        || line.starts_with("```")
+        || line.starts_with("~~~")
+        || ["- ", "* ", "+ "].iter().any(|mark| line.starts_with(mark));
+    if structural { format!("\\{line}") } else { line }
+}
+
+/// Up to the first full stop that ends a sentence: what follows begins another one.
+fn first_sentence(line: &str) -> &str {
+    for (at, _) in line.match_indices(['.', '!', '?']) {
+        let rest = &line[at + 1..];
+        let mut next = rest.trim_start().chars();
+        let spaced = rest.starts_with(' ');
+        if rest.is_empty() || (spaced && next.next().is_some_and(|c| !c.is_lowercase() && !c.is_numeric())) {
+            return &line[..=at];
+        }
+    }
+    line
+}
+
+fn time(wall_ms: u64) -> String {
+    let ms = i64::try_from(wall_ms).unwrap_or(i64::MAX);
+    let second = jiff::Timestamp::from_millisecond(ms - ms % 1000);
+    second.map_or_else(|_| "unknown time".to_owned(), |t| t.to_string())
+}
+
+impl Journal {
+    /// A run's critic log, folded from its records now.
+    pub fn critic_log(&self, run: &RunId) -> Result<CriticLog, ReadError> {
+        let mut log = CriticLog::new(run.clone());
+        for record in self.replay(run) {
+            log.apply(&record?);
+        }
+        Ok(log)
+    }
+}
+
+#[cfg(test)]
+mod tests;

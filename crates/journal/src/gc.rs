@@ -1,0 +1,178 @@
+//! Forgetting: one run, or all that ended long enough ago, and the texts nobody needs any more.
+//! It runs on the writer thread, so that no append can rely on a text while it goes.
+
+use std::collections::HashSet;
+use std::sync::mpsc::sync_channel;
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::journal::Journal;
+use crate::lock;
+use crate::run_id::RunId;
+use crate::schema::{int, record_key};
+use crate::store_error::{StoreError, failure};
+
+/// What to forget.
+#[derive(Clone, Debug)]
+pub struct Gc {
+    /// Only runs last touched before this, in milliseconds since 1970.
+    pub before_ms: u64,
+    /// Keep parked runs (waiting, unverified, …), whatever their age.
+    pub keep_parked: bool,
+    /// Only say what would go.
+    pub dry_run: bool,
+}
+
+impl Default for Gc {
+    fn default() -> Self {
+        Self { before_ms: 0, keep_parked: true, dry_run: true }
+    }
+}
+
+/// What went, or would go.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GcReport {
+    pub runs: Vec<RunId>,
+    pub blobs: u64,
+    /// Stored bytes of the records and texts.
+    pub bytes: u64,
+}
+
+/// Why a run was not removed.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum RemoveError {
+    #[error("there is no run `{0}` in this journal")]
+    NotFound(RunId),
+    #[error("run `{run}` is being driven by process {pid}: cancel it first")]
+    Owned { run: RunId, pid: u32 },
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+failure!(RemoveError);
+
+impl Journal {
+    /// Removes a run, its records, its mail and its rendered files. Texts go with the next `gc`.
+    pub fn remove(&self, run: &RunId) -> Result<(), RemoveError> {
+        let (id, locks) = (run.clone(), self.inner.lock.dir().to_owned());
+        self.write(move |conn| {
+            let sql = "SELECT number, owner FROM runs WHERE id = ?1";
+            let row = conn.query_row(sql, [id.as_str()], |r| Ok((r.get(0)?, r.get::<_, Option<String>>(1)?)));
+            let Some((number, owner)) = row.optional()? else { return Err(RemoveError::NotFound(id)) };
+            if let Some(owner) = owner
+                && lock::is_live(&locks, &owner)
+            {
+                let (pid, _) = lock::describe(&locks, &owner);
+                return Err(RemoveError::Owned { run: id, pid });
+            }
+            delete(conn, number)?;
+            Ok(())
+        })?;
+        self.forget_files(run)?;
+        Ok(())
+    }
+
+    /// Forgets ended runs and every text without a run, then gives the space back.
+    pub fn gc(&self, what: &Gc) -> Result<GcReport, StoreError> {
+        let (gc, locks) = (what.clone(), self.inner.lock.dir().to_owned());
+        let dry_run = gc.dry_run;
+        let report: GcReport = self
+            .write(move |conn| {
+                let report = collect(conn, &gc, &lock::live(&locks))?;
+                // A dry run does it all and takes it back, so that its numbers are the real ones.
+                if gc.dry_run { Err(Collected::Dry(report)) } else { Ok(report) }
+            })
+            .or_else(|e| match e {
+                Collected::Dry(report) => Ok(report),
+                Collected::Store(cause) => Err(cause),
+            })?;
+        if !dry_run {
+            for run in &report.runs {
+                self.forget_files(run)?;
+            }
+            self.shrink()?;
+        }
+        Ok(report)
+    }
+
+    fn forget_files(&self, run: &RunId) -> Result<(), StoreError> {
+        self.discard_mail(run)?;
+        match std::fs::remove_dir_all(self.run_dir(run)) {
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(e.into()),
+            _ => Ok(()),
+        }
+    }
+
+    fn shrink(&self) -> Result<(), StoreError> {
+        let (tell, told) = sync_channel(1);
+        self.writer()?.alone(Box::new(move |conn| {
+            let _ = tell.send(vacuum(conn));
+        }))?;
+        told.recv().unwrap_or(Err(StoreError::Closed))
+    }
+}
+
+enum Collected {
+    Dry(GcReport),
+    Store(StoreError),
+}
+
+impl From<StoreError> for Collected {
+    fn from(cause: StoreError) -> Self {
+        Self::Store(cause)
+    }
+}
+
+failure!(Collected);
+
+fn collect(conn: &Connection, gc: &Gc, live: &HashSet<String>) -> Result<GcReport, StoreError> {
+    let sql = "SELECT number, id, owner FROM runs
+               WHERE updated < ?1 AND (ended = 1 OR (?2 = 0 AND outcome IS NOT NULL)) ORDER BY number";
+    let mut rows = conn.prepare(sql)?;
+    let due = rows.query_map(params![int(gc.before_ms), gc.keep_parked], |r| {
+        Ok((r.get::<_, i64>(0)?, r.get::<_, String>(1)?, r.get::<_, Option<String>>(2)?))
+    })?;
+    let due: Vec<_> = due.collect::<rusqlite::Result<_>>()?;
+    let mut report = GcReport::default();
+    for (number, id, owner) in due {
+        if owner.is_some_and(|o| live.contains(&o)) {
+            continue;
+        }
+        report.bytes += delete(conn, number)?;
+        report.runs.extend(id.parse::<RunId>().ok());
+    }
+    let sql = "DELETE FROM blobs WHERE number NOT IN (SELECT blob FROM refs) RETURNING length(body)";
+    let mut rows = conn.prepare(sql)?;
+    let mut rows = rows.query([])?;
+    while let Some(row) = rows.next()? {
+        report.blobs += 1;
+        report.bytes += u64::try_from(row.get::<_, i64>(0)?).unwrap_or(0);
+    }
+    Ok(report)
+}
+
+/// Removes a run's rows and says how many bytes its records had.
+fn delete(conn: &Connection, number: i64) -> rusqlite::Result<u64> {
+    let range = [record_key(number, 0), record_key(number, u32::MAX)];
+    let sql = "SELECT coalesce(sum(length(body)), 0) FROM records WHERE key BETWEEN ?1 AND ?2";
+    let bytes: i64 = conn.query_row(sql, range, |r| r.get(0))?;
+    conn.execute("DELETE FROM records WHERE key BETWEEN ?1 AND ?2", range)?;
+    for sql in [
+        "DELETE FROM refs WHERE run = ?1",
+        "DELETE FROM consumed WHERE run = ?1",
+        "DELETE FROM runs WHERE number = ?1",
+    ] {
+        conn.execute(sql, [number])?;
+    }
+    Ok(u64::try_from(bytes).unwrap_or(0))
+}
+
+fn vacuum(conn: &Connection) -> Result<(), StoreError> {
+    let mut pages = conn.prepare("PRAGMA incremental_vacuum")?;
+    let mut rows = pages.query([])?;
+    // Each row read frees one page.
+    while rows.next()?.is_some() {}
+    drop(rows);
+    conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+    Ok(())
+}

@@ -1,0 +1,185 @@
+//! Which runs there are and how each stands, from columns the writer keeps: no record is read.
+
+use std::collections::HashSet;
+
+use rusqlite::types::Value;
+use rusqlite::{Connection, Row, params_from_iter};
+
+use crate::journal::Journal;
+use crate::lock;
+use crate::read::ReadError;
+use crate::run_id::{RunId, normal_prefix};
+use crate::store_error::{StoreError, failure};
+use crate::summary::{INTERRUPTED, RUNNING, Summary};
+
+const CANDIDATES: i64 = 10;
+const COLUMNS: &str = "id, owner, outcome, summary";
+
+/// Which runs to list, newest first.
+#[derive(Clone, Debug)]
+pub struct ListFilter {
+    /// State labels as `Summary::state` has them; empty means all. `halted` stands for every
+    /// `halted(…)`, `waiting` for every `waiting(…)`.
+    pub states: Vec<String>,
+    pub limit: u32,
+    pub offset: u32,
+}
+
+impl Default for ListFilter {
+    fn default() -> Self {
+        Self { states: Vec::new(), limit: 50, offset: 0 }
+    }
+}
+
+/// Why a prefix names no single run.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum FindError {
+    #[error("no run starts with `{0}`: list the runs to see their ids")]
+    NotFound(String),
+    #[error("`{prefix}` could be {}: type more of it", one_of(candidates))]
+    Ambiguous { prefix: String, candidates: Vec<RunId> },
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+failure!(FindError);
+
+fn one_of(candidates: &[RunId]) -> String {
+    candidates.iter().map(|c| format!("`{c}`")).collect::<Vec<_>>().join(", ")
+}
+
+impl Journal {
+    pub fn list(&self, filter: &ListFilter) -> Result<Vec<Summary>, ReadError> {
+        let live = lock::live(self.inner.lock.dir());
+        let (sql, values) = query(filter, &live);
+        self.read(|conn| {
+            let mut rows = conn.prepare(&sql)?;
+            let mut rows = rows.query(params_from_iter(values))?;
+            let mut found = Vec::new();
+            while let Some(row) = rows.next()? {
+                found.push(summary(row, &live)?);
+            }
+            Ok(found)
+        })
+    }
+
+    pub fn summary(&self, run: &RunId) -> Result<Summary, ReadError> {
+        let live = lock::live(self.inner.lock.dir());
+        self.read(|conn| {
+            let mut rows = conn.prepare_cached(&format!("SELECT {COLUMNS} FROM runs WHERE id = ?1"))?;
+            let mut rows = rows.query([run.as_str()])?;
+            match rows.next()? {
+                Some(row) => summary(row, &live),
+                None => Err(ReadError::NotFound(run.clone())),
+            }
+        })
+    }
+
+    /// The one run whose id starts with `prefix`.
+    pub fn find(&self, prefix: &str) -> Result<RunId, FindError> {
+        let not_found = || FindError::NotFound(prefix.chars().take(64).collect());
+        let normal = normal_prefix(prefix).ok_or_else(not_found)?;
+        let mut candidates: Vec<RunId> = self.read(|conn| starting_with(conn, &normal))?;
+        match candidates.len() {
+            0 => Err(not_found()),
+            1 => Ok(candidates.remove(0)),
+            _ => Err(FindError::Ambiguous { prefix: normal, candidates }),
+        }
+    }
+}
+
+fn starting_with(conn: &Connection, prefix: &str) -> Result<Vec<RunId>, FindError> {
+    let sql = "SELECT id FROM runs WHERE id >= ?1 AND id < ?1 || '~' ORDER BY id LIMIT ?2";
+    let mut rows = conn.prepare_cached(sql)?;
+    let ids = rows.query_map((prefix, CANDIDATES), |r| r.get::<_, String>(0))?;
+    let ids: Vec<String> = ids.collect::<rusqlite::Result<_>>()?;
+    Ok(ids.iter().filter_map(|id| id.parse().ok()).collect())
+}
+
+fn summary(row: &Row<'_>, live: &HashSet<String>) -> Result<Summary, ReadError> {
+    let owner: Option<String> = row.get(1)?;
+    let outcome: Option<String> = row.get(2)?;
+    let mut summary: Summary =
+        serde_json::from_str(row.get_ref(3)?.as_str().unwrap_or_default()).map_err(|e| {
+            let id = row.get::<_, String>(0).ok().and_then(|id| id.parse().ok());
+            let message = e.to_string();
+            id.map_or_else(
+                || ReadError::Store(StoreError::Damaged(message.clone())),
+                |run| ReadError::Summary { run, message: message.clone() },
+            )
+        })?;
+    if outcome.is_none() {
+        let driven = owner.is_some_and(|o| live.contains(&o));
+        (if driven { RUNNING } else { INTERRUPTED }).clone_into(&mut summary.state);
+    }
+    Ok(summary)
+}
+
+/// The statement for a filter. Everything it tests is in the index it walks.
+fn query(filter: &ListFilter, live: &HashSet<String>) -> (String, Vec<Value>) {
+    let mut values: Vec<Value> = Vec::new();
+    let mut tests = Vec::new();
+    let owned = |values: &mut Vec<Value>| {
+        values.extend(live.iter().cloned().map(Value::Text));
+        vec!["?"; live.len()].join(",")
+    };
+    for state in &filter.states {
+        match state.as_str() {
+            RUNNING => tests.push(format!("(outcome IS NULL AND owner IN ({}))", owned(&mut values))),
+            INTERRUPTED => tests.push(format!(
+                "(outcome IS NULL AND (owner IS NULL OR owner NOT IN ({})))",
+                owned(&mut values)
+            )),
+            class @ ("halted" | "waiting") => {
+                values.push(Value::Text(format!("{class}(*")));
+                tests.push("outcome GLOB ?".to_owned());
+            }
+            other => {
+                values.push(Value::Text(other.to_owned()));
+                tests.push("outcome = ?".to_owned());
+            }
+        }
+    }
+    let clause = if tests.is_empty() { String::new() } else { format!("WHERE {}", tests.join(" OR ")) };
+    values.push(Value::Integer(filter.limit.into()));
+    values.push(Value::Integer(filter.offset.into()));
+    let sql = format!(
+        "SELECT {COLUMNS} FROM runs INDEXED BY runs_newest {clause}
+         ORDER BY created DESC, number DESC LIMIT ? OFFSET ?"
+    );
+    (sql, values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema;
+
+    fn plan(sql: &str, values: Vec<Value>) -> String {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("journal.db");
+        schema::prepare(&path, schema::File::Journal).unwrap();
+        let conn = schema::connect(&path, schema::Use::Read).unwrap();
+        let mut rows = conn.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let lines = rows.query_map(params_from_iter(values), |r| r.get::<_, String>(3)).unwrap();
+        lines.map(Result::unwrap).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn the_list_walks_its_index_backwards_and_sorts_nothing() {
+        let live = HashSet::from(["1-0f.owner".to_owned()]);
+        for states in [vec![], vec!["running"], vec!["interrupted", "approved"], vec!["halted", "waiting"]] {
+            let states = states.into_iter().map(str::to_owned).collect();
+            let (sql, values) = query(&ListFilter { states, ..ListFilter::default() }, &live);
+            let plan = plan(&sql, values);
+            assert!(plan.contains("USING INDEX runs_newest"), "{plan}");
+            assert!(!plan.contains("TEMP B-TREE"), "{plan}");
+        }
+    }
+
+    #[test]
+    fn the_plan_check_notices_a_list_that_would_sort() {
+        let plan = plan("SELECT id FROM runs ORDER BY updated DESC LIMIT 5", vec![]);
+        assert!(plan.contains("TEMP B-TREE"), "{plan}");
+    }
+}

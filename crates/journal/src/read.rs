@@ -1,0 +1,166 @@
+//! Records and texts, read back and checked. Readers hold no transaction between two calls.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use gadfly_engine::{Digest, Input, Step, Text};
+use rusqlite::{Connection, OptionalExtension, params};
+use serde::{Deserialize, Serialize};
+
+use crate::codec;
+use crate::inbox::MailId;
+use crate::journal::Journal;
+use crate::run_id::RunId;
+use crate::schema::{record_key, seq_of};
+use crate::store_error::{StoreError, failure};
+
+/// How many records a stream holds at once.
+const PAGE: u32 = 32;
+
+/// One input and the engine's answer to it, with the texts of both.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Record {
+    pub seq: u32,
+    pub input: Input,
+    pub step: Step,
+}
+
+/// The stored form of a record; texts are stored beside it.
+#[derive(Serialize)]
+pub(crate) struct Pair<'a> {
+    pub(crate) input: &'a Input,
+    pub(crate) step: &'a Step,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct OwnedPair {
+    pub(crate) input: Input,
+    pub(crate) step: Step,
+}
+
+/// Why something could not be read back.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum ReadError {
+    #[error("there is no run `{0}` in this journal")]
+    NotFound(RunId),
+    #[error(
+        "record {seq} of run `{run}` is damaged: {message}. Restore the journal or import an export of it"
+    )]
+    Record { run: RunId, seq: u32, message: String },
+    #[error("the stored text {digest} is damaged: {message}. Restore the journal or import an export of it")]
+    Text { digest: Digest, message: String },
+    #[error("the summary of run `{run}` is damaged: {message}")]
+    Summary { run: RunId, message: String },
+    #[error("inbox entry {mail} is damaged: {message}")]
+    Mail { mail: MailId, message: String },
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+failure!(ReadError);
+
+impl Journal {
+    /// Up to `limit` records from `from` on, in order.
+    pub fn records(&self, run: &RunId, from: u32, limit: u32) -> Result<Vec<Record>, ReadError> {
+        self.read(|conn| {
+            let number = run_number(conn, run)?;
+            let sql = "SELECT key, size, body, input_texts, step_texts FROM records
+                       WHERE key BETWEEN ?1 AND ?2 ORDER BY key LIMIT ?3";
+            let mut rows = conn.prepare_cached(sql)?;
+            let (low, high) = (record_key(number, from), record_key(number, u32::MAX));
+            let mut rows = rows.query(params![low, high, limit])?;
+            let mut records: Vec<Record> = Vec::new();
+            while let Some(row) = rows.next()? {
+                let seq = seq_of(row.get(0)?);
+                let due = from.saturating_add(u32::try_from(records.len()).unwrap_or(u32::MAX));
+                let damaged = |message: String| ReadError::Record { run: run.clone(), seq, message };
+                if seq != due {
+                    return Err(damaged(format!("record {due} is missing before it")));
+                }
+                let size = usize::try_from(row.get::<_, i64>(1)?).unwrap_or(usize::MAX);
+                let json = codec::unpack(row.get_ref(2)?.as_blob().unwrap_or_default(), size);
+                let json = json.map_err(|e| damaged(e.to_string()))?;
+                let pair: OwnedPair = serde_json::from_slice(&json).map_err(|e| damaged(e.to_string()))?;
+                let OwnedPair { mut input, mut step } = pair;
+                input.texts = texts(conn, row.get_ref(3)?.as_blob_or_null().unwrap_or_default())?;
+                step.texts = texts(conn, row.get_ref(4)?.as_blob_or_null().unwrap_or_default())?;
+                records.push(Record { seq, input, step });
+            }
+            Ok(records)
+        })
+    }
+
+    /// All records of a run, a page at a time.
+    pub fn replay(&self, run: &RunId) -> Records {
+        Records { journal: self.clone(), run: run.clone(), next: 0, page: VecDeque::new(), over: false }
+    }
+
+    /// A stored text, checked against its digest.
+    pub fn text(&self, digest: &Digest) -> Result<Option<Arc<str>>, ReadError> {
+        self.read(|conn| body(conn, digest))
+    }
+}
+
+/// A stream of records that holds one page of them.
+pub struct Records {
+    journal: Journal,
+    run: RunId,
+    next: u32,
+    page: VecDeque<Record>,
+    over: bool,
+}
+
+impl Iterator for Records {
+    type Item = Result<Record, ReadError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.page.is_empty() && !self.over {
+            match self.journal.records(&self.run, self.next, PAGE) {
+                Ok(page) => {
+                    self.over = page.len() < PAGE as usize;
+                    self.next = self.next.saturating_add(PAGE);
+                    self.page = page.into();
+                }
+                Err(error) => {
+                    self.over = true;
+                    return Some(Err(error));
+                }
+            }
+        }
+        self.page.pop_front().map(Ok)
+    }
+}
+
+pub(crate) fn run_number(conn: &Connection, run: &RunId) -> Result<i64, ReadError> {
+    let sql = "SELECT number FROM runs WHERE id = ?1";
+    let number = conn.prepare_cached(sql)?.query_row([run.as_str()], |r| r.get(0));
+    number.optional()?.ok_or_else(|| ReadError::NotFound(run.clone()))
+}
+
+fn texts(conn: &Connection, hashes: Option<&[u8]>) -> Result<Vec<Text>, ReadError> {
+    let (hashes, _) = hashes.unwrap_or_default().as_chunks::<32>();
+    let mut found = Vec::with_capacity(hashes.len());
+    for hash in hashes {
+        let digest = Digest::from_bytes(*hash);
+        let missing = || ReadError::Text { digest, message: "it is missing".to_owned() };
+        found.push(Text::new(body(conn, &digest)?.ok_or_else(missing)?));
+    }
+    Ok(found)
+}
+
+fn body(conn: &Connection, digest: &Digest) -> Result<Option<Arc<str>>, ReadError> {
+    let sql = "SELECT size, body FROM blobs WHERE hash = ?1";
+    let mut found = conn.prepare_cached(sql)?;
+    let row = found.query_row([digest.as_bytes()], |r| {
+        let size = usize::try_from(r.get::<_, i64>(0)?).unwrap_or(usize::MAX);
+        Ok(codec::unpack(r.get_ref(1)?.as_blob().unwrap_or_default(), size))
+    });
+    let damaged = |message: String| ReadError::Text { digest: *digest, message };
+    let Some(bytes) = row.optional()? else { return Ok(None) };
+    let bytes = bytes.map_err(|e| damaged(e.to_string()))?;
+    if Digest::of(&bytes) != *digest {
+        return Err(damaged("its bytes do not have this digest".to_owned()));
+    }
+    let text = String::from_utf8(bytes).map_err(|e| damaged(e.to_string()))?;
+    Ok(Some(text.into()))
+}

@@ -1,0 +1,212 @@
+//! How one run stands, in a line's worth of facts: a pure fold over its records. No decision reads it.
+
+use gadfly_engine::event::Happened;
+use gadfly_engine::input::What;
+use gadfly_engine::review::Verdict;
+use gadfly_engine::turn::Role;
+use gadfly_engine::{Digest, EffectId, EffectKind, Input, Money, Outcome, Plan, Step, Waiting};
+use serde::{Deserialize, Serialize};
+
+use crate::run_id::RunId;
+
+/// No outcome yet, and a living process drives it.
+pub const RUNNING: &str = "running";
+/// No outcome yet, and nobody drives it.
+pub const INTERRUPTED: &str = "interrupted";
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Summary {
+    pub run: RunId,
+    pub title: String,
+    pub protocol: String,
+    /// Milliseconds since 1970.
+    pub created_ms: u64,
+    pub updated_ms: u64,
+    /// `running`, `interrupted`, or the outcome's label.
+    pub state: String,
+    /// The outcome's label, once there is one and until the run is resumed.
+    pub outcome: Option<String>,
+    /// Over for good; a parked run is not.
+    pub ended: bool,
+    /// Approved although the last verdict was a rejection.
+    pub overruled: bool,
+    pub rounds: u32,
+    pub rounds_max: u32,
+    pub calls: u32,
+    pub tokens: u64,
+    pub cost: Money,
+    /// The true cost is this or more: show it with `≥`.
+    pub cost_unknown: bool,
+    pub open_items: u32,
+    pub last_verdict: Option<Verdict>,
+    pub worker: Option<String>,
+    pub worker_model: Option<String>,
+    pub critic: Option<String>,
+    pub critic_model: Option<String>,
+    /// The file an approved draft is saved to.
+    pub out: Option<String>,
+    /// The last draft's text.
+    pub last_draft: Option<Digest>,
+    /// The effect a person's answer is awaited for.
+    pub waiting_for: Option<EffectId>,
+    /// Agents without a price row: what they use cannot be priced.
+    #[serde(default)]
+    unpriced: Vec<String>,
+}
+
+impl Summary {
+    pub fn new(run: RunId) -> Self {
+        Self {
+            run,
+            title: String::new(),
+            protocol: String::new(),
+            created_ms: 0,
+            updated_ms: 0,
+            state: RUNNING.to_owned(),
+            outcome: None,
+            ended: false,
+            overruled: false,
+            rounds: 0,
+            rounds_max: 0,
+            calls: 0,
+            tokens: 0,
+            cost: Money(0),
+            cost_unknown: false,
+            open_items: 0,
+            last_verdict: None,
+            worker: None,
+            worker_model: None,
+            critic: None,
+            critic_model: None,
+            out: None,
+            last_draft: None,
+            waiting_for: None,
+            unpriced: Vec::new(),
+        }
+    }
+
+    pub fn apply(&mut self, input: &Input, step: &Step) {
+        self.updated_ms = input.at.wall_ms;
+        match &input.what {
+            What::Started(start) => {
+                self.created_ms = input.at.wall_ms;
+                self.begin(&start.plan);
+            }
+            What::Resumed { .. } | What::Answered { .. } => self.outcome_cleared(),
+            What::Replied { effect: _, reply: gadfly_engine::Reply::Done(answer) } => {
+                // Which role answered is told by the `Charged` event's agent, below.
+                self.note_model(step, answer.model.as_deref());
+            }
+            What::Replied { .. } | What::Observed { .. } | What::Controlled(_) => {}
+        }
+        for event in &step.events {
+            self.happened(&event.what);
+        }
+        for effect in &step.effects {
+            if let EffectKind::Turn(turn) = &effect.kind {
+                match turn.role {
+                    Role::Worker => self.worker = Some(turn.agent.clone()),
+                    Role::Critic => self.critic = Some(turn.agent.clone()),
+                }
+            }
+            if effect.kind.has_reply() {
+                self.outcome_cleared();
+            }
+        }
+        if let Some(outcome) = &step.outcome {
+            self.decided(outcome);
+        }
+    }
+
+    fn begin(&mut self, plan: &Plan) {
+        self.title.clone_from(&plan.title);
+        self.protocol.clone_from(&plan.root.protocol);
+        let settings = &plan.root.settings;
+        let named = |key: &str| settings.get(key).and_then(|v| v.as_str()).map(str::to_owned);
+        self.worker = named("worker");
+        self.critic = named("critic");
+        let out = settings.get("out");
+        self.out = named("out")
+            .or_else(|| out.and_then(|o| o.get("path")).and_then(|p| p.as_str()).map(str::to_owned));
+        if let Some(rounds) = settings.get("rounds").and_then(serde_json::Value::as_u64) {
+            self.rounds_max = u32::try_from(rounds).unwrap_or(u32::MAX);
+        }
+        let model = |agent: &Option<String>| {
+            agent.as_ref().and_then(|a| plan.agents.get(a)).and_then(|card| card.model.clone())
+        };
+        self.worker_model = model(&self.worker);
+        self.critic_model = model(&self.critic);
+        self.unpriced = plan
+            .agents
+            .iter()
+            .filter(|(_, card)| card.price.is_none() && !card.person)
+            .map(|(name, _)| name.clone())
+            .collect();
+    }
+
+    fn note_model(&mut self, step: &Step, model: Option<&str>) {
+        let Some(model) = model else { return };
+        for event in &step.events {
+            if let Happened::Charged { agent, .. } = &event.what {
+                if self.worker.as_ref() == Some(agent) {
+                    self.worker_model = Some(model.to_owned());
+                }
+                if self.critic.as_ref() == Some(agent) {
+                    self.critic_model = Some(model.to_owned());
+                }
+            }
+        }
+    }
+
+    fn happened(&mut self, what: &Happened) {
+        match what {
+            Happened::RoundStarted { round, of } => {
+                self.rounds = (*round).max(self.rounds);
+                self.rounds_max = *of;
+            }
+            Happened::DraftMade { blob, .. } => self.last_draft = Some(*blob),
+            Happened::Reviewed { review, .. } => {
+                self.last_verdict = Some(review.verdict);
+                self.open_items = u32::try_from(review.open.len()).unwrap_or(u32::MAX);
+            }
+            Happened::RejectionOverruled { .. } => self.open_items = 0,
+            Happened::Charged { agent, usage, run, .. } => {
+                self.calls = run.calls;
+                self.tokens = run.tokens;
+                self.cost = run.money;
+                let unpriced = usage.cost.is_none() && usage.tokens() > 0 && self.unpriced.contains(agent);
+                self.cost_unknown |= run.unknown || unpriced;
+            }
+            Happened::CallLost { .. } => self.cost_unknown = true,
+            Happened::LimitsRaised { rounds: Some(rounds), .. } => self.rounds_max = *rounds,
+            Happened::AgentChanged { agent, card } => {
+                self.unpriced.retain(|a| a != agent);
+                if card.price.is_none() && !card.person {
+                    self.unpriced.push(agent.clone());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn outcome_cleared(&mut self) {
+        if !self.ended {
+            self.outcome = None;
+            self.waiting_for = None;
+            RUNNING.clone_into(&mut self.state);
+        }
+    }
+
+    fn decided(&mut self, outcome: &Outcome) {
+        self.state = outcome.label();
+        self.outcome = Some(outcome.label());
+        self.ended = outcome.is_ended();
+        self.overruled = matches!(outcome, Outcome::Approved { overruled: true, .. });
+        self.waiting_for = match outcome {
+            Outcome::Waiting(Waiting::Question { effect } | Waiting::Approval { effect }) => {
+                Some(effect.clone())
+            }
+            _ => None,
+        };
+    }
+}

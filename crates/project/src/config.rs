@@ -1,0 +1,230 @@
+//! The configuration of a project: layers in, one set of typed settings and all problems out.
+//!
+//! `parse` reads one layer, `Config::from_layers` lays them over each other (built-in < the user's own
+//! config < project; flags come last, per loop, in `Config::loop_for`) and checks what no layer can know
+//! alone. Deciding what a problem means for a command is the caller's business.
+
+mod agent;
+mod budget;
+mod endpoint;
+pub mod keys;
+mod loops;
+mod names;
+mod parse;
+#[cfg(test)]
+mod tests;
+mod value;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use gadfly_engine::budget::Limits;
+
+pub use agent::{AgentConfig, Key, System};
+pub use budget::loop_default;
+pub use endpoint::{BadEndpoint, Endpoint};
+pub use loops::{Flags, LoopConfig, RubricSetting, Task};
+pub use names::{Kind, Output, Protocol, vendor_host};
+pub use parse::{Partial, parse};
+
+use crate::file;
+use crate::place::{Layer, Problem, Source, Sourced, brief};
+use crate::root::Root;
+use crate::suggest;
+use keys::Section;
+use value::Table;
+
+/// Everything that is configured.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Config {
+    /// Agents that can be used; what is wrong with others is among the problems.
+    pub agents: BTreeMap<String, AgentConfig>,
+    pub defaults: Defaults,
+    /// As configured, over the defaults; `loop_for` adds flags and checks what a run needs.
+    pub loops: BTreeMap<String, LoopConfig>,
+    /// Caps of a run.
+    pub limits: Limits,
+    pub workspace: Workspace,
+    merged: Table,
+}
+
+/// `[defaults]`: what every loop starts from.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Defaults {
+    pub worker: Option<Sourced<String>>,
+    pub critic: Option<Sourced<String>>,
+    pub fallback_critic: Option<Sourced<String>>,
+    pub protocol: Option<Sourced<Protocol>>,
+    pub rounds: Option<Sourced<u64>>,
+    pub overrule: Option<Sourced<bool>>,
+}
+
+/// `[workspace]`: what a worker's own tree gets besides what git knows.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Workspace {
+    pub link: Vec<Sourced<String>>,
+    pub copy: Vec<Sourced<String>>,
+    pub setup: Option<Sourced<String>>,
+}
+
+const SEE_CHECK: &str = "see the other problems, or run `gadfly check`";
+
+impl Config {
+    /// Reads the user's own config, if there is one, and the project's `gadfly.toml`, if there is one.
+    pub fn load(root: &Root, user: Option<&Path>) -> (Self, Vec<Problem>) {
+        let mut problems = Vec::new();
+        let mut layers = Vec::new();
+        let user = user.filter(|path| path.exists()).map(|path| (Layer::User, path));
+        let project = root.config.as_deref().map(|path| (Layer::Project, path));
+        for (layer, path) in user.into_iter().chain(project) {
+            let dir = path.parent().unwrap_or(&root.dir);
+            match file::read_text(path) {
+                Ok(text) => {
+                    let shown = path.strip_prefix(&root.dir).unwrap_or(path);
+                    let (partial, found) = parse(&Source::new(layer, shown, dir, text));
+                    layers.push(partial);
+                    problems.extend(found);
+                }
+                Err(error) => problems.push(Problem::error(error.to_string())),
+            }
+        }
+        let (config, found) = Self::from_layers(layers);
+        problems.extend(found);
+        // In the order in which a reader goes through the files.
+        problems.sort_by(|a, b| {
+            let key = |p: &Problem| p.at.as_ref().map(|at| (at.file.clone(), at.span.start));
+            key(a).cmp(&key(b))
+        });
+        (config, problems)
+    }
+
+    /// Lays layers over each other, the first lowest. The problems are those of the whole, not those of
+    /// each layer, which `parse` has given.
+    pub fn from_layers(layers: impl IntoIterator<Item = Partial>) -> (Self, Vec<Problem>) {
+        let bottom = Table::new(Section::Top, Layer::BuiltIn, None);
+        let merged = layers.into_iter().fold(bottom, |low, Partial(high)| low.overlaid(high));
+        let mut problems = Vec::new();
+        let mut agents = BTreeMap::new();
+        for (name, table) in merged.tables("agents") {
+            if let Some(agent) = AgentConfig::build(name, table, &mut problems) {
+                agents.insert(name.to_owned(), agent);
+            }
+        }
+        let defaults = merged.table("defaults").map(Defaults::read).unwrap_or_default();
+        let workspace = merged.table("workspace").map(Workspace::read).unwrap_or_default();
+        if let Some(table) = merged.table("workspace") {
+            let message = "[workspace] has no effect yet: workspaces come with a later version";
+            problems.push(Problem::warning(message).at(table.place.as_ref()));
+        }
+        let limits = merged.table("budget").map(budget::limits).unwrap_or_default();
+        let mut config = Self { agents, defaults, loops: BTreeMap::new(), limits, workspace, merged };
+        config.check_defaults(&mut problems);
+        let names: Vec<String> = config.merged.tables("loops").map(|(name, _)| name.to_owned()).collect();
+        for name in names {
+            let table = config.loop_table(Some(&name));
+            let agents = config.agent_names();
+            let (mut found, mut own) = (Vec::new(), Vec::new());
+            let built = LoopConfig::build(Some(&name), &table, limits, &agents, &mut found);
+            // A wrong default is reported once, where it stands, and not again for every loop.
+            own.extend(found.into_iter().filter(|p| !problems.contains(p)));
+            problems.extend(own);
+            config.loops.insert(name, built);
+        }
+        (config, problems)
+    }
+
+    /// The loop of this name (or one made of defaults only) under these flags, with everything checked
+    /// that a run needs. The rubric is checked where it is built.
+    pub fn loop_for(&self, name: Option<&str>, flags: &Flags) -> (LoopConfig, Vec<Problem>) {
+        let mut problems = Vec::new();
+        if let Some(name) = name.filter(|n| !self.loops.contains_key(*n)) {
+            let known: Vec<&str> = self.loops.keys().map(String::as_str).collect();
+            let help = suggest::did_you_mean(name, &known)
+                .unwrap_or_else(|| "no loops are configured; give a task and --rubric instead".into());
+            problems.push(Problem::error(format!("there is no loop `{}`", brief(name))).help(help));
+        }
+        let table = self.loop_table(name).overlaid(flags.table(&mut problems));
+        let agents = self.agent_names();
+        let run = self.limits.with(flags.limits);
+        let mut built = LoopConfig::build(name, &table, run, &agents, &mut problems);
+        // A flag is above everything, also above the loop's own caps.
+        built.limits = built.limits.with(flags.limits);
+        for (role, agent) in [("worker", &built.worker), ("critic", &built.critic)] {
+            match agent {
+                None if !table.has(role) => problems.push(
+                    Problem::error(format!("no {role} is given"))
+                        .help(format!("use --{role} NAME, or set `{role}` in [defaults]"))
+                        .at(built.place.as_ref()),
+                ),
+                _ => {}
+            }
+        }
+        let roles = [
+            ("worker", &built.worker),
+            ("critic", &built.critic),
+            ("fallback critic", &built.fallback_critic),
+        ];
+        for (role, agent) in roles {
+            let Some(agent) = agent else { continue };
+            if agents.contains(&agent.value.as_str()) && !self.agents.contains_key(&agent.value) {
+                let message = format!("{role} `{}` cannot be used as it is configured", agent.value);
+                problems.push(Problem::error(message).help(SEE_CHECK).at(agent.place.as_ref()));
+            }
+        }
+        if let Some(name) = name.filter(|_| table.is_spoiled()) {
+            let message = format!("loop `{name}` cannot be used as it is configured");
+            problems.push(Problem::error(message).help(SEE_CHECK).at(built.place.as_ref()));
+        }
+        if built.task.is_none() && !table.has("task") && !table.has("task_file") {
+            let help = "give it as an argument, with --task-file FILE, or as `task` of a loop";
+            problems.push(Problem::error("there is no task").help(help).at(built.place.as_ref()));
+        }
+        (built, problems)
+    }
+
+    /// All agents by name, also those that cannot be used.
+    fn agent_names(&self) -> Vec<&str> {
+        self.merged.tables("agents").map(|(name, _)| name).collect()
+    }
+
+    fn loop_table(&self, name: Option<&str>) -> Table {
+        let mut base = Table::new(Section::Loop, Layer::BuiltIn, None);
+        for (key, value) in self.merged.table("defaults").into_iter().flat_map(Table::keys) {
+            base.insert(key, value.clone());
+        }
+        match name.and_then(|n| self.merged.tables("loops").find(|(name, _)| *name == n)) {
+            Some((_, table)) => base.overlaid(table.clone()),
+            None => base,
+        }
+    }
+
+    fn check_defaults(&self, problems: &mut Vec<Problem>) {
+        let agents = self.agent_names();
+        let Defaults { worker, critic, fallback_critic, .. } = &self.defaults;
+        for (role, agent) in [("worker", worker), ("critic", critic), ("fallback_critic", fallback_critic)] {
+            if let Some(agent) = agent.as_ref().filter(|a| !agents.contains(&a.value.as_str())) {
+                problems.push(loops::unknown_agent(role, agent, &agents));
+            }
+        }
+    }
+}
+
+impl Defaults {
+    fn read(table: &Table) -> Self {
+        Self {
+            worker: table.text("worker"),
+            critic: table.text("critic"),
+            fallback_critic: table.text("fallback_critic"),
+            protocol: table.protocol("protocol"),
+            rounds: table.whole("rounds"),
+            overrule: table.flag("overrule"),
+        }
+    }
+}
+
+impl Workspace {
+    fn read(table: &Table) -> Self {
+        let list = |key| table.texts(key).map(|l| l.value).unwrap_or_default();
+        Self { link: list("link"), copy: list("copy"), setup: table.text("setup") }
+    }
+}

@@ -1,0 +1,278 @@
+//! One agent's settings: typed, complete, each with its origin. How it is reached, not what it is asked.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use gadfly_engine::budget::{Limits, Money, Price};
+use gadfly_engine::digest::Digest;
+
+use super::budget;
+use super::endpoint::Endpoint;
+use super::keys::{self, Section, Use};
+use super::names::{Kind, Output, vendor_host};
+use super::value::Table;
+use crate::file;
+use crate::markdown;
+use crate::place::{Layer, Place, Problem, Sourced, brief};
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct AgentConfig {
+    pub name: String,
+    pub place: Option<Place>,
+    pub kind: Sourced<Kind>,
+    /// Always there for HTTP kinds, never for others.
+    pub base_url: Option<Sourced<Endpoint>>,
+    pub model: Option<Sourced<String>>,
+    pub vendor: Option<Sourced<String>>,
+    pub key: Option<Sourced<Key>>,
+    /// The named override: this host may get a key that belongs to another vendor.
+    pub send_key_to: Option<Sourced<String>>,
+    pub system: Option<Sourced<System>>,
+    /// The program and its arguments, `args` included; for kind `command`, else empty.
+    pub command: Vec<Sourced<String>>,
+    /// Names of variables passed through to the command.
+    pub env: Vec<Sourced<String>>,
+    pub script: Option<Sourced<PathBuf>>,
+    pub timeout: Sourced<Duration>,
+    pub connect_timeout: Sourced<Duration>,
+    pub idle_timeout: Sourced<Duration>,
+    pub max_tokens: Sourced<u64>,
+    pub temperature: Option<Sourced<f64>>,
+    pub concurrent: Sourced<u64>,
+    pub price: Option<Sourced<Price>>,
+    pub max_usd_per_call: Option<Sourced<Money>>,
+    pub max_tokens_per_call: Option<Sourced<u64>>,
+    pub output: Sourced<Output>,
+    pub limits: Limits,
+}
+
+/// Where an agent's key comes from. The key itself is never here.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Key {
+    Env(String),
+    Command(Vec<String>),
+}
+
+/// Standing instructions.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct System {
+    pub text: String,
+    /// The agent file it was read from, and the digest of all its bytes, front matter included.
+    pub file: Option<(PathBuf, Digest)>,
+}
+
+impl AgentConfig {
+    /// Whether its key may go to its host: a known vendor's key goes to that vendor, or where the user's
+    /// `send_key_to` says.
+    pub fn may_send_key(&self) -> bool {
+        let Some(base_url) = &self.base_url else { return false };
+        let Some(key) = &self.key else { return false };
+        let Key::Env(name) = &key.value else { return true };
+        vendor_host(name).is_none_or(|host| host == base_url.value.host)
+            || self.send_key_to.as_ref().is_some_and(|to| to.value.eq_ignore_ascii_case(&base_url.value.host))
+    }
+
+    /// Where briefs go, for people.
+    pub fn sends_to(&self) -> &str {
+        self.base_url.as_ref().map_or("this machine", |url| &url.value.host)
+    }
+
+    /// Calls cost nothing unless `price` says otherwise.
+    pub fn is_free(&self) -> bool {
+        self.price.is_none() && self.base_url.as_ref().is_none_or(|url| url.value.loopback)
+    }
+
+    /// None if the agent cannot be used; the problems then say why, here or in its layer.
+    pub(super) fn build(name: &str, table: &Table, problems: &mut Vec<Problem>) -> Option<Self> {
+        let said_before = problems.len();
+        let mut say = |problem: Problem, key: &str| problems.push(problem.at(table.place_of(key)));
+        let Some(kind) = table.kind("kind") else {
+            if !table.has("kind") {
+                let kinds: Vec<_> = Kind::ALL.iter().map(|k| k.name()).collect();
+                let message = format!("agent `{name}` has no `kind`");
+                say(Problem::error(message).help(format!("add one of: {}", kinds.join(", "))), "kind");
+            }
+            return None;
+        };
+        say_unused_and_missing(name, kind.value, table, &mut say);
+        let base_url = match table.text("base_url").filter(|_| kind.value.is_http()) {
+            Some(text) => match Endpoint::parse(&text.value) {
+                Ok(endpoint) => Some(text.with(endpoint)),
+                Err(why) => {
+                    let message = format!("`{}` is not a usable `base_url`: {why}", brief(&text.value));
+                    say(Problem::error(message), "base_url");
+                    return None;
+                }
+            },
+            None => kind.value.base_url().and_then(|url| Endpoint::parse(url).ok()).map(Sourced::built_in),
+        };
+        let system = match table.path("file") {
+            Some(path) => match file::read_text(&path.value) {
+                Ok(text) => {
+                    let file = Some((path.value.clone(), Digest::of(text.as_bytes())));
+                    Some(path.with(System { text: markdown::body(&text).trim().to_owned(), file }))
+                }
+                Err(error) => {
+                    say(Problem::error(format!("agent `{name}`: {error}")), "file");
+                    None
+                }
+            },
+            None => table.text("system").map(|s| s.map(|text| System { text, file: None })),
+        };
+        let command = [table.texts("command"), table.texts("args")];
+        let key_env = table.text("key_env").map(|k| k.map(Key::Env));
+        let key_command = || {
+            let list = table.texts("key_command")?;
+            Some(list.map(|words| Key::Command(words.into_iter().map(|w| w.value).collect())))
+        };
+        let agent = Self {
+            name: name.to_owned(),
+            place: table.place.clone(),
+            base_url,
+            model: table.text("model"),
+            vendor: table.text("vendor"),
+            key: key_env.or_else(key_command),
+            send_key_to: table.text("send_key_to"),
+            system,
+            command: command.into_iter().flatten().flat_map(|list| list.value).collect(),
+            env: table.texts("env").map(|list| list.value).unwrap_or_default(),
+            script: table.path("script"),
+            timeout: table.time("timeout").unwrap_or(Sourced::built_in(keys::TIMEOUT)),
+            connect_timeout: table
+                .time("connect_timeout")
+                .unwrap_or(Sourced::built_in(keys::CONNECT_TIMEOUT)),
+            idle_timeout: table.time("idle_timeout").unwrap_or(Sourced::built_in(keys::IDLE_TIMEOUT)),
+            max_tokens: table.whole("max_tokens").unwrap_or(Sourced::built_in(keys::MAX_TOKENS)),
+            temperature: table.number("temperature"),
+            concurrent: table.whole("concurrent").unwrap_or(Sourced::built_in(keys::CONCURRENT)),
+            price: table.table("price").and_then(|t| price(name, t, &mut say)),
+            max_usd_per_call: table.number("max_usd_per_call").map(|n| n.map(Money::from_usd)),
+            max_tokens_per_call: table.whole("max_tokens_per_call"),
+            output: table.output("output").unwrap_or(Sourced::built_in(Output::default())),
+            limits: table.table("budget").map(budget::limits).unwrap_or_default(),
+            kind,
+        };
+        agent.check_names(&mut say);
+        if agent.key.is_some() || !(table.has("key_env") || table.has("key_command")) {
+            agent.check_key(&mut say);
+        }
+        let wrong = problems.iter().skip(said_before).any(Problem::is_error);
+        (!wrong && !table.is_spoiled()).then_some(agent)
+    }
+
+    fn check_names(&self, say: &mut impl FnMut(Problem, &str)) {
+        let is_variable = |name: &str| {
+            !name.starts_with(|c: char| c.is_ascii_digit())
+                && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        };
+        let key = self.key.as_ref().and_then(|k| match &k.value {
+            Key::Env(name) => Some(name.as_str()),
+            Key::Command(_) => None,
+        });
+        if let Some(name) = key.filter(|n| !is_variable(n)) {
+            // Not repeated in the message: it may be the key itself.
+            let message = format!(
+                "`key_env` of agent `{}` must be the name of a variable ({} characters that are no name)",
+                self.name,
+                name.chars().count()
+            );
+            let help = "put the key into a variable and its name here, like key_env = \"OPENAI_API_KEY\"";
+            say(Problem::error(message).help(help), "key_env");
+        }
+        for name in self.env.iter().filter(|n| !is_variable(&n.value)) {
+            let message = format!(
+                "`env` of agent `{}` names `{}`, which is no variable",
+                self.name,
+                brief(&name.value)
+            );
+            say(Problem::error(message).help("give names only, like env = [\"HOME\"]"), "env");
+        }
+    }
+
+    fn check_key(&self, say: &mut impl FnMut(Problem, &str)) {
+        let Some(base_url) = &self.base_url else { return };
+        let host = &base_url.value.host;
+        let Some(key) = &self.key else {
+            if let Some(to) = self.kind.value.base_url().filter(|_| base_url.layer == Layer::BuiltIn) {
+                let message = format!("agent `{}` sends no key to {to}", self.name);
+                let help = "add `key_env = \"…\"` with the name of the variable that holds it";
+                say(Problem::warning(message).help(help), "kind");
+            }
+            return;
+        };
+        if let Some(to) = &self.send_key_to
+            && !to.value.eq_ignore_ascii_case(host)
+        {
+            let message = format!("`send_key_to` names `{}`, but the key goes to `{host}`", brief(&to.value));
+            say(
+                Problem::error(message).help(format!("write send_key_to = \"{host}\" or remove it")),
+                "send_key_to",
+            );
+        } else if let Key::Env(name) = &key.value
+            && let Some(vendor) = vendor_host(name)
+            && !self.may_send_key()
+        {
+            let message = format!("`{name}` is a key for {vendor} and is not sent to {host}");
+            let help = format!("name another variable, or say that you mean it: send_key_to = \"{host}\"");
+            // A server on this machine usually wants no key at all, so the agent works without it.
+            let problem =
+                if base_url.value.loopback { Problem::warning(message) } else { Problem::error(message) };
+            say(problem.help(help), "key_env");
+        }
+        if !base_url.value.tls && !base_url.value.loopback {
+            let message = format!("the key of agent `{}` goes to {host} unencrypted", self.name);
+            say(Problem::warning(message).help("use https://"), "base_url");
+        }
+    }
+}
+
+fn say_unused_and_missing(name: &str, kind: Kind, table: &Table, say: &mut impl FnMut(Problem, &str)) {
+    for (key, _) in table.keys() {
+        if let Some(Use::Kinds(kinds)) = keys::find(Section::Agent, key).map(|k| k.used)
+            && !kinds.contains(&kind)
+        {
+            let list: Vec<_> = kinds.iter().map(|k| k.name()).collect();
+            let message = format!("`{key}` has no effect on agent `{name}` of kind `{kind}`");
+            say(Problem::warning(message).help(format!("it is for: {}", list.join(", "))), key);
+        }
+    }
+    let required = match kind {
+        Kind::OpenAi | Kind::Anthropic => Some(("model", "model = \"the model's name\"")),
+        Kind::Command => Some(("command", "command = [\"./critic.sh\"]")),
+        Kind::Scripted => Some(("script", "script = \"replies.toml\"")),
+        Kind::Person => None,
+    };
+    match required {
+        Some((key, example)) if !table.has(key) => {
+            let message = format!("agent `{name}` of kind `{kind}` needs `{key}`");
+            say(Problem::error(message).help(format!("add {example}")), "kind");
+        }
+        _ => {}
+    }
+}
+
+fn price(name: &str, table: &Table, say: &mut impl FnMut(Problem, &str)) -> Option<Sourced<Price>> {
+    let (Some(input), Some(output)) = (table.number("input"), table.number("output")) else {
+        if !table.has("input") || !table.has("output") {
+            let message = format!("the price of agent `{name}` needs `input` and `output`");
+            say(
+                Problem::error(message)
+                    .help("dollars per million tokens, like { input = 3.0, output = 15.0 }"),
+                "price",
+            );
+        }
+        return None;
+    };
+    // Dollars per million tokens are micro-dollars per token.
+    let per_token = |usd: f64| Money::from_usd(usd / 1e6).0;
+    let or_input = |key| table.number(key).map_or(input.value, |n| n.value);
+    let price = Price {
+        input: per_token(input.value),
+        output: per_token(output.value),
+        // What is not stated is charged in full: an estimate may be too high, never too low.
+        cache_read: per_token(or_input("cache_read")),
+        cache_write: per_token(or_input("cache_write")),
+        as_of: "config".to_owned(),
+    };
+    Some(Sourced { value: price, layer: table.layer, place: table.place.clone() })
+}

@@ -1,0 +1,593 @@
+//! What a user sees when a configuration is right or wrong.
+
+use std::fs;
+use std::time::Duration;
+
+use insta::assert_snapshot;
+use proptest::prelude::*;
+
+use super::*;
+use crate::place::Severity;
+
+const EXAMPLE: &str = r#"
+[agents.writer]
+kind = "openai"
+base_url = "http://127.0.0.1:11434/v1"
+model = "qwen3"
+key_env = "WRITER_KEY"
+system = "You write tight prose."
+timeout = 90
+price = { input = 3.0, output = 15 }
+
+[agents.critic]
+kind = "command"
+command = ["./critic.sh"]
+
+[defaults]
+worker = "writer"
+critic = "critic"
+
+[loops.abstract]
+protocol = "revise"
+task = "Write the abstract."
+rubric = ["at most 150 words", "states the sample size"]
+out = "paper/abstract.md"
+budget = { minutes = 5 }
+
+[budget]
+usd = 2.0
+tokens = 200000
+minutes = 45
+"#;
+
+fn source(layer: Layer, text: &str) -> Source {
+    let file = if layer == Layer::User { "config.toml" } else { "gadfly.toml" };
+    Source::new(layer, file, "/nowhere/project", text)
+}
+
+fn read_layers(layers: &[(Layer, &str)]) -> (Config, Vec<Problem>) {
+    let mut problems = Vec::new();
+    let mut partials = Vec::new();
+    for (layer, text) in layers {
+        let (partial, found) = parse(&source(*layer, text));
+        partials.push(partial);
+        problems.extend(found);
+    }
+    let (config, found) = Config::from_layers(partials);
+    problems.extend(found);
+    (config, problems)
+}
+
+fn read(text: &str) -> (Config, Vec<Problem>) {
+    read_layers(&[(Layer::Project, text)])
+}
+
+fn shown(problems: &[Problem]) -> String {
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+fn problems(text: &str) -> String {
+    shown(&read(text).1)
+}
+
+#[test]
+fn a_right_configuration_becomes_typed_settings() {
+    let (config, problems) = read(EXAMPLE);
+    assert_eq!(problems, []);
+    let writer = &config.agents["writer"];
+    assert_eq!(writer.kind.value, Kind::OpenAi);
+    assert_eq!(writer.sends_to(), "127.0.0.1");
+    assert_eq!(writer.timeout.value, Duration::from_secs(90));
+    assert_eq!(writer.connect_timeout.layer, Layer::BuiltIn);
+    let price = &writer.price.as_ref().unwrap().value;
+    assert_eq!((price.input, price.output, price.cache_read), (3_000, 15_000, 3_000));
+    assert_eq!(writer.system.as_ref().unwrap().value.text, "You write tight prose.");
+    let place = writer.model.as_ref().unwrap().place.as_ref().unwrap();
+    assert_eq!(&EXAMPLE[place.span.clone()], "\"qwen3\"");
+    assert_eq!((place.line, place.col), (5, 9));
+
+    let the_loop = &config.loops["abstract"];
+    assert_eq!(the_loop.worker.as_ref().unwrap().value, "writer");
+    assert_eq!(the_loop.rounds, Sourced::built_in(3));
+    assert_eq!(the_loop.out.as_ref().unwrap().value, Path::new("/nowhere/project/paper/abstract.md"));
+    assert_eq!(the_loop.limits.active_ms, Some(5 * 60_000));
+    assert_eq!(the_loop.limits.calls, Some(50));
+    assert_eq!(config.limits.money.unwrap().usd(), 2.0);
+}
+
+#[test]
+fn an_empty_configuration_is_right() {
+    let (config, problems) = read("");
+    assert_eq!(problems, []);
+    assert!(config.agents.is_empty());
+}
+
+#[test]
+fn unknown_names_get_the_nearest_one() {
+    let text = r#"
+workr = "x"
+worker = "x"
+[agents.writer]
+kind = "opnai"
+[agents.critic]
+kind = "command"
+comand = ["x"]
+command = ["x"]
+[defaults]
+critic = "critc"
+[loops.a]
+worker = "painter"
+protocol = "revize"
+banana = 1
+[budgets]
+"#;
+    assert_snapshot!(problems(text), @r#"
+    error: unknown key `workr`
+      at gadfly.toml:2:1
+      help: known here: `agents`, `defaults`, `loops`, `budget`, `workspace`
+    error: unknown key `worker`
+      at gadfly.toml:3:1
+      help: `worker` belongs in [defaults]
+    error: unknown kind `opnai`
+      at gadfly.toml:5:8
+      help: did you mean `openai`?
+    error: unknown key `comand` in `agents.critic`
+      at gadfly.toml:8:1
+      help: did you mean `command`?
+    error: unknown protocol `revize`
+      at gadfly.toml:14:12
+      help: did you mean `revise`?
+    error: unknown key `banana` in `loops.a`
+      at gadfly.toml:15:1
+      help: known here: `protocol`, `worker`, `critic`, `fallback_critic`, `task`, `task_file`, `phase`, `rubric`, `rounds`, `overrule`, `draft`, `with`, `out`, `budget`, `critics`, `criteria`, `scope`, `verify`, `block_on`, `escalate_to`
+    error: unknown key `budgets`
+      at gadfly.toml:16:2
+      help: did you mean `budget`?
+    error: `critic` names agent `critc`, which is not configured
+      at gadfly.toml:11:10
+      help: did you mean `critic`?
+    error: `worker` names agent `painter`, which is not configured
+      at gadfly.toml:13:10
+      help: known here: `critic`, `writer`
+    "#);
+}
+
+#[test]
+fn wrong_types_and_ranges_say_what_was_expected() {
+    let text = r#"
+loops = 3
+[agents.a]
+kind = "openai"
+model = 7
+timeout = 0
+idle_timeout = "soon"
+concurrent = 1.5
+temperature = "hot"
+price = 3
+max_tokens = -1
+[agents.b]
+kind = "command"
+command = "critic.sh --strict"
+env = ["OK", 1, ""]
+[agents.c]
+kind = "command"
+command = []
+[agents."d e"]
+kind = "person"
+[budget]
+usd = -1
+tokens = 99999999999999999999
+minutes = nan
+[defaults]
+rounds = 101
+overrule = "no"
+"#;
+    assert_snapshot!(problems(text), @r#"
+    error: `loops` must be tables, written as [loops.NAME], not a whole number
+      at gadfly.toml:2:9
+    error: `agents.a.model` must be a string, not a whole number
+      at gadfly.toml:5:9
+    error: `agents.a.timeout` must be a time above zero, at most 7 days, not 0
+      at gadfly.toml:6:11
+      help: seconds as a number, or text like "90s", "5m", "1h30m"
+    error: `agents.a.idle_timeout` must be a time above zero, at most 7 days, not "soon"
+      at gadfly.toml:7:16
+      help: seconds as a number, or text like "90s", "5m", "1h30m"
+    error: `agents.a.concurrent` must be a whole number from 1 to 256, not a number
+      at gadfly.toml:8:14
+    error: `agents.a.temperature` must be a number from 0 to 2, not a string
+      at gadfly.toml:9:15
+    error: `agents.a.price` must be a table, not a whole number
+      at gadfly.toml:10:9
+    error: `agents.a.max_tokens` must be a whole number from 1 to 1000000000, not -1
+      at gadfly.toml:11:14
+    error: `agents.b.command` must be a list of strings, the program first, not a string
+      at gadfly.toml:14:11
+      help: like ["./critic.sh", "--strict"]; there is no shell
+    error: `agents.b.env[1]` must be a string, not a whole number
+      at gadfly.toml:15:14
+    error: `agents.b.env[2]` must be a string, not an empty string
+      at gadfly.toml:15:17
+    error: `agents.c.command` must be a list of strings, the program first, not an empty list
+      at gadfly.toml:18:11
+      help: like ["./critic.sh", "--strict"]; there is no shell
+    error: `agents.d e` is not a usable name
+      at gadfly.toml:19:9
+      help: use letters, digits, `-` and `_`, at most 64 of them
+    error: `budget.usd` must be a number from 0 to 1000000, not -1
+      at gadfly.toml:22:7
+    error: `budget.tokens` must be a whole number from 0 to 1000000000000, not 99999999999999999999
+      at gadfly.toml:23:10
+    error: `budget.minutes` must be a number from 0 to 525600, not nan
+      at gadfly.toml:24:11
+    error: `defaults.rounds` must be a whole number from 1 to 100, not 101
+      at gadfly.toml:26:10
+    error: `defaults.overrule` must be true or false, not a string
+      at gadfly.toml:27:12
+    warning: agent `a` sends no key to https://api.openai.com/v1
+      at gadfly.toml:4:8
+      help: add `key_env = "…"` with the name of the variable that holds it
+    "#);
+}
+
+#[test]
+fn zero_is_not_infinite() {
+    let (config, found) = read("[budget]\nusd = 0\ntokens = 0\nminutes = 0\ncalls = 0");
+    assert_eq!(found, []);
+    assert_eq!(config.limits.money.unwrap().0, 0);
+    assert_eq!(config.limits.tokens, Some(0));
+    assert_eq!(config.limits.active_ms, Some(0));
+    assert_eq!(config.limits.calls, Some(0));
+    assert!(problems("[defaults]\nrounds = 0").contains("from 1 to 100, not 0"));
+}
+
+#[test]
+fn what_comes_later_says_so() {
+    let text = r#"
+[agents.a]
+kind = "claude-code"
+[agents.b]
+kind = "person"
+output = "files"
+[loops.one]
+protocol = "score"
+critics = ["a"]
+[loops.two]
+criteria = "c.md"
+verify = ["cargo test"]
+[workspace]
+link = ["target"]
+"#;
+    assert_snapshot!(problems(text), @r#"
+    error: kind `claude-code` comes with a later version
+      at gadfly.toml:3:8
+      help: available now: `openai`, `anthropic`, `command`, `person`, `scripted`
+    error: `output = "files"` comes with workspaces, in a later version
+      at gadfly.toml:6:10
+      help: available now: `reply`
+    error: protocol `score` comes with a later version
+      at gadfly.toml:8:12
+      help: available now: `revise`
+    warning: [workspace] has no effect yet: workspaces come with a later version
+      at gadfly.toml:13:1
+    error: `criteria` belongs to protocol `converge`; this loop follows `revise`
+      at gadfly.toml:11:12
+      help: remove `criteria`: it comes with a later version
+    error: `verify` belongs to the protocols `audit`, `converge`, `watch`; this loop follows `revise`
+      at gadfly.toml:12:10
+      help: remove `verify`: it comes with a later version
+    "#);
+}
+
+#[test]
+fn each_kind_says_what_it_needs_and_what_it_ignores() {
+    let text = r#"
+[agents.a]
+kind = "anthropic"
+[agents.b]
+kind = "command"
+temperature = 1
+[agents.c]
+kind = "scripted"
+[agents.d]
+model = "x"
+[agents.e]
+kind = "openai"
+model = "m"
+price = { input = 1 }
+system = "x"
+file = "y.md"
+"#;
+    assert_snapshot!(problems(text), @r#"
+    error: `system` and `file` cannot both be given in `agents.e`
+      at gadfly.toml:16:8
+      help: keep one of them
+    error: agent `a` of kind `anthropic` needs `model`
+      at gadfly.toml:3:8
+      help: add model = "the model's name"
+    warning: agent `a` sends no key to https://api.anthropic.com
+      at gadfly.toml:3:8
+      help: add `key_env = "…"` with the name of the variable that holds it
+    warning: `temperature` has no effect on agent `b` of kind `command`
+      at gadfly.toml:6:15
+      help: it is for: openai, anthropic
+    error: agent `b` of kind `command` needs `command`
+      at gadfly.toml:5:8
+      help: add command = ["./critic.sh"]
+    error: agent `c` of kind `scripted` needs `script`
+      at gadfly.toml:8:8
+      help: add script = "replies.toml"
+    error: agent `d` has no `kind`
+      at gadfly.toml:9:9
+      help: add one of: openai, anthropic, command, person, scripted
+    error: agent `e`: `/nowhere/project/y.md` does not exist
+      at gadfly.toml:16:8
+    error: the price of agent `e` needs `input` and `output`
+      at gadfly.toml:14:1
+      help: dollars per million tokens, like { input = 3.0, output = 15.0 }
+    warning: agent `e` sends no key to https://api.openai.com/v1
+      at gadfly.toml:12:8
+      help: add `key_env = "…"` with the name of the variable that holds it
+    "#);
+}
+
+#[test]
+fn broken_toml_gives_the_parsers_errors_and_their_places() {
+    assert_snapshot!(problems("[agents.a\nkind = \"openai\"\nx = = 1\n"), @r#"
+    error: not valid TOML: unclosed table, expected `]`
+      at gadfly.toml:1:10
+    error: not valid TOML: extra `=`, expected nothing
+      at gadfly.toml:3:5
+    error: not valid TOML: unexpected key or value, expected newline, `#`
+      at gadfly.toml:3:7
+      help: nothing else in this file was checked, because it does not parse
+    "#);
+}
+
+#[test]
+fn a_key_does_not_leave_its_vendor_by_accident() {
+    let agent = |more: &str| {
+        format!("[agents.a]\nkind = \"openai\"\nmodel = \"m\"\nkey_env = \"OPENAI_API_KEY\"\n{more}\n")
+    };
+    assert_eq!(problems(&agent("")), "");
+    assert_snapshot!(problems(&agent("base_url = \"https://evil.example/v1\"")), @r#"
+    error: `OPENAI_API_KEY` is a key for api.openai.com and is not sent to evil.example
+      at gadfly.toml:4:11
+      help: name another variable, or say that you mean it: send_key_to = "evil.example"
+    "#);
+    assert_snapshot!(problems(&agent("base_url = \"http://127.0.0.1:8080\"")), @r#"
+    warning: `OPENAI_API_KEY` is a key for api.openai.com and is not sent to 127.0.0.1
+      at gadfly.toml:4:11
+      help: name another variable, or say that you mean it: send_key_to = "127.0.0.1"
+    "#);
+    assert_snapshot!(problems(&agent("base_url = \"http://proxy.example\"\nsend_key_to = \"other.example\"")), @r#"
+    error: `send_key_to` names `other.example`, but the key goes to `proxy.example`
+      at gadfly.toml:6:15
+      help: write send_key_to = "proxy.example" or remove it
+    warning: the key of agent `a` goes to proxy.example unencrypted
+      at gadfly.toml:5:12
+      help: use https://
+    "#);
+    let (config, found) =
+        read(&agent("base_url = \"https://proxy.example\"\nsend_key_to = \"proxy.example\""));
+    assert_eq!(found, []);
+    assert!(config.agents["a"].may_send_key());
+    let (config, _) = read(&agent("base_url = \"http://127.0.0.1:8080\""));
+    assert!(!config.agents["a"].may_send_key());
+}
+
+#[test]
+fn a_key_pasted_in_place_of_its_name_is_refused_and_not_repeated() {
+    let text = "[agents.a]\nkind = \"openai\"\nmodel = \"m\"\nkey_env = \"sk-live-1234567890\"\n";
+    let found = problems(text);
+    assert!(found.contains("must be the name of a variable"), "{found}");
+    assert!(!found.contains("sk-live"), "{found}");
+}
+
+#[test]
+fn a_later_layer_wins_key_by_key_and_remembers_who_said_what() {
+    let user = "[agents.w]\nkind = \"openai\"\nmodel = \"small\"\nbase_url = \"http://localhost/v1\"\n[budget]\nusd = 1";
+    let project = "[agents.w]\nmodel = \"large\"\n[budget]\ntokens = 5";
+    let (config, problems) = read_layers(&[(Layer::User, user), (Layer::Project, project)]);
+    assert_eq!(problems, []);
+    let agent = &config.agents["w"];
+    assert_eq!(
+        (agent.model.as_ref().unwrap().value.as_str(), agent.model.as_ref().unwrap().layer),
+        ("large", Layer::Project)
+    );
+    assert_eq!(agent.base_url.as_ref().unwrap().layer, Layer::User);
+    assert_eq!((config.limits.money.unwrap().usd(), config.limits.tokens), (1.0, Some(5)));
+}
+
+#[test]
+fn an_agent_that_states_its_kind_again_takes_nothing_from_the_one_below() {
+    let user =
+        "[agents.w]\nkind = \"openai\"\nmodel = \"m\"\nkey_env = \"SECRET\"\nbase_url = \"http://localhost\"";
+    let project = "[agents.w]\nkind = \"openai\"\nmodel = \"m\"\nbase_url = \"https://evil.example\"";
+    let (config, _) = read_layers(&[(Layer::User, user), (Layer::Project, project)]);
+    assert_eq!(config.agents["w"].key, None);
+    // Without the restated kind the layers do mix, and trust is needed for that: see `trust.rs`.
+    let (config, _) =
+        read_layers(&[(Layer::User, user), (Layer::Project, &project.replace("kind = \"openai\"\n", ""))]);
+    assert!(config.agents["w"].key.is_some());
+}
+
+#[test]
+fn flags_win_over_everything() {
+    let (config, _) = read(EXAMPLE);
+    let flags = Flags {
+        critic: Some("writer".into()),
+        rounds: Some(7),
+        task_file: Some("t.md".into()),
+        limits: Limits { active_ms: Some(1000), ..Limits::default() },
+        ..Flags::default()
+    };
+    let (chosen, problems) = config.loop_for(Some("abstract"), &flags);
+    assert_eq!(problems, []);
+    assert_eq!(chosen.critic, Some(Sourced::flag("writer".into())));
+    assert_eq!(chosen.rounds, Sourced::flag(7));
+    assert_eq!(chosen.task, Some(Sourced::flag(Task::File("t.md".into()))));
+    assert_eq!(chosen.limits.active_ms, Some(1000));
+    assert_eq!(chosen.worker.unwrap().layer, Layer::Project);
+}
+
+#[test]
+fn a_run_that_cannot_start_says_everything_it_lacks() {
+    let (config, _) = read("[agents.writer]\nkind = \"person\"\n[agents.broken]\nkind = \"codex\"");
+    let flags = Flags {
+        critic: Some("writter".into()),
+        protocol: Some("audit".into()),
+        rounds: Some(0),
+        ..Flags::default()
+    };
+    assert_snapshot!(shown(&config.loop_for(Some("abstrct"), &flags).1), @r#"
+    error: there is no loop `abstrct`
+      help: no loops are configured; give a task and --rubric instead
+    error: --rounds must be a whole number from 1 to 100, not 0
+    error: protocol `audit` comes with a later version
+      help: available now: `revise`
+    error: `--critic` names agent `writter`, which is not configured
+      help: did you mean `writer`?
+    error: no worker is given
+      help: use --worker NAME, or set `worker` in [defaults]
+    error: there is no task
+      help: give it as an argument, with --task-file FILE, or as `task` of a loop
+    "#);
+    let flags = Flags {
+        worker: Some("broken".into()),
+        task: Some("T".into()),
+        critic: Some("writer".into()),
+        ..Flags::default()
+    };
+    assert_snapshot!(shown(&config.loop_for(None, &flags).1), @r#"
+    error: worker `broken` cannot be used as it is configured
+      help: see the other problems, or run `gadfly check`
+    "#);
+}
+
+#[test]
+fn an_agent_or_a_loop_with_a_refused_setting_is_not_used_without_it() {
+    let text = "[agents.w]\nkind = \"person\"\n[agents.c]\nkind = \"command\"\ncommand = [\"x\"]\nbudget = { usd = -1 }\n[loops.l]\ntask = \"T\"\nworker = \"w\"\ncritic = \"c\"\nbudget = { calls = \"few\" }\n";
+    let (config, _) = read(text);
+    assert!(!config.agents.contains_key("c"));
+    assert_snapshot!(shown(&config.loop_for(Some("l"), &Flags::default()).1), @"");
+    let right = text.replace("-1", "1").replace("\"few\"", "3");
+    assert_eq!(read(&right).0.loop_for(Some("l"), &Flags::default()).1, []);
+}
+
+#[test]
+fn files_of_a_project_stay_in_the_project_and_the_users_do_not_have_to() {
+    let tmp = tempfile::tempdir().unwrap();
+    let dir = tmp.path().join("project");
+    fs::create_dir(&dir).unwrap();
+    fs::write(tmp.path().join("x.md"), "---\nname: x\n---\nBe kind.").unwrap();
+    let text = "[agents.a]\nkind = \"command\"\ncommand = [\"x\"]\nfile = \"../x.md\"\n[loops.l]\nwith = [\"/etc/passwd\"]\nout = \"../o\"\n";
+    let (_, found) = parse(&Source::new(Layer::Project, "gadfly.toml", &dir, text));
+    assert_eq!(
+        found.iter().filter(|p| p.message.contains("outside the project")).count(),
+        3,
+        "{}",
+        shown(&found)
+    );
+    let (partial, found) = parse(&Source::new(Layer::User, "config.toml", &dir, text));
+    assert_eq!(found, []);
+    let (config, found) = Config::from_layers([partial]);
+    assert_eq!(found, []);
+    assert_eq!(config.agents["a"].system.as_ref().unwrap().value.text, "Be kind.");
+}
+
+#[test]
+fn loading_reads_both_files_and_reports_what_cannot_be_read() {
+    let tmp = tempfile::tempdir().unwrap();
+    let user = tmp.path().join("config.toml");
+    let dir = tmp.path().join("project");
+    fs::create_dir(&dir).unwrap();
+    fs::write(&user, "[agents.me]\nkind = \"person\"").unwrap();
+    fs::write(dir.join("gadfly.toml"), "[defaults]\nworker = \"me\"\ncritic = \"you\"").unwrap();
+    let (config, problems) = Config::load(&Root::find(&dir), Some(&user));
+    assert_eq!(config.agents.len(), 1);
+    assert_eq!(problems.len(), 1);
+    assert_eq!(problems[0].at.as_ref().unwrap().to_string(), "gadfly.toml:3:10");
+
+    fs::write(dir.join("gadfly.toml"), [0xff]).unwrap();
+    let (_, problems) = Config::load(&Root::find(&dir), Some(&tmp.path().join("none.toml")));
+    assert!(problems[0].message.contains("not UTF-8"), "{}", shown(&problems));
+}
+
+#[test]
+fn a_configuration_beyond_all_measure_is_refused() {
+    let text = "#".repeat(usize::try_from(file::LARGEST).unwrap() + 1);
+    assert!(problems(&text).contains("larger than"));
+    assert_eq!(problems(&text[1..]), "");
+}
+
+fn check_spans(text: &str) {
+    let (_, problems) = read(text);
+    for problem in problems {
+        let at = problem.at.expect("a problem of a file has a place");
+        assert!(text.get(at.span.clone()).is_some(), "{at:?} of {} bytes", text.len());
+        assert!(at.line >= 1 && at.line <= text.matches('\n').count() + 1);
+        assert!(!problem.message.contains(char::is_control), "{:?}", problem.message);
+        assert!(problem.severity == Severity::Error || !problem.message.is_empty());
+    }
+}
+
+/// Pieces that are likely to meet in a configuration, right and wrong.
+fn piece() -> impl Strategy<Value = String> {
+    let names: Vec<&str> = keys::KEYS.iter().map(|k| k.name).collect();
+    let values = prop::sample::select(vec![
+        "1",
+        "-1",
+        "0",
+        "1.5",
+        "nan",
+        "inf",
+        "true",
+        "\"\"",
+        "\"x\"",
+        "\"openai\"",
+        "\"command\"",
+        "\"../x\"",
+        "[]",
+        "[1, \"a\"]",
+        "[[]]",
+        "{}",
+        "{ usd = 1 }",
+        "1979-05-27",
+        "\"5m\"",
+        "\"ü\\u001b\"",
+        "0xffffffffffffffffffff",
+    ]);
+    let headers = prop::sample::select(vec![
+        "[agents.a]",
+        "[agents.\"ü \\n\"]",
+        "[loops.l]",
+        "[[agents]]",
+        "[budget]",
+        "[defaults]",
+        "[agents.a.price]",
+        "[x",
+        "ü",
+    ]);
+    prop_oneof![
+        (prop::sample::select(names), values).prop_map(|(k, v)| format!("{k} = {v}\n")),
+        headers.prop_map(|h| format!("{h}\n")),
+        "[a-z_ü.=\\[\\]\"'#\\\\{}, \n\t\r\u{1b}\u{feff}0-9]{0,12}",
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(512) })]
+
+    #[test]
+    fn no_text_panics_and_every_problem_points_into_the_file(text in "\\PC{0,80}") {
+        check_spans(&text);
+    }
+
+    #[test]
+    fn no_mixture_of_settings_panics_and_every_problem_points_into_the_file(
+        pieces in prop::collection::vec(piece(), 0..12)
+    ) {
+        check_spans(&pieces.concat());
+    }
+}

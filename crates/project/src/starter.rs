@@ -1,0 +1,192 @@
+//! The small, commented `gadfly.toml` that `init` proposes for the agents that were found. It renders
+//! text; writing it is the caller's business.
+
+use std::fmt::Write;
+
+use crate::config::Kind;
+use crate::place::visible;
+
+/// An agent that `doctor` found.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Found {
+    pub name: String,
+    pub kind: Kind,
+    pub base_url: Option<String>,
+    pub model: Option<String>,
+    pub key_env: Option<String>,
+    /// Why it is proposed, for the comment: "answers on 127.0.0.1:11434".
+    pub why: String,
+}
+
+/// The text of a `gadfly.toml`. The first found agent becomes the worker, the first of another address the
+/// critic; with nothing found every line is a comment.
+pub fn starter(found: &[Found]) -> String {
+    let mut out = String::from(
+        "# Gadfly: a worker writes, a critic judges, the program keeps the rules.\n\
+         # Everything has a default; the configuration reference lists every key.\n",
+    );
+    let mut agents: Vec<(String, &Found)> = Vec::new();
+    for agent in found {
+        let mut name = table_name(&agent.name);
+        while agents.iter().any(|(taken, _)| *taken == name) {
+            name.push_str("-2");
+        }
+        agents.push((name, agent));
+    }
+    for (name, agent) in &agents {
+        push_agent(&mut out, name, agent);
+    }
+    let Some((worker, first)) = agents.first() else {
+        out.push_str(NOTHING_FOUND);
+        return out;
+    };
+    let other = agents.iter().find(|(_, a)| (a.kind, &a.base_url) != (first.kind, &first.base_url));
+    let critic = other.or_else(|| agents.get(1)).map_or(worker, |(name, _)| name);
+    let _ = write!(out, "\n[defaults]\nworker = \"{worker}\"\ncritic = \"{critic}\"");
+    if critic == worker {
+        out.push_str("  # better: an agent of another vendor");
+    }
+    out.push_str("\n\n[budget]\nusd = 2.0      # a run stops before it costs more\nminutes = 30\n");
+    out
+}
+
+const NOTHING_FOUND: &str = "
+# No agent was found. Two to begin with:
+#
+# [agents.writer]
+# kind = \"openai\"
+# base_url = \"http://127.0.0.1:11434/v1\"
+# model = \"qwen3\"
+#
+# [agents.critic]
+# kind = \"command\"
+# command = [\"./critic.sh\"]      # brief on stdin, reply on stdout
+#
+# [defaults]
+# worker = \"writer\"
+# critic = \"critic\"
+";
+
+fn push_agent(out: &mut String, name: &str, agent: &Found) {
+    let why = visible(agent.why.trim());
+    let _ = write!(
+        out,
+        "\n[agents.{name}]{}{why}\nkind = \"{}\"\n",
+        if why.is_empty() { "" } else { "  # " },
+        agent.kind
+    );
+    let settings = [("base_url", &agent.base_url), ("model", &agent.model), ("key_env", &agent.key_env)];
+    for (key, value) in settings {
+        if let Some(value) = value {
+            let _ = writeln!(out, "{key} = {}", toml::Value::from(value.as_str()));
+        }
+    }
+    // What its kind needs and nobody could find out is left to the user, in a form that parses.
+    match agent.kind {
+        Kind::OpenAi | Kind::Anthropic if agent.model.is_none() => {
+            out.push_str("model = \"CHOOSE-A-MODEL\"\n");
+        }
+        Kind::Command => out.push_str("command = [\"./critic.sh\"]  # brief on stdin, reply on stdout\n"),
+        Kind::Scripted => out.push_str("script = \"replies.toml\"\n"),
+        _ => {}
+    }
+}
+
+fn table_name(name: &str) -> String {
+    let safe: String = name
+        .chars()
+        .take(40)
+        .map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '-' })
+        .collect();
+    if safe.is_empty() { "agent".to_owned() } else { safe }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Config, parse};
+    use crate::place::{Layer, Problem, Source};
+    use insta::assert_snapshot;
+
+    fn found(
+        name: &str,
+        kind: Kind,
+        base_url: Option<&str>,
+        model: Option<&str>,
+        key_env: Option<&str>,
+    ) -> Found {
+        Found {
+            name: name.into(),
+            kind,
+            base_url: base_url.map(Into::into),
+            model: model.map(Into::into),
+            key_env: key_env.map(Into::into),
+            why: "found".into(),
+        }
+    }
+
+    fn read(text: &str) -> (Config, Vec<Problem>) {
+        let (partial, mut problems) = parse(&Source::new(Layer::Project, "gadfly.toml", ".", text));
+        let (config, more) = Config::from_layers([partial]);
+        problems.extend(more);
+        (config, problems)
+    }
+
+    #[test]
+    fn what_was_found_becomes_a_configuration_without_problems() {
+        let text = starter(&[
+            found("local", Kind::OpenAi, Some("http://127.0.0.1:11434/v1"), Some("qwen3"), None),
+            found("claude", Kind::Anthropic, None, Some("claude-sonnet-4-5"), Some("ANTHROPIC_API_KEY")),
+        ]);
+        assert_snapshot!(text, @r#"
+        # Gadfly: a worker writes, a critic judges, the program keeps the rules.
+        # Everything has a default; the configuration reference lists every key.
+
+        [agents.local]  # found
+        kind = "openai"
+        base_url = "http://127.0.0.1:11434/v1"
+        model = "qwen3"
+
+        [agents.claude]  # found
+        kind = "anthropic"
+        model = "claude-sonnet-4-5"
+        key_env = "ANTHROPIC_API_KEY"
+
+        [defaults]
+        worker = "local"
+        critic = "claude"
+
+        [budget]
+        usd = 2.0      # a run stops before it costs more
+        minutes = 30
+        "#);
+        let (config, problems) = read(&text);
+        assert_eq!(problems, []);
+        assert_eq!(config.defaults.critic.unwrap().value, "claude");
+    }
+
+    #[test]
+    fn with_nothing_found_it_still_parses() {
+        assert_eq!(read(&starter(&[])).1, []);
+    }
+
+    #[test]
+    fn hostile_names_and_reasons_cannot_break_out_of_their_line() {
+        let mut bad = found("a]\n[b", Kind::OpenAi, Some("http://127.0.0.1/v1"), Some("m\"\nx = 1"), None);
+        bad.why = "x\nkind = \"command\"".into();
+        let (config, problems) = read(&starter(&[bad.clone(), bad]));
+        assert_eq!(problems, []);
+        assert_eq!(config.agents.len(), 2);
+        assert!(config.agents.values().all(|a| a.kind.value == Kind::OpenAi));
+    }
+
+    #[test]
+    fn every_kind_can_be_started_with() {
+        for kind in Kind::ALL {
+            let (config, problems) = read(&starter(&[found("x", kind, None, None, Some("SOME_KEY"))]));
+            let errors: Vec<_> = problems.iter().filter(|p| p.is_error()).collect();
+            assert!(errors.is_empty(), "{kind}: {errors:?}");
+            assert!(config.agents.contains_key("x"), "{kind}");
+        }
+    }
+}

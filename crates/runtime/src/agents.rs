@@ -1,0 +1,229 @@
+//! From configuration to agents that can be called: keys are read here, from the environment or a
+//! command, and go straight into the agent; nothing else ever sees them.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use gadfly_agents::launcher::{Command, Exit, Launcher};
+use gadfly_agents::scripted::Script;
+use gadfly_agents::{AgentSpec, Secret, Timeouts, World};
+use gadfly_engine::{AgentCard, Limits, Price};
+use gadfly_project::config::Key;
+use gadfly_project::{AgentConfig, Config, Kind, Problem};
+use tokio_util::sync::CancellationToken;
+
+use crate::team::Team;
+
+/// How long a command that prints a key may take, and how much it may print.
+const KEY_COMMAND_TIME: Duration = Duration::from_secs(30);
+const KEY_COMMAND_OUTPUT: usize = 64 * 1024;
+
+/// The environment of this process, read once.
+pub type Env = HashMap<String, String>;
+
+/// Builds agents of one project.
+pub struct Recruiter<'a> {
+    pub config: &'a Config,
+    pub root: &'a Path,
+    pub env: &'a Env,
+    pub world: &'a World,
+    pub launcher: Option<&'a Arc<dyn Launcher>>,
+}
+
+impl Recruiter<'_> {
+    /// The agents of these names, or everything that is wrong with them.
+    pub async fn team(&self, names: &[&str], money_capped: bool) -> Result<Team, Vec<Problem>> {
+        let mut team = Team::default();
+        let mut problems = Vec::new();
+        for name in names {
+            if team.get(name).is_some() {
+                continue;
+            }
+            let Some(agent) = self.config.agents.get(*name) else {
+                problems.push(self.unknown(name));
+                continue;
+            };
+            if let Err(found) = self.recruit(agent, money_capped, &mut team).await {
+                problems.extend(found);
+            }
+        }
+        if problems.is_empty() { Ok(team) } else { Err(problems) }
+    }
+
+    fn unknown(&self, name: &str) -> Problem {
+        let known: Vec<&str> = self.config.agents.keys().map(String::as_str).collect();
+        let help = gadfly_project::suggest::did_you_mean(name, &known)
+            .unwrap_or_else(|| "no agents are configured; `gadfly doctor` says what this machine has".into());
+        Problem::error(format!("there is no agent `{name}`")).help(help)
+    }
+
+    async fn recruit(
+        &self,
+        agent: &AgentConfig,
+        money_capped: bool,
+        team: &mut Team,
+    ) -> Result<(), Vec<Problem>> {
+        let card = card(agent);
+        if money_capped && card.price.is_none() && card.per_call.money.is_none() && !agent.is_free() {
+            let model = agent.model.as_ref().map_or("its model", |m| m.value.as_str());
+            let problem = Problem::error(format!("the price of {model} is not known, and this run has a money cap"))
+                .help(format!(
+                    "add to [agents.{}]: price = {{ input = 3.0, output = 15.0 }} (dollars per million tokens)",
+                    agent.name
+                ))
+                .at(agent.place.as_ref());
+            return Err(vec![problem]);
+        }
+        if agent.kind.value == Kind::Person {
+            team.add(&agent.name, card, None);
+            return Ok(());
+        }
+        let spec = self.spec(agent).await.map_err(|p| vec![p])?;
+        let built = gadfly_agents::build(agent.kind.value.name(), spec, self.world)
+            .map_err(|e| vec![Problem::error(e.to_string()).at(agent.place.as_ref())])?;
+        team.add(&agent.name, card, Some(built));
+        Ok(())
+    }
+
+    async fn spec(&self, agent: &AgentConfig) -> Result<AgentSpec, Problem> {
+        let key = match &agent.key {
+            Some(key) if agent.may_send_key() => Some(self.key(agent, &key.value).await?),
+            _ => None,
+        };
+        let script = match &agent.script {
+            Some(path) => Some(Arc::new(read_script(agent, &path.value)?)),
+            None => None,
+        };
+        let mut command: Vec<String> = agent.command.iter().map(|c| c.value.clone()).collect();
+        if let Some(program) = command.first_mut() {
+            *program = resolve_program(program, self.root);
+        }
+        let env = agent.env.iter().filter_map(|n| Some((n.value.clone(), self.env.get(&n.value)?.clone())));
+        Ok(AgentSpec {
+            name: agent.name.clone(),
+            base_url: agent.base_url.as_ref().map(|u| u.value.url.clone()),
+            model: agent.model.as_ref().map(|m| m.value.clone()),
+            key,
+            key_env: agent.key.as_ref().and_then(|k| match &k.value {
+                Key::Env(name) => Some(name.clone()),
+                Key::Command(_) => None,
+            }),
+            send_key_to: agent.send_key_to.as_ref().map(|h| h.value.clone()),
+            system: agent.system.as_ref().map(|s| s.value.text.clone()),
+            command,
+            args: Vec::new(),
+            env: env.collect(),
+            script,
+            timeouts: Timeouts {
+                connect: agent.connect_timeout.value,
+                idle: agent.idle_timeout.value,
+                call: agent.timeout.value,
+                first_byte: Timeouts::default().first_byte.min(agent.timeout.value),
+            },
+            temperature: agent.temperature.as_ref().map(|t| t.value),
+            max_tokens: Some(agent.max_tokens.value),
+            concurrent: usize::try_from(agent.concurrent.value).ok(),
+            price: price(agent),
+            max_usd_per_call: agent.max_usd_per_call.as_ref().map(|m| m.value),
+            max_tokens_per_call: agent.max_tokens_per_call.as_ref().map(|m| m.value),
+        })
+    }
+
+    async fn key(&self, agent: &AgentConfig, key: &Key) -> Result<Secret, Problem> {
+        let place = agent.key.as_ref().and_then(|k| k.place.as_ref());
+        match key {
+            Key::Env(name) => match self.env.get(name).map(|v| v.trim()).filter(|v| !v.is_empty()) {
+                Some(value) => Ok(Secret::new(value)),
+                None => Err(Problem::error(format!(
+                    "agent `{}` needs a key in the variable {name}, which is not set",
+                    agent.name
+                ))
+                .help(format!("export {name}=… in the shell you start gadfly from"))
+                .at(place)),
+            },
+            Key::Command(words) => self.key_from_command(agent, words).await.map_err(|p| p.at(place)),
+        }
+    }
+
+    async fn key_from_command(&self, agent: &AgentConfig, words: &[String]) -> Result<Secret, Problem> {
+        let wrong = |message: String| {
+            Problem::error(format!("the key command of agent `{}` {message}", agent.name))
+                .help("run it by hand: it must print the key and nothing else")
+        };
+        let (Some(launcher), Some((program, args))) = (self.launcher, words.split_first()) else {
+            return Err(wrong("cannot be run here".into()));
+        };
+        let base = ["PATH", "HOME", "LANG", "USER", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "GNUPGHOME"];
+        let command = Command {
+            program: resolve_program(program, self.root),
+            args: args.to_vec(),
+            env: base.iter().filter_map(|n| Some(((*n).to_owned(), self.env.get(*n)?.clone()))).collect(),
+            cwd: Some(self.root.to_owned()),
+            stdin: Vec::new(),
+            time: Some(KEY_COMMAND_TIME),
+            max_output: KEY_COMMAND_OUTPUT,
+        };
+        let done = launcher
+            .launch(command, CancellationToken::new())
+            .await
+            .map_err(|e| wrong(format!("did not start: {e}")))?;
+        // Its output may be part of a key, so none of it is shown.
+        match done.exit {
+            Exit::Code(0) => {}
+            other => return Err(wrong(format!("failed ({other:?})"))),
+        }
+        let key = String::from_utf8_lossy(&done.stdout).trim().to_owned();
+        if key.is_empty() || key.contains('\n') {
+            return Err(wrong("printed no single line".into()));
+        }
+        Ok(Secret::new(key))
+    }
+}
+
+/// What the engine is told of an agent.
+pub fn card(agent: &AgentConfig) -> AgentCard {
+    AgentCard {
+        kind: agent.kind.value.name().to_owned(),
+        model: agent.model.as_ref().map(|m| m.value.clone()),
+        sends_to: agent.sends_to().to_owned(),
+        price: price(agent),
+        person: agent.kind.value == Kind::Person,
+        max_output_tokens: agent.max_tokens.value,
+        timeout_ms: u64::try_from(agent.timeout.value.as_millis()).unwrap_or(u64::MAX),
+        limits: agent.limits,
+        per_call: Limits {
+            tokens: agent.max_tokens_per_call.as_ref().map(|t| t.value),
+            money: agent.max_usd_per_call.as_ref().map(|m| m.value),
+            ..Limits::default()
+        },
+    }
+}
+
+fn price(agent: &AgentConfig) -> Option<Price> {
+    if let Some(price) = &agent.price {
+        return Some(price.value.clone());
+    }
+    let url = agent.base_url.as_ref().map(|u| u.value.url.as_str());
+    let model = agent.model.as_ref()?;
+    gadfly_agents::price(agent.kind.value.name(), url, &model.value)
+}
+
+fn read_script(agent: &AgentConfig, path: &Path) -> Result<Script, Problem> {
+    let place = agent.script.as_ref().and_then(|s| s.place.as_ref());
+    let text = gadfly_project::file::read_text(path)
+        .map_err(|e| Problem::error(format!("agent `{}`: {e}", agent.name)).at(place))?;
+    let beside = path.parent().unwrap_or(Path::new("."));
+    Script::parse(&text, |file| std::fs::read_to_string(beside.join(file)))
+        .map_err(|e| Problem::error(format!("script {}: {e}", path.display())).at(place))
+}
+
+/// A program given as a relative path is meant from the project's root; a bare name is looked up in PATH.
+fn resolve_program(program: &str, root: &Path) -> String {
+    if program.contains('/') && !program.starts_with('/') {
+        root.join(program).to_string_lossy().into_owned()
+    } else {
+        program.to_owned()
+    }
+}

@@ -1,0 +1,382 @@
+//! Drives one run: input → engine → journal → effects → replies → input, until an outcome.
+//!
+//! Nothing is performed before the step that asks for it is durable. If a commit fails the driver stops
+//! and the engine is dropped: the journal still holds the last whole step.
+
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use gadfly_agents::agent::Progress;
+use gadfly_engine::input::What;
+use gadfly_engine::machine::Refused;
+use gadfly_engine::{
+    Class, Control, Effect, EffectId, EffectKind, Engine, Input, Outcome, Reply, Text, Waiting,
+};
+use gadfly_journal::{AppendError, Delivery, MailId, MailKind, Record, RunId, RunWriter};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio_util::sync::CancellationToken;
+
+use crate::clock::ActiveClock;
+use crate::host::Host;
+use crate::log_file::LogFile;
+use crate::perform::{self, Incoming, TurnTask};
+use crate::team::Team;
+
+/// How long the first Ctrl-C waits for paid replies in flight.
+const DRAIN: Duration = Duration::from_secs(5);
+/// Replies and observations that may wait for the journal.
+const QUEUE: usize = 64;
+
+/// Whether the process wants to stop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Stop {
+    #[default]
+    No,
+    /// Start nothing new, wait briefly for replies in flight.
+    Drain,
+    Now,
+}
+
+/// What a surface is told while a run is driven in its own process.
+#[derive(Clone, Debug)]
+pub enum Update {
+    /// A durable record.
+    Record { run: RunId, record: Arc<Record> },
+    /// Text as an agent writes it; may be lost.
+    Progress { run: RunId, effect: EffectId, text: String },
+}
+
+/// How driving a run ended here.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Ended {
+    Outcome(Outcome),
+    /// This process stopped first; `resume` goes on.
+    Interrupted,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum DriveError {
+    #[error("the run could not be recorded, so it was stopped before doing anything more: {0}")]
+    Journal(#[from] AppendError),
+    #[error("{0}")]
+    Refused(#[from] Refused),
+    #[error("the journal closed")]
+    Closed,
+}
+
+pub struct Driver {
+    pub host: Arc<Host>,
+    pub engine: Engine,
+    pub writer: RunWriter,
+    pub team: Team,
+    /// Keep waiting while a person is asked.
+    pub attended: bool,
+    pub stop: watch::Receiver<Stop>,
+    pub updates: Option<mpsc::Sender<Update>>,
+}
+
+struct AtWork {
+    cancel: CancellationToken,
+    tell: mpsc::Sender<String>,
+    task: tokio::task::JoinHandle<()>,
+}
+
+struct Driving {
+    driver: Driver,
+    run: RunId,
+    clock: ActiveClock,
+    at_work: HashMap<EffectId, AtWork>,
+    incoming_in: mpsc::Sender<Incoming>,
+    stopping: Stop,
+    seen_mail: HashSet<MailId>,
+    log: LogFile,
+}
+
+impl Driver {
+    /// Drives the run from `first` (its start, or a resume) until it ends, parks or the process stops.
+    pub async fn drive(self, first: What, texts: Vec<Text>) -> Result<Ended, DriveError> {
+        let run = self.writer.run().clone();
+        let mut mail = self.host.mailbox(&run);
+        let (incoming_in, mut incoming) = mpsc::channel(QUEUE);
+        let clock = ActiveClock::from(self.engine.active_ms());
+        let log = LogFile::of(self.host.journal(), &run, self.writer.next_seq() > 0);
+        let host = Arc::clone(&self.host);
+        let mut driving = Driving {
+            driver: self,
+            run: run.clone(),
+            clock,
+            at_work: HashMap::new(),
+            incoming_in,
+            stopping: Stop::No,
+            seen_mail: HashSet::new(),
+            log,
+        };
+        let result = driving.go(first, texts, &mut mail, &mut incoming).await;
+        for work in driving.at_work.values() {
+            work.cancel.cancel();
+            work.task.abort();
+        }
+        host.close_mailbox(&run);
+        result
+    }
+}
+
+impl Driving {
+    async fn go(
+        &mut self,
+        first: What,
+        texts: Vec<Text>,
+        mail: &mut mpsc::Receiver<Delivery>,
+        incoming: &mut mpsc::Receiver<Incoming>,
+    ) -> Result<Ended, DriveError> {
+        self.feed(first, texts, None).await?;
+        // Mail that came while nobody drove the run.
+        let waiting = self.driver.host.journal().mail(&self.run).unwrap_or_default();
+        for (id, mail) in waiting {
+            self.mail(Delivery { run: self.run.clone(), id, mail }).await?;
+        }
+        let mut stop = self.driver.stop.clone();
+        loop {
+            if let Some(ended) = self.ended() {
+                return Ok(ended);
+            }
+            tokio::select! {
+                biased;
+                Ok(()) = stop.changed(), if self.stopping != Stop::Now => {
+                    let wanted = *stop.borrow_and_update();
+                    if let Some(ended) = self.stop(wanted, incoming).await? {
+                        return Ok(ended);
+                    }
+                }
+                Some(next) = incoming.recv() => self.take(next).await?,
+                Some(delivery) = mail.recv() => self.mail(delivery).await?,
+                else => return Err(DriveError::Closed),
+            }
+        }
+    }
+
+    fn ended(&self) -> Option<Ended> {
+        match self.driver.engine.outcome() {
+            Some(Outcome::Waiting(Waiting::Question { .. } | Waiting::Approval { .. }))
+                if self.driver.attended && self.stopping == Stop::No =>
+            {
+                None
+            }
+            Some(outcome) => Some(Ended::Outcome(outcome.clone())),
+            None if self.stopping != Stop::No && self.at_work.is_empty() => Some(Ended::Interrupted),
+            None => None,
+        }
+    }
+
+    /// One input: the engine's step is durable before anything of it is done.
+    async fn feed(&mut self, what: What, texts: Vec<Text>, mail: Option<MailId>) -> Result<(), DriveError> {
+        let mut next = Some((what, texts, mail));
+        let mut unsent: Vec<EffectId> = Vec::new();
+        loop {
+            let (what, texts, mail) = match next.take() {
+                Some(given) => given,
+                None => match unsent.pop() {
+                    Some(effect) => {
+                        let reply = Reply::Cancelled { sent: false };
+                        (What::Replied { effect, reply }, Vec::new(), None)
+                    }
+                    None => return Ok(()),
+                },
+            };
+            let record = self.commit(what, texts, mail).await?;
+            for effect in &record.step.effects {
+                if self.stopping != Stop::No && effect.class == Class::Paid {
+                    unsent.push(effect.id.clone());
+                } else {
+                    self.perform(effect).await;
+                }
+            }
+        }
+    }
+
+    async fn commit(
+        &mut self,
+        what: What,
+        texts: Vec<Text>,
+        mail: Option<MailId>,
+    ) -> Result<Arc<Record>, DriveError> {
+        let input = Input { at: self.clock.stamp(), what, texts };
+        let step = self.driver.engine.on(&input)?;
+        let seq = self.driver.writer.next_seq();
+        let (tell, told) = oneshot::channel();
+        self.driver.writer.append(&input, &step, mail, move |result| {
+            let _ = tell.send(result);
+        });
+        told.await.map_err(|_| DriveError::Closed)??;
+        let record = Arc::new(Record { seq, input, step });
+        self.log.follow(&record);
+        if let Some(updates) = &self.driver.updates {
+            let update = Update::Record { run: self.run.clone(), record: Arc::clone(&record) };
+            let _ = updates.send(update).await;
+        }
+        Ok(record)
+    }
+
+    async fn take(&mut self, incoming: Incoming) -> Result<(), DriveError> {
+        match incoming {
+            Incoming::Observed { effect, observation } => {
+                if !self.at_work.contains_key(&effect) {
+                    return Ok(());
+                }
+                self.feed(What::Observed { effect, observation }, Vec::new(), None).await
+            }
+            Incoming::Replied { effect, reply, texts } => {
+                self.at_work.remove(&effect);
+                match self.feed(What::Replied { effect, reply }, texts, None).await {
+                    // Its effect is closed already: a cancel and the answer crossed.
+                    Err(DriveError::Refused(Refused::NotOpen(_))) => Ok(()),
+                    other => other,
+                }
+            }
+        }
+    }
+
+    async fn mail(&mut self, delivery: Delivery) -> Result<(), DriveError> {
+        if !self.seen_mail.insert(delivery.id) {
+            return Ok(());
+        }
+        let (what, texts) = match delivery.mail.what {
+            MailKind::Pause => (What::Controlled(Control::Pause), Vec::new()),
+            MailKind::Cancel => (What::Controlled(Control::Cancel), Vec::new()),
+            MailKind::Answer { effect, text } => {
+                let text = Text::new(text);
+                let what = What::Answered { effect, text: text.digest(), by: delivery.mail.by };
+                (what, vec![text])
+            }
+        };
+        match self.feed(what, texts, Some(delivery.id)).await {
+            // An answer to a question that is no longer open: said to nobody, so it is put away.
+            Err(DriveError::Refused(_)) => {
+                let _ = self.driver.host.journal().put_mail_away(delivery.id);
+                Ok(())
+            }
+            other => other,
+        }
+    }
+
+    async fn perform(&mut self, effect: &Effect) {
+        match &effect.kind {
+            EffectKind::Turn(_) if effect.class == Class::Person => {}
+            EffectKind::Turn(_) => self.begin_turn(effect).await,
+            EffectKind::Save(save) => {
+                let content = self.driver.engine.texts().and_then(|t| t.shared(&save.content));
+                let (save, id, incoming) = (save.clone(), effect.id.clone(), self.incoming_in.clone());
+                let task = tokio::spawn(async move {
+                    let write = move || perform_save(&save, content.as_deref());
+                    let reply = tokio::task::spawn_blocking(write)
+                        .await
+                        .unwrap_or_else(|e| perform::impossible(e.to_string()));
+                    let _ = incoming.send(Incoming::Replied { effect: id, reply, texts: Vec::new() }).await;
+                });
+                let (tell, _) = mpsc::channel(1);
+                self.at_work.insert(effect.id.clone(), AtWork { cancel: CancellationToken::new(), tell, task });
+            }
+            EffectKind::Cancel { target } => self.cancel(target).await,
+            EffectKind::Tell { target, text } => {
+                if let Some(work) = self.at_work.get(target) {
+                    let _ = work.tell.try_send(text.clone());
+                }
+            }
+        }
+    }
+
+    async fn begin_turn(&mut self, effect: &Effect) {
+        let EffectKind::Turn(turn) = &effect.kind else { return };
+        let agent = self.driver.team.get(&turn.agent).and_then(|m| m.agent.clone());
+        let (Some(agent), Some(texts)) = (agent, self.driver.engine.texts()) else {
+            let reply = perform::impossible(format!("agent `{}` cannot be reached from here", turn.agent));
+            let id = effect.id.clone();
+            let _ = self.incoming_in.send(Incoming::Replied { effect: id, reply, texts: Vec::new() }).await;
+            return;
+        };
+        let workdir = self.workdir(effect, turn);
+        let call = perform::call(effect, turn, texts, workdir);
+        let (tell, told) = mpsc::channel(4);
+        let cancel = CancellationToken::new();
+        let work = TurnTask {
+            effect: effect.id.clone(),
+            agent,
+            call,
+            cancel: cancel.clone(),
+            told,
+            progress: self.progress(&effect.id),
+            incoming: self.incoming_in.clone(),
+        };
+        let task = tokio::spawn(work.run());
+        self.at_work.insert(effect.id.clone(), AtWork { cancel, tell, task });
+    }
+
+    /// A process agent works in an empty directory of its own.
+    fn workdir(&self, effect: &Effect, turn: &gadfly_engine::Turn) -> Option<PathBuf> {
+        let card = &self.driver.team.get(&turn.agent)?.card;
+        if card.kind != "command" {
+            return None;
+        }
+        let name = effect.id.to_string().replace(['/', '#'], "-");
+        let dir = self.driver.host.journal().run_dir(&self.run).join("work").join(name);
+        std::fs::create_dir_all(&dir).ok()?;
+        Some(dir)
+    }
+
+    fn progress(&self, effect: &EffectId) -> Progress {
+        let Some(updates) = self.driver.updates.clone() else { return Progress::none() };
+        let (run, effect) = (self.run.clone(), effect.clone());
+        Progress::to(move |text| {
+            let _ = updates.try_send(Update::Progress {
+                run: run.clone(),
+                effect: effect.clone(),
+                text: text.to_owned(),
+            });
+        })
+    }
+
+    async fn cancel(&mut self, target: &EffectId) {
+        match self.at_work.get(target) {
+            Some(work) => work.cancel.cancel(),
+            // Not at work here (a person, or lost in a crash): its end is said for it.
+            None => {
+                let reply = Reply::Cancelled { sent: true };
+                let replied = Incoming::Replied { effect: target.clone(), reply, texts: Vec::new() };
+                let _ = self.incoming_in.send(replied).await;
+            }
+        }
+    }
+
+    /// The first Ctrl-C drains: replies in flight are recorded, nothing new is sent. The second ends it.
+    async fn stop(
+        &mut self,
+        wanted: Stop,
+        incoming: &mut mpsc::Receiver<Incoming>,
+    ) -> Result<Option<Ended>, DriveError> {
+        self.stopping = wanted;
+        let mut stop = self.driver.stop.clone();
+        let deadline = tokio::time::sleep(DRAIN);
+        let mut deadline = std::pin::pin!(deadline);
+        while self.stopping == Stop::Drain && !self.at_work.is_empty() {
+            tokio::select! {
+                biased;
+                Ok(()) = stop.changed() => self.stopping = *stop.borrow_and_update(),
+                () = &mut deadline => break,
+                Some(next) = incoming.recv() => self.take(next).await?,
+            }
+        }
+        Ok(Some(match self.driver.engine.outcome() {
+            Some(outcome) => Ended::Outcome(outcome.clone()),
+            None => Ended::Interrupted,
+        }))
+    }
+}
+
+fn perform_save(save: &gadfly_engine::effect::Save, content: Option<&str>) -> Reply {
+    match content {
+        Some(content) => crate::save::perform(save, content),
+        None => perform::impossible("the draft to save is not in memory".into()),
+    }
+}

@@ -1,0 +1,140 @@
+//! A loop inside another program: its own agents, its own store, a few lines.
+
+use std::future::Future;
+use std::path::Path;
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use gadfly_agents::{Agent, Answered, Call, Link, Unanswered};
+use gadfly_engine::protocol::revise;
+use gadfly_engine::{AgentCard, Limits, Outcome, StopReason, Text, Usage};
+use gadfly_project::{Config, Root};
+use tokio::sync::watch;
+
+use crate::driver::{Ended, Stop};
+use crate::prepare::assemble;
+use crate::service::{Driving, Gadfly, GadflyError, ResumeError};
+use crate::team::Team;
+
+/// One `revise` loop with agents of the program's own.
+pub struct Loop {
+    task: String,
+    rubric: Vec<String>,
+    rounds: u32,
+    worker: Arc<dyn Agent>,
+    critic: Arc<dyn Agent>,
+    limits: Limits,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum LoopError {
+    #[error(transparent)]
+    Open(#[from] GadflyError),
+    #[error("{0}")]
+    Plan(String),
+    #[error(transparent)]
+    Run(#[from] ResumeError),
+    #[error("the run was interrupted")]
+    Interrupted,
+}
+
+/// How an embedded loop ended, with the draft's text.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Finished {
+    pub run: gadfly_journal::RunId,
+    pub outcome: Outcome,
+    pub draft: Option<String>,
+}
+
+impl Loop {
+    pub fn new(task: impl Into<String>, worker: impl Agent + 'static, critic: impl Agent + 'static) -> Self {
+        Self {
+            task: task.into(),
+            rubric: Vec::new(),
+            rounds: revise::ROUNDS,
+            worker: Arc::new(worker),
+            critic: Arc::new(critic),
+            limits: gadfly_project::config::loop_default(),
+        }
+    }
+
+    /// Adds a criterion; at least one is needed.
+    pub fn criterion(mut self, item: impl Into<String>) -> Self {
+        self.rubric.push(item.into());
+        self
+    }
+
+    pub const fn rounds(mut self, rounds: u32) -> Self {
+        self.rounds = rounds;
+        self
+    }
+
+    /// Runs it in the store at `dir`, journalled like any other run.
+    pub async fn run(self, dir: &Path) -> Result<Finished, LoopError> {
+        let (config, _) = Config::from_layers([]);
+        let gadfly = Gadfly::open(Root::at(dir), config, dir)?;
+        let mut team = Team::default();
+        team.add("worker", own_card(), Some(self.worker));
+        team.add("critic", own_card(), Some(self.critic));
+        let task = Text::new(self.task);
+        let settings = revise::Settings {
+            task: task.digest(),
+            phase: "general".into(),
+            rubric: self.rubric,
+            references: Vec::new(),
+            draft: None,
+            worker: "worker".into(),
+            critic: "critic".into(),
+            fallback_critic: None,
+            rounds: self.rounds,
+            overrule: true,
+            out: None,
+        };
+        let title = gadfly_project::title::title(task.as_str());
+        let prepared = assemble(&settings, title, team, Limits::default(), self.limits, vec![task], Vec::new())
+            .map_err(|p| LoopError::Plan(p.message))?;
+        let run = prepared.run.clone();
+        let (_quiet, stop) = watch::channel(Stop::No);
+        let ended = gadfly.start(prepared, Driving { attended: false, stop, updates: None }).await?;
+        let Ended::Outcome(outcome) = ended else { return Err(LoopError::Interrupted) };
+        let draft = gadfly.journal().summary(&run).ok().and_then(|s| s.last_draft);
+        let draft = draft.and_then(|d| gadfly.journal().text(&d).ok().flatten()).map(|t| t.to_string());
+        Ok(Finished { run, outcome, draft })
+    }
+}
+
+/// The card of an agent that lives in this program.
+pub fn own_card() -> AgentCard {
+    AgentCard {
+        kind: "embedded".into(),
+        model: None,
+        sends_to: "this machine".into(),
+        price: None,
+        person: false,
+        max_output_tokens: 8_192,
+        timeout_ms: 600_000,
+        limits: Limits::default(),
+        per_call: Limits::default(),
+    }
+}
+
+/// An agent made of a function from the brief to a reply.
+pub struct AgentFn<F>(pub F);
+
+impl<F, Fut> Agent for AgentFn<F>
+where
+    F: Fn(String) -> Fut + Send + Sync,
+    Fut: Future<Output = Result<String, Unanswered>> + Send,
+{
+    fn call(&self, call: Call, link: Link) -> BoxFuture<'_, Result<Answered, Unanswered>> {
+        Box::pin(async move {
+            let brief = call.messages.iter().map(|m| m.text.as_str()).collect::<Vec<_>>().join("\n\n");
+            let answer = (self.0)(brief);
+            let text = tokio::select! {
+                text = answer => text?,
+                () = link.cancel.cancelled() => return Err(Unanswered::Cancelled { sent: true }),
+            };
+            Ok(Answered { text, stop: StopReason::EndTurn, usage: Usage::default(), model: None })
+        })
+    }
+}

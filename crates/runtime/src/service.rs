@@ -1,0 +1,271 @@
+//! The one façade: start, resume, answer, pause, cancel, list, follow. Surfaces call it and read records.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use gadfly_agents::World;
+use gadfly_agents::launcher::Launcher;
+use gadfly_engine::input::What;
+use gadfly_engine::machine::Engine;
+use gadfly_engine::protocol::Protocols;
+use gadfly_engine::replay::{ReplayError, replay_one};
+use gadfly_engine::{Control, EffectId, Limits};
+use gadfly_journal::{ClaimError, Journal, Mail, MailKind, OpenError, PostError, ReadError, RunId, RunWriter};
+use gadfly_project::{Config, Problem, Root};
+use tokio::sync::{mpsc, watch};
+
+use crate::agents::{Env, Recruiter};
+use crate::clock::wall_ms;
+use crate::driver::{DriveError, Driver, Ended, Stop, Update};
+use crate::host::Host;
+use crate::os::ProcessLauncher;
+use crate::prepare::{Prepared, Request, prepare};
+use crate::team::Team;
+
+/// One project's Gadfly in this process.
+pub struct Gadfly {
+    host: Arc<Host>,
+    root: Root,
+    config: Config,
+    env: Env,
+    world: World,
+    launcher: Option<Arc<dyn Launcher>>,
+    /// Agents this program brings itself; they go before configured ones of the same name.
+    own: Team,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum GadflyError {
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    #[error("a thread could not be started: {0}")]
+    Thread(#[from] std::io::Error),
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ResumeError {
+    #[error(transparent)]
+    Claim(#[from] ClaimError),
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error("run `{run}` cannot be rebuilt from its records: {why}")]
+    Replay { run: RunId, why: ReplayError },
+    #[error("run `{run}` has ended ({outcome}); to go on from its last draft: gadfly run --from {run}")]
+    Ended { run: RunId, outcome: String },
+    #[error("the agents of run `{run}` cannot be reached as configured now")]
+    Agents { run: RunId, problems: Vec<Problem> },
+    #[error(transparent)]
+    Drive(#[from] DriveError),
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum AnswerError {
+    #[error("run `{run}` asks nothing: it is {state}")]
+    NothingAsked { run: RunId, state: String },
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error(transparent)]
+    Post(#[from] PostError),
+}
+
+/// How a run is driven here.
+#[derive(Clone)]
+pub struct Driving {
+    /// A person is at hand: wait for answers instead of parking.
+    pub attended: bool,
+    pub stop: watch::Receiver<Stop>,
+    pub updates: Option<mpsc::Sender<Update>>,
+}
+
+/// What a resume may raise.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Raise {
+    pub limits: Limits,
+    pub rounds: Option<u32>,
+}
+
+impl Gadfly {
+    pub fn open(root: Root, config: Config, store: &Path) -> Result<Self, GadflyError> {
+        let journal = Journal::open(store)?;
+        let env: Env = std::env::vars().collect();
+        let launcher: Option<Arc<dyn Launcher>> = ProcessLauncher::this_program()
+            .ok()
+            .map(|l| Arc::new(l.working_in(&root.dir)) as Arc<dyn Launcher>);
+        let mut world = World::new().with_base_env(env.clone().into_iter().collect());
+        if let Some(launcher) = &launcher {
+            world = world.with_launcher(Arc::clone(launcher));
+        }
+        let host = Host::new(journal)?;
+        Ok(Self { host, root, config, env, world, launcher, own: Team::default() })
+    }
+
+    /// Brings agents of the program's own.
+    pub fn with_team(mut self, own: Team) -> Self {
+        self.own = own;
+        self
+    }
+
+    pub fn journal(&self) -> &Journal {
+        self.host.journal()
+    }
+
+    pub const fn config(&self) -> &Config {
+        &self.config
+    }
+
+    pub const fn root(&self) -> &Root {
+        &self.root
+    }
+
+    pub const fn world(&self) -> &World {
+        &self.world
+    }
+
+    pub fn recruiter(&self) -> Recruiter<'_> {
+        Recruiter {
+            config: &self.config,
+            root: &self.root.dir,
+            env: &self.env,
+            world: &self.world,
+            launcher: self.launcher.as_ref(),
+        }
+    }
+
+    /// Makes a plan; nothing is called and nothing recorded.
+    pub async fn prepare(&self, request: &Request) -> Result<Prepared, Vec<Problem>> {
+        prepare(request, &self.recruiter(), self.journal()).await
+    }
+
+    /// Starts a prepared run and drives it until it ends, parks or the process stops.
+    pub async fn start(&self, prepared: Prepared, driving: Driving) -> Result<Ended, ResumeError> {
+        let writer = self.journal().create(prepared.run)?;
+        let driver = self.driver(Engine::new(Protocols::shipped()), writer, prepared.team, driving);
+        Ok(driver.drive(What::Started(Box::new(prepared.start)), prepared.texts).await?)
+    }
+
+    /// Takes a parked or interrupted run up again.
+    pub async fn resume(&self, run: &RunId, raise: Raise, driving: Driving) -> Result<Ended, ResumeError> {
+        let (engine, writer) = self.rebuild(run)?;
+        let cards = engine.plan().map(|p| p.agents.clone()).unwrap_or_default();
+        let money = engine.plan().is_some_and(|p| p.limits.with(raise.limits).money.is_some());
+        let mut team = self.own.clone();
+        let names: Vec<&str> = cards.keys().map(String::as_str).filter(|n| team.get(n).is_none()).collect();
+        let configured = self
+            .recruiter()
+            .team(&names, money)
+            .await
+            .map_err(|problems| ResumeError::Agents { run: run.clone(), problems })?;
+        team.extend(configured);
+        let agents =
+            team.cards().into_iter().filter(|(name, card)| cards.get(name).is_some_and(|c| c != card)).collect();
+        let first = What::Resumed { limits: raise.limits, rounds: raise.rounds, agents };
+        Ok(self.driver(engine, writer, team, driving).drive(first, Vec::new()).await?)
+    }
+
+    /// Asks a run to pause or cancel. A run that nobody drives is cancelled here and now.
+    pub async fn control(&self, run: &RunId, control: Control, by: &str) -> Result<Controlled, ResumeError> {
+        match self.rebuild(run) {
+            Ok((engine, writer)) if control == Control::Cancel => {
+                let (_quiet, stop) = watch::channel(Stop::No);
+                let driving = Driving { attended: false, stop, updates: None };
+                let driver = self.driver(engine, writer, Team::default(), driving);
+                Ok(Controlled::Done(driver.drive(What::Controlled(control), Vec::new()).await?))
+            }
+            Ok(_) => Ok(Controlled::NotDriven),
+            Err(ResumeError::Claim(ClaimError::Owned { .. })) => {
+                let what = match control {
+                    Control::Pause => MailKind::Pause,
+                    Control::Cancel => MailKind::Cancel,
+                };
+                let mail = Mail { by: by.to_owned(), at_ms: wall_ms(), what };
+                match self.journal().post(run, &mail) {
+                    Ok(_) => Ok(Controlled::Asked),
+                    Err(PostError::Ended { run, outcome }) => Err(ResumeError::Ended { run, outcome }),
+                    Err(PostError::NotFound(run)) => Err(ClaimError::NotFound(run).into()),
+                    Err(PostError::Store(e)) => Err(ClaimError::Store(e).into()),
+                    Err(other) => {
+                        Err(ClaimError::Damaged { run: run.clone(), message: other.to_string() }.into())
+                    }
+                }
+            }
+            Err(other) => Err(other),
+        }
+    }
+
+    /// Leaves a person's answer for the question a run asks; whoever drives it takes it up.
+    pub fn answer(&self, run: &RunId, text: String, by: &str) -> Result<Asked, AnswerError> {
+        let summary = self.journal().summary(run)?;
+        let Some(effect) = summary.waiting_for else {
+            return Err(AnswerError::NothingAsked { run: run.clone(), state: summary.state });
+        };
+        let driven = self.is_driven(run);
+        let what = MailKind::Answer { effect: effect.clone(), text };
+        self.journal().post(run, &Mail { by: by.to_owned(), at_ms: wall_ms(), what })?;
+        Ok(Asked { effect, driven })
+    }
+
+    /// Whether a living process drives the run.
+    pub fn is_driven(&self, run: &RunId) -> bool {
+        self.journal().is_owned(run).unwrap_or(false)
+    }
+
+    /// Rebuilds a run from its records and takes ownership of it.
+    fn rebuild(&self, run: &RunId) -> Result<(Engine, RunWriter), ResumeError> {
+        let writer = self.journal().claim(run)?;
+        let mut engine = Engine::new(Protocols::shipped());
+        for record in self.journal().replay(run) {
+            let record = record?;
+            replay_one(&mut engine, u64::from(record.seq), &record.input, &record.step)
+                .map_err(|why| ResumeError::Replay { run: run.clone(), why })?;
+        }
+        if let Some(outcome) = engine.outcome().filter(|o| o.is_ended()) {
+            return Err(ResumeError::Ended { run: run.clone(), outcome: outcome.label() });
+        }
+        Ok((engine, writer))
+    }
+
+    fn driver(&self, engine: Engine, writer: RunWriter, team: Team, driving: Driving) -> Driver {
+        let Driving { attended, stop, updates } = driving;
+        Driver { host: Arc::clone(&self.host), engine, writer, team, attended, stop, updates }
+    }
+}
+
+/// What became of a pause or a cancel.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Controlled {
+    /// The process that drives the run will read it.
+    Asked,
+    Done(Ended),
+    /// Nobody drives the run, so there is nothing to pause.
+    NotDriven,
+}
+
+/// A question that was answered.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Asked {
+    pub effect: EffectId,
+    /// A living process will take it up; else `resume` does.
+    pub driven: bool,
+}
+
+/// The user's own directories: config and state.
+pub struct UserDirs {
+    pub config: Option<PathBuf>,
+    pub state: Option<PathBuf>,
+}
+
+impl UserDirs {
+    /// By the XDG variables, else under HOME.
+    pub fn from_env() -> Self {
+        let dir = |variable: &str, fallback: &str| {
+            let set = std::env::var_os(variable).map(PathBuf::from).filter(|p| p.is_absolute());
+            set.or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(fallback)))
+                .map(|base| base.join("gadfly"))
+        };
+        Self { config: dir("XDG_CONFIG_HOME", ".config"), state: dir("XDG_STATE_HOME", ".local/state") }
+    }
+
+    pub fn config_file(&self) -> Option<PathBuf> {
+        self.config.as_ref().map(|d| d.join("gadfly.toml"))
+    }
+}
