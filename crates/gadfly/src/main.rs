@@ -1,2 +1,20 @@
-//! The `gadfly` binary.
-fn main() {}
+//! The `gadfly` binary: commands in, exit code out. Everything it does goes through `gadfly-runtime`.
+
+mod cli;
+mod commands;
+mod context;
+mod exit;
+mod output;
+
+use clap::Parser as _;
+
+fn main() -> std::process::ExitCode {
+    // First of all: started as a supervisor, this never returns.
+    gadfly_runtime::supervise();
+    let cli = cli::Cli::parse();
+    let code = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime.block_on(commands::dispatch(cli)),
+        Err(error) => output::error::fault(&format!("the asynchronous runtime could not be started: {error}")),
+    };
+    std::process::ExitCode::from(code.0)
+}

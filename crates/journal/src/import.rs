@@ -155,7 +155,8 @@ fn lines(
                 if said != records || *checksum.as_bytes() != *hash.finalize().as_bytes() {
                     return Err(ImportError::Damaged("its checksum does not fit".to_owned()));
                 }
-                if records == 0 || !reader.fill_buf()?.is_empty() {
+                let rest = reader.fill_buf().map_err(|e| ImportError::Damaged(e.to_string()))?;
+                if records == 0 || !rest.is_empty() {
                     return Err(ImportError::Damaged("it has no records, or more after its end".to_owned()));
                 }
                 let id = id.clone();

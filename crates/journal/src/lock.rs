@@ -2,7 +2,7 @@
 //! finds it unlocked knows its owner is gone. It holds no data: the name says the process.
 
 use std::collections::HashSet;
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -100,17 +100,19 @@ pub(crate) fn live(dir: &Path) -> HashSet<String> {
 fn sweep(dir: &Path) {
     let Ok(entries) = fs::read_dir(dir) else { return };
     for name in entries.flatten().filter_map(|e| e.file_name().into_string().ok()) {
-        if !well_formed(&name) {
-            continue;
-        }
-        let path = dir.join(&name);
-        let Ok(file) = File::open(&path) else { continue };
-        match file.try_lock() {
-            Ok(()) => {
-                let _ = fs::remove_file(&path);
-            }
-            Err(TryLockError::WouldBlock | TryLockError::Error(_)) => {}
-        }
+        bury(dir, &name);
+    }
+}
+
+/// Removes a lock file if its process is dead.
+pub(crate) fn bury(dir: &Path, name: &str) {
+    let path = dir.join(name);
+    // Removed while we hold it, so that it cannot be one that is just being taken.
+    if well_formed(name)
+        && let Ok(file) = File::open(&path)
+        && file.try_lock().is_ok()
+    {
+        let _ = fs::remove_file(&path);
     }
 }
 

@@ -123,11 +123,12 @@ fn take(
     let Some((owner, next, summary)) = row.optional()? else {
         return Err(ClaimError::NotFound(run.clone()));
     };
-    if let Some(owner) = owner.filter(|o| o != ours)
-        && lock::is_live(locks, &owner)
-    {
-        let (pid, since_ms) = lock::describe(locks, &owner);
-        return Err(ClaimError::Owned { run: run.clone(), pid, since_ms });
+    if let Some(owner) = owner.filter(|o| o != ours) {
+        if lock::is_live(locks, &owner) {
+            let (pid, since_ms) = lock::describe(locks, &owner);
+            return Err(ClaimError::Owned { run: run.clone(), pid, since_ms });
+        }
+        lock::bury(locks, &owner);
     }
     let summary = serde_json::from_str(&summary)
         .map_err(|e| ClaimError::Damaged { run: run.clone(), message: e.to_string() })?;

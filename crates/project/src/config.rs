@@ -171,9 +171,15 @@ impl Config {
                 problems.push(Problem::error(message).help(SEE_CHECK).at(agent.place.as_ref()));
             }
         }
-        if let Some(name) = name.filter(|_| table.is_spoiled()) {
-            let message = format!("loop `{name}` cannot be used as it is configured");
-            problems.push(Problem::error(message).help(SEE_CHECK).at(built.place.as_ref()));
+        // Never without what was meant: a cap that was mistyped is not a cap that was left out.
+        let own = self.merged.tables("loops").find(|(n, _)| Some(*n) == name);
+        let own =
+            own.filter(|(_, table)| table.is_spoiled()).map(|(n, table)| (format!("loop `{n}`"), table));
+        let shared = self.merged.filtered(|key| key == "defaults" || key == "budget");
+        let shared = shared.is_spoiled().then(|| ("[defaults] or [budget]".to_owned(), &shared));
+        for (what, table) in own.into_iter().chain(shared) {
+            let message = format!("{what} cannot be used as it is configured");
+            problems.push(Problem::error(message).help(SEE_CHECK).at(table.place.as_ref()));
         }
         if built.task.is_none() && !table.has("task") && !table.has("task_file") {
             let help = "give it as an argument, with --task-file FILE, or as `task` of a loop";

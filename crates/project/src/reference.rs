@@ -61,14 +61,11 @@ mod tests {
         let mut section = Section::Loop;
         let mut out = Keys::new();
         for line in REFERENCE.lines().filter_map(|l| l.strip_prefix("# later: ")) {
-            match line.split_once(" = ") {
-                Some((key, _)) => {
-                    out.insert((section, key.to_owned()));
-                }
-                None => {
-                    section = Section::Workspace;
-                    out.insert((Section::Top, line.trim_matches(['[', ']']).to_owned()));
-                }
+            if let Some((key, _)) = line.split_once(" = ") {
+                out.insert((section, key.to_owned()));
+            } else {
+                section = Section::Workspace;
+                out.insert((Section::Top, line.trim_matches(['[', ']']).to_owned()));
             }
         }
         out

@@ -64,6 +64,23 @@ impl Rubric {
     }
 }
 
+/// The rubric of a loop: what its configuration says, then the user's own criteria (`--rubric`). More
+/// sources join here, in the order of `Contributor`.
+pub fn for_loop(
+    setting: Option<&Sourced<RubricSetting>>,
+    user: Vec<Sourced<String>>,
+) -> (Option<Rubric>, Vec<Problem>) {
+    let configured = match setting.map(from_setting) {
+        Some(Err(problem)) => return (None, vec![problem]),
+        Some(Ok(items)) => items,
+        None => Vec::new(),
+    };
+    Rubric::build(vec![
+        RubricSource { from: Contributor::Config, items: configured },
+        RubricSource { from: Contributor::User, items: user },
+    ])
+}
+
 /// The items that a configured rubric stands for.
 pub fn from_setting(setting: &Sourced<RubricSetting>) -> Result<Vec<Sourced<String>>, Problem> {
     match &setting.value {
@@ -263,6 +280,10 @@ mod tests {
             place: Some(place.clone()),
         };
         let problem = from_setting(&setting).unwrap_err();
+        // The user's own criteria do not stand in for a rubric that could not be read.
+        let user = vec![Sourced::flag("at most 150 words".to_owned())];
+        assert_eq!(for_loop(Some(&setting), user.clone()), (None, vec![problem.clone()]));
+        assert_eq!(for_loop(None, user).0.unwrap().items.len(), 1);
         assert_eq!(problem.at, Some(place));
         assert!(problem.help.unwrap().contains("as a list"));
     }

@@ -133,7 +133,7 @@ async fn answer(socket: &mut TcpStream, request: &Request, shared: &Shared) -> i
     let shape = Shape {
         format,
         model: &wishes.model,
-        stream: wishes.stream,
+        stream: wishes.stream && wishes.model != "whole",
         include_usage: wishes.stream_options.include_usage,
         asked: request.body.len(),
     };

@@ -8,6 +8,7 @@
 //! | `worker`, `worker:N` | a draft that depends only on the brief, of at least N bytes |
 //! | `critic:R,R,A` | rejects, rejects, approves, by the brief's `Iteration: N` line (`M`: malformed) |
 //! | `slow`, `slow:MS` | event by event, with a pause before each |
+//! | `whole` | not streamed, whatever was asked |
 //! | `split` | in pieces that respect no boundary |
 //! | `think` | with reasoning beside and inside the text |
 //! | `echo-key` | says the key it was sent |

@@ -95,6 +95,9 @@ impl AgentConfig {
             return None;
         };
         say_unused_and_missing(name, kind.value, table, &mut say);
+        // What has no effect must have none: neither on calls nor on what needs trust.
+        let whole = table;
+        let table = &whole.filtered(|key| is_used(key, kind.value));
         let base_url = match table.text("base_url").filter(|_| kind.value.is_http()) {
             Some(text) => match Endpoint::parse(&text.value) {
                 Ok(endpoint) => Some(text.with(endpoint)),
@@ -157,7 +160,7 @@ impl AgentConfig {
             agent.check_key(&mut say);
         }
         let wrong = problems.iter().skip(said_before).any(Problem::is_error);
-        (!wrong && !table.is_spoiled()).then_some(agent)
+        (!wrong && !whole.is_spoiled()).then_some(agent)
     }
 
     fn check_names(&self, say: &mut impl FnMut(Problem, &str)) {
@@ -226,10 +229,17 @@ impl AgentConfig {
     }
 }
 
+fn is_used(key: &str, kind: Kind) -> bool {
+    match keys::find(Section::Agent, key).map(|k| k.used) {
+        Some(Use::Kinds(kinds)) => kinds.contains(&kind),
+        _ => true,
+    }
+}
+
 fn say_unused_and_missing(name: &str, kind: Kind, table: &Table, say: &mut impl FnMut(Problem, &str)) {
     for (key, _) in table.keys() {
         if let Some(Use::Kinds(kinds)) = keys::find(Section::Agent, key).map(|k| k.used)
-            && !kinds.contains(&kind)
+            && !is_used(key, kind)
         {
             let list: Vec<_> = kinds.iter().map(|k| k.name()).collect();
             let message = format!("`{key}` has no effect on agent `{name}` of kind `{kind}`");
@@ -269,7 +279,7 @@ fn price(name: &str, table: &Table, say: &mut impl FnMut(Problem, &str)) -> Opti
     let price = Price {
         input: per_token(input.value),
         output: per_token(output.value),
-        // What is not stated is charged in full: an estimate may be too high, never too low.
+        // What is not stated is charged like any other input.
         cache_read: per_token(or_input("cache_read")),
         cache_write: per_token(or_input("cache_write")),
         as_of: "config".to_owned(),

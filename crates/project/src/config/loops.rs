@@ -8,6 +8,7 @@ use super::budget;
 use super::keys::{self, KEYS, Section, Shape, Use};
 use super::names::Protocol;
 use super::value::{Table, Value};
+use crate::file;
 use crate::place::{Layer, Place, Problem, Sourced, brief};
 use crate::suggest;
 
@@ -36,6 +37,23 @@ pub struct LoopConfig {
 pub enum Task {
     Text(String),
     File(PathBuf),
+}
+
+impl Sourced<Task> {
+    /// The task's text, read from its file if it has one. Never empty.
+    pub fn text(&self) -> Result<String, Problem> {
+        match &self.value {
+            Task::Text(text) => Ok(text.clone()),
+            Task::File(path) => {
+                let wrong = |what: String| Problem::error(format!("task: {what}")).at(self.place.as_ref());
+                let text = file::read_text(path).map_err(|error| wrong(error.to_string()))?;
+                if text.trim().is_empty() {
+                    return Err(wrong(format!("`{}` is empty", brief(&path.display().to_string()))));
+                }
+                Ok(text)
+            }
+        }
+    }
 }
 
 /// A rubric as it is configured; `rubric::from_setting` reads it.

@@ -110,13 +110,13 @@ impl Reader<'_> {
             Shape::Path => {
                 let text = self.text(shape, found)?;
                 let place = self.source.place(found.span.clone());
-                self.path(found.path, &text, place).map(Value::Path)
+                self.path(found.path, &text, &place).map(Value::Path)
             }
             Shape::Paths => {
                 let list = self.list(shape, found)?;
                 let mut paths = Vec::with_capacity(list.len());
                 for item in list {
-                    let place = item.place.clone()?;
+                    let place = item.place.as_ref()?;
                     paths.push(item.with(self.path(found.path, &item.value, place)?));
                 }
                 Some(Value::Paths(paths))
@@ -230,7 +230,7 @@ impl Reader<'_> {
         list
     }
 
-    fn path(&mut self, key: &str, text: &str, place: Place) -> Option<std::path::PathBuf> {
+    fn path(&mut self, key: &str, text: &str, place: &Place) -> Option<std::path::PathBuf> {
         let path = Path::new(text);
         if self.source.layer != Layer::Project {
             return Some(self.source.dir.join(path));
@@ -239,7 +239,7 @@ impl Reader<'_> {
             Ok(path) => Some(path),
             Err(error) => {
                 let help = "a project's configuration may name only files of the project; copy it there, or name it with a flag";
-                self.error(&place, format!("`{key}`: {error}"), Some(help.into()));
+                self.error(place, format!("`{key}`: {error}"), Some(help.into()));
                 None
             }
         }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
+use gadfly_engine::budget::Money;
 use insta::assert_snapshot;
 use proptest::prelude::*;
 
@@ -92,7 +93,28 @@ fn a_right_configuration_becomes_typed_settings() {
     assert_eq!(the_loop.out.as_ref().unwrap().value, Path::new("/nowhere/project/paper/abstract.md"));
     assert_eq!(the_loop.limits.active_ms, Some(5 * 60_000));
     assert_eq!(the_loop.limits.calls, Some(50));
-    assert_eq!(config.limits.money.unwrap().usd(), 2.0);
+    assert_eq!(config.limits.money, Some(Money::from_usd(2.0)));
+}
+
+#[test]
+fn the_task_may_stand_in_a_file() {
+    let tmp = tempfile::tempdir().unwrap();
+    let path = tmp.path().join("t.md");
+    let task = Sourced::flag(Task::File(path.clone()));
+    assert!(task.text().unwrap_err().message.contains("does not exist"));
+    fs::write(&path, " \n").unwrap();
+    assert!(task.text().unwrap_err().message.contains("is empty"));
+    fs::write(&path, "Write.\n").unwrap();
+    assert_eq!(task.text().unwrap(), "Write.\n");
+}
+
+#[test]
+fn a_vendors_key_beside_a_local_server_is_withheld_with_a_warning() {
+    let text = EXAMPLE.replace("WRITER_KEY", "OPENAI_API_KEY");
+    let (config, found) = read(&text);
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].severity, Severity::Warning);
+    assert!(config.agents.contains_key("writer"));
 }
 
 #[test]
@@ -332,6 +354,15 @@ file = "y.md"
 }
 
 #[test]
+fn a_setting_without_effect_has_none() {
+    let (config, found) = read("[agents.a]\nkind = \"person\"\ncommand = [\"rm\"]\nkey_env = \"TOKEN\"");
+    assert_eq!(found.len(), 2);
+    let agent = &config.agents["a"];
+    assert!(agent.command.is_empty() && agent.key.is_none());
+    assert_eq!(crate::trust::needs_trust(&config), []);
+}
+
+#[test]
 fn broken_toml_gives_the_parsers_errors_and_their_places() {
     assert_snapshot!(problems("[agents.a\nkind = \"openai\"\nx = = 1\n"), @r#"
     error: not valid TOML: unclosed table, expected `]`
@@ -470,7 +501,17 @@ fn an_agent_or_a_loop_with_a_refused_setting_is_not_used_without_it() {
     let text = "[agents.w]\nkind = \"person\"\n[agents.c]\nkind = \"command\"\ncommand = [\"x\"]\nbudget = { usd = -1 }\n[loops.l]\ntask = \"T\"\nworker = \"w\"\ncritic = \"c\"\nbudget = { calls = \"few\" }\n";
     let (config, _) = read(text);
     assert!(!config.agents.contains_key("c"));
-    assert_snapshot!(shown(&config.loop_for(Some("l"), &Flags::default()).1), @"");
+    assert_snapshot!(shown(&config.loop_for(Some("l"), &Flags::default()).1), @r#"
+    error: critic `c` cannot be used as it is configured
+      at gadfly.toml:10:10
+      help: see the other problems, or run `gadfly check`
+    error: loop `l` cannot be used as it is configured
+      at gadfly.toml:7:8
+      help: see the other problems, or run `gadfly check`
+    "#);
+    let (config, _) = read("[budget]\nusd = -2");
+    let found = config.loop_for(None, &Flags::default()).1;
+    assert!(shown(&found).contains("[budget] cannot be used"), "{}", shown(&found));
     let right = text.replace("-1", "1").replace("\"few\"", "3");
     assert_eq!(read(&right).0.loop_for(Some("l"), &Flags::default()).1, []);
 }

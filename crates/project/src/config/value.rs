@@ -85,6 +85,13 @@ impl Table {
         output: Output -> Output;
     }
 
+    /// This table with only these keys.
+    pub fn filtered(&self, keep: impl Fn(&str) -> bool) -> Self {
+        let mut table = self.clone();
+        table.values.retain(|key, _| keep(key));
+        table
+    }
+
     /// Some value in it was refused, so that what is left would not be what was meant.
     pub fn is_spoiled(&self) -> bool {
         self.values.values().any(|v| match &v.value {

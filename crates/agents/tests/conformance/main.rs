@@ -1,0 +1,150 @@
+//! One suite that every kind of agent passes. `cargo test -p gadfly-agents --test conformance -- --nocapture`
+//! prints the matrix of kinds and cases. A cell without a check has its reason in `EXEMPT`; a broken agent
+//! per case shows that the check can fail.
+
+mod broken;
+mod case;
+mod launch;
+mod stage;
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use case::{Case, Seen};
+use gadfly_agents::{Call, KINDS, Link, Progress, Spoken};
+use gadfly_engine::{Role, Speaker};
+use stage::{Stage, When};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+/// Longer than any call of the suite may take: reaching it is a failure, not a measurement.
+const NEVER: Duration = Duration::from_secs(30);
+
+/// (kind, case, why the case cannot arise there)
+const EXEMPT: &[(&str, Case, &str)] = &[
+    ("command", Case::Streams, "its reply is read when the program has ended"),
+    ("command", Case::StatesUsage, "a program does not say what it used"),
+    ("command", Case::Refuses, "a program has no stop reason"),
+    ("command", Case::Truncates, "a program has no stop reason"),
+    ("command", Case::Retries, "a program is started once; whether again is the engine's decision"),
+    ("command", Case::HasNoQuota, "a program has no provider"),
+    ("command", Case::Unauthorised, "a program says so by its exit code"),
+    ("command", Case::TooLong, "a program says so by its exit code"),
+    ("person", Case::Streams, "a person's reply arrives in one piece"),
+    ("person", Case::StatesUsage, "a person uses no tokens"),
+    ("person", Case::Refuses, "a person who declines says so in words, or cancels"),
+    ("person", Case::Truncates, "a person's reply has no length limit of its own"),
+    ("person", Case::Breaks, "a person does not crash"),
+    ("person", Case::Huge, "the inbox bounds what it takes"),
+    ("person", Case::KeepsItsKey, "it is given no key"),
+    ("person", Case::Retries, "a person is asked once"),
+    ("person", Case::HasNoQuota, "a person has no provider"),
+    ("person", Case::Unauthorised, "a person has no key"),
+    ("person", Case::TooLong, "a person may read as long as they like"),
+    ("scripted", Case::KeepsItsKey, "it is given no key"),
+    ("scripted", Case::Retries, "it has nothing between itself and its answer"),
+    (
+        "anthropic",
+        Case::TooLong,
+        "the API answers 400 invalid_request_error, as for any bad request; only its text tells, and text decides nothing",
+    ),
+];
+
+fn call(time: Option<Duration>) -> Call {
+    Call {
+        effect: "run#1".into(),
+        role: Role::Worker,
+        permission: Role::Worker.permission(),
+        system: None,
+        messages: vec![Spoken { from: Speaker::User, text: "Task: write a fine draft.".into() }],
+        nth: 0,
+        max_output_tokens: 1000,
+        time,
+        workdir: None,
+    }
+}
+
+/// Plays one case against one agent and writes down what could be seen from outside.
+async fn play(stage: Stage) -> Seen {
+    let (observe, mut observed) = mpsc::channel(64);
+    let (_tell, told) = mpsc::channel(1);
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let progress = {
+        let heard = Arc::clone(&heard);
+        Progress::to(move |text| heard.lock().unwrap().push(text.to_owned()))
+    };
+    let cancel = CancellationToken::new();
+    if stage.cancel == When::Before {
+        cancel.cancel();
+    }
+    let link = Link { observe, progress, cancel: cancel.clone(), told };
+    let mut calling = stage.agent.call(call(stage.time), link);
+    let result = tokio::time::timeout(NEVER, async {
+        if stage.cancel == When::During {
+            tokio::select! {
+                ended = &mut calling => return ended,
+                () = stage.has_begun() => cancel.cancel(),
+            }
+        }
+        calling.await
+    })
+    .await
+    .ok();
+    let mut observations = Vec::new();
+    while let Ok(observation) = observed.try_recv() {
+        observations.push(observation);
+    }
+    let progress = heard.lock().unwrap().clone();
+    Seen { result, observations, progress, shown: stage.shown(), arrived: stage.arrived() }
+}
+
+#[tokio::test]
+async fn every_kind_passes_every_case() {
+    let mut matrix = format!("{:<16}", "");
+    for kind in KINDS {
+        matrix += &format!("{:<12}", kind.name);
+    }
+    let mut failures = Vec::new();
+    for case in Case::ALL {
+        matrix += &format!("\n{:<16}", format!("{case:?}"));
+        for kind in KINDS {
+            let exempt = EXEMPT.iter().find(|(k, c, _)| (*k, *c) == (kind.name, case));
+            let cell = if exempt.is_some() {
+                "n/a"
+            } else {
+                let stage = stage::set(kind.name, case).await;
+                match case.check(&play(stage).await) {
+                    Ok(()) => "ok",
+                    Err(why) => {
+                        failures.push(format!("{} · {case:?}: {why}", kind.name));
+                        "FAILED"
+                    }
+                }
+            };
+            matrix += &format!("{cell:<12}");
+        }
+    }
+    println!("{matrix}\n");
+    for (kind, case, why) in EXEMPT {
+        println!("n/a {kind} · {case:?}: {why}");
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[tokio::test]
+async fn a_broken_agent_fails_the_check_of_its_case() {
+    for case in Case::ALL {
+        let seen = play(broken::stage(case)).await;
+        assert!(case.check(&seen).is_err(), "{case:?} let a broken agent pass: {seen:?}");
+    }
+}
+
+#[test]
+fn no_cell_is_exempt_without_need() {
+    for (kind, case, why) in EXEMPT {
+        assert!(KINDS.iter().any(|k| k.name == *kind), "{kind} is no kind");
+        assert!(why.len() > 10, "{kind} · {case:?} needs a reason");
+        let same = EXEMPT.iter().filter(|(k, c, _)| (k, c) == (kind, case)).count();
+        assert_eq!(same, 1, "{kind} · {case:?} stands twice");
+    }
+}

@@ -1,0 +1,386 @@
+//! Failures, budgets, pauses, crashes and persons: what parks a loop and how it goes on.
+
+use insta::assert_snapshot;
+
+use super::harness::{Table, card};
+use crate::budget::{Limits, Money, Usage};
+use crate::effect::{FailureKind, Reply, StopReason};
+use crate::input::{Control, What};
+use crate::machine::Refused;
+use crate::turn::Role;
+
+const YES: &str = "[STATUS: APPROVED]\nEvery number has a unit.";
+const NO: &str = "[STATUS: REJECTED]\n- give the distance a unit";
+
+#[test]
+fn a_malformed_reply_is_restated_once_and_then_unverified() {
+    let mut t = Table::new().start();
+    t.says("It is far.").says("Looks good to me!").says("Approved.");
+    assert_eq!(t.class(), "unverified");
+    t.resume().says(YES);
+    assert_snapshot!(t.log(), @r#"
+        > start
+          round 1 of 3
+          run#1 ask worker ann
+        > run#1 “It is far.”
+          run#2 ask critic cato
+        > run#2 “Looks good to me!”
+          malformed, restate: the first line is not `[STATUS: APPROVED]` or `[STATUS: REJECTED]`
+          run#3 ask critic cato
+        > run#3 “Approved.”
+          malformed: the first line is not `[STATUS: APPROVED]` or `[STATUS: REJECTED]`
+          = unverified
+        > resume
+          run#4 ask critic cato again, for run#3
+        > run#4 “[STATUS: APPROVED] Every number has a unit.”
+          Approved
+          = approved
+        "#);
+    assert_eq!(t.calls(Role::Worker), 1, "the draft is not written again");
+    let (first, again) = (t.effect("run#2"), t.effect("run#4"));
+    assert_eq!(first.kind_of_brief(), again.kind_of_brief(), "the same brief, without the restating");
+}
+
+impl crate::effect::Effect {
+    fn kind_of_brief(&self) -> Vec<crate::turn::Message> {
+        match &self.kind {
+            crate::effect::EffectKind::Turn(turn) => turn.messages.clone(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+#[test]
+fn restating_costs_no_round() {
+    let mut t = Table::new().start();
+    t.says("v1").says("Hm.").says(NO).says("v2").says("Hm.").says("[STATUS: REJECTED]\n- 1: no");
+    t.says("v3").says("Hm.").says(YES);
+    assert_eq!((t.class().as_str(), t.calls(Role::Worker)), ("approved", 3));
+}
+
+#[test]
+fn a_second_critic_steps_in() {
+    let mut t = Table::new().with(|s| s.fallback_critic = Some("dora".into())).start();
+    t.says("It is far.").fails(FailureKind::Unavailable).says("Hm.").says("Hm.");
+    t.resume().says(YES);
+    assert_snapshot!(t.log(), @r#"
+        > start
+          round 1 of 3
+          run#1 ask worker ann
+        > run#1 “It is far.”
+          run#2 ask critic cato
+        > run#2 failed(unavailable)
+          run#2 failed: unavailable: alas
+          cato → dora: unavailable: alas
+          run#3 ask critic dora
+        > run#3 “Hm.”
+          malformed, restate: the first line is not `[STATUS: APPROVED]` or `[STATUS: REJECTED]`
+          run#4 ask critic dora
+        > run#4 “Hm.”
+          malformed: the first line is not `[STATUS: APPROVED]` or `[STATUS: REJECTED]`
+          = unverified
+        > resume
+          run#5 ask critic dora again, for run#4
+        > run#5 “[STATUS: APPROVED] Every number has a unit.”
+          Approved
+          = approved
+        "#);
+}
+
+#[test]
+fn a_critic_that_does_not_answer_is_never_a_verdict() {
+    for kind in [FailureKind::Timeout, FailureKind::Crashed, FailureKind::Refused, FailureKind::TooLong] {
+        let mut t = Table::new().start();
+        t.says("It is far.").fails(kind);
+        assert_eq!(t.class(), "unverified", "{kind}");
+        t.resume().says(YES);
+        assert_eq!((t.class().as_str(), t.calls(Role::Worker), t.calls(Role::Critic)), ("approved", 1, 2));
+    }
+    for stop in [StopReason::Length, StopReason::Refusal, StopReason::Other("filter".into())] {
+        let mut t = Table::new().start();
+        t.says("It is far.").stops(YES, stop.clone());
+        assert_eq!(t.class(), "unverified", "{stop:?}: a reply that was cut approves nothing");
+        t.resume().says(NO);
+        assert_eq!(t.class(), "going");
+    }
+}
+
+#[test]
+fn a_worker_that_does_not_answer_fails_and_is_asked_again() {
+    for kind in [FailureKind::Timeout, FailureKind::Crashed, FailureKind::Refused] {
+        let mut t = Table::new().start();
+        t.fails(kind);
+        assert_eq!(t.class(), "failed", "{kind}");
+        t.resume().says("It is far.").says(YES);
+        assert_eq!((t.class().as_str(), t.calls(Role::Worker)), ("approved", 2));
+    }
+    let mut t = Table::new().start();
+    t.stops("It is f", StopReason::Length);
+    assert_eq!(t.class(), "failed", "half a draft is none");
+}
+
+#[test]
+fn a_used_up_quota_is_waited_for() {
+    let mut t = Table::new().start();
+    t.replies(Reply::DeniedQuota { until_ms: Some(9), message: "until noon".into() });
+    assert_eq!((t.class().as_str(), t.engine.spent().calls), ("waiting(quota)", 0));
+    t.resume().says("It is far.").says(YES);
+    assert_snapshot!(t.log(), @r#"
+        > start
+          round 1 of 3
+          run#1 ask worker ann
+        > run#1 quota
+          = waiting(quota)
+        > resume
+          run#2 ask worker ann again, for run#1
+        > run#2 “It is far.”
+          run#3 ask critic cato
+        > run#3 “[STATUS: APPROVED] Every number has a unit.”
+          Approved
+          = approved
+        "#);
+}
+
+#[test]
+fn every_cap_stops_before_the_call_and_goes_on_when_raised() {
+    let caps = [
+        Limits { tokens: Some(110), ..Limits::default() },
+        Limits { money: Some(Money(110)), ..Limits::default() },
+        Limits { calls: Some(1), ..Limits::default() },
+        Limits { active_ms: Some(50), ..Limits::default() },
+    ];
+    let raised =
+        Limits { tokens: Some(9999), money: Some(Money(9999)), calls: Some(99), active_ms: Some(9999) };
+    for cap in caps {
+        let mut t = Table::new().limited(cap).start();
+        t.passes(60).says_using("It is far.", Usage { output: 20, ..Usage::default() });
+        assert_eq!((t.class().as_str(), t.calls(Role::Critic)), ("out_of_budget", 0), "{cap:?}");
+        t.resume();
+        assert_eq!(t.class(), "out_of_budget", "{cap:?}: resuming alone changes nothing");
+        t.resume_with(raised, None).says(YES);
+        assert_eq!((t.class().as_str(), t.calls(Role::Worker)), ("approved", 1), "{cap:?}");
+    }
+}
+
+#[test]
+fn a_call_is_given_the_time_that_is_left_and_its_timeout_is_then_the_budgets() {
+    let mut t = Table::new().limited(Limits { active_ms: Some(100), ..Limits::default() }).start();
+    t.passes(40).says("It is far.");
+    assert_eq!(t.open().time_ms, Some(60));
+    t.passes(60).fails(FailureKind::Timeout);
+    assert_eq!(t.class(), "out_of_budget");
+    t.resume_with(Limits { active_ms: Some(500), ..Limits::default() }, None).says(YES);
+    assert_eq!(t.class(), "approved");
+}
+
+#[test]
+fn an_agents_own_time_is_counted() {
+    let mut t = Table::new();
+    let limits = Limits { active_ms: Some(50), ..Limits::default() };
+    t.agents.insert("ann".into(), crate::plan::AgentCard { limits, ..card() });
+    let mut t = t.start();
+    t.passes(60).says("v1").passes(500).says(NO);
+    assert_eq!(t.class(), "out_of_budget", "{}", t.log());
+}
+
+#[test]
+fn an_overrun_is_recorded_and_stops_the_next_call() {
+    let mut t = Table::new().limited(Limits { tokens: Some(150), ..Limits::default() }).start();
+    t.says_using("It is far.", Usage { output: 200, ..Usage::default() });
+    assert_snapshot!(t.log(), @r#"
+        > start
+          round 1 of 3
+          run#1 ask worker ann
+        > run#1 “It is far.”
+          overran: the run has a cap of 150 tokens; 200 are spent, the next call may need 0
+          = out_of_budget
+        "#);
+}
+
+#[test]
+fn pausing_lets_the_call_under_way_finish() {
+    let mut t = Table::new().start();
+    t.control(Control::Pause).says("It is far.").resume().says(YES);
+    assert_snapshot!(t.log(), @r#"
+        > start
+          round 1 of 3
+          run#1 ask worker ann
+        > pause
+        > run#1 “It is far.”
+          = waiting(paused)
+        > resume
+          run#2 ask critic cato
+        > run#2 “[STATUS: APPROVED] Every number has a unit.”
+          Approved
+          = approved
+        "#);
+}
+
+#[test]
+fn cancelling_ends_the_call_and_refuses_what_comes_later() {
+    let mut t = Table::new().saving().start();
+    t.says("It is far.").control(Control::Cancel).replies(Reply::Cancelled { sent: true }).saved();
+    assert_snapshot!(t.log(), @r#"
+        > start
+          round 1 of 3
+          run#1 ask worker ann
+        > run#1 “It is far.”
+          run#2 ask critic cato
+        > cancel
+          run#3 cancel run#2
+        > run#2 cancelled, sent
+          run#4 save unapproved
+        > run#4 saved
+          = aborted
+        "#);
+    assert!(t.engine.spent().unknown, "nobody knows what the cancelled call has cost");
+    let late = What::Replied { effect: "run#2".parse().unwrap(), reply: Reply::Cancelled { sent: true } };
+    assert_eq!(t.try_put("late", late, Vec::new()), Err(Refused::Ended("aborted".into())));
+}
+
+#[test]
+fn an_answer_that_crosses_a_cancel_decides_nothing() {
+    let mut t = Table::new().start();
+    t.says("It is far.").control(Control::Cancel).says(YES);
+    assert_eq!(t.class(), "aborted");
+}
+
+#[test]
+fn an_effect_has_one_reply() {
+    let mut t = Table::new().start();
+    t.says("It is far.");
+    let twice = What::Replied { effect: "run#1".parse().unwrap(), reply: Reply::Cancelled { sent: true } };
+    assert_eq!(t.try_put("twice", twice, Vec::new()), Err(Refused::NotOpen("run#1".parse().unwrap())));
+}
+
+#[test]
+fn a_person_is_waited_for_and_their_time_is_free() {
+    let mut t =
+        Table::new().person("cato").limited(Limits { active_ms: Some(100), ..Limits::default() }).start();
+    t.says("v1");
+    assert_eq!(t.class(), "waiting(question)");
+    t.passes(100_000).resume().answers(NO).says("v2").answers(YES);
+    assert_snapshot!(t.log(), @r#"
+        > start
+          round 1 of 3
+          run#1 ask worker ann
+        > run#1 “v1”
+          run#2 ask critic cato (person)
+          = waiting(question)
+        > resume
+          = waiting(question)
+        > run#2 person “[STATUS: REJECTED] - give the distance a unit”
+          Rejected 1. give the distance a unit (since 1)
+          round 2 of 3
+          run#3 ask worker ann
+        > run#3 “v2”
+          run#4 ask critic cato (person)
+          = waiting(question)
+        > run#4 person “[STATUS: APPROVED] Every number has a unit.”
+          Approved
+          = approved
+        "#);
+}
+
+#[test]
+fn a_crash_repeats_the_paid_call_and_keeps_the_persons_question() {
+    let mut t = Table::new().start();
+    t.resume().says("It is far.").resume().says(YES);
+    assert_snapshot!(t.log(), @r#"
+        > start
+          round 1 of 3
+          run#1 ask worker ann
+        > resume
+          run#1 lost
+          run#2 ask worker ann again, for run#1
+        > run#2 “It is far.”
+          run#3 ask critic cato
+        > resume
+          run#3 lost
+          run#4 ask critic cato again, for run#3
+        > run#4 “[STATUS: APPROVED] Every number has a unit.”
+          Approved
+          = approved
+        "#);
+    let spent = t.engine.spent();
+    assert!(spent.unknown);
+    assert_eq!(spent.tokens, 100 + 20 + 100 + 20, "what was lost counts as its worst case");
+
+    let mut t = Table::new().person("cato").start();
+    t.says("v1");
+    let asked = t.open().id;
+    t.resume();
+    assert_eq!(t.open().id, asked);
+}
+
+#[test]
+fn a_crash_while_the_approved_draft_is_saved_loses_neither() {
+    let mut t = Table::new().saving().start();
+    t.says("It is far.").says(YES).resume().saved();
+    assert_snapshot!(t.log(), @r#"
+        > start
+          round 1 of 3
+          run#1 ask worker ann
+        > run#1 “It is far.”
+          run#2 ask critic cato
+        > run#2 “[STATUS: APPROVED] Every number has a unit.”
+          Approved
+          run#3 save approved
+        > resume
+          run#4 save approved
+        > run#4 saved
+          = approved
+        "#);
+}
+
+#[test]
+fn a_crash_while_cancelling_still_ends_aborted() {
+    let mut t = Table::new().start();
+    t.says("It is far.").control(Control::Cancel).resume();
+    assert_eq!(t.class(), "aborted");
+}
+
+#[test]
+fn cancelling_while_the_approved_draft_is_saved_is_too_late() {
+    let mut t = Table::new().saving().start();
+    t.says("It is far.").says(YES).control(Control::Cancel).saved();
+    assert_eq!(t.class(), "approved");
+}
+
+#[test]
+fn a_host_that_stops_a_call_by_itself_parks_the_run() {
+    let mut t = Table::new().saving().start();
+    t.replies(Reply::Cancelled { sent: false });
+    assert_eq!(t.class(), "waiting(paused)");
+    t.resume().says("It is far.").says(YES).replies(Reply::Cancelled { sent: false });
+    assert_eq!(t.class(), "waiting(paused)");
+    t.resume().saved();
+    assert_eq!(t.class(), "approved");
+}
+
+#[test]
+fn a_parked_draft_lies_beside_the_file_until_it_is_approved() {
+    let mut t = Table::new().saving().start();
+    t.says("It is far.").fails(FailureKind::Crashed).saved();
+    assert_eq!(t.class(), "unverified");
+    t.resume().says(YES).saved();
+    assert_snapshot!(t.log(), @r#"
+        > start
+          round 1 of 3
+          run#1 ask worker ann
+        > run#1 “It is far.”
+          run#2 ask critic cato
+        > run#2 failed(crashed)
+          run#2 failed: crashed: alas
+          run#3 save unapproved
+        > run#3 saved
+          = unverified
+        > resume
+          run#4 ask critic cato again, for run#2
+        > run#4 “[STATUS: APPROVED] Every number has a unit.”
+          Approved
+          run#5 save approved
+        > run#5 saved
+          = approved
+        "#);
+}

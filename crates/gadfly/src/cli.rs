@@ -1,0 +1,301 @@
+//! The command line: one place that drives parser, help, completions and man page.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// An independent critic between an agent's work and your repository.
+#[derive(Parser, Debug)]
+#[command(name = "gadfly", version, disable_help_subcommand = true, max_term_width = 100)]
+pub struct Cli {
+    #[command(flatten)]
+    pub global: Global,
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+#[derive(Args, Debug, Clone)]
+pub struct Global {
+    /// Keep state here instead of in the project's .gadfly/
+    #[arg(long, global = true, value_name = "DIR")]
+    pub store: Option<PathBuf>,
+    /// One JSON event per line on standard output, nothing else there
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Play the protocols with scripted agents: no key, no network, seconds
+    Demo(Demo),
+    /// Write a gadfly.toml from what this machine has
+    Init(Init),
+    /// Say what works here and what does not
+    Doctor,
+    /// Validate the configuration: all problems at once
+    Check,
+    /// Run one worker–critic loop
+    Run(Box<Run>),
+    /// Run the same loop over a file of tasks
+    Batch(Box<Batch>),
+    /// List runs
+    Runs(Runs),
+    /// Show one run
+    Show(Show),
+    /// Follow a run, wherever it is driven
+    Follow(RunName),
+    /// Take parked or interrupted runs up again
+    Resume(Resume),
+    /// Answer the question a run asks
+    Answer(Answer),
+    /// Pause a run after its calls under way
+    Pause(RunName),
+    /// End a run for good
+    Cancel(RunName),
+    /// Remove old runs and texts nobody needs (shows what it would do)
+    Gc(Gc),
+    /// Write one run to a file
+    Export(Export),
+    /// Read a run from a file
+    Import(Import),
+    /// Print shell completions
+    Completions(Completions),
+    /// Print the manual page
+    #[command(hide = true)]
+    Man,
+}
+
+#[derive(Args, Debug)]
+pub struct Demo {
+    /// Keep the demo's store here
+    #[arg(long, value_name = "DIR")]
+    pub keep: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub struct Init {
+    /// Write without asking
+    #[arg(long)]
+    pub yes: bool,
+}
+
+/// What both `run` and `batch` take.
+#[derive(Args, Debug, Clone, Default)]
+pub struct LoopFlags {
+    /// The protocol the loop follows
+    #[arg(long, value_name = "NAME")]
+    pub protocol: Option<String>,
+    /// The agent that drafts
+    #[arg(long, value_name = "AGENT")]
+    pub worker: Option<String>,
+    /// The agent that judges
+    #[arg(long, value_name = "AGENT")]
+    pub critic: Option<String>,
+    /// The agent that judges when the critic fails
+    #[arg(long, value_name = "AGENT")]
+    pub fallback_critic: Option<String>,
+    /// How many rounds at most
+    #[arg(long, value_name = "N")]
+    pub rounds: Option<u64>,
+    /// Stop before this much money is spent
+    #[arg(long, value_name = "USD")]
+    pub budget_usd: Option<f64>,
+    /// Agree to the commands, agent files and keys the project's files name
+    #[arg(long)]
+    pub trust: bool,
+    /// Say what would be sent where, show the first brief, and stop
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Start without asking
+    #[arg(long, short)]
+    pub yes: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct Run {
+    /// The task, or the name of a loop in gadfly.toml; `-` reads it from standard input
+    #[arg(value_name = "TASK")]
+    pub task: Option<String>,
+    /// Read the task from a file
+    #[arg(long, value_name = "FILE", conflicts_with = "task")]
+    pub task_file: Option<PathBuf>,
+    /// A file with the rubric; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub rubric: Vec<PathBuf>,
+    /// One rubric item; may be repeated
+    #[arg(long, value_name = "TEXT")]
+    pub criterion: Vec<String>,
+    /// The phase of the project this belongs to
+    #[arg(long, value_name = "NAME")]
+    pub phase: Option<String>,
+    /// Improve this file: it is the first draft, and the result replaces it on approval
+    #[arg(long, value_name = "FILE")]
+    pub draft: Option<PathBuf>,
+    /// Reference material for worker and critic; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub with: Vec<PathBuf>,
+    /// Where the approved draft goes
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Start anew from this run's last draft
+    #[arg(long, value_name = "RUN", conflicts_with = "draft")]
+    pub from: Option<String>,
+    /// Let rejections stand that rest only on new requirements
+    #[arg(long)]
+    pub no_overrule: bool,
+    /// Never wait for a person: park and exit
+    #[arg(long)]
+    pub unattended: bool,
+    /// Stop before this many tokens are spent
+    #[arg(long, value_name = "N")]
+    pub budget_tokens: Option<u64>,
+    /// Stop after this many active minutes
+    #[arg(long, value_name = "N")]
+    pub minutes: Option<u64>,
+    #[command(flatten)]
+    pub flags: LoopFlags,
+}
+
+#[derive(Args, Debug)]
+pub struct Batch {
+    /// Lines of {"id", "task", "rubric": […]}
+    #[arg(value_name = "TASKS.jsonl")]
+    pub tasks: PathBuf,
+    /// Where result lines go (default: TASKS.results.jsonl)
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// How many loops at once
+    #[arg(long, short, value_name = "N", default_value_t = 4)]
+    pub jobs: usize,
+    #[command(flatten)]
+    pub flags: LoopFlags,
+}
+
+#[derive(Args, Debug)]
+pub struct Runs {
+    #[command(subcommand)]
+    pub command: Option<RunsCommand>,
+    /// Only runs in this state, as `halted`, `waiting`, `interrupted`; may be repeated
+    #[arg(long, value_name = "STATE")]
+    pub state: Vec<String>,
+    /// How many
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
+    pub limit: u32,
+}
+
+#[derive(Subcommand, Debug)]
+pub enum RunsCommand {
+    /// Remove runs
+    Rm {
+        #[arg(value_name = "RUN", required = true)]
+        runs: Vec<String>,
+    },
+}
+
+#[derive(Args, Debug)]
+pub struct RunName {
+    /// The run's id, or the beginning of it
+    #[arg(value_name = "RUN")]
+    pub run: String,
+}
+
+#[derive(Args, Debug)]
+pub struct Show {
+    #[command(flatten)]
+    pub name: RunName,
+    /// Its records, one after the other
+    #[arg(long)]
+    pub log: bool,
+    /// How its drafts differ from round to round
+    #[arg(long)]
+    pub diff: bool,
+    /// Print the last draft and nothing else
+    #[arg(long)]
+    pub draft: bool,
+    /// Print critic-log.md as it is rendered from the journal
+    #[arg(long)]
+    pub critic_log: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct Resume {
+    /// The run's id, or the beginning of it
+    #[arg(value_name = "RUN", required_unless_present = "all")]
+    pub run: Option<String>,
+    /// Every run that can go on
+    #[arg(long, conflicts_with = "run")]
+    pub all: bool,
+    /// Raise the number of rounds
+    #[arg(long, value_name = "N")]
+    pub rounds: Option<u32>,
+    /// Raise the money cap
+    #[arg(long, value_name = "USD")]
+    pub budget_usd: Option<f64>,
+    /// Raise the token cap
+    #[arg(long, value_name = "N")]
+    pub budget_tokens: Option<u64>,
+    /// Raise the cap of active minutes
+    #[arg(long, value_name = "N")]
+    pub minutes: Option<u64>,
+    /// Raise the cap of calls
+    #[arg(long, value_name = "N")]
+    pub calls: Option<u32>,
+    /// Never wait for a person: park and exit
+    #[arg(long)]
+    pub unattended: bool,
+    /// Agree to the commands, agent files and keys the project's files name
+    #[arg(long)]
+    pub trust: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct Answer {
+    #[command(flatten)]
+    pub name: RunName,
+    /// The answer; `-` or nothing reads standard input
+    #[arg(value_name = "TEXT")]
+    pub text: Option<String>,
+    /// Read the answer from a file
+    #[arg(long, value_name = "FILE", conflicts_with = "text")]
+    pub file: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub struct Gc {
+    /// Ended runs older than this many days
+    #[arg(long, value_name = "DAYS", default_value_t = 30)]
+    pub older_than: u32,
+    /// Do it
+    #[arg(long)]
+    pub apply: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct Export {
+    #[command(flatten)]
+    pub name: RunName,
+    /// The file to write (default: gadfly-RUN.jsonl.zst); `-` is standard output
+    #[arg(value_name = "FILE")]
+    pub file: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub struct Import {
+    /// The file to read; `-` is standard input
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+}
+
+#[derive(Args, Debug)]
+pub struct Completions {
+    pub shell: Shell,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Shell {
+    Bash,
+    Zsh,
+    Fish,
+    Elvish,
+    Powershell,
+}

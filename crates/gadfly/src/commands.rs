@@ -1,0 +1,47 @@
+//! One file per command. To add one: its arguments in `cli.rs`, a file here, a line in `dispatch`.
+
+use crate::cli::{Cli, Command};
+use crate::context::Context;
+use crate::exit::Code;
+
+pub mod answer;
+pub mod batch;
+pub mod check;
+pub mod completions;
+pub mod control;
+pub mod demo;
+pub mod doctor;
+pub mod follow;
+pub mod gc;
+pub mod init;
+pub mod resume;
+pub mod run;
+pub mod runs;
+pub mod show;
+pub mod transfer;
+pub mod welcome;
+
+pub async fn dispatch(cli: Cli) -> Code {
+    let Some(command) = cli.command else { return welcome::welcome(&Context::read(cli.global)) };
+    let context = || Context::read(cli.global.clone());
+    match command {
+        Command::Demo(args) => demo::demo(&args, &cli.global).await,
+        Command::Init(args) => init::init(&args, &context()).await,
+        Command::Doctor => doctor::doctor(&context()).await,
+        Command::Check => check::check(&context()),
+        Command::Run(args) => run::run(*args, &context()).await,
+        Command::Batch(args) => batch::batch(*args, &context()).await,
+        Command::Runs(args) => runs::runs(&args, &context()),
+        Command::Show(args) => show::show(&args, &context()),
+        Command::Follow(args) => follow::follow(&args, &context()).await,
+        Command::Resume(args) => resume::resume(args, &context()).await,
+        Command::Answer(args) => answer::answer(args, &context()),
+        Command::Pause(args) => control::pause(&args, &context()).await,
+        Command::Cancel(args) => control::cancel(&args, &context()).await,
+        Command::Gc(args) => gc::gc(&args, &context()),
+        Command::Export(args) => transfer::export(&args, &context()),
+        Command::Import(args) => transfer::import(&args, &context()),
+        Command::Completions(args) => completions::completions(&args),
+        Command::Man => completions::man(),
+    }
+}
