@@ -96,3 +96,58 @@ impl Scripted {
         Ok(Answered { text: reply.text.clone(), stop, usage: reply.usage, model: None })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use gadfly_engine::Role;
+    use tokio::sync::mpsc;
+    use tokio_util::sync::CancellationToken;
+
+    use super::*;
+    use crate::agent::Progress;
+    use crate::{AgentSpec, World, build};
+
+    async fn ask(script: Script, nth: u32) -> (Result<Answered, Unanswered>, Vec<Observation>) {
+        let spec = AgentSpec { name: "actor".into(), script: Some(script.into()), ..AgentSpec::default() };
+        let agent = build("scripted", spec, &World::new()).unwrap();
+        let (observe, mut observed) = mpsc::channel(8);
+        let (_tell, told) = mpsc::channel(1);
+        let link = Link { observe, progress: Progress::none(), cancel: CancellationToken::new(), told };
+        let call = Call {
+            effect: "run#1".into(),
+            role: Role::Critic,
+            permission: Role::Critic.permission(),
+            system: None,
+            messages: Vec::new(),
+            nth,
+            max_output_tokens: 1,
+            time: None,
+            workdir: None,
+        };
+        let result = agent.call(call, link).await;
+        let mut seen = Vec::new();
+        while let Ok(observation) = observed.try_recv() {
+            seen.push(observation);
+        }
+        (result, seen)
+    }
+
+    #[tokio::test]
+    async fn what_it_observes_is_told_before_it_answers() {
+        let reply = ScriptedReply::text("yes").observed("read the draft").observed("thought").tokens(9, 2);
+        let (result, seen) = ask(Script::new([reply]), 0).await;
+        let step = |line: &str| Observation::Step { line: line.into() };
+        assert_eq!(seen, [step("read the draft"), step("thought")]);
+        assert_eq!(result.map(|a| (a.text, a.usage.tokens())), Ok(("yes".into(), 11)));
+    }
+
+    #[tokio::test]
+    async fn a_script_that_is_at_its_end_says_so() {
+        let (result, _) = ask(Script::new([ScriptedReply::text("only one")]), 1).await;
+        let Err(Unanswered::Failed(failure)) = result else { panic!("{result:?}") };
+        assert_eq!(failure.kind, FailureKind::Misconfigured);
+        assert!(
+            failure.message.starts_with("the script of agent `actor` has no reply number 2 for the critic")
+        );
+    }
+}

@@ -149,7 +149,7 @@ pub(crate) fn prepare(path: &Path, file: File) -> Result<(), OpenError> {
 }
 
 fn create(conn: &Connection, file: File) -> rusqlite::Result<()> {
-    conn.pragma_update(None, "page_size", 2048)?;
+    conn.pragma_update(None, "page_size", 1024)?;
     conn.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     conn.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
     conn.execute_batch(&format!(

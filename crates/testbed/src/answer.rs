@@ -139,6 +139,10 @@ fn fault(which: &str, asked: &Asked<'_>) -> Answer {
             Answer::Refuse(rate_limited().with("retry-after-ms", "1"))
         }
         "quota" => Answer::Refuse(rate_limited().with("retry-after", "3600")),
+        "busy" => Answer::Refuse(rate_limited().with("retry-after", "30")),
+        "redirect" => Answer::Refuse(
+            Refusal::new(308, ("", ""), "", "It is elsewhere.").with("location", "http://127.0.0.1:1/v1"),
+        ),
         "500" => {
             Answer::Refuse(Refusal::new(500, ("server_error", "server_error"), "api_error", "It broke."))
         }

@@ -27,6 +27,8 @@ pub struct Calls {
     /// Calls whose body had been seen before.
     pub repeated: u64,
     pub in_flight: u64,
+    /// Connections accepted.
+    pub connections: u64,
     /// The most calls that were open at one moment.
     pub peak: u64,
     pub recent: Vec<Arrival>,
@@ -55,6 +57,7 @@ struct Inner {
     answered: u64,
     repeated: u64,
     in_flight: u64,
+    connections: u64,
     peak: u64,
     per_model: BTreeMap<String, u64>,
     digests: HashMap<u64, u32>,
@@ -107,6 +110,10 @@ impl Counter {
         Ticket { number, digest, before }
     }
 
+    pub fn connected(&self) {
+        self.lock().connections += 1;
+    }
+
     /// The call is over; `answered` if all of the answer was written.
     pub fn leave(&self, number: u64, answered: bool) {
         let mut inner = self.lock();
@@ -138,6 +145,7 @@ impl Counter {
             distinct: inner.digests.len() as u64,
             repeated: inner.repeated,
             in_flight: inner.in_flight,
+            connections: inner.connections,
             peak: inner.peak,
             recent: inner
                 .rows

@@ -82,6 +82,7 @@ async fn play(stage: Stage) -> Seen {
     let result = tokio::time::timeout(NEVER, async {
         if stage.cancel == When::During {
             tokio::select! {
+                biased;
                 ended = &mut calling => return ended,
                 () = stage.has_begun() => cancel.cancel(),
             }
