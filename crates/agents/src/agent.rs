@@ -63,6 +63,11 @@ impl Progress {
         Self(Some(Arc::new(listen)))
     }
 
+    /// Whether anybody listens: text need not be made ready for nobody.
+    pub const fn is_heard(&self) -> bool {
+        self.0.is_some()
+    }
+
     pub fn say(&self, text: &str) {
         if let Some(listen) = &self.0 {
             listen(text);

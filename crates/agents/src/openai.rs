@@ -1,6 +1,8 @@
 //! `openai`: chat completions as `OpenAI` and everyone compatible with it speak them, streamed.
 //! Reasoning (`reasoning_content`) is not part of the reply.
 
+mod content;
+
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -11,6 +13,7 @@ use crate::agent::{Call, Spoken};
 use crate::http::refused::Said;
 use crate::http::{Broken, Dialect, Partial};
 use crate::vendors::LengthField;
+use content::Content;
 
 pub(crate) struct OpenAi {
     pub model: String,
@@ -105,8 +108,10 @@ pub(crate) struct Str<'a>(#[serde(borrow)] pub Cow<'a, str>);
 
 #[derive(Deserialize)]
 struct Choice<'a> {
-    #[serde(borrow, default, alias = "message")]
+    #[serde(borrow, default)]
     delta: Option<Delta<'a>>,
+    #[serde(borrow, default)]
+    message: Option<Delta<'a>>,
     #[serde(borrow, default)]
     finish_reason: Option<Str<'a>>,
 }
@@ -114,7 +119,7 @@ struct Choice<'a> {
 #[derive(Deserialize)]
 struct Delta<'a> {
     #[serde(borrow, default)]
-    content: Option<Str<'a>>,
+    content: Content<'a>,
     #[serde(borrow, default)]
     refusal: Option<Str<'a>>,
 }
@@ -193,10 +198,8 @@ impl Dialect for OpenAi {
             partial.usage = usage.into();
         }
         let Some(choice) = chunk.choices.into_iter().flatten().next() else { return Ok(()) };
-        if let Some(delta) = choice.delta {
-            if let Some(Str(text)) = delta.content {
-                partial.text.push_str(&text);
-            }
+        if let Some(delta) = choice.delta.or(choice.message) {
+            partial.text.push_str(&delta.content.0);
             if let Some(Str(text)) = delta.refusal.filter(|Str(t)| !t.is_empty()) {
                 partial.text.push_str(&text);
                 partial.stop = Some(StopReason::Refusal);

@@ -110,15 +110,16 @@ mod tests {
         assert_eq!(output("anthropic", "claude-opus-4-5"), Some(25_000));
         assert_eq!(output("anthropic", "claude-opus-4-1-20250805"), Some(75_000));
         assert_eq!(output("openai", "gpt-5-mini-2025-08-07"), Some(2_000));
-        assert_eq!(output("mistral", "mistral-small-latest"), Some(300));
+        assert_eq!(output("mistral", "mistral-small-latest"), Some(600));
     }
 
     #[test]
     fn another_member_of_the_family_is_not_priced_by_its_neighbour() {
-        for model in ["gpt-5-ultra", "gpt-5.9", "gpt-50", "o3-deep-research"] {
+        for model in ["gpt-5-ultra", "gpt-5.99", "gpt-50", "o3-deep-research"] {
             assert_eq!(output("openai", model), None, "{model}");
         }
         assert_eq!(output("anthropic", "claude-opus-4-9"), None);
+        assert_eq!(output("anthropic", "claude-opus-4-20250514"), Some(75_000));
         assert_eq!(output("openai", "gpt-5-pro"), Some(120_000));
     }
 

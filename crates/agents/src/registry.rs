@@ -85,7 +85,10 @@ pub fn build(kind: &str, spec: AgentSpec, world: &World) -> Built {
         Some(v) if v.wire == Wire::OpenAi => chat(spec, world, Some(v)),
         Some(v) => messages(spec, world, Some(v)),
         None => {
-            let known = KINDS.iter().map(|k| k.name).chain(VENDORS.iter().skip(2).map(|v| v.name));
+            let known = KINDS
+                .iter()
+                .map(|k| k.name)
+                .chain(VENDORS.iter().map(|v| v.name).filter(|name| KINDS.iter().all(|k| k.name != *name)));
             Err(BuildError::UnknownKind {
                 agent: spec.name.clone(),
                 kind: kind.to_owned(),

@@ -1,6 +1,8 @@
 //! What the HTTP kinds do beyond the conformance suite: each timeout, the breaker, limits on calls at once,
 //! broken streams, keys, connections. Against the test server, over real sockets.
 
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // tests may fail loudly and print
+
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -374,3 +374,6 @@ impl Sums {
         self.reserved.money.0 = self.reserved.money.0.saturating_sub(held.money.0);
     }
 }
+
+#[cfg(test)]
+mod tests;

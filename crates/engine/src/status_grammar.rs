@@ -180,6 +180,7 @@ fn cut_reasoning(reply: &str) -> String {
         let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
         text = cut_blocks(&text, &open, &close);
         if let Some((before, after)) = text.split_once(&close)
+            && !before.contains(&open)
             && !states_a_verdict(before)
         {
             text = after.to_owned();

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use gadfly_project::{Config, Problem, Root};
+use gadfly_journal::{FindError, Journal, ListFilter, OpenError, RunId};
+use gadfly_project::{Config, Problem, Root, suggest};
 use gadfly_runtime::Gadfly;
 use gadfly_runtime::service::UserDirs;
 
@@ -17,6 +18,9 @@ pub struct Context {
     pub problems: Vec<Problem>,
     pub user: UserDirs,
 }
+
+/// How many recent runs a mistyped id is compared with.
+const COMPARED: u32 = 200;
 
 impl Context {
     /// Reads the configuration; its problems are kept for the command to judge.
@@ -34,7 +38,44 @@ impl Context {
 
     /// Opens Gadfly for this project, creating its store if need be.
     pub fn open(&self) -> Result<Gadfly, Code> {
-        Gadfly::open(self.root.clone(), self.config.clone(), &self.store())
+        self.open_at(&self.store())
+    }
+
+    pub fn open_at(&self, store: &std::path::Path) -> Result<Gadfly, Code> {
+        Gadfly::open(self.root.clone(), self.config.clone(), store)
             .map_err(|e| output::error::usage(&e.to_string()))
     }
+
+    /// Opens Gadfly only if there are runs here.
+    pub fn open_existing(&self) -> Result<Gadfly, Code> {
+        self.journal()?;
+        self.open()
+    }
+
+    /// The journal of a store that must be there.
+    pub fn journal(&self) -> Result<Journal, Code> {
+        Journal::open_existing(&self.store()).map_err(|e| match e {
+            OpenError::Missing(dir) => output::error::usage(&format!(
+                "there are no runs here: {} does not exist. Start one with `gadfly run`, or name another place \
+                 with --store",
+                dir.display()
+            )),
+            other => output::error::usage(&other.to_string()),
+        })
+    }
+}
+
+/// The run a person means by an id or its beginning.
+pub fn find(journal: &Journal, typed: &str) -> Result<RunId, Code> {
+    journal.find(typed).map_err(|error| match error {
+        FindError::NotFound(typed) => {
+            let filter = ListFilter { limit: COMPARED, ..ListFilter::default() };
+            let runs = journal.list(&filter).unwrap_or_default();
+            let ids: Vec<&str> = runs.iter().map(|s| s.run.as_str()).collect();
+            let near = suggest::nearest(&typed, ids).map(|id| format!(" Did you mean `{id}`?")).unwrap_or_default();
+            output::error::usage(&format!("no run starts with `{typed}`.{near} `gadfly runs` lists them"))
+        }
+        other @ FindError::Ambiguous { .. } => output::error::usage(&other.to_string()),
+        FindError::Store(e) => output::error::fault(&e.to_string()),
+    })
 }

@@ -41,3 +41,30 @@ pub fn of_ended(ended: &Ended) -> Code {
         Ended::Interrupted => INTERRUPTED,
     }
 }
+
+/// The code of several runs: 0 when every one was approved; else the code if it is the only kind,
+/// otherwise 3.
+pub fn of_many(codes: &[Code]) -> Code {
+    if codes.contains(&INTERRUPTED) {
+        return INTERRUPTED;
+    }
+    let mut kinds = codes.iter().filter(|c| **c != OK);
+    match kinds.next() {
+        None => OK,
+        Some(first) if kinds.all(|c| c == first) => *first,
+        Some(_) => HALTED,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_runs_end_with_their_only_kind_or_with_three() {
+        assert_eq!(of_many(&[OK, OK]), OK);
+        assert_eq!(of_many(&[OK, WAITING, WAITING]), WAITING);
+        assert_eq!(of_many(&[WAITING, FAILED]), HALTED);
+        assert_eq!(of_many(&[OK, INTERRUPTED, FAILED]), INTERRUPTED);
+    }
+}

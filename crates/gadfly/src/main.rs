@@ -1,10 +1,14 @@
 //! The `gadfly` binary: commands in, exit code out. Everything it does goes through `gadfly-runtime`.
 
+mod agreement;
 mod cli;
 mod commands;
 mod context;
 mod exit;
+mod interrupts;
 mod output;
+mod session;
+mod typing;
 
 use clap::Parser as _;
 

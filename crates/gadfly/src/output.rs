@@ -1,3 +1,17 @@
 //! Everything that reaches the terminal or a pipe. Nothing else in the workspace prints.
 
+pub mod ask;
+pub mod brief;
+pub mod consent;
+pub mod diff;
+pub mod ending;
 pub mod error;
+pub mod events;
+pub mod live;
+pub mod print;
+pub mod problems;
+pub mod safe;
+pub mod story;
+pub mod table;
+pub mod terminal;
+pub mod view;

@@ -8,6 +8,9 @@ use zstd::bulk::{Compressor, Decompressor};
 /// The largest text or record body that is stored.
 pub(crate) const MAX_BODY: usize = 32 << 20;
 const LEVEL: i32 = 3;
+/// Long bodies are drafts: few, kept for long, and worth some milliseconds.
+const LONG: usize = 16 << 10;
+const LONG_LEVEL: i32 = 9;
 /// Below this a zstd frame is no shorter than what it encloses.
 const TINY: usize = 64;
 const RAW: u8 = 0;
@@ -20,11 +23,14 @@ thread_local! {
 
 pub(crate) fn pack(body: &[u8]) -> io::Result<Vec<u8>> {
     if body.len() >= TINY {
-        let squeezed = COMPRESSOR.with_borrow_mut(|slot| {
+        let squeezed = COMPRESSOR.with_borrow_mut(|slot| -> io::Result<Vec<u8>> {
             if slot.is_none() {
                 *slot = Some(Compressor::new(LEVEL)?);
             }
-            slot.as_mut().map_or_else(|| Ok(Vec::new()), |c| c.compress(body))
+            let Some(compressor) = slot.as_mut() else { return Ok(Vec::new()) };
+            let level = if body.len() >= LONG { LONG_LEVEL } else { LEVEL };
+            compressor.set_compression_level(level)?;
+            compressor.compress(body)
         })?;
         if !squeezed.is_empty() && squeezed.len() < body.len() {
             return Ok(prefixed(ZSTD, &squeezed));

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::journal::Journal;
 use crate::lock;
 use crate::run_id::RunId;
-use crate::schema::{int, record_key};
+use crate::schema::int;
 use crate::store_error::{StoreError, failure};
 
 /// What to forget.
@@ -96,7 +96,8 @@ impl Journal {
     }
 
     fn forget_files(&self, run: &RunId) -> Result<(), StoreError> {
-        self.discard_mail(run)?;
+        // Mail of a run that is gone is never delivered: what is left of it does no harm.
+        let _ = self.discard_mail(run);
         match std::fs::remove_dir_all(self.run_dir(run)) {
             Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(e.into()),
             _ => Ok(()),
@@ -153,11 +154,10 @@ fn collect(conn: &Connection, gc: &Gc, live: &HashSet<String>) -> Result<GcRepor
 
 /// Removes a run's rows and says how many bytes its records had.
 fn delete(conn: &Connection, number: i64) -> rusqlite::Result<u64> {
-    let range = [record_key(number, 0), record_key(number, u32::MAX)];
-    let sql = "SELECT coalesce(sum(length(body)), 0) FROM records WHERE key BETWEEN ?1 AND ?2";
-    let bytes: i64 = conn.query_row(sql, range, |r| r.get(0))?;
-    conn.execute("DELETE FROM records WHERE key BETWEEN ?1 AND ?2", range)?;
+    let sql = "SELECT coalesce(sum(length(body)), 0) FROM records WHERE run = ?1";
+    let bytes: i64 = conn.query_row(sql, [number], |r| r.get(0))?;
     for sql in [
+        "DELETE FROM records WHERE run = ?1",
         "DELETE FROM refs WHERE run = ?1",
         "DELETE FROM consumed WHERE run = ?1",
         "DELETE FROM runs WHERE number = ?1",

@@ -13,8 +13,8 @@ use crate::codec::{self, MAX_BODY};
 use crate::journal::Journal;
 use crate::read::{Pair, ReadError};
 use crate::run_id::{RunId, random_u64};
-use crate::run_writer::Blob;
-use crate::schema::{int, record_key};
+use crate::run_writer::{Blob, INSERT_RECORD};
+use crate::schema::int;
 use crate::store_error::{StoreError, failure};
 use crate::summary::Summary;
 use crate::transfer::{EXPORT_FORMAT, ExportError, MAGIC, OwnedLine};
@@ -225,8 +225,9 @@ fn insert(conn: &Connection, run: &RunId, file: File, max_unpacked: u64) -> Resu
             OwnedLine::Record { seq, input, step, input_texts, step_texts } => {
                 let json = serde_json::to_vec(&Pair { input: &input, step: &step });
                 let json = json.map_err(|e| ImportError::Damaged(e.to_string()))?;
-                conn.prepare_cached("INSERT INTO records VALUES(?1, ?2, ?3, ?4, ?5)")?.execute(params![
-                    record_key(number, seq),
+                conn.prepare_cached(INSERT_RECORD)?.execute(params![
+                    number,
+                    seq,
                     int(json.len() as u64),
                     codec::pack(&json)?,
                     joined(&input_texts),
@@ -259,4 +260,32 @@ fn insert(conn: &Connection, run: &RunId, file: File, max_unpacked: u64) -> Resu
 fn joined(digests: &[Digest]) -> Option<Vec<u8>> {
     let bytes: Vec<u8> = digests.iter().flat_map(|d| *d.as_bytes()).collect();
     (!bytes.is_empty()).then_some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    fn packed(text: &[u8]) -> Vec<u8> {
+        let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
+        encoder.write_all(text).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    #[test]
+    fn a_file_over_the_limit_or_a_bomb_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let journal = Journal::open(dir.path()).unwrap();
+        let endless = journal.import_within(io::repeat(b'x'), 1000, 1000);
+        assert!(matches!(endless, Err(ImportError::TooLarge(_))));
+        let bomb = packed(&vec![b' '; 1 << 22]);
+        assert!(bomb.len() < 1000);
+        let unpacked = journal.import_within(bomb.as_slice(), 1000, 1 << 20);
+        assert!(matches!(unpacked, Err(ImportError::TooLarge(_))));
+        // Sabotage: with the limit out of the way it is read to its end and found to be no export.
+        let read = journal.import_within(bomb.as_slice(), 1000, 1 << 30);
+        assert!(matches!(read, Err(ImportError::NotAnExport(_))));
+    }
 }

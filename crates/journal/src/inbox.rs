@@ -12,7 +12,7 @@ use crate::codec;
 use crate::journal::{Journal, locked};
 use crate::read::ReadError;
 use crate::run_id::{NotARunId, RunId, random_u64};
-use crate::schema::{self, Use};
+use crate::schema::{self, OpenError};
 use crate::store_error::{StoreError, failure};
 
 const MAX_MAIL: usize = 16 << 20;
@@ -67,6 +67,8 @@ pub enum PostError {
     #[error("the entry could not be encoded: {0}")]
     Encoding(String),
     #[error(transparent)]
+    Inbox(#[from] OpenError),
+    #[error(transparent)]
     Store(#[from] StoreError),
 }
 
@@ -108,7 +110,7 @@ impl Journal {
         })?;
         let body = codec::pack(&json).map_err(|e| PostError::Encoding(e.to_string()))?;
         let id = i64::try_from(random_u64().map_err(StoreError::from)? >> 1).unwrap_or(i64::MAX);
-        let conn = schema::connect(self.inbox_path(), Use::Inbox)?;
+        let Some(conn) = self.inbox(true)? else { return Err(StoreError::Closed.into()) };
         let unread: u32 =
             conn.query_row("SELECT count(*) FROM mail WHERE run = ?1", [run.as_str()], |r| r.get(0))?;
         if unread >= MAX_UNREAD {
@@ -123,7 +125,7 @@ impl Journal {
 
     /// The unread mail of a run, oldest first.
     pub fn mail(&self, run: &RunId) -> Result<Vec<(MailId, Mail)>, ReadError> {
-        let conn = schema::connect(self.inbox_path(), Use::Inbox)?;
+        let Some(conn) = self.inbox(false)? else { return Ok(Vec::new()) };
         let found = unread(&conn, Some(run), |_| true)?;
         Ok(self.unconsumed(found)?.into_iter().map(|d| (d.id, d.mail)).collect())
     }
@@ -133,7 +135,7 @@ impl Journal {
     pub fn poll_mail(&self) -> Result<Option<Vec<Delivery>>, ReadError> {
         let mut poller = locked(&self.inner.poller);
         if poller.conn.is_none() {
-            poller.conn = Some(schema::connect(self.inbox_path(), Use::Inbox)?);
+            poller.conn = self.inbox(false)?;
         }
         let Some(conn) = &poller.conn else { return Ok(None) };
         let version: i64 =
@@ -168,9 +170,10 @@ impl Journal {
     }
 
     /// Clears the mail of a run that is gone.
-    pub(crate) fn discard_mail(&self, run: &RunId) -> Result<(), StoreError> {
-        let conn = schema::connect(self.inbox_path(), Use::Sweep)?;
-        conn.execute("DELETE FROM mail WHERE run = ?1", [run.as_str()])?;
+    pub(crate) fn discard_mail(&self, run: &RunId) -> Result<(), ReadError> {
+        if let Some(conn) = self.inbox(false)? {
+            conn.execute("DELETE FROM mail WHERE run = ?1", [run.as_str()])?;
+        }
         Ok(())
     }
 }

@@ -58,8 +58,10 @@ impl Journal {
         }
         // Two processes that make the same journal at once would trip over each other.
         let _setup = setup_lock(&dir.join("locks").join("setup.lock"))?;
-        for file in [schema::File::Journal, schema::File::Inbox] {
-            schema::prepare(&dir.join(file.name()), file)?;
+        schema::prepare(&dir.join(schema::File::Journal.name()), schema::File::Journal)?;
+        let inbox = dir.join(schema::File::Inbox.name());
+        if inbox.exists() {
+            schema::prepare(&inbox, schema::File::Inbox)?;
         }
         Ok(Self::over(dir))
     }
@@ -98,6 +100,20 @@ impl Journal {
 
     pub(crate) fn inbox_path(&self) -> &Path {
         &self.inner.inbox
+    }
+
+    /// The inbox, made by the first post; none while nothing was ever posted.
+    pub(crate) fn inbox(&self, make: bool) -> Result<Option<Connection>, OpenError> {
+        let path = &self.inner.inbox;
+        let store = |source| OpenError::Store { path: path.clone(), source };
+        if make {
+            let _setup = setup_lock(&self.inner.dir.join("locks").join("setup.lock"))?;
+            schema::prepare(path, schema::File::Inbox)?;
+        } else if !path.exists() {
+            return Ok(None);
+        }
+        let conn = schema::connect(path, Use::Inbox).map_err(store)?;
+        Ok(schema::is_made(&conn).map_err(|e| store(e.into()))?.then_some(conn))
     }
 
     /// Runs a query. The connection holds no transaction before or after it.

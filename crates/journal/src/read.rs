@@ -11,11 +11,12 @@ use crate::codec;
 use crate::inbox::MailId;
 use crate::journal::Journal;
 use crate::run_id::RunId;
-use crate::schema::{record_key, seq_of};
+use crate::schema::OpenError;
 use crate::store_error::{StoreError, failure};
 
-/// How many records a stream holds at once.
+/// How much a stream holds at once: so many records, or fewer if their texts are long.
 const PAGE: u32 = 32;
+const PAGE_BYTES: usize = 16 << 20;
 
 /// One input and the engine's answer to it, with the texts of both.
 #[derive(Clone, PartialEq, Debug)]
@@ -54,6 +55,8 @@ pub enum ReadError {
     #[error("inbox entry {mail} is damaged: {message}")]
     Mail { mail: MailId, message: String },
     #[error(transparent)]
+    Inbox(#[from] OpenError),
+    #[error(transparent)]
     Store(#[from] StoreError),
 }
 
@@ -62,16 +65,22 @@ failure!(ReadError);
 impl Journal {
     /// Up to `limit` records from `from` on, in order.
     pub fn records(&self, run: &RunId, from: u32, limit: u32) -> Result<Vec<Record>, ReadError> {
+        self.page(run, from, limit, usize::MAX)
+    }
+
+    fn page(&self, run: &RunId, from: u32, limit: u32, bytes: usize) -> Result<Vec<Record>, ReadError> {
         self.read(|conn| {
             let number = run_number(conn, run)?;
-            let sql = "SELECT key, size, body, input_texts, step_texts FROM records
-                       WHERE key BETWEEN ?1 AND ?2 ORDER BY key LIMIT ?3";
+            let sql = "SELECT seq, size, body, input_texts, step_texts FROM records
+                       WHERE run = ?1 AND seq >= ?2 ORDER BY seq LIMIT ?3";
             let mut rows = conn.prepare_cached(sql)?;
-            let (low, high) = (record_key(number, from), record_key(number, u32::MAX));
-            let mut rows = rows.query(params![low, high, limit])?;
+            let mut rows = rows.query(params![number, from, limit])?;
             let mut records: Vec<Record> = Vec::new();
-            while let Some(row) = rows.next()? {
-                let seq = seq_of(row.get(0)?);
+            let mut held = 0;
+            while held < bytes
+                && let Some(row) = rows.next()?
+            {
+                let seq: u32 = row.get(0)?;
                 let due = from.saturating_add(u32::try_from(records.len()).unwrap_or(u32::MAX));
                 let damaged = |message: String| ReadError::Record { run: run.clone(), seq, message };
                 if seq != due {
@@ -84,6 +93,8 @@ impl Journal {
                 let OwnedPair { mut input, mut step } = pair;
                 input.texts = texts(conn, row.get_ref(3)?.as_blob_or_null().unwrap_or_default())?;
                 step.texts = texts(conn, row.get_ref(4)?.as_blob_or_null().unwrap_or_default())?;
+                let texts = input.texts.iter().chain(&step.texts);
+                held += size + texts.map(|t| t.as_str().len()).sum::<usize>();
                 records.push(Record { seq, input, step });
             }
             Ok(records)
@@ -115,10 +126,10 @@ impl Iterator for Records {
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.page.is_empty() && !self.over {
-            match self.journal.records(&self.run, self.next, PAGE) {
+            match self.journal.page(&self.run, self.next, PAGE, PAGE_BYTES) {
                 Ok(page) => {
-                    self.over = page.len() < PAGE as usize;
-                    self.next = self.next.saturating_add(PAGE);
+                    self.over = page.is_empty();
+                    self.next = page.last().map_or(self.next, |r| r.seq.saturating_add(1));
                     self.page = page.into();
                 }
                 Err(error) => {
@@ -149,7 +160,7 @@ fn texts(conn: &Connection, hashes: Option<&[u8]>) -> Result<Vec<Text>, ReadErro
 }
 
 fn body(conn: &Connection, digest: &Digest) -> Result<Option<Arc<str>>, ReadError> {
-    let sql = "SELECT size, body FROM blobs WHERE hash = ?1";
+    let sql = "SELECT size, body FROM blobs WHERE substr(hash, 1, 8) = substr(?1, 1, 8) AND hash = ?1";
     let mut found = conn.prepare_cached(sql)?;
     let row = found.query_row([digest.as_bytes()], |r| {
         let size = usize::try_from(r.get::<_, i64>(0)?).unwrap_or(usize::MAX);

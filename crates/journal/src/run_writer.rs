@@ -11,7 +11,7 @@ use crate::journal::{Journal, locked};
 use crate::lock;
 use crate::read::Pair;
 use crate::run_id::RunId;
-use crate::schema::{int, record_key};
+use crate::schema::int;
 use crate::store_error::{StoreError, failure};
 use crate::summary::Summary;
 
@@ -258,6 +258,10 @@ fn digests(texts: &[Text]) -> Option<Vec<u8>> {
     (!bytes.is_empty()).then_some(bytes)
 }
 
+pub(crate) const INSERT_RECORD: &str = "INSERT INTO records(run, seq, size, body, input_texts, step_texts)
+    VALUES(?1, ?2, ?3, ?4, ?5, ?6)";
+const FIND_BLOB: &str = "SELECT number FROM blobs WHERE substr(hash, 1, 8) = substr(?1, 1, 8) AND hash = ?1";
+
 /// A text as it is stored.
 pub(crate) struct Blob {
     pub(crate) hash: Digest,
@@ -269,13 +273,13 @@ impl Blob {
     /// Stores the text once for all runs and notes that `run` needs it.
     pub(crate) fn insert(&self, conn: &Connection, run: i64) -> rusqlite::Result<()> {
         let hash = self.hash.as_bytes();
-        let sql = "INSERT INTO blobs(hash, size, body) VALUES(?1, ?2, ?3) ON CONFLICT(hash) DO NOTHING";
-        let new = conn.prepare_cached(sql)?.execute(params![hash, int(self.size as u64), self.body])?;
-        let number: i64 = if new == 1 {
-            conn.last_insert_rowid()
+        let known = conn.prepare_cached(FIND_BLOB)?.query_row([hash], |r| r.get(0)).optional()?;
+        let number: i64 = if let Some(number) = known {
+            number
         } else {
-            conn.prepare_cached("SELECT number FROM blobs WHERE hash = ?1")?
-                .query_row([hash], |r| r.get(0))?
+            let sql = "INSERT INTO blobs(hash, size, body) VALUES(?1, ?2, ?3)";
+            conn.prepare_cached(sql)?.execute(params![hash, int(self.size as u64), self.body])?;
+            conn.last_insert_rowid()
         };
         conn.prepare_cached("INSERT OR IGNORE INTO refs VALUES(?1, ?2)")?.execute([run, number])?;
         Ok(())
@@ -303,9 +307,9 @@ pub(crate) struct Row {
 impl Row {
     fn insert(&self, conn: &Connection) -> Result<(), AppendError> {
         let run = if self.seq == 0 { self.begin(conn)? } else { self.advance(conn)? };
-        let sql = "INSERT INTO records VALUES(?1, ?2, ?3, ?4, ?5)";
-        conn.prepare_cached(sql)?.execute(params![
-            record_key(run, self.seq),
+        conn.prepare_cached(INSERT_RECORD)?.execute(params![
+            run,
+            self.seq,
             int(self.size as u64),
             self.body,
             self.input_texts,

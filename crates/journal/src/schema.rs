@@ -18,9 +18,15 @@ const WRITER_PATIENCE: Duration = Duration::from_mins(1);
 const READER_PATIENCE: Duration = Duration::from_secs(10);
 const INBOX_PATIENCE: Duration = Duration::from_secs(5);
 const STATEMENTS: usize = 48;
+/// Small, because the last page of every stored text is half empty.
+const PAGE: i64 = 2048;
+/// A transaction of many runs must not spill, nor its pages be copied back after every few commits.
+const WRITER_CACHE: i64 = 64 << 20;
+const WAL_LENGTH: i64 = 32 << 20;
 
-/// `records.key` is `runs.number * 2^32 + seq`: unique and in order without an index of its own.
-/// `runs.next` is the next seq; `outcome` is null while the run has work to do.
+/// `runs.next` is the next seq; `outcome` is null while the run has work to do. Records and blobs lie
+/// in the order they came, so that a transaction of many runs writes few pages; the writer alone
+/// keeps hashes unique, through an index of their first bytes.
 const JOURNAL_TABLES: &str = "
 CREATE TABLE runs(
   number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, created INTEGER NOT NULL,
@@ -28,10 +34,12 @@ CREATE TABLE runs(
   outcome TEXT, owner TEXT, summary TEXT NOT NULL) STRICT;
 CREATE INDEX runs_newest ON runs(created, number, outcome, owner);
 CREATE TABLE records(
-  key INTEGER PRIMARY KEY, size INTEGER NOT NULL, body BLOB NOT NULL,
-  input_texts BLOB, step_texts BLOB) STRICT;
+  number INTEGER PRIMARY KEY, run INTEGER NOT NULL, seq INTEGER NOT NULL, size INTEGER NOT NULL,
+  body BLOB NOT NULL, input_texts BLOB, step_texts BLOB) STRICT;
+CREATE UNIQUE INDEX records_place ON records(run, seq);
 CREATE TABLE blobs(
-  number INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, size INTEGER NOT NULL, body BLOB NOT NULL) STRICT;
+  number INTEGER PRIMARY KEY, hash BLOB NOT NULL, size INTEGER NOT NULL, body BLOB NOT NULL) STRICT;
+CREATE INDEX blobs_hash ON blobs(substr(hash, 1, 8));
 CREATE TABLE refs(run INTEGER, blob INTEGER, PRIMARY KEY(run, blob)) STRICT, WITHOUT ROWID;
 CREATE TABLE consumed(run INTEGER, mail INTEGER, PRIMARY KEY(run, mail)) STRICT, WITHOUT ROWID;
 ";
@@ -112,6 +120,10 @@ pub(crate) fn connect(path: &Path, r#use: Use) -> Result<Connection, StoreError>
     conn.busy_timeout(patience)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
     conn.pragma_update(None, "synchronous", synchronous)?;
+    if matches!(r#use, Use::Write) {
+        conn.pragma_update(None, "cache_size", -(WRITER_CACHE >> 10))?;
+        conn.pragma_update_and_check(None, "wal_autocheckpoint", WAL_LENGTH / PAGE, |_| Ok(()))?;
+    }
     if matches!(r#use, Use::Read) {
         conn.pragma_update(None, "query_only", true)?;
     }
@@ -148,8 +160,13 @@ pub(crate) fn prepare(path: &Path, file: File) -> Result<(), OpenError> {
     Ok(())
 }
 
+/// False for a file that another process is just making.
+pub(crate) fn is_made(conn: &Connection) -> rusqlite::Result<bool> {
+    conn.pragma_query_value(None, "user_version", |r| r.get::<_, u32>(0)).map(|v| v > 0)
+}
+
 fn create(conn: &Connection, file: File) -> rusqlite::Result<()> {
-    conn.pragma_update(None, "page_size", 1024)?;
+    conn.pragma_update(None, "page_size", PAGE)?;
     conn.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     conn.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
     conn.execute_batch(&format!(
@@ -157,14 +174,6 @@ fn create(conn: &Connection, file: File) -> rusqlite::Result<()> {
         file.tables(),
         file.mark()
     ))
-}
-
-pub(crate) fn record_key(run: i64, seq: u32) -> i64 {
-    (run << 32) | i64::from(seq)
-}
-
-pub(crate) fn seq_of(key: i64) -> u32 {
-    u32::try_from(key & 0xffff_ffff).unwrap_or(u32::MAX)
 }
 
 /// `SQLite` integers are signed; what does not fit is far beyond any real time or size.

@@ -87,7 +87,7 @@ pub fn replace_file(path: &Path, bytes: &[u8]) -> Result<(), SharedFileError> {
 }
 
 fn compose(current: &[u8], ours: &[String], heading: Option<&str>, block: &str) -> Vec<u8> {
-    let mut known: Vec<&[u8]> = ours.iter().map(|o| o.as_bytes()).filter(|o| !o.is_empty()).collect();
+    let mut known: Vec<&[u8]> = ours.iter().map(String::as_bytes).filter(|o| !o.is_empty()).collect();
     // A block that grew begins with its former self, so the longest is looked for first.
     known.sort_by_key(|o| std::cmp::Reverse(o.len()));
     for old in known {

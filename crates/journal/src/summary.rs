@@ -25,6 +25,7 @@ pub struct Summary {
     /// `running`, `interrupted`, or the outcome's label.
     pub state: String,
     /// The outcome's label, once there is one and until the run is resumed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
     /// Over for good; a parked run is not.
     pub ended: bool,
@@ -38,19 +39,27 @@ pub struct Summary {
     /// The true cost is this or more: show it with `≥`.
     pub cost_unknown: bool,
     pub open_items: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_verdict: Option<Verdict>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worker: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worker_model: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub critic: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub critic_model: Option<String>,
     /// The file an approved draft is saved to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub out: Option<String>,
     /// The last draft's text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_draft: Option<Digest>,
     /// The effect a person's answer is awaited for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting_for: Option<EffectId>,
     /// Agents without a price row: what they use cannot be priced.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     unpriced: Vec<String>,
 }
 

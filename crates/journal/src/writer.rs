@@ -209,3 +209,56 @@ impl Sweeper {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+    use crate::journal::Journal;
+
+    fn limit_pages(journal: &Journal, pages: i64) {
+        let limit = move |conn: &Connection| -> Result<(), StoreError> {
+            conn.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
+            Ok(())
+        };
+        journal.write(limit).unwrap();
+    }
+
+    #[test]
+    fn a_full_database_fails_what_does_not_fit_and_says_why_to_all_it_takes_down() {
+        let dir = tempfile::tempdir().unwrap();
+        let journal = Journal::open(dir.path()).unwrap();
+        limit_pages(&journal, 60);
+        let blocker = Connection::open(dir.path().join("journal.db")).unwrap();
+        // While this transaction is open the writer waits, so that all entries meet in one batch.
+        blocker.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let (tell, told) = channel();
+        for (number, bytes) in [(1_i64, 10), (2, 1 << 20), (3, 10)] {
+            let tell = tell.clone();
+            let insert = move |conn: &Connection| -> Result<(), StoreError> {
+                let sql = "INSERT INTO blobs VALUES(?1, zeroblob(32), 0, zeroblob(?2))";
+                conn.execute(sql, [number, bytes])?;
+                Ok(())
+            };
+            journal.submit(0, insert, move |result| tell.send((number, result)).unwrap());
+        }
+        blocker.execute_batch("COMMIT").unwrap();
+        drop(tell);
+        let mut committed = Vec::new();
+        for (number, result) in told {
+            match result {
+                Ok(()) => committed.push(number),
+                Err(error) => assert!(matches!(error, StoreError::Full(_)), "{number}: {error}"),
+            }
+        }
+        assert!(!committed.contains(&2));
+        limit_pages(&journal, 1 << 30);
+        let found: Result<Vec<i64>, StoreError> = journal.read(|conn| {
+            let mut rows = conn.prepare("SELECT number FROM blobs ORDER BY number")?;
+            let numbers = rows.query_map([], |r| r.get(0))?;
+            Ok(numbers.collect::<rusqlite::Result<_>>()?)
+        });
+        assert_eq!(found.unwrap(), committed, "exactly what was acknowledged is there");
+    }
+}

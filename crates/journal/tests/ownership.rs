@@ -1,10 +1,11 @@
 //! Several processes on one store: a run has one owner, a dead owner is succeeded, a foreign one kept.
+#![allow(clippy::unwrap_used, clippy::print_stdout)] // also in what tests call
 
 mod sample;
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Lines};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 use gadfly_engine::Step;
 use gadfly_journal::{AppendError, ClaimError, Journal, RunId};
@@ -20,32 +21,83 @@ fn child() {
     let _ = std::io::stdin().lines().next();
 }
 
-fn spawn(dir: &Path) -> (Child, RunId) {
+/// A child at work. Its output stays open, so that it is not disturbed before it is killed.
+struct Held {
+    child: Child,
+    said: Lines<BufReader<ChildStdout>>,
+}
+
+fn run_child(dir: &Path, what: &str) -> Held {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "child", "--nocapture"]).env("GADFLY_TEST_OWNER", dir);
+    command.args(["--exact", what, "--nocapture"]).env("GADFLY_TEST_OWNER", dir);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let said = BufReader::new(child.stdout.take().unwrap()).lines();
-    let run = said.map(Result::unwrap).find_map(|l| l.strip_prefix("RUN ").map(str::to_owned));
-    (child, run.unwrap().parse().unwrap())
+    Held { child, said }
+}
+
+impl Held {
+    fn wait_for(&mut self, mark: &str) -> String {
+        let mut lines = self.said.by_ref().map(Result::unwrap);
+        lines.find_map(|l| l.strip_prefix(mark).map(str::to_owned)).unwrap()
+    }
+}
+
+fn spawn(dir: &Path) -> (Held, RunId) {
+    let mut held = run_child(dir, "child");
+    let run = held.wait_for("RUN ").parse().unwrap();
+    (held, run)
+}
+
+/// A child that appends as fast as it can and says what was acknowledged.
+#[test]
+fn busy_child() {
+    let Ok(dir) = std::env::var("GADFLY_TEST_OWNER") else { return };
+    let journal = Journal::open(Path::new(&dir)).unwrap();
+    let mut writer = begin(&journal, "busy", 1);
+    println!("\nRUN {}", writer.run());
+    for n in 1.. {
+        let text = format!("reply {n} ").repeat(200);
+        writer.append(&replied(n, &text, 2), &Step::default(), None, move |result| {
+            result.unwrap();
+            println!("ACK {n}");
+        });
+    }
+}
+
+#[test]
+fn what_was_acknowledged_survives_a_kill_and_nothing_is_torn() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut held = run_child(dir.path(), "busy_child");
+    let run: RunId = held.wait_for("RUN ").parse().unwrap();
+    let acknowledged: usize = (0..200).map(|_| held.wait_for("ACK ")).last().unwrap().parse().unwrap();
+    held.child.kill().unwrap();
+    held.child.wait().unwrap();
+    let journal = Journal::open(dir.path()).unwrap();
+    let records: Vec<_> = journal.replay(&run).collect::<Result<_, _>>().unwrap();
+    assert!(records.len() > acknowledged, "{} records, {acknowledged} acknowledged", records.len());
+    let mut writer = journal.claim(&run).unwrap();
+    assert_eq!(writer.next_seq() as usize, records.len());
+    assert_eq!(journal.state(&run).unwrap().summary, journal.summary(&run).unwrap());
+    writer.append_and_wait(&replied(0, "goes on", 3), &Step::default(), None).unwrap();
 }
 
 #[test]
 fn a_living_process_keeps_its_run_and_a_killed_one_is_succeeded() {
     let dir = tempfile::tempdir().unwrap();
     let journal = Journal::open(dir.path()).unwrap();
-    let (mut child, run) = spawn(dir.path());
+    let (mut held, run) = spawn(dir.path());
     assert_eq!(journal.summary(&run).unwrap().state, "running");
     match journal.claim(&run) {
         Err(ClaimError::Owned { pid, since_ms, .. }) => {
-            assert_eq!(pid, child.id());
+            assert_eq!(pid, held.child.id());
             assert!(since_ms > 0);
         }
         other => panic!("{:?}", other.err()),
     }
     assert!(journal.remove(&run).is_err(), "nor can it be removed under its owner");
 
-    child.kill().unwrap();
-    child.wait().unwrap();
+    held.child.kill().unwrap();
+    held.child.wait().unwrap();
     assert_eq!(journal.summary(&run).unwrap().state, "interrupted");
     let mut writer = journal.claim(&run).unwrap();
     writer.append_and_wait(&replied(1, "taken over", 2), &Step::default(), None).unwrap();
@@ -151,10 +203,10 @@ fn many_processes_may_make_the_store_at_once() {
     });
     let journal = Journal::open_existing(&store).unwrap();
     assert_eq!(journal.list(&gadfly_journal::ListFilter::default()).unwrap().len(), 4);
-    for (mut child, run) in children {
+    for (mut held, run) in children {
         assert!(journal.claim(&run).is_err());
-        drop(child.stdin.take());
-        child.wait().unwrap();
+        drop(held.child.stdin.take());
+        held.child.wait().unwrap();
         assert!(journal.claim(&run).is_ok());
     }
 }

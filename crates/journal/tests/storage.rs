@@ -1,4 +1,5 @@
 //! What a run costs on disk, and how fast many runs append (measured on request only).
+#![allow(clippy::unwrap_used, clippy::print_stdout)] // also in what tests call
 
 mod sample;
 

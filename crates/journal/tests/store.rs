@@ -1,4 +1,5 @@
 //! A journal is opened, written, read back, listed and found; what is not one is refused by name.
+#![allow(clippy::unwrap_used, clippy::print_stdout)] // also in what tests call
 
 mod sample;
 
@@ -120,8 +121,8 @@ fn a_damaged_or_missing_record_is_named() {
     let dir = tempfile::tempdir().unwrap();
     let journal = Journal::open(dir.path()).unwrap();
     let (one, two) = (finished(&journal, "one", 1), finished(&journal, "two", 2));
-    sql(dir.path(), "UPDATE records SET body = x'01ffff' WHERE key = (1 << 32) + 1");
-    sql(dir.path(), "DELETE FROM records WHERE key = (2 << 32) + 1");
+    sql(dir.path(), "UPDATE records SET body = x'01ffff' WHERE run = 1 AND seq = 1");
+    sql(dir.path(), "DELETE FROM records WHERE run = 2 AND seq = 1");
     assert!(matches!(journal.records(&one, 0, 9), Err(ReadError::Record { seq: 1, .. })));
     let error = journal.records(&two, 0, 9).unwrap_err().to_string();
     assert!(error.contains("record 1 is missing"), "{error}");
@@ -240,6 +241,33 @@ fn a_callback_may_panic_or_drop_the_last_handle_without_harm() {
     assert_eq!(told.recv().unwrap(), Ok(()));
     drop(handle);
     assert_eq!(Journal::open(dir.path()).unwrap().replay(&run).count(), 2);
+}
+
+#[test]
+fn a_store_that_cannot_be_made_says_where_and_why() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("file");
+    std::fs::write(&file, "not a folder").unwrap();
+    let error = Journal::open(&file.join(".gadfly")).err().unwrap();
+    assert!(matches!(error, OpenError::Folder { .. }));
+    assert!(error.to_string().contains("file"), "{error}");
+}
+
+#[test]
+fn an_append_that_fails_half_way_leaves_nothing_behind() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = Journal::open(dir.path()).unwrap();
+    let mut writer = begin(&journal, "one", 1);
+    sql(dir.path(), "CREATE TRIGGER no BEFORE INSERT ON records BEGIN SELECT RAISE(ABORT, 'no'); END");
+    writer.append_and_wait(&replied(1, "x", 2), &Step::default(), None).unwrap_err();
+    let run = writer.run().clone();
+    drop(writer);
+    assert_eq!(journal.replay(&run).count(), 1, "the failed append left no half");
+    assert_eq!(journal.text(&Digest::of(b"x")).unwrap(), None);
+    assert_eq!(journal.summary(&run).unwrap().updated_ms, 1);
+    sql(dir.path(), "DROP TRIGGER no");
+    let mut writer = journal.claim(&run).unwrap();
+    writer.append_and_wait(&replied(1, "x", 2), &Step::default(), None).unwrap();
 }
 
 #[cfg(unix)]

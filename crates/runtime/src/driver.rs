@@ -14,13 +14,13 @@ use gadfly_engine::machine::Refused;
 use gadfly_engine::{
     Class, Control, Effect, EffectId, EffectKind, Engine, Input, Outcome, Reply, Text, Waiting,
 };
-use gadfly_journal::{AppendError, Delivery, MailId, MailKind, Record, RunId, RunWriter};
+use gadfly_journal::{AppendError, Delivery, MailId, MailKind, Record, RunId, RunWriter, Summary};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::ActiveClock;
 use crate::host::Host;
-use crate::log_file::LogFile;
+use crate::log_file::{LogFile, LogWritten};
 use crate::perform::{self, Incoming, TurnTask};
 use crate::team::Team;
 
@@ -75,6 +75,16 @@ pub struct Driver {
     pub attended: bool,
     pub stop: watch::Receiver<Stop>,
     pub updates: Option<mpsc::Sender<Update>>,
+    pub log: LogWritten,
+}
+
+/// How driving a run ended, with what a list of results needs, so that nobody has to ask the journal.
+#[derive(Clone, Debug)]
+pub struct Driven {
+    pub ended: Ended,
+    pub summary: Summary,
+    /// The last draft's text.
+    pub draft: Option<Arc<str>>,
 }
 
 struct AtWork {
@@ -97,11 +107,16 @@ struct Driving {
 impl Driver {
     /// Drives the run from `first` (its start, or a resume) until it ends, parks or the process stops.
     pub async fn drive(self, first: What, texts: Vec<Text>) -> Result<Ended, DriveError> {
+        Ok(self.drive_and_tell(first, texts).await?.ended)
+    }
+
+    /// As `drive`, and says how the run stands then.
+    pub async fn drive_and_tell(self, first: What, texts: Vec<Text>) -> Result<Driven, DriveError> {
         let run = self.writer.run().clone();
         let mut mail = self.host.mailbox(&run);
         let (incoming_in, mut incoming) = mpsc::channel(QUEUE);
         let clock = ActiveClock::from(self.engine.active_ms());
-        let log = LogFile::of(self.host.journal(), &run, self.writer.next_seq() > 0);
+        let log = LogFile::of(self.host.journal(), &run, self.writer.next_seq() > 0, self.log);
         let host = Arc::clone(&self.host);
         let mut driving = Driving {
             driver: self,
@@ -119,7 +134,12 @@ impl Driver {
             work.task.abort();
         }
         host.close_mailbox(&run);
-        result
+        driving.log.finish();
+        let ended = result?;
+        let summary = driving.driver.writer.summary().clone();
+        let texts = driving.driver.engine.texts();
+        let draft = summary.last_draft.and_then(|d| texts.and_then(|t| t.shared(&d)));
+        Ok(Driven { ended, summary, draft })
     }
 }
 
@@ -131,9 +151,11 @@ impl Driving {
         mail: &mut mpsc::Receiver<Delivery>,
         incoming: &mut mpsc::Receiver<Incoming>,
     ) -> Result<Ended, DriveError> {
+        let is_new = self.driver.writer.next_seq() == 0;
         self.feed(first, texts, None).await?;
-        // Mail that came while nobody drove the run.
-        let waiting = self.driver.host.journal().mail(&self.run).unwrap_or_default();
+        // Mail that came while nobody drove the run; a run that did not exist has none.
+        let waiting =
+            if is_new { Vec::new() } else { self.driver.host.journal().mail(&self.run).unwrap_or_default() };
         for (id, mail) in waiting {
             self.mail(Delivery { run: self.run.clone(), id, mail }).await?;
         }

@@ -5,8 +5,10 @@
 //! [`Gadfly`], the one façade, and read records; they hold no state of their own.
 
 pub mod agents;
+pub mod batch;
 pub mod clock;
 pub mod consent;
+pub mod doctor;
 pub mod driver;
 pub mod embed;
 pub mod host;

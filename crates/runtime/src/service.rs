@@ -18,6 +18,7 @@ use crate::agents::{Env, Recruiter};
 use crate::clock::wall_ms;
 use crate::driver::{DriveError, Driver, Ended, Stop, Update};
 use crate::host::Host;
+use crate::log_file::LogWritten;
 use crate::os::ProcessLauncher;
 use crate::prepare::{Prepared, Request, prepare};
 use crate::team::Team;
@@ -210,7 +211,7 @@ impl Gadfly {
     }
 
     /// Rebuilds a run from its records and takes ownership of it.
-    fn rebuild(&self, run: &RunId) -> Result<(Engine, RunWriter), ResumeError> {
+    pub(crate) fn rebuild(&self, run: &RunId) -> Result<(Engine, RunWriter), ResumeError> {
         let writer = self.journal().claim(run)?;
         let mut engine = Engine::new(Protocols::shipped());
         for record in self.journal().replay(run) {
@@ -224,9 +225,9 @@ impl Gadfly {
         Ok((engine, writer))
     }
 
-    fn driver(&self, engine: Engine, writer: RunWriter, team: Team, driving: Driving) -> Driver {
+    pub(crate) fn driver(&self, engine: Engine, writer: RunWriter, team: Team, driving: Driving) -> Driver {
         let Driving { attended, stop, updates } = driving;
-        Driver { host: Arc::clone(&self.host), engine, writer, team, attended, stop, updates }
+        Driver { host: Arc::clone(&self.host), engine, writer, team, attended, stop, updates, log: LogWritten::EveryRound }
     }
 }
 

@@ -52,13 +52,13 @@ pub(crate) async fn serve(mut socket: TcpStream, shared: Arc<Shared>) -> io::Res
 /// The next request, or none when the client is done.
 async fn read(socket: &mut TcpStream, buffer: &mut Vec<u8>) -> io::Result<Option<Request>> {
     let head_end = loop {
-        if let Some(i) = buffer.windows(4).position(|w| w == b"\r\n\r\n") {
-            break i;
-        }
         // Every method is letters; a TLS greeting, say, is told at once that this port is plain.
         if buffer.first().is_some_and(|b| !b.is_ascii_uppercase()) {
             socket.write_all(&wire::json_response(400, None, b"{}")).await?;
             return Ok(None);
+        }
+        if let Some(i) = buffer.windows(4).position(|w| w == b"\r\n\r\n") {
+            break i;
         }
         if buffer.len() > MAX_HEAD {
             return Err(bad("the head of the request is too long"));

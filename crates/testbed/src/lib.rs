@@ -28,10 +28,13 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::{JoinHandle, JoinSet};
 
 pub use calls::{Arrival, Calls};
+
+/// Thousands of loops may connect at the same moment.
+const BACKLOG: u32 = 8192;
 
 /// What holds for every call of a server.
 #[derive(Clone, Debug, Default)]
@@ -61,8 +64,12 @@ impl Server {
     }
 
     /// Listens on a port of the loopback interface; 0 takes a free one.
+    #[allow(clippy::unused_async)] // must be called inside a runtime; the signature says so
     pub async fn start_on(port: u16, behaviour: Behaviour) -> io::Result<Self> {
-        let listener = TcpListener::bind(("127.0.0.1", port)).await?;
+        let socket = TcpSocket::new_v4()?;
+        socket.set_reuseaddr(true)?;
+        socket.bind(SocketAddr::from(([127, 0, 0, 1], port)))?;
+        let listener = socket.listen(BACKLOG)?;
         let addr = listener.local_addr()?;
         let shared = Arc::new(Shared { behaviour, calls: calls::Counter::default() });
         let accepting = tokio::spawn(accept(listener, Arc::clone(&shared)));

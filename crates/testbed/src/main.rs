@@ -11,6 +11,13 @@ use gadfly_testbed::{Behaviour, Server};
 const USAGE: &str = "usage: gadfly-testbed [--port N] [--latency-ms N] [--script FILE]\n\
 FILE is JSON: {\"model\": [\"text in iteration 1\", \"text in iteration 2\", …]}";
 
+/// One descriptor per loop that calls: as many as the system allows. Without them calls queue.
+fn raise_open_files() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let maximum = getrlimit(Resource::Nofile).maximum;
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+}
+
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let (mut port, mut behaviour) = (0, Behaviour::default());
@@ -27,6 +34,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             _ => return Err(USAGE.into()),
         }
     }
+    raise_open_files();
     let server = Server::start_on(port, behaviour).await?;
     let mut out = std::io::stdout();
     writeln!(out, "listening on {}", server.addr)?;

@@ -115,14 +115,17 @@ impl<D: Dialect> HttpAgent<D> {
         if !said.message.is_empty() {
             let _ = write!(message, ": {}", said.message);
         }
+        let meaning = said.meaning(status.as_u16());
         if status.is_redirection() {
             let _ = write!(message, "; it points to {location}: correct `base_url`");
+        } else {
+            message.push_str(meaning.advice());
         }
         let message = self.reach.scrub(message);
         if status.as_u16() == 400 && !said.param.is_empty() && self.dialect.adapt(&said.param) {
             return Attempt::Adapted(failure(FailureKind::Misconfigured, message, Usage::default()));
         }
-        self.meant(said.meaning(status.as_u16()), message, told, Usage::default())
+        self.meant(meaning, message, told, Usage::default())
     }
 
     fn meant(&self, meaning: Meaning, message: String, told: Option<Duration>, usage: Usage) -> Attempt {
@@ -172,7 +175,7 @@ impl<D: Dialect> HttpAgent<D> {
                     .map_err(|broken| Box::new(self.broken(broken, partial)))?;
             }
             if partial.text.len() > before {
-                link.progress.say(&partial.text[before..]);
+                self.tell(&partial.text[before..], link);
             }
             if wire > MAX_WIRE || partial.text.len().max(body.len()) > MAX_REPLY {
                 let message = format!("the reply of {} is longer than {MAX_REPLY} bytes", self.reach.host);
@@ -182,12 +185,18 @@ impl<D: Dialect> HttpAgent<D> {
         }
         if whole {
             self.dialect.whole(&body, partial).map_err(|broken| Box::new(self.broken(broken, partial)))?;
-            link.progress.say(&partial.text);
+            self.tell(&partial.text, link);
         } else if partial.done {
             // A connection whose reply is read to the very end goes back to the pool.
             let _ = timeout(DRAIN, response.chunk()).await;
         }
         Ok(())
+    }
+
+    fn tell(&self, text: &str, link: &Link) {
+        if link.progress.is_heard() {
+            link.progress.say(&self.reach.scrub(text.to_owned()));
+        }
     }
 
     fn stalled(&self, partial: &Partial, idle: Duration) -> Unanswered {

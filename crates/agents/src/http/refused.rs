@@ -26,7 +26,10 @@ pub(crate) enum Meaning {
 impl Said {
     /// Reads `{"error": {…}}` and `{"type", "message", …}` alike; anything else says nothing.
     pub fn read(body: &[u8]) -> Self {
-        let Ok(value) = serde_json::from_slice::<Value>(body) else { return Self::default() };
+        let Ok(mut value) = serde_json::from_slice::<Value>(body) else { return Self::default() };
+        if let Some(first) = value.get_mut(0) {
+            value = first.take();
+        }
         let error = match value.get("error") {
             Some(Value::String(text)) => return Self { message: short(text), ..Self::default() },
             Some(error) if error.is_object() => error,
@@ -66,6 +69,19 @@ impl Said {
                 _ => Meaning::Passing(Unavailable),
             },
             _ => Meaning::Lasting(Misconfigured),
+        }
+    }
+}
+
+impl Meaning {
+    /// What a person can do about it, to be appended to what happened.
+    pub const fn advice(self) -> &'static str {
+        match self {
+            Self::Lasting(FailureKind::Unauthorised) => "; check the key that `key_env` names",
+            Self::Lasting(FailureKind::Misconfigured) => "; check `model` and `base_url`",
+            Self::Lasting(FailureKind::TooLong) => "; shorten the task, the draft or what goes with it",
+            Self::NoQuota => "; look at the account's billing page",
+            Self::Lasting(_) | Self::Passing(_) => "",
         }
     }
 }
@@ -116,6 +132,8 @@ mod tests {
     fn every_shape_of_error_body_is_read() {
         assert_eq!(Said::read(br#"{"error":"no such model"}"#).message, "no such model");
         assert_eq!(Said::read(br#"{"object":"error","message":"m","type":"t","code":3}"#).code, "3");
+        assert_eq!(Said::read(br#"[{"error":{"message":"m","code":400}}]"#).message, "m");
+        assert_eq!(Said::read(b"[]"), Said::default());
         assert_eq!(Said::read(b"<html>"), Said::default());
         assert_eq!(short(&"\u{1b}[2J".repeat(400)).chars().count(), 501);
     }

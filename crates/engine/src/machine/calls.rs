@@ -72,7 +72,7 @@ impl Run {
     }
 
     /// Everyone who pays for a call of this node.
-    pub fn accounts(&self, node: &NodePath, agent: Option<&str>) -> Vec<Account> {
+    pub fn accounts(node: &NodePath, agent: Option<&str>) -> Vec<Account> {
         let mut accounts = vec![Account::Run];
         let mut at = Some(node.clone());
         while let Some(path) = at {
@@ -99,7 +99,7 @@ impl Run {
             self.held.push_back(Held::Call { id: Some(id), node, call, repeats });
             return self.end_with(Outcome::Failed { failure });
         };
-        let accounts = self.accounts(&node, Some(&call.agent));
+        let accounts = Self::accounts(&node, Some(&call.agent));
         let (class, time_ms, reserve) = if card.person {
             (Class::Person, None, Reservation::default())
         } else {
@@ -243,7 +243,7 @@ impl Run {
         let node = id.node.clone();
         let (agent, role) = (call.agent.clone(), call.role);
         self.emit(&node, Happened::CallFailed { effect: id.clone(), agent, role, failure: failure.clone() });
-        let accounts = self.accounts(&node, Some(&call.agent));
+        let accounts = Self::accounts(&node, Some(&call.agent));
         if failure.kind == FailureKind::Timeout
             && let Some(shortage) = self.ledger.out_of_time(&accounts)
         {

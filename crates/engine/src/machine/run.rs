@@ -193,7 +193,7 @@ impl Run {
             .open
             .values()
             .filter(|o| o.effect.class != Class::Person)
-            .flat_map(|o| self.accounts(&o.effect.id.node, o.call.as_ref().map(|c| c.agent.as_str())))
+            .flat_map(|o| Self::accounts(&o.effect.id.node, o.call.as_ref().map(|c| c.agent.as_str())))
             .collect();
         accounts.sort();
         accounts.dedup();

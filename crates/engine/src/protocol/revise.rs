@@ -107,9 +107,8 @@ struct Sent {
 
 impl Protocol for Revise {
     fn start(&mut self, cx: &mut Cx<'_>) {
-        let rubric: String =
-            self.settings.rubric.iter().map(|r| format!("- {}\n", brief::one_line(r))).collect();
-        self.rubric = Some(cx.intern(rubric));
+        let rubric: Vec<String> = self.settings.rubric.iter().map(|r| brief::one_line(r)).collect();
+        self.rubric = Some(cx.intern(format!("- {}\n", rubric.join("\n- "))));
         self.begin_round(cx);
         match self.settings.draft {
             Some(draft) => self.take_draft(draft, true, cx),
@@ -256,7 +255,7 @@ impl Revise {
 
         match review.verdict {
             Verdict::Approved => {
-                cx.finish(Outcome::Approved { draft, overruled: false, notes: review.notes })
+                cx.finish(Outcome::Approved { draft, overruled: false, notes: review.notes });
             }
             Verdict::Rejected if ground == Ground::OnlyNew && self.settings.overrule => {
                 let mut notes: Vec<String> = open.into_iter().map(|i| i.text).collect();

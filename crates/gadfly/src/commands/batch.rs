@@ -1,3 +1,339 @@
-//! stub
-use crate::context::Context; use crate::exit::{Code, OK};
-pub async fn batch(_a: crate::cli::Batch, _c: &Context) -> Code { OK }
+//! `gadfly batch`: the same loop over a file of tasks. It shows and counts; the work is the runtime's.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use gadfly_engine::{Limits, Money};
+use gadfly_project::Flags;
+use gadfly_project::trust::needs_trust;
+use gadfly_runtime::batch::{Batch, BatchRequest, News, Progress, Report, Reporter};
+use gadfly_runtime::trust::Trust;
+use gadfly_runtime::{Stop, os};
+use tokio::sync::watch;
+
+use crate::cli;
+use crate::context::Context;
+use crate::exit::{self, Code};
+use crate::output::{ask, consent, error, print, problems, safe, terminal};
+
+/// How often the line on a terminal, and how often a line elsewhere, is written.
+const REDRAW: Duration = Duration::from_millis(200);
+const PLAIN: Duration = Duration::from_secs(5);
+/// Open files beside one connection per loop.
+const OTHER_FILES: u64 = 64;
+
+pub async fn batch(args: cli::Batch, context: &Context) -> Code {
+    match prepare(&args, context).await {
+        Ok(Some(batch)) => run(batch, &args, context).await,
+        Ok(None) => exit::OK,
+        Err(code) => code,
+    }
+}
+
+/// Everything that comes before the first call; none if that is all that was asked for.
+async fn prepare(args: &cli::Batch, context: &Context) -> Result<Option<Batch>, Code> {
+    let root = &context.root.dir;
+    if problems::draw(&context.problems, root) > 0 {
+        return Err(exit::USAGE);
+    }
+    let flags = flags(args);
+    agree(args, &flags, context)?;
+    let budget = match args.flags.budget_usd {
+        Some(usd) if !usd.is_finite() || usd < 0.0 => {
+            return Err(error::usage(&format!("--budget-usd must be a sum of money, not {usd}")));
+        }
+        usd => usd.map(Money::from_usd),
+    };
+    let jobs = args.jobs;
+    let out = args.out.clone().unwrap_or_else(|| results_beside(&args.tasks));
+    let request = BatchRequest { tasks: args.tasks.clone(), out, jobs, flags, budget };
+    raise_limits(jobs);
+    let gadfly = Arc::new(context.open()?);
+    let batch = Batch::prepare(gadfly, request).await.map_err(|found| problems::refuse(&found, root))?;
+    problems::draw(&batch.warnings, root);
+    announce(&batch, jobs);
+    if args.flags.dry_run {
+        if let Some(brief) = batch.first_brief() {
+            print::out(&safe::block(&brief))?;
+        }
+        return Ok(None);
+    }
+    let due = batch.survey.to_start + batch.survey.to_resume;
+    if due > 0
+        && consent::needs_a_word(&batch.consent)
+        && !args.flags.yes
+        && terminal::can_ask()
+        && !ask::yes("Start?", true)
+    {
+        print::err("nothing was started");
+        return Ok(None);
+    }
+    Ok(Some(batch))
+}
+
+fn flags(args: &cli::Batch) -> Flags {
+    Flags {
+        protocol: args.flags.protocol.clone(),
+        worker: args.flags.worker.clone(),
+        critic: args.flags.critic.clone(),
+        fallback_critic: args.flags.fallback_critic.clone(),
+        rounds: args.flags.rounds,
+        // The money cap is the whole batch's, not one run's.
+        limits: Limits::default(),
+        ..Flags::default()
+    }
+}
+
+/// What the project's files want to do with the agents of this batch must have been agreed to once.
+fn agree(args: &cli::Batch, flags: &Flags, context: &Context) -> Result<(), Code> {
+    let (looped, _) = context.config.loop_for(None, flags);
+    let roles = [&looped.worker, &looped.critic, &looped.fallback_critic];
+    let names: Vec<&str> = roles.into_iter().flatten().map(|n| n.value.as_str()).collect();
+    let mut config = context.config.clone();
+    config.agents.retain(|name, _| names.contains(&name.as_str()));
+    config.workspace.setup = None;
+    let wanted = needs_trust(&config);
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let Some(state) = &context.user.state else {
+        return Err(error::usage("there is no place to remember what you trust: set HOME or XDG_STATE_HOME"));
+    };
+    let mut trust = Trust::load(state).map_err(|e| error::usage(&e.to_string()))?;
+    let missing = trust.missing(wanted);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    print::err("This project's files want to:");
+    consent::wanted(&missing).iter().for_each(|line| print::err(line));
+    let agreed = args.flags.trust || (terminal::can_ask() && ask::yes("Trust them from now on?", false));
+    if !agreed {
+        let message = format!("nothing was started; to agree: {} --trust", command_line());
+        return Err(error::usage(&message));
+    }
+    trust.remember(&missing).map_err(|e| error::usage(&e.to_string()))
+}
+
+/// `tasks.jsonl` → `tasks.results.jsonl`.
+fn results_beside(tasks: &Path) -> PathBuf {
+    let stem = tasks.file_stem().unwrap_or(tasks.as_os_str());
+    let mut name = stem.to_owned();
+    name.push(".results.jsonl");
+    tasks.with_file_name(name)
+}
+
+fn raise_limits(jobs: usize) {
+    let wanted = (jobs as u64).saturating_add(OTHER_FILES);
+    match os::raise_open_files() {
+        Ok(limit) if limit >= wanted => {}
+        Ok(limit) => error::warn(&format!(
+            "only {limit} files may be open at once; {jobs} loops may need {wanted}: raise `ulimit -n` or lower --jobs"
+        )),
+        Err(e) => error::warn(&format!("the limit of open files cannot be raised: {e}")),
+    }
+}
+
+fn announce(batch: &Batch, jobs: usize) {
+    let survey = &batch.survey;
+    consent::lines(&batch.consent).iter().for_each(|line| print::err(line));
+    let ended: usize = survey.ended.values().sum();
+    let parts = [
+        (survey.to_start, "to start"),
+        (survey.to_resume, "to resume"),
+        (ended, "done before"),
+        (survey.elsewhere, "driven elsewhere"),
+    ];
+    let parts = parts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}"));
+    print::err(&format!("tasks   {}: {}", survey.tasks, parts.collect::<Vec<_>>().join(", ")));
+    let sign = if batch.consent.open_ended { "≥" } else { "at most" };
+    let cap = batch.budget.map(|m| format!(", budget {m}")).unwrap_or_default();
+    let spent = if survey.spent.0 > 0 { format!(", {} spent before", survey.spent) } else { String::new() };
+    print::err(&format!("batch   {sign} {} for all, {jobs} at once{cap}{spent}", batch.worst_case));
+    for id in &survey.changed {
+        let id = safe::line(id, 80);
+        print::err(&format!("task `{id}` is not the one its result stands for: it runs anew"));
+    }
+    if survey.changed_unnamed > 0 {
+        print::err(&format!("and {} more tasks like these", survey.changed_unnamed));
+    }
+}
+
+async fn run(batch: Batch, args: &cli::Batch, context: &Context) -> Code {
+    let (tell_stop, stop) = watch::channel(Stop::No);
+    let signals = tokio::spawn(async move {
+        for wanted in [Stop::Drain, Stop::Now] {
+            if tokio::signal::ctrl_c().await.is_err() {
+                return;
+            }
+            let _ = tell_stop.send(wanted);
+        }
+        // Kept: a closed channel would look like a change.
+        std::future::pending::<()>().await;
+    });
+    let live = terminal::is_live() && !context.global.json;
+    let progress = Arc::new(Progress::default());
+    let showing = tokio::spawn(show(Arc::clone(&progress), live));
+    let report = batch.run(stop.clone(), Arc::clone(&progress), reporter(context.global.json, live)).await;
+    showing.abort();
+    signals.abort();
+    if live {
+        print::err_part("\r\u{1b}[2K");
+    }
+    print::err(&counts(&report));
+    let stopped = *stop.borrow() != Stop::No;
+    if stopped {
+        print::err(&format!("to go on: {}", command_line()));
+    }
+    if report.unaffordable > 0 {
+        let cap = args.flags.budget_usd.map(Money::from_usd).unwrap_or_default();
+        print::err(&format!(
+            "the budget of {cap} does not cover the worst case of the next loop; {} is spent; raise --budget-usd to go on",
+            report.cost
+        ));
+    }
+    if let Some(fault) = &report.fault {
+        return error::fault(fault);
+    }
+    if stopped { exit::INTERRUPTED } else { code(&report) }
+}
+
+fn reporter(json: bool, live: bool) -> Reporter {
+    let clear = if live { "\r\u{1b}[2K" } else { "" };
+    Box::new(move |news| match news {
+        News::Note(text) => print::err(&format!("{clear}{}", safe::block(text))),
+        News::Result { line, .. } if json => {
+            // Whoever went away does not stop the batch: the results are in the file.
+            let _ = print::out(line);
+        }
+        News::Result { .. } => {}
+    })
+}
+
+async fn show(progress: Arc<Progress>, live: bool) {
+    let began = Instant::now();
+    let mut ticks = tokio::time::interval(if live { REDRAW } else { PLAIN });
+    // The first tick comes at once and has nothing to show.
+    ticks.tick().await;
+    let at_start = progress.done.load(Ordering::Relaxed);
+    loop {
+        ticks.tick().await;
+        let done = progress.done.load(Ordering::Relaxed);
+        let total = progress.total.load(Ordering::Relaxed);
+        let running = progress.running.load(Ordering::Relaxed);
+        let rate = done.saturating_sub(at_start) as f64 / began.elapsed().as_secs_f64().max(0.001);
+        let cost = progress.cost();
+        let line = format!("{done}/{total} done · {running} running · {cost} · {rate:.1}/s");
+        if live {
+            let cut: String = line.chars().take(terminal::width()).collect();
+            print::err_part(&format!("\r\u{1b}[2K{cut}"));
+        } else {
+            print::err(&line);
+        }
+    }
+}
+
+/// `97 approved · 2 halted(cap) · 1 unverified`.
+fn counts(report: &Report) -> String {
+    let mut labels: Vec<(&str, usize)> = report.outcomes.iter().map(|(l, n)| (l.as_str(), *n)).collect();
+    labels.sort_by_key(|(label, n)| (*label != "approved", std::cmp::Reverse(*n)));
+    let more = [
+        ("driven elsewhere", report.elsewhere),
+        ("interrupted", report.interrupted),
+        ("not started (budget)", report.unaffordable),
+        ("not driven (error)", report.errors),
+        ("not reached", report.left),
+    ];
+    labels.extend(more.into_iter().filter(|(_, n)| *n > 0));
+    let parts: Vec<String> = labels.iter().map(|(label, n)| format!("{n} {label}")).collect();
+    if parts.is_empty() { "nothing was done".to_owned() } else { parts.join(" · ") }
+}
+
+/// 0 if every task is approved; else the code of the others if they are of one kind, otherwise 3.
+fn code(report: &Report) -> Code {
+    let mut kinds: BTreeSet<u8> = report.outcomes.keys().map(|label| of_label(label).0).collect();
+    let others = [
+        (report.elsewhere, exit::WAITING),
+        (report.interrupted, exit::INTERRUPTED),
+        (report.unaffordable, exit::OUT_OF_BUDGET),
+        (report.errors + report.left, exit::FAILED),
+    ];
+    kinds.extend(others.iter().filter(|(n, _)| *n > 0).map(|(_, code)| code.0));
+    kinds.remove(&exit::OK.0);
+    match (kinds.len(), kinds.first()) {
+        (0, _) => exit::OK,
+        (1, Some(only)) => Code(*only),
+        _ => exit::HALTED,
+    }
+}
+
+fn of_label(label: &str) -> Code {
+    match label.split('(').next().unwrap_or_default() {
+        "approved" => exit::OK,
+        "halted" => exit::HALTED,
+        "waiting" => exit::WAITING,
+        "unverified" => exit::UNVERIFIED,
+        "out_of_budget" => exit::OUT_OF_BUDGET,
+        "aborted" => exit::ABORTED,
+        _ => exit::FAILED,
+    }
+}
+
+/// This command, as a shell would need it.
+fn command_line() -> String {
+    let plain = |w: &str| !w.is_empty() && w.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c));
+    let words = std::env::args().enumerate().map(|(n, word)| match (n, plain(&word)) {
+        (0, _) => "gadfly".to_owned(),
+        (_, true) => word,
+        (_, false) => format!("'{}'", safe::line(&word, 1000).replace('\'', "'\\''")),
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(outcomes: &[(&str, usize)]) -> Report {
+        let outcomes = outcomes.iter().map(|(label, n)| ((*label).to_owned(), *n)).collect();
+        Report { outcomes, ..Report::default() }
+    }
+
+    #[test]
+    fn the_code_is_that_of_the_only_kind_that_is_not_approved() {
+        assert_eq!(code(&report(&[("approved", 3)])), exit::OK);
+        assert_eq!(code(&report(&[("approved", 3), ("unverified", 1)])), exit::UNVERIFIED);
+        assert_eq!(code(&report(&[("halted(cap)", 1), ("halted(plateau)", 1)])), exit::HALTED);
+        assert_eq!(code(&report(&[("failed", 1), ("unverified", 1)])), exit::HALTED);
+        assert_eq!(code(&Report { unaffordable: 2, ..report(&[("approved", 1)]) }), exit::OUT_OF_BUDGET);
+        assert_eq!(code(&Report { elsewhere: 1, ..Report::default() }), exit::WAITING);
+    }
+
+    #[test]
+    fn approved_comes_first_then_the_most_frequent() {
+        let shown = counts(&report(&[("halted(cap)", 2), ("approved", 97), ("unverified", 1)]));
+        assert_eq!(shown, "97 approved · 2 halted(cap) · 1 unverified");
+    }
+
+    #[test]
+    fn every_outcome_has_the_code_it_has_in_run() {
+        use gadfly_engine::{Digest, Halt, Outcome, Waiting};
+        let outcomes = [
+            Outcome::Approved { draft: Digest::of(b""), overruled: false, notes: vec![] },
+            Outcome::Halted { reason: Halt::Cap, draft: None, open: vec![] },
+            Outcome::Waiting(Waiting::Paused),
+            Outcome::Unverified { reason: String::new(), draft: None },
+            Outcome::Aborted,
+        ];
+        for outcome in outcomes {
+            assert_eq!(of_label(&outcome.label()), exit::of_outcome(&outcome), "{}", outcome.label());
+        }
+    }
+
+    #[test]
+    fn results_stand_beside_the_tasks() {
+        assert_eq!(results_beside(Path::new("a/tasks.jsonl")), Path::new("a/tasks.results.jsonl"));
+    }
+}

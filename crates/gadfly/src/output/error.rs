@@ -1,16 +1,26 @@
 //! Errors for people: what happened, where, what to do.
-#![allow(clippy::print_stderr)] // this is where errors are printed
 
+use owo_colors::OwoColorize as _;
+
+use super::{print, safe};
 use crate::exit::{self, Code};
 
 /// A mistake of the caller's or of the configuration's.
 pub fn usage(message: &str) -> Code {
-    anstream::eprintln!("error: {message}");
+    say(message);
     exit::USAGE
 }
 
 /// A fault of ours, or of the machine's.
 pub fn fault(message: &str) -> Code {
-    anstream::eprintln!("error: {message}");
+    say(message);
     exit::FAILED
+}
+
+fn say(message: &str) {
+    print::err(&format!("{} {}", "error:".red().bold(), safe::block(message)));
+}
+
+pub fn warn(message: &str) {
+    print::err(&format!("{} {}", "warning:".yellow().bold(), safe::block(message)));
 }

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use gadfly_engine::budget::{Account, Cap, Limits, Shortage};
 use gadfly_engine::plan::NodePlan;
 use gadfly_engine::review::{Binding, Coverage, Item};
-use gadfly_engine::{CallFailure, Digest, Event, FailureKind, Input, Plan, Stamp, Start, Step, Waiting};
+use gadfly_engine::{
+    CallFailure, Digest, Event, FailureKind, Input, Plan, Stamp, Start, Step, Usage, Waiting,
+};
 
 use super::*;
 
@@ -143,8 +145,7 @@ fn an_overruled_rejection() {
 #[test]
 fn other_endings() {
     let shortage = Shortage { account: Account::Run, cap: Cap::Calls, limit: 1, committed: 1, wanted: 1 };
-    let failure =
-        CallFailure { kind: FailureKind::Crashed, message: String::new(), usage: Default::default() };
+    let failure = CallFailure { kind: FailureKind::Crashed, message: String::new(), usage: Usage::default() };
     let ends = [
         Outcome::Unverified { reason: "no verdict".into(), draft: None },
         Outcome::OutOfBudget { shortage },

@@ -154,3 +154,23 @@ fn bytes_that_are_no_text_stay() {
     place.write("## Loop a\n");
     assert!(fs::read(&place.path).unwrap().starts_with(&[0xff, 0xfe, b'\n', b'\n']));
 }
+
+proptest::proptest! {
+    /// Whatever stands before and after our block, in whatever bytes, stands there afterwards.
+    #[test]
+    fn foreign_bytes_survive_every_rewrite(
+        before in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..200),
+        after in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..200),
+    ) {
+        let blocks = ["## Loop 7z\nround 1\n", "## Loop 7z\nround 1\nround 2\n", "## Loop 7z\nround 3\n"];
+        let mut file = compose(&before, &[], None, blocks[0]);
+        file.extend_from_slice(&after);
+        for pair in blocks.windows(2) {
+            file = compose(&file, &[pair[0].to_owned()], None, pair[1]);
+        }
+        let block = blocks[2].as_bytes();
+        proptest::prop_assert!(file.starts_with(&before));
+        proptest::prop_assert!(file.ends_with(&[block, &after].concat()));
+        proptest::prop_assert!(file.len() <= before.len() + 2 + block.len() + after.len());
+    }
+}

@@ -1,5 +1,5 @@
 //! Synthetic inputs and steps for the journal's tests. No engine decides them.
-#![allow(dead_code)] // each test file uses its part
+#![allow(dead_code, clippy::unwrap_used)] // each test file uses its part; a failing builder fails its test
 
 use std::collections::BTreeMap;
 

@@ -37,17 +37,8 @@ fn a_malformed_reply_is_restated_once_and_then_unverified() {
           = approved
         "#);
     assert_eq!(t.calls(Role::Worker), 1, "the draft is not written again");
-    let (first, again) = (t.effect("run#2"), t.effect("run#4"));
-    assert_eq!(first.kind_of_brief(), again.kind_of_brief(), "the same brief, without the restating");
-}
-
-impl crate::effect::Effect {
-    fn kind_of_brief(&self) -> Vec<crate::turn::Message> {
-        match &self.kind {
-            crate::effect::EffectKind::Turn(turn) => turn.messages.clone(),
-            _ => Vec::new(),
-        }
-    }
+    let (first, again) = (t.prompt(&t.effect("run#2")), t.prompt(&t.effect("run#4")));
+    assert_eq!(first, again, "the same brief, without the restating");
 }
 
 #[test]

@@ -1,0 +1,78 @@
+//! What the user agrees to: once, what a project's files may do; before each run, where things go.
+
+use gadfly_project::config::Workspace;
+use gadfly_project::trust::{TrustEntry, needs_trust};
+use gadfly_runtime::consent::Consent;
+use gadfly_runtime::trust::Trust;
+
+use crate::context::Context;
+use crate::exit::{self, Code};
+use crate::output::{ask, consent, error, print, terminal};
+
+/// Lets a run use these agents if the project's part in them is trusted, was asked for here, or is
+/// agreed to with `--trust`.
+pub fn trust(context: &Context, agents: &[&str], agreed: bool) -> Result<(), Code> {
+    let entries = entries(context, agents);
+    if entries.is_empty() {
+        return Ok(());
+    }
+    let Some(state) = &context.user.state else {
+        let why = "what you agree to cannot be remembered: set HOME or XDG_STATE_HOME";
+        return Err(error::usage(why));
+    };
+    let mut known = Trust::load(state).map_err(|e| error::usage(&e.to_string()))?;
+    let missing = known.missing(entries);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    if !agreed {
+        print::err("this project's files want to:");
+        consent::wanted(&missing).iter().for_each(|line| print::err(line));
+        if !terminal::can_ask() {
+            let again = command_line(std::env::args().skip(1));
+            return Err(error::usage(&format!("you have not agreed to this yet. To agree, once:\n  {again} --trust")));
+        }
+        if !ask::yes("Allow this here from now on?", false) {
+            return Err(error::usage("not allowed, so nothing was started"));
+        }
+    }
+    known.remember(&missing).map_err(|e| error::usage(&e.to_string()))
+}
+
+/// Only what the agents of this run need.
+fn entries(context: &Context, agents: &[&str]) -> Vec<TrustEntry> {
+    let mut config = context.config.clone();
+    config.agents.retain(|name, _| agents.contains(&name.as_str()));
+    config.workspace = Workspace::default();
+    needs_trust(&config)
+}
+
+/// Says where a run will send what, and asks if that is not free and local.
+pub fn start(said: &Consent, yes: bool) -> Result<(), Code> {
+    consent::lines(said).iter().for_each(|line| print::err(line));
+    if yes || !consent::needs_a_word(said) || !terminal::can_ask() || ask::yes("Start?", true) {
+        return Ok(());
+    }
+    print::err("not started; nothing was sent");
+    Err(exit::USAGE)
+}
+
+/// The command as it could be typed again.
+fn command_line(args: impl Iterator<Item = String>) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
+    let quoted = args.map(|arg| {
+        if !arg.is_empty() && arg.chars().all(plain) { arg } else { format!("'{}'", arg.replace('\'', r"'\''")) }
+    });
+    std::iter::once("gadfly".to_owned()).chain(quoted).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_can_be_typed_again() {
+        let args = ["run", "Don't panic", "--rounds=2", ""].map(str::to_owned);
+        assert_eq!(command_line(args.into_iter()), r"gadfly run 'Don'\''t panic' --rounds=2 ''");
+    }
+}

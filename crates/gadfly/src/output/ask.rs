@@ -1,0 +1,37 @@
+//! Questions to the person at the terminal, before a run. What a run asks while it works is `session`'s.
+
+use std::io::{self, BufRead as _, Read as _};
+
+use super::print;
+
+const LONGEST_ANSWER: u64 = 1024;
+
+/// Whether the person agrees. Enter takes the default; no answer at all is a no.
+pub fn yes(question: &str, default: bool) -> bool {
+    let choices = if default { "[Y/n]" } else { "[y/N]" };
+    print::err_part(&format!("{question} {choices} "));
+    let mut answer = String::new();
+    match io::stdin().lock().take(LONGEST_ANSWER).read_line(&mut answer) {
+        Ok(0) | Err(_) => false,
+        Ok(_) => read(&answer, default),
+    }
+}
+
+fn read(answer: &str, default: bool) -> bool {
+    match answer.trim().to_lowercase().as_str() {
+        "" => default,
+        "y" | "yes" => true,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_yes_is_a_yes() {
+        assert!(read("Yes\n", false) && read("\n", true));
+        assert!(!read("\n", false) && !read("n\n", true) && !read("perhaps\n", true));
+    }
+}

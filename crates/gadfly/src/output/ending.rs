@@ -1,0 +1,123 @@
+//! The last block of a run: what happened, where the draft is, what is unresolved, how to go on.
+
+use gadfly_engine::budget::{Cap, Shortage};
+use gadfly_engine::{Outcome, Waiting};
+use gadfly_journal::RunState;
+use owo_colors::OwoColorize as _;
+
+use super::table::{cost, counted, moment};
+use super::{print, safe};
+
+/// Where an approved draft is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DraftIs {
+    /// On standard output, below or in the pipe.
+    Printed,
+    InJournal,
+}
+
+/// `outcome` is none if the run was interrupted.
+pub fn block(state: &RunState, outcome: Option<&Outcome>, draft: DraftIs) -> Vec<String> {
+    let run = &state.summary.run;
+    let mut lines = vec![String::new(), headline(state, outcome)];
+    let mut say = |label: &str, text: String| lines.push(format!("  {label:<11}{text}"));
+    match outcome {
+        None => {}
+        Some(Outcome::Approved { notes, .. }) => notes.iter().for_each(|n| say("note", safe::line(n, 600))),
+        Some(Outcome::Halted { open, .. }) => open.iter().for_each(|item| say("unresolved", safe::line(item, 600))),
+        Some(Outcome::Unverified { reason, .. }) => say("because", safe::line(reason, 600)),
+        Some(Outcome::OutOfBudget { shortage }) => say("because", safe::line(&shortage.to_string(), 600)),
+        Some(Outcome::Failed { failure }) => say("because", safe::line(&failure.to_string(), 600)),
+        Some(Outcome::Waiting(Waiting::Quota { until_ms, message })) => {
+            say("because", safe::line(message, 600));
+            if let Some(until) = until_ms {
+                say("until", moment(*until));
+            }
+        }
+        Some(Outcome::Waiting(_) | Outcome::Aborted) => {}
+    }
+    if let Some(place) = draft_place(state, outcome, draft) {
+        say("draft", place);
+    }
+    let s = &state.summary;
+    let spent = cost(s.cost, s.cost_unknown);
+    say("spent", format!("{spent}, {} tokens, {}", s.tokens, counted(s.calls as usize, "call")));
+    say("run", run.to_string());
+    for (label, command) in onwards(state, outcome) {
+        say(label, command.bold().to_string());
+    }
+    lines
+}
+
+pub fn print(state: &RunState, outcome: Option<&Outcome>, draft: DraftIs) {
+    block(state, outcome, draft).iter().for_each(|line| print::err(line));
+}
+
+fn headline(state: &RunState, outcome: Option<&Outcome>) -> String {
+    let rounds = counted(state.summary.rounds as usize, "round");
+    match outcome {
+        None => "interrupted: nothing is lost".yellow().bold().to_string(),
+        Some(Outcome::Approved { overruled: false, .. }) => format!("approved after {rounds}").green().bold().to_string(),
+        Some(Outcome::Approved { overruled: true, .. }) => {
+            format!("approved (rejection overruled) after {rounds}").green().bold().to_string()
+        }
+        Some(outcome @ Outcome::Halted { .. }) => {
+            format!("{} after {rounds}: not approved", outcome.label()).red().bold().to_string()
+        }
+        Some(Outcome::Waiting(Waiting::Question { .. } | Waiting::Approval { .. })) => {
+            "waiting for a person's answer".yellow().bold().to_string()
+        }
+        Some(Outcome::Waiting(Waiting::Quota { .. })) => "waiting for the provider's quota".yellow().bold().to_string(),
+        Some(Outcome::Waiting(Waiting::Paused)) => "paused".yellow().bold().to_string(),
+        Some(Outcome::Unverified { .. }) => {
+            "unverified: no critic has judged the last draft".yellow().bold().to_string()
+        }
+        Some(Outcome::OutOfBudget { .. }) => "out of budget".yellow().bold().to_string(),
+        Some(Outcome::Aborted) => "aborted".red().bold().to_string(),
+        Some(Outcome::Failed { .. }) => "failed: a call failed for good".red().bold().to_string(),
+    }
+}
+
+fn draft_place(state: &RunState, outcome: Option<&Outcome>, draft: DraftIs) -> Option<String> {
+    state.summary.last_draft?;
+    let approved = matches!(outcome, Some(Outcome::Approved { .. }));
+    // What was saved in an earlier part of the run may be an older draft.
+    let saved = state.saved.last().filter(|s| s.approved == approved && outcome.is_some_and(Outcome::is_ended));
+    Some(match (saved, approved, draft) {
+        (Some(file), true, _) => safe::line(&file.path, 400),
+        (Some(file), false, _) => format!("{} (not approved)", safe::line(&file.path, 400)),
+        (None, true, DraftIs::Printed) => "on standard output".to_owned(),
+        (None, true, DraftIs::InJournal) => format!("gadfly show {} --draft", state.summary.run),
+        (None, false, _) => format!("gadfly show {} --draft (not approved)", state.summary.run),
+    })
+}
+
+/// The commands that go on from here.
+fn onwards(state: &RunState, outcome: Option<&Outcome>) -> Vec<(&'static str, String)> {
+    let run = &state.summary.run;
+    let resume = format!("gadfly resume {run}");
+    match outcome {
+        Some(Outcome::Approved { .. } | Outcome::Aborted) => Vec::new(),
+        Some(Outcome::Halted { .. }) => vec![("go on", format!("gadfly run --from {run}"))],
+        Some(Outcome::Waiting(Waiting::Question { .. } | Waiting::Approval { .. })) => vec![
+            ("question", format!("gadfly show {run}")),
+            ("answer", format!("gadfly answer {run} \"…\"")),
+            ("then", resume),
+        ],
+        Some(Outcome::OutOfBudget { shortage }) => vec![("go on", format!("{resume} {}", raise(shortage)))],
+        None | Some(Outcome::Waiting(_) | Outcome::Unverified { .. } | Outcome::Failed { .. }) => {
+            vec![("go on", resume)]
+        }
+    }
+}
+
+/// The flag that lifts the cap high enough for the next call.
+fn raise(shortage: &Shortage) -> String {
+    let needed = shortage.committed.saturating_add(shortage.wanted);
+    match shortage.cap {
+        Cap::Money => format!("--budget-usd {:.2}", (needed.saturating_mul(2) as f64 / 1e9).max(0.01)),
+        Cap::Tokens => format!("--budget-tokens {}", needed.saturating_mul(2)),
+        Cap::Time => format!("--minutes {}", (shortage.limit / 60_000).saturating_mul(2).max(1)),
+        Cap::Calls => format!("--calls {}", shortage.limit.saturating_mul(2).max(1)),
+    }
+}

@@ -1,0 +1,45 @@
+//! Records as JSON lines, for programs: `{"run","seq","at","node","event","data"}`.
+//!
+//! `event` is what happened (`round_started`, `reviewed`, …) or `effect_requested`; `data` its fields. The
+//! last line of a run is its outcome: `{"run","outcome","exit", …}`.
+
+use gadfly_engine::{Outcome, Waiting};
+use gadfly_journal::{Record, RunId};
+use serde_json::{Value, json};
+
+use crate::exit::Code;
+
+pub fn of_record(run: &RunId, record: &Record) -> Vec<String> {
+    let line = |node: &str, event: &str, data: Value| {
+        json!({
+            "run": run, "seq": record.seq, "at": record.input.at.wall_ms,
+            "node": node, "event": event, "data": data,
+        })
+        .to_string()
+    };
+    let mut lines = Vec::new();
+    for event in &record.step.events {
+        let mut data = serde_json::to_value(&event.what).unwrap_or_default();
+        let name = data.as_object_mut().and_then(|fields| fields.remove("event"));
+        let name = name.as_ref().and_then(Value::as_str).unwrap_or("unknown").to_owned();
+        lines.push(line(&event.node.0, &name, data));
+    }
+    for effect in &record.step.effects {
+        let data = serde_json::to_value(effect).unwrap_or_default();
+        lines.push(line(&effect.id.node.0, "effect_requested", data));
+    }
+    if let Some(Outcome::Waiting(Waiting::Question { effect } | Waiting::Approval { effect })) = &record.step.outcome {
+        lines.push(line(&effect.node.0, "waiting", json!({ "effect": effect })));
+    }
+    lines
+}
+
+/// The last line. `draft` is the approved text, where it was not written to a file.
+pub fn of_outcome(run: &RunId, outcome: Option<&Outcome>, draft: Option<&str>, code: Code) -> String {
+    let label = outcome.map_or_else(|| "interrupted".to_owned(), Outcome::label);
+    let mut line = json!({ "run": run, "outcome": label, "detail": outcome, "exit": code.0 });
+    if let (Some(draft), Some(fields)) = (draft, line.as_object_mut()) {
+        fields.insert("draft".into(), draft.into());
+    }
+    line.to_string()
+}

@@ -1,0 +1,110 @@
+//! The lines that are drawn over: who is at work, for how long, and the last words. Only on a terminal.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write as _};
+use std::time::Instant;
+
+use gadfly_engine::EffectId;
+
+use super::{safe, terminal};
+
+const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+/// Of a stream only the end is kept.
+const TAIL: usize = 400;
+
+#[derive(Default)]
+pub struct Live {
+    at_work: BTreeMap<EffectId, AtWork>,
+    drawn: usize,
+    frame: usize,
+}
+
+struct AtWork {
+    who: String,
+    since: Instant,
+    words: usize,
+    tail: String,
+}
+
+impl Live {
+    pub fn begin(&mut self, effect: EffectId, who: String) {
+        let work = AtWork { who, since: Instant::now(), words: 0, tail: String::new() };
+        self.at_work.insert(effect, work);
+    }
+
+    pub fn end(&mut self, effect: &EffectId) {
+        self.at_work.remove(effect);
+    }
+
+    pub fn streamed(&mut self, effect: &EffectId, text: &str) {
+        let Some(work) = self.at_work.get_mut(effect) else { return };
+        work.words += text.split_whitespace().count();
+        work.tail.push_str(text);
+        let cut = work.tail.len().saturating_sub(TAIL);
+        work.tail.drain(..work.tail.ceil_char_boundary(cut));
+    }
+
+    /// Takes the lines away, so that a permanent one can be written.
+    pub fn erase(&mut self) {
+        if self.drawn > 0 {
+            let _ = write!(io::stderr().lock(), "\r\x1b[{}A\x1b[J", self.drawn);
+            self.drawn = 0;
+        }
+    }
+
+    pub fn draw(&mut self) {
+        self.erase();
+        self.frame = (self.frame + 1) % SPINNER.len();
+        let width = terminal::width().saturating_sub(1);
+        let mut stderr = io::stderr().lock();
+        for work in self.at_work.values() {
+            let _ = writeln!(stderr, "{}", work.line(SPINNER[self.frame], width));
+        }
+        let _ = stderr.flush();
+        self.drawn = self.at_work.len();
+    }
+}
+
+impl AtWork {
+    fn line(&self, spinner: &str, width: usize) -> String {
+        let seconds = self.since.elapsed().as_secs();
+        let time = format!("{}:{:02}", seconds / 60, seconds % 60);
+        let words = if self.words > 0 { format!(" · {} words", self.words) } else { String::new() };
+        let head = format!("  {spinner} {} · {time}{words}", self.who);
+        let room = width.saturating_sub(head.chars().count() + 3);
+        let tail = safe::line(&self.tail, usize::MAX);
+        let skipped = tail.chars().count().saturating_sub(room);
+        let tail: String = tail.chars().skip(skipped).collect();
+        let line = if room > 10 && !tail.is_empty() { format!("{head} · {tail}") } else { head };
+        line.chars().take(width).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at_work(tail: &str) -> AtWork {
+        AtWork { who: "worker writer".into(), since: Instant::now(), words: 2, tail: tail.into() }
+    }
+
+    #[test]
+    fn a_line_never_wraps_and_cannot_act_on_the_terminal() {
+        for width in [20, 40, 80] {
+            let line = at_work(&"\u{1b}[2J evil ".repeat(50)).line("⠋", width);
+            assert!(line.chars().count() <= width, "{line}");
+            assert!(!line.contains('\u{1b}'));
+        }
+    }
+
+    #[test]
+    fn only_the_end_of_a_stream_is_kept() {
+        let id: EffectId = "run#1".parse().unwrap();
+        let mut live = Live::default();
+        live.begin(id.clone(), "worker".into());
+        live.streamed(&id, &"ü".repeat(10_000));
+        live.streamed(&id, " last words");
+        let work = &live.at_work[&id];
+        assert!(work.tail.len() <= TAIL && work.tail.ends_with("last words"));
+    }
+}

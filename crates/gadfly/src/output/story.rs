@@ -1,0 +1,185 @@
+//! A run told in lines: a fold over its records. The same lines live, piped and when followed.
+
+use std::collections::BTreeMap;
+
+use gadfly_engine::budget::Spent;
+use gadfly_engine::event::Happened;
+use gadfly_engine::input::What;
+use gadfly_engine::review::{Review, Verdict};
+use gadfly_engine::{AgentCard, Class, Digest, Effect, EffectKind, Observation};
+use gadfly_journal::Record;
+use owo_colors::OwoColorize as _;
+
+use super::table::{cost, counted, size};
+use super::{diff, safe};
+
+/// Longer items are cut on the screen; `show --log` has them whole.
+const LONGEST_ITEM: usize = 600;
+
+pub struct Story {
+    agents: BTreeMap<String, AgentCard>,
+    draft: Option<String>,
+    spent: Spent,
+    /// Say when an agent is asked: where no live line shows it.
+    say_asked: bool,
+}
+
+impl Story {
+    pub fn new(say_asked: bool) -> Self {
+        Self { agents: BTreeMap::new(), draft: None, spent: Spent::default(), say_asked }
+    }
+
+    /// `writer (qwen3)`.
+    pub fn agent(&self, name: &str) -> String {
+        let model = self.agents.get(name).and_then(|c| c.model.as_deref());
+        match model {
+            Some(model) => format!("{} ({})", safe::line(name, 60), safe::line(model, 60)),
+            None => safe::line(name, 60),
+        }
+    }
+
+    pub fn record(&mut self, record: &Record) -> Vec<String> {
+        let mut lines = Vec::new();
+        match &record.input.what {
+            What::Started(start) => self.agents.clone_from(&start.plan.agents),
+            What::Observed { observation, .. } => observed(observation, &mut lines),
+            What::Answered { by, .. } => lines.push(format!("  answered by {}", safe::line(by, 60))),
+            What::Replied { .. } | What::Controlled(_) | What::Resumed { .. } => {}
+        }
+        for event in &record.step.events {
+            self.happened(&event.what, record, &mut lines);
+        }
+        for effect in &record.step.effects {
+            self.asked(effect, &mut lines);
+        }
+        lines
+    }
+
+    fn asked(&self, effect: &Effect, lines: &mut Vec<String>) {
+        let EffectKind::Turn(turn) = &effect.kind else { return };
+        let (role, agent) = (turn.role.name(), self.agent(&turn.agent));
+        if effect.class == Class::Person {
+            lines.push(format!("  {} {agent} is asked as {role}", "?".yellow()));
+        } else if self.say_asked {
+            let again = if effect.repeats.is_some() { ", once more" } else { "" };
+            lines.push(format!("  {role} {agent} is at work{again}"));
+        }
+    }
+
+    fn happened(&mut self, what: &Happened, record: &Record, lines: &mut Vec<String>) {
+        match what {
+            Happened::RoundStarted { round, of } => {
+                lines.push(format!("round {round} of {of}").bold().to_string());
+            }
+            Happened::DraftMade { blob, bytes, given, .. } => self.drafted(blob, *bytes, *given, record, lines),
+            Happened::ChangedUnasked { sections, .. } => {
+                let named: Vec<String> = sections.iter().map(|s| format!("“{}”", safe::line(s, 80))).collect();
+                lines.push(format!("  hint: changed without being asked: {}", named.join(", ")));
+            }
+            Happened::SelfVerdictNoted { line, .. } => {
+                lines.push(format!("  noted: the worker judged itself (“{}”); it counts for nothing", safe::line(line, 80)));
+            }
+            Happened::Reviewed { review, .. } => self.reviewed(review, lines),
+            Happened::ReplyMalformed { critic, problem, restating, .. } => {
+                let then = if *restating { "; it is asked to restate" } else { "" };
+                let critic = self.agent(critic);
+                lines.push(format!("  {} {critic} cannot be read: {}{then}", "!".yellow(), safe::line(problem, 300)));
+            }
+            Happened::RejectionOverruled { .. } => {
+                lines.push(format!("  {} only new requirements: the rejection is overruled", "✓".green()));
+            }
+            Happened::FellBack { from, to, because } => {
+                let (from, to) = (self.agent(from), self.agent(to));
+                lines.push(format!("  {} {from} gave no verdict ({}); {to} judges instead", "!".yellow(), safe::line(because, 300)));
+            }
+            Happened::CallFailed { agent, role, failure, .. } => {
+                let agent = self.agent(agent);
+                lines.push(format!("  {} {} {agent} failed: {}", "✗".red(), role.name(), safe::line(&failure.to_string(), 600)));
+            }
+            Happened::CallLost { agent, role, .. } => {
+                let agent = self.agent(agent);
+                lines.push(format!("  {} a call of {} {agent} was lost; it counts as spent", "!".yellow(), role.name()));
+            }
+            Happened::Charged { run, .. } => self.spent = *run,
+            Happened::Overran { shortage } => lines.push(format!("  {} over budget: {shortage}", "!".yellow())),
+            Happened::Saved { path, .. } => lines.push(format!("  saved {}", safe::line(path, 400))),
+            Happened::SaveRefused { message, .. } => {
+                lines.push(format!("  {} {}", "✗".red(), safe::line(message, 600)));
+            }
+            Happened::Warned { message } => lines.push(format!("  {} {}", "warning:".yellow(), safe::line(message, 600))),
+            Happened::PauseRequested => lines.push("  pausing after the calls under way".to_owned()),
+            Happened::CancelRequested => lines.push("  cancelled".to_owned()),
+            Happened::Resumed => lines.push("resumed".bold().to_string()),
+            Happened::LimitsRaised { limits, rounds } => lines.push(raised(limits, *rounds)),
+            Happened::AgentChanged { agent, card } => {
+                self.agents.insert(agent.clone(), (**card).clone());
+                let to = safe::line(&card.sends_to, 80);
+                lines.push(format!("  agent {} is reached differently now: {}, {to}", self.agent(agent), card.kind));
+            }
+            Happened::NodeStarted { .. } => {}
+        }
+    }
+
+    fn drafted(&mut self, blob: &Digest, bytes: u64, given: bool, record: &Record, lines: &mut Vec<String>) {
+        let mut texts = record.input.texts.iter().chain(&record.step.texts);
+        let text = texts.find(|t| t.digest() == *blob).map(|t| t.as_str().to_owned());
+        let change = match (&self.draft, &text) {
+            (Some(old), Some(new)) if old == new => ", unchanged".to_owned(),
+            (Some(old), Some(new)) => {
+                let (more, less) = diff::changed_lines(old, new);
+                format!(", +{more} −{less} lines")
+            }
+            (None, Some(new)) => format!(", {}", counted(new.lines().count(), "line")),
+            _ => String::new(),
+        };
+        let whose = if given { "your draft" } else { "draft" };
+        lines.push(format!("  {whose}: {}{change}", size(bytes)));
+        self.draft = text;
+    }
+
+    fn reviewed(&self, review: &Review, lines: &mut Vec<String>) {
+        let critic = self.agent(&review.binding.critic);
+        let so_far = if self.spent.money.0 > 0 || self.spent.unknown {
+            format!(" · {} so far", cost(self.spent.money, self.spent.unknown)).dimmed().to_string()
+        } else {
+            String::new()
+        };
+        match review.verdict {
+            Verdict::Approved => lines.push(format!("  {} by {critic}{so_far}", "✓ approved".green().bold())),
+            Verdict::Rejected => {
+                let open = counted(review.open.len(), "open item");
+                lines.push(format!("  {} by {critic}: {open}{so_far}", "✗ rejected".red().bold()));
+            }
+        }
+        for item in &review.open {
+            lines.push(format!("    {}. {}", item.number, safe::line(&item.text, LONGEST_ITEM)));
+        }
+        for note in &review.notes {
+            lines.push(format!("    note: {}", safe::line(note, LONGEST_ITEM)));
+        }
+        for deviation in &review.deviations {
+            lines.push(format!("    tolerated: {}", safe::line(deviation, 200)).dimmed().to_string());
+        }
+    }
+}
+
+fn observed(observation: &Observation, lines: &mut Vec<String>) {
+    match observation {
+        Observation::Step { line } => lines.push(format!("    · {}", safe::line(line, 200))),
+        Observation::Retrying { attempt, kind, message } => {
+            lines.push(format!("    {kind}, attempt {attempt} failed: {}; trying again", safe::line(message, 300)));
+        }
+        Observation::Usage { .. } => {}
+    }
+}
+
+fn raised(limits: &gadfly_engine::Limits, rounds: Option<u32>) -> String {
+    let caps = [
+        rounds.map(|n| format!("{n} rounds")),
+        limits.money.map(|m| m.to_string()),
+        limits.tokens.map(|n| format!("{n} tokens")),
+        limits.active_ms.map(|ms| format!("{} active minutes", ms / 60_000)),
+        limits.calls.map(|n| format!("{n} calls")),
+    ];
+    format!("  raised to {}", caps.into_iter().flatten().collect::<Vec<_>>().join(", "))
+}

@@ -1,0 +1,204 @@
+//! One run driven in front of someone: live output, Ctrl-C, answers typed here, the last block, the exit
+//! code. What to start or resume is the command's business.
+
+use std::time::Duration;
+
+use gadfly_engine::turn::Role;
+use gadfly_engine::{EffectId, Outcome, Waiting, status_grammar};
+use gadfly_journal::{ClaimError, RunId};
+use gadfly_runtime::service::{Driving, ResumeError};
+use gadfly_runtime::{DriveError, Ended, Gadfly, Stop, Update};
+use tokio::sync::{mpsc, watch};
+
+use crate::context::Context;
+use crate::exit::{self, Code};
+use crate::interrupts::Interrupts;
+use crate::output::ending::{self, DraftIs};
+use crate::output::view::View;
+use crate::output::{brief, error, events, print, problems, safe, terminal};
+use crate::typing::Typing;
+
+const UPDATES: usize = 256;
+const FRAME: Duration = Duration::from_millis(120);
+
+pub struct Session<'a> {
+    pub context: &'a Context,
+    pub gadfly: &'a Gadfly,
+    pub run: RunId,
+    /// Someone is there: wait for answers.
+    pub attended: bool,
+    /// Approved drafts without a file go to standard output.
+    pub print_draft: bool,
+}
+
+impl Session<'_> {
+    /// Drives what `begin` starts, and tells it. The code is the outcome's.
+    pub async fn drive<F, D>(&self, interrupts: &mut Interrupts, begin: F) -> Code
+    where
+        F: FnOnce(Driving) -> D,
+        D: Future<Output = Result<Ended, ResumeError>>,
+    {
+        let (tell_stop, stop) = watch::channel(Stop::No);
+        let (tell, mut updates) = mpsc::channel(UPDATES);
+        let driving = begin(Driving { attended: self.attended, stop, updates: Some(tell) });
+        let mut driving = std::pin::pin!(driving);
+        let mut view = View::new(self.context.global.json);
+        let mut typing = Typing::new();
+        let mut question = None;
+        let mut stopping = Stop::No;
+        let mut frames = tokio::time::interval(FRAME);
+        let ended = loop {
+            tokio::select! {
+                biased;
+                () = interrupts.next() => {
+                    stopping = if stopping == Stop::No { Stop::Drain } else { Stop::Now };
+                    let _ = tell_stop.send(stopping);
+                    view.say(match stopping {
+                        Stop::Drain => "stopping: nothing new is started, replies under way are waited for briefly \
+                                        (Ctrl-C again stops at once)",
+                        _ => "stopping at once",
+                    });
+                }
+                Some(update) = updates.recv() => {
+                    // A reader that went away does not stop a run.
+                    let _ = view.update(&update);
+                    if let Some(effect) = self.asks(&update) {
+                        question = self.ask(&effect, &mut view);
+                        typing.listen();
+                    }
+                }
+                ended = &mut driving => break ended,
+                answer = typing.next(), if question.is_some() => {
+                    if self.answer(answer, question, &mut view) {
+                        question = None;
+                    }
+                }
+                _ = frames.tick(), if view.is_live() => view.tick(),
+            }
+        };
+        while let Ok(update) = updates.try_recv() {
+            let _ = view.update(&update);
+        }
+        view.close();
+        match ended {
+            Ok(ended) => self.finish(&ended, stopping != Stop::No),
+            Err(error) => refuse(self.context, &self.run, error),
+        }
+    }
+
+    /// The question a person here can answer.
+    fn asks(&self, update: &Update) -> Option<EffectId> {
+        let Update::Record { record, .. } = update else { return None };
+        match &record.step.outcome {
+            Some(Outcome::Waiting(Waiting::Question { effect } | Waiting::Approval { effect })) if self.attended => {
+                Some(effect.clone())
+            }
+            _ => None,
+        }
+    }
+
+    fn ask(&self, effect: &EffectId, view: &mut View) -> Option<Role> {
+        let (turn, brief) = brief::question(self.gadfly.journal(), &self.run, effect).ok().flatten()?;
+        view.say("");
+        safe::block(&brief).lines().for_each(|line| view.say(&format!("  │ {line}")));
+        view.say("");
+        view.say(&format!("You are the {}. Type the answer and end it with a line that has only a dot,", turn.role.name()));
+        view.say(&format!("or answer from another terminal: gadfly answer {}", self.run));
+        Some(turn.role)
+    }
+
+    /// Whether the answer was taken.
+    fn answer(&self, text: String, role: Option<Role>, view: &mut View) -> bool {
+        if text.trim().is_empty() {
+            view.say("the answer is empty; type it again");
+            return false;
+        }
+        if let Some(why) = unreadable(&text, role) {
+            view.say(&format!("{why}; type it again"));
+            return false;
+        }
+        match self.gadfly.answer(&self.run, text, "terminal") {
+            Ok(_) => true,
+            Err(e) => {
+                view.say(&safe::block(&e.to_string()));
+                true
+            }
+        }
+    }
+
+    fn finish(&self, ended: &Ended, stopped: bool) -> Code {
+        let outcome = match ended {
+            Ended::Outcome(outcome) => Some(outcome),
+            Ended::Interrupted => None,
+        };
+        let code = match outcome {
+            Some(Outcome::Waiting(_)) if stopped => exit::INTERRUPTED,
+            _ => exit::of_ended(ended),
+        };
+        let state = match self.gadfly.journal().state(&self.run) {
+            Ok(state) => state,
+            Err(e) => return error::fault(&e.to_string()),
+        };
+        let approved = matches!(outcome, Some(Outcome::Approved { .. })) && state.summary.out.is_none();
+        let draft = match state.summary.last_draft.filter(|_| approved).map(|d| self.gadfly.journal().text(&d)) {
+            Some(Ok(text)) => text,
+            Some(Err(e)) => return error::fault(&e.to_string()),
+            None => None,
+        };
+        if self.context.global.json {
+            return match print::out(&events::of_outcome(&self.run, outcome, draft.as_deref(), code)) {
+                Ok(()) | Err(exit::OK) => code,
+                Err(fault) => fault,
+            };
+        }
+        let printed = if self.print_draft { DraftIs::Printed } else { DraftIs::InJournal };
+        ending::print(&state, outcome, printed);
+        match draft.filter(|_| self.print_draft).map(|text| print_draft(&text)) {
+            None | Some(Ok(()) | Err(exit::OK)) => code,
+            Some(Err(fault)) => fault,
+        }
+    }
+}
+
+/// A draft on standard output: exactly its bytes, except where a terminal would act on them.
+pub fn print_draft(text: &str) -> Result<(), Code> {
+    if !terminal::stdout_is_terminal() {
+        return print::out_bytes(text.as_bytes());
+    }
+    print::err("");
+    print::out(safe::block(text).trim_end_matches('\n'))
+}
+
+/// Why a critic's answer would be malformed.
+pub fn unreadable(text: &str, role: Option<Role>) -> Option<String> {
+    if role != Some(Role::Critic) {
+        return None;
+    }
+    let why = status_grammar::parse(text).err()?;
+    Some(format!(
+        "this is not a verdict: {why}. It begins with [STATUS: APPROVED], or with [STATUS: REJECTED] and one line \
+         `- what to fix` per item"
+    ))
+}
+
+/// Says why a run could not be driven.
+pub fn refuse(context: &Context, run: &RunId, why: ResumeError) -> Code {
+    match why {
+        ResumeError::Agents { problems: found, .. } => {
+            error::usage(&why_agents(run));
+            problems::refuse(&found, &context.root.dir)
+        }
+        ResumeError::Ended { .. } | ResumeError::Claim(ClaimError::NotFound(_) | ClaimError::Owned { .. }) => {
+            error::usage(&why.to_string())
+        }
+        ResumeError::Drive(DriveError::Journal(_) | DriveError::Closed) => {
+            error::fault(&format!("{why}\nnothing is lost: gadfly resume {run}"))
+        }
+        ResumeError::Drive(DriveError::Refused(_)) => error::usage(&why.to_string()),
+        ResumeError::Claim(_) | ResumeError::Read(_) | ResumeError::Replay { .. } => error::fault(&why.to_string()),
+    }
+}
+
+fn why_agents(run: &RunId) -> String {
+    format!("the agents of run `{run}` cannot be reached as configured now")
+}

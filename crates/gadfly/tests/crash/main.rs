@@ -1,0 +1,171 @@
+//! `kill -9` at any moment, then the same command again: the same outcome, and no answer paid for twice.
+//!
+//! The real binary against a real server on loopback that counts calls and outlives every kill.
+#![cfg(target_os = "linux")]
+
+mod children;
+mod landing;
+mod sync_order;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use gadfly_testbed::{Behaviour, Server};
+use landing::{Landed, Observer};
+
+const KILLS: usize = 200;
+const TASKS: usize = 30;
+const CALLS_PER_TASK: u64 = 6;
+/// A reply may be on its way into the journal for this long.
+const IN_TRANSIT_MS: u64 = 100;
+
+pub struct Project {
+    pub dir: tempfile::TempDir,
+}
+
+impl Project {
+    pub fn new(server: &Server, critic: &str) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let agent = |name: &str, model: &str| {
+            format!("[agents.{name}]\nkind = \"openai\"\nbase_url = \"{}\"\nmodel = \"{model}\"\n", server.v1())
+        };
+        let config = format!("{}{}", agent("w", "worker"), agent("c", critic));
+        fs::write(dir.path().join("gadfly.toml"), config).unwrap();
+        Self { dir }
+    }
+
+    pub fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    pub fn store(&self) -> PathBuf {
+        self.path().join(".gadfly")
+    }
+
+    pub fn gadfly(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gadfly"));
+        command.args(args).current_dir(self.path()).stdin(Stdio::null());
+        command.env("HOME", self.path()).env_remove("XDG_STATE_HOME").env_remove("XDG_CONFIG_HOME");
+        command
+    }
+
+    fn batch(&self, jobs: usize) -> Child {
+        let args = ["batch", "tasks.jsonl", "--worker", "w", "--critic", "c", "--jobs"];
+        let mut command = self.gadfly(&args);
+        command.arg(jobs.to_string()).stdout(Stdio::null()).stderr(Stdio::piped());
+        command.spawn().unwrap()
+    }
+
+    fn write_tasks(&self) {
+        let lines: Vec<String> = (0..TASKS)
+            .map(|n| format!(r#"{{"id":"t{n}","task":"Write note {n}.","rubric":["at most {n} words"]}}"#))
+            .collect();
+        fs::write(self.path().join("tasks.jsonl"), lines.join("\n") + "\n").unwrap();
+    }
+
+    /// The latest result of every task.
+    fn results(&self) -> BTreeMap<String, (String, u64)> {
+        let text = fs::read_to_string(self.path().join("tasks.results.jsonl")).unwrap();
+        text.lines()
+            .map(|line| {
+                let row: serde_json::Value = serde_json::from_str(line).unwrap_or_else(|e| panic!("torn line {line:?}: {e}"));
+                let id = row["id"].as_str().unwrap().to_owned();
+                (id, (row["outcome"].as_str().unwrap().to_owned(), row["rounds"].as_u64().unwrap()))
+            })
+            .collect()
+    }
+}
+
+pub fn serve(latency_ms: u64) -> (tokio::runtime::Runtime, Server) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let behaviour = Behaviour { latency: Duration::from_millis(latency_ms), ..Behaviour::default() };
+    let server = runtime.block_on(Server::start(behaviour)).unwrap();
+    (runtime, server)
+}
+
+fn now_ms() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    u64::try_from(since.as_millis()).unwrap()
+}
+
+/// A small generator, so that a failure can be repeated by its printed seed.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, below: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % below
+    }
+}
+
+#[test]
+fn two_hundred_kills_change_no_outcome_and_pay_for_no_answer_twice() {
+    let seed = std::env::var("GADFLY_CRASH_SEED").ok().and_then(|s| s.parse().ok());
+    let seed = seed.unwrap_or_else(|| u64::from(std::process::id()) * 2_654_435_761 + 1);
+    println!("seed: GADFLY_CRASH_SEED={seed}");
+    let mut dice = Dice(seed);
+    let mut landed: BTreeMap<Landed, usize> = BTreeMap::new();
+    let mut campaigns = 0;
+    while landed.values().sum::<usize>() < KILLS {
+        campaigns += 1;
+        campaign(&mut dice, &mut landed);
+    }
+    let kills: usize = landed.values().sum();
+    println!("{kills} kills in {campaigns} campaigns landed: {landed:?}");
+    for class in [Landed::BeforeReply, Landed::BeforeCommit, Landed::InCommit, Landed::After] {
+        assert!(landed.get(&class).is_some_and(|n| *n > 0), "no kill landed {class:?}: {landed:?}");
+    }
+}
+
+/// One store and one file of tasks, killed again and again until the batch gets through.
+fn campaign(dice: &mut Dice, landed: &mut BTreeMap<Landed, usize>) {
+    let (_runtime, server) = serve(8);
+    let project = Project::new(&server, "critic:R,R,A");
+    project.write_tasks();
+    let mut observer = Observer::new(project.store());
+    let mut excused = 0;
+    let mut kills = 0;
+    loop {
+        let jobs = if dice.roll(2) == 0 { 1 } else { 4 };
+        let mut child = project.batch(jobs);
+        // Some kills fall into the start, most into the work; late ones let the campaign get through.
+        let wait = Duration::from_micros(if kills < 60 { dice.roll(350_000) } else { 20_000_000 });
+        let begun = Instant::now();
+        let finished = loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                break Some(status);
+            }
+            if begun.elapsed() >= wait {
+                break None;
+            }
+            std::thread::sleep(Duration::from_micros(200));
+        };
+        if let Some(status) = finished {
+            assert_eq!(status.code(), Some(0), "the batch did not end well");
+            break;
+        }
+        let committing = landing::is_committing(child.id());
+        let killed_ms = now_ms();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        kills += 1;
+        let after = observer.look(&server, committing, killed_ms, IN_TRANSIT_MS);
+        excused += after.excused;
+        *landed.entry(after.landed).or_default() += 1;
+    }
+    let results = project.results();
+    assert_eq!(results.len(), TASKS, "every task has a result");
+    for (id, result) in &results {
+        assert_eq!(result, &("approved".to_owned(), 3), "task {id}");
+    }
+    let undisturbed = TASKS as u64 * CALLS_PER_TASK;
+    let made = server.calls().total;
+    println!("campaign: {kills} kills, {made} calls, {undisturbed} undisturbed, {excused} in flight or just answered");
+    assert!(made <= undisturbed + excused, "{made} calls > {undisturbed} + {excused}");
+    assert!(made >= undisturbed, "{made} calls < {undisturbed}: an answer was made up");
+}

@@ -1,0 +1,439 @@
+//! The jobs at work: each takes the next task, drives its run to an outcome and takes the next one.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use gadfly_engine::input::What;
+use gadfly_engine::machine::Engine;
+use gadfly_engine::protocol::Protocols;
+use gadfly_engine::{Money, Text};
+use gadfly_journal::{AppendError, ClaimError, RunId, RunWriter};
+use gadfly_project::tasks::{self, Task, Tasks};
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+
+use super::funds::{Affordable, Funds};
+use super::results::{Finished, Results};
+use super::survey::Due;
+use super::{Batch, News, Progress, Report, Reporter, Template};
+use crate::driver::{DriveError, Driven, Ended, Stop};
+use crate::log_file::LogWritten;
+use crate::service::{Driving, Gadfly, ResumeError};
+
+/// Results that may wait for the file.
+const QUEUE: usize = 256;
+/// Bytes of lines put into one write.
+const WRITE: usize = 256 * 1024;
+/// Notes of one kind that are said in full.
+const MOST_NOTES: usize = 20;
+
+struct Shared {
+    gadfly: Arc<Gadfly>,
+    template: Template,
+    funds: Funds,
+    stop: watch::Receiver<Stop>,
+    progress: Arc<Progress>,
+    source: Mutex<Source>,
+    report: Mutex<Report>,
+    /// Set when going on makes no sense: the journal or the results cannot be written.
+    broken: Arc<AtomicBool>,
+    tell: mpsc::Sender<Told>,
+}
+
+struct Source {
+    tasks: Tasks<BufReader<File>>,
+    due: std::collections::HashMap<RunId, Due>,
+    /// Taken, but not affordable yet.
+    held: Option<Work>,
+    /// Nothing more is started: the money is spent.
+    dry: bool,
+    over: bool,
+}
+
+/// What goes to the results file and the surface.
+enum Told {
+    Finished(Finished),
+    Note(String),
+}
+
+struct Work {
+    task: Task,
+    run: RunId,
+    /// What the run cost before; none for a new one.
+    resumes: Option<Money>,
+    /// What is held back for it.
+    worst: Option<Money>,
+}
+
+enum Next {
+    Work(Box<Work>),
+    /// A result that is missing in the file.
+    Line { id: String, run: RunId, outcome: String },
+    Wait,
+    Over,
+}
+
+pub async fn run(
+    batch: Batch,
+    funds: Funds,
+    stop: watch::Receiver<Stop>,
+    progress: Arc<Progress>,
+    reporter: Reporter,
+) -> Report {
+    let Batch { mut survey, gadfly, template, results, request, .. } = batch;
+    let tasks = match tasks::open(&request.tasks) {
+        Ok(tasks) => tasks,
+        Err(problem) => return Report { fault: Some(problem.message), ..Report::default() },
+    };
+    let broken = Arc::new(AtomicBool::new(false));
+    let (tell, told) = mpsc::channel(QUEUE);
+    let writing = {
+        let broken = Arc::clone(&broken);
+        let write = move || write_results(results, told, reporter, &broken);
+        std::thread::Builder::new().name("gadfly-results".into()).spawn(write)
+    };
+    let writing = match writing {
+        Ok(writing) => writing,
+        Err(e) => return Report { fault: Some(e.to_string()), ..Report::default() },
+    };
+    let jobs = request.jobs.min(survey.tasks).max(1);
+    let due = std::mem::take(&mut survey.due);
+    let shared = Arc::new(Shared {
+        gadfly,
+        template,
+        funds,
+        stop,
+        progress,
+        source: Mutex::new(Source { tasks, due, held: None, dry: false, over: false }),
+        report: Mutex::new(Report::default()),
+        broken,
+        tell,
+    });
+    let mut at_work = JoinSet::new();
+    for _ in 0..jobs {
+        at_work.spawn(work(Arc::clone(&shared)));
+    }
+    while let Some(joined) = at_work.join_next().await {
+        if let Err(error) = joined {
+            shared.fail(format!("a job broke off, which is a defect in Gadfly: {error}"));
+        }
+    }
+    let total = shared.progress.total.load(Ordering::Relaxed);
+    let done = shared.progress.done.load(Ordering::Relaxed);
+    let mut report = std::mem::take(&mut *shared.report());
+    report.cost = shared.progress.cost();
+    report.left = total.saturating_sub(done).saturating_sub(report.interrupted);
+    drop(shared);
+    // The last sender is gone with the jobs: the writer ends after what is queued.
+    let written = tokio::task::spawn_blocking(move || writing.join()).await;
+    if let Ok(Ok(Some(fault))) = written {
+        report.fault = Some(fault);
+    }
+    report
+}
+
+async fn work(shared: Arc<Shared>) {
+    loop {
+        let mut freed = pin!(shared.funds.freed());
+        // Listening before looking: a settlement in between is not missed.
+        freed.as_mut().enable();
+        match shared.next() {
+            Next::Work(work) => {
+                shared.progress.running.fetch_add(1, Ordering::Relaxed);
+                shared.carry_out(*work).await;
+                shared.progress.running.fetch_sub(1, Ordering::Relaxed);
+            }
+            Next::Line { id, run, outcome } => shared.repeat_line(id, run, outcome).await,
+            Next::Wait => {
+                let mut stop = shared.stop.clone();
+                tokio::select! {
+                    () = freed => {}
+                    _ = stop.changed() => {}
+                }
+            }
+            Next::Over => return,
+        }
+    }
+}
+
+impl Shared {
+    fn report(&self) -> MutexGuard<'_, Report> {
+        self.report.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_stopping(&self) -> bool {
+        *self.stop.borrow() != Stop::No || self.broken.load(Ordering::Relaxed)
+    }
+
+    fn done(&self) {
+        self.progress.done.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn note(&self, text: String) {
+        // A full queue means a busy file; a note less is better than a job that waits for a note.
+        let _ = self.tell.try_send(Told::Note(text));
+    }
+
+    /// Gives the whole batch up.
+    fn fail(&self, why: String) {
+        self.broken.store(true, Ordering::Relaxed);
+        self.report().fault.get_or_insert(why);
+    }
+
+    /// The next thing to do. The file is read and the money held back under one lock, in the order of
+    /// the file.
+    fn next(&self) -> Next {
+        let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if self.is_stopping() {
+                return Next::Over;
+            }
+            let work = match source.held.take() {
+                Some(work) => work,
+                None => match self.read_on(&mut source) {
+                    Ok(work) => work,
+                    Err(Some(next)) => return next,
+                    Err(None) => continue,
+                },
+            };
+            match self.afford(&mut source, work) {
+                Some(next) => return next,
+                None => continue,
+            }
+        }
+    }
+
+    /// The next task that needs a loop; else what its line asks for, or nothing.
+    fn read_on(&self, source: &mut Source) -> Result<Work, Option<Next>> {
+        if source.over {
+            return Err(Some(Next::Over));
+        }
+        let task = match source.tasks.next() {
+            Some(Ok(task)) => task,
+            Some(Err(problem)) => {
+                // It was valid in the first pass: the file changed meanwhile.
+                self.note(format!("{problem}"));
+                self.report().errors += 1;
+                self.done();
+                return Err(None);
+            }
+            None => {
+                source.over = true;
+                return Err(Some(Next::Over));
+            }
+        };
+        let run = self.template.run_id(&task);
+        let resumes = match source.due.remove(&run) {
+            None => None,
+            Some(Due::Resume { cost }) => Some(cost),
+            Some(Due::Ended { outcome, written: true }) => {
+                self.count(&outcome);
+                return Err(None);
+            }
+            Some(Due::Ended { outcome, .. }) => return Err(Some(Next::Line { id: task.id, run, outcome })),
+            Some(Due::Elsewhere) => {
+                self.elsewhere(&task.id, &run);
+                return Err(None);
+            }
+        };
+        Ok(Work { task, run, resumes, worst: None })
+    }
+
+    fn afford(&self, source: &mut Source, mut work: Work) -> Option<Next> {
+        if !self.funds.is_capped() {
+            return Some(Next::Work(Box::new(work)));
+        }
+        let worst = self.template.worst_case(Template::bytes(&work.task));
+        let affordable = if source.dry { Affordable::No } else { self.funds.reserve(&work.run, worst) };
+        match affordable {
+            Affordable::Yes => {
+                work.worst = Some(worst);
+                Some(Next::Work(Box::new(work)))
+            }
+            Affordable::Later => {
+                source.held = Some(work);
+                Some(Next::Wait)
+            }
+            Affordable::No => {
+                // The rest is still looked through: results of ended tasks may be missing.
+                source.dry = true;
+                self.report().unaffordable += 1;
+                self.done();
+                None
+            }
+        }
+    }
+
+    fn count(&self, outcome: &str) {
+        let mut report = self.report();
+        match report.outcomes.get_mut(outcome) {
+            Some(n) => *n += 1,
+            None => {
+                report.outcomes.insert(outcome.to_owned(), 1);
+            }
+        }
+        drop(report);
+        self.done();
+    }
+
+    fn elsewhere(&self, id: &str, run: &RunId) {
+        let mut report = self.report();
+        report.elsewhere += 1;
+        let said = report.elsewhere <= MOST_NOTES;
+        drop(report);
+        if said {
+            self.note(format!("task `{id}` is skipped: another process drives its run {run}"));
+        }
+        self.done();
+    }
+
+    fn error(&self, id: &str, run: &RunId, why: &str) {
+        let mut report = self.report();
+        report.errors += 1;
+        let said = report.errors <= MOST_NOTES;
+        drop(report);
+        if said {
+            self.note(format!("task `{id}` (run {run}): {why}"));
+        }
+        self.done();
+    }
+
+    async fn carry_out(&self, work: Work) {
+        let before = work.resumes.unwrap_or_default();
+        let result = self.drive(&work).await;
+        let cost = result.as_ref().map_or(before, |driven| driven.summary.cost);
+        let cost = Money(cost.0.saturating_sub(before.0));
+        self.progress.add_cost(cost);
+        self.funds.settle(&work.run, cost);
+        let Work { task, run, .. } = work;
+        match result {
+            Ok(Driven { ended: Ended::Outcome(outcome), summary, draft }) => {
+                let outcome = outcome.label();
+                self.count(&outcome);
+                let (rounds, calls) = (summary.rounds, summary.calls);
+                let finished = Finished { id: task.id, run, outcome, rounds, calls, draft };
+                let _ = self.tell.send(Told::Finished(finished)).await;
+            }
+            Ok(Driven { ended: Ended::Interrupted, .. }) => {
+                self.report().interrupted += 1;
+            }
+            Err(
+                ResumeError::Claim(ClaimError::Owned { .. })
+                | ResumeError::Drive(DriveError::Journal(AppendError::Exists(_) | AppendError::Lost(_))),
+            ) => self.elsewhere(&task.id, &run),
+            Err(ResumeError::Drive(error @ (DriveError::Journal(_) | DriveError::Closed))) => {
+                self.error(&task.id, &run, &error.to_string());
+                self.fail(error.to_string());
+            }
+            Err(error) => self.error(&task.id, &run, &error.to_string()),
+        }
+    }
+
+    async fn drive(&self, work: &Work) -> Result<Driven, ResumeError> {
+        let (engine, writer, first, texts) = match work.resumes {
+            None => self.begin(work)?,
+            Some(_) => self.take_up(work).await?,
+        };
+        let driving = Driving { attended: false, stop: self.stop.clone(), updates: None };
+        let mut driver = self.gadfly.driver(engine, writer, self.template.team.clone(), driving);
+        driver.log = LogWritten::AtTheEnd;
+        Ok(driver.drive_and_tell(first, texts).await?)
+    }
+
+    fn begin(&self, work: &Work) -> Result<(Engine, RunWriter, What, Vec<Text>), ResumeError> {
+        let damaged = |message| ClaimError::Damaged { run: work.run.clone(), message };
+        let (start, texts) = self.template.start(&work.task, work.worst).map_err(damaged)?;
+        let writer = self.gadfly.journal().create(work.run.clone())?;
+        Ok((Engine::new(Protocols::shipped()), writer, What::Started(Box::new(start)), texts))
+    }
+
+    async fn take_up(&self, work: &Work) -> Result<(Engine, RunWriter, What, Vec<Text>), ResumeError> {
+        let (gadfly, run) = (Arc::clone(&self.gadfly), work.run.clone());
+        // Reading a run back is work for a thread that may wait.
+        let rebuilt = tokio::task::spawn_blocking(move || gadfly.rebuild(&run)).await;
+        let (engine, writer) = rebuilt.map_err(|_| DriveError::Closed)??;
+        let plan = engine.plan().ok_or(DriveError::Closed)?;
+        let first = self.template.resume(plan, engine.spent().money, work.worst);
+        Ok((engine, writer, first, Vec::new()))
+    }
+
+    /// Writes the result of a run that ended before its line was written.
+    async fn repeat_line(&self, id: String, run: RunId, outcome: String) {
+        let (gadfly, asked) = (Arc::clone(&self.gadfly), run.clone());
+        let read = tokio::task::spawn_blocking(move || {
+            let summary = gadfly.journal().summary(&asked)?;
+            let draft = match &summary.last_draft {
+                Some(digest) => gadfly.journal().text(digest)?,
+                None => None,
+            };
+            Ok::<_, gadfly_journal::ReadError>((summary, draft))
+        });
+        match read.await {
+            Ok(Ok((summary, draft))) => {
+                self.count(&outcome);
+                let (rounds, calls) = (summary.rounds, summary.calls);
+                let finished = Finished { id, run, outcome, rounds, calls, draft };
+                let _ = self.tell.send(Told::Finished(finished)).await;
+            }
+            Ok(Err(error)) => self.error(&id, &run, &error.to_string()),
+            Err(error) => self.error(&id, &run, &error.to_string()),
+        }
+    }
+}
+
+/// Takes what is ready and writes it in one call, each line whole. Returns why it had to give up.
+fn write_results(
+    mut results: Results,
+    mut told: mpsc::Receiver<Told>,
+    mut reporter: Reporter,
+    broken: &AtomicBool,
+) -> Option<String> {
+    let mut fault: Option<String> = None;
+    let mut lines = String::new();
+    let mut batch: Vec<(Finished, std::ops::Range<usize>)> = Vec::new();
+    while let Some(first) = told.blocking_recv() {
+        let mut next = Some(first);
+        while let Some(message) = next.take() {
+            match message {
+                Told::Note(text) => reporter(News::Note(&text)),
+                Told::Finished(finished) => {
+                    let start = lines.len();
+                    // Strings and numbers always have a JSON form.
+                    if let Ok(line) = serde_json::to_string(&finished) {
+                        lines.push_str(&line);
+                        batch.push((finished, start..lines.len()));
+                        lines.push('\n');
+                    }
+                }
+            }
+            if lines.len() < WRITE {
+                next = told.try_recv().ok();
+            }
+        }
+        if fault.is_none() && !lines.is_empty() {
+            match results.append(lines.as_bytes()) {
+                Ok(()) => {
+                    for (finished, at) in &batch {
+                        let line = lines.get(at.clone()).unwrap_or_default();
+                        reporter(News::Result { finished, line });
+                    }
+                }
+                Err(error) => {
+                    let path = results.path().display();
+                    fault = Some(format!(
+                        "the results cannot be written to {path}: {error}; \
+                         the runs are in the journal, the same command writes what is missing"
+                    ));
+                    broken.store(true, Ordering::Relaxed);
+                }
+            }
+        }
+        lines.clear();
+        batch.clear();
+    }
+    let _ = results.sync();
+    fault
+}

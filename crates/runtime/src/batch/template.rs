@@ -1,0 +1,176 @@
+//! What all loops of a batch have in common, so that a task costs no configuration work of its own.
+
+use gadfly_engine::input::{FORMAT, Start, What};
+use gadfly_engine::machine::Engine;
+use gadfly_engine::protocol::{Protocols, revise};
+use gadfly_engine::{Digest, EffectKind, Input, Limits, Money, Plan, Stamp, Text};
+use gadfly_journal::RunId;
+use gadfly_project::tasks::Task;
+use gadfly_project::{Layer, Problem, title};
+
+use super::BatchRequest;
+use crate::agents::Recruiter;
+use crate::consent::{Consent, Sizes};
+use crate::service::{Gadfly, Raise};
+use crate::team::Team;
+
+pub struct Template {
+    settings: revise::Settings,
+    loop_limits: Limits,
+    /// A plan without task and rubric.
+    plan: Plan,
+    pub team: Team,
+    /// What the run id of every task begins with.
+    identity: Vec<u8>,
+    /// The flag, if it was given: it may raise the rounds of parked runs.
+    rounds: Option<u32>,
+    pub warnings: Vec<Problem>,
+}
+
+impl Template {
+    pub async fn new(gadfly: &Gadfly, request: &BatchRequest) -> Result<Self, Vec<Problem>> {
+        let mut config = gadfly.config().clone();
+        for agent in config.agents.values_mut().filter(|a| a.concurrent.layer == Layer::BuiltIn) {
+            // Whoever asks for a hundred loops at once means a hundred calls, unless the agent says less.
+            agent.concurrent.value = agent.concurrent.value.max(request.jobs as u64);
+        }
+        let mut flags = request.flags.clone();
+        // Every line brings its own.
+        flags.task = Some("task".into());
+        let (looped, mut problems) = config.loop_for(None, &flags);
+        let (Some(worker), Some(critic)) = (&looped.worker, &looped.critic) else { return Err(problems) };
+        if problems.iter().any(Problem::is_error) {
+            return Err(problems);
+        }
+        let fallback = looped.fallback_critic.as_ref().map(|f| f.value.clone());
+        let names: Vec<&str> = [worker.value.as_str(), critic.value.as_str()]
+            .into_iter()
+            .chain(fallback.as_deref())
+            .collect();
+        let run_limits = config.limits.with(flags.limits);
+        let capped =
+            run_limits.money.is_some() || looped.limits.money.is_some() || request.budget.is_some();
+        let recruiter = Recruiter { config: &config, ..gadfly.recruiter() };
+        let team = match recruiter.team(&names, capped).await {
+            Ok(team) => team,
+            Err(found) => {
+                problems.extend(found);
+                return Err(problems);
+            }
+        };
+        let settings = revise::Settings {
+            task: Digest::of(b""),
+            phase: looped.phase.as_ref().map_or_else(|| "general".to_owned(), |p| p.value.clone()),
+            rubric: Vec::new(),
+            references: Vec::new(),
+            draft: None,
+            worker: worker.value.clone(),
+            critic: critic.value.clone(),
+            fallback_critic: fallback,
+            rounds: u32::try_from(looped.rounds.value).unwrap_or(u32::MAX),
+            overrule: looped.overrule.value,
+            out: None,
+        };
+        let wrong = |e: &dyn std::fmt::Display| vec![Problem::error(e.to_string())];
+        let root = settings.node_plan(looped.limits).map_err(|e| wrong(&e))?;
+        let plan = Plan { title: String::new(), root, agents: team.cards(), limits: run_limits };
+        let path = request.tasks.canonicalize().map_err(|e| wrong(&e))?;
+        let protocol = looped.protocol.value.name();
+        let mut identity = Vec::new();
+        for part in [b"batch", path.as_os_str().as_encoded_bytes(), protocol.as_bytes()] {
+            push(&mut identity, part);
+        }
+        push(&mut identity, worker.value.as_bytes());
+        push(&mut identity, critic.value.as_bytes());
+        let rounds = request.flags.rounds.and_then(|r| u32::try_from(r).ok());
+        let loop_limits = looped.limits;
+        Ok(Self { settings, loop_limits, plan, team, identity, rounds, warnings: problems })
+    }
+
+    /// The run of a task: the same task in the same batch has the same one.
+    pub fn run_id(&self, task: &Task) -> RunId {
+        let mut all = self.identity.clone();
+        push(&mut all, task.id.as_bytes());
+        push(&mut all, task.digest.as_bytes());
+        RunId::derived(&Digest::of(&all))
+    }
+
+    /// The bytes a task brings into every brief.
+    pub fn bytes(task: &Task) -> u64 {
+        let rubric: usize = task.rubric.iter().map(String::len).sum();
+        task.task.len().saturating_add(rubric) as u64
+    }
+
+    pub fn consent(&self, bytes: u64) -> Consent {
+        let sizes = Sizes { worker: bytes, critic: bytes };
+        let revise::Settings { worker, critic, rounds, .. } = &self.settings;
+        Consent::of(&self.plan, worker, critic, *rounds, &sizes)
+    }
+
+    pub fn worst_case(&self, bytes: u64) -> Money {
+        self.consent(bytes).worst_case
+    }
+
+    /// The first input of a task's run. `money` is what is held back for it, which then is its cap: so
+    /// the loops together never spend more than the batch may.
+    pub fn start(&self, task: &Task, money: Option<Money>) -> Result<(Start, Vec<Text>), String> {
+        let text = Text::new(task.task.as_str());
+        let settings = revise::Settings {
+            task: text.digest(),
+            rubric: task.rubric.clone(),
+            ..self.settings.clone()
+        };
+        let root = settings.node_plan(self.loop_limits).map_err(|e| e.to_string())?;
+        let limits = Limits { money: money.or(self.plan.limits.money), ..self.plan.limits };
+        let title = title::title(&task.task);
+        let plan = Plan { title, root, agents: self.plan.agents.clone(), limits };
+        let mut seed = [0u8; 16];
+        getrandom::fill(&mut seed).map_err(|e| e.to_string())?;
+        let seed = format!("{:032x}", u128::from_le_bytes(seed));
+        Ok((Start { format: FORMAT, plan, seed }, vec![text]))
+    }
+
+    /// What a resumed run gets: how its agents are reached now, and caps that were raised since.
+    pub fn resume(&self, recorded: &Plan, spent: Money, money: Option<Money>) -> What {
+        let higher = |now: Option<u64>, then: Option<u64>| {
+            now.filter(|now| then.is_some_and(|then| *now > then))
+        };
+        let (now, then) = (self.plan.limits, recorded.limits);
+        let configured = higher(now.money.map(|m| m.0), then.money.map(|m| m.0)).map(Money);
+        let raise = Raise {
+            rounds: self.rounds,
+            limits: Limits {
+                tokens: higher(now.tokens, then.tokens),
+                money: money.map(|m| Money(m.0.saturating_add(spent.0))).or(configured),
+                active_ms: higher(now.active_ms, then.active_ms),
+                calls: higher(now.calls.map(u64::from), then.calls.map(u64::from))
+                    .and_then(|c| u32::try_from(c).ok()),
+            },
+        };
+        let changed = |name: &String| recorded.agents.get(name) != self.plan.agents.get(name);
+        let agents = self.plan.agents.iter().filter(|(name, _)| changed(name));
+        let agents = agents.map(|(name, card)| (name.clone(), card.clone())).collect();
+        What::Resumed { limits: raise.limits, rounds: raise.rounds, agents }
+    }
+
+    /// The first brief of a task, as it would be sent.
+    pub fn first_brief(&self, task: &Task) -> Option<String> {
+        let (start, texts) = self.start(task, None).ok()?;
+        let mut engine = Engine::new(Protocols::shipped());
+        let input = Input { at: Stamp::default(), what: What::Started(Box::new(start)), texts };
+        let step = engine.on(&input).ok()?;
+        let known = engine.texts()?;
+        step.effects.iter().find_map(|effect| match &effect.kind {
+            EffectKind::Turn(turn) => {
+                Some(turn.messages.iter().map(|m| m.render(known)).collect::<Vec<_>>().join("\n\n"))
+            }
+            _ => None,
+        })
+    }
+}
+
+/// With its length, so that no two lists of parts look alike.
+fn push(to: &mut Vec<u8>, part: &[u8]) {
+    to.extend_from_slice(&(part.len() as u64).to_le_bytes());
+    to.extend_from_slice(part);
+}

@@ -1,0 +1,1 @@
+//! What this machine offers: facts for `doctor` and `init`. It reports; it changes nothing.

@@ -1,0 +1,192 @@
+//! The house rules as a test: who may depend on whom, what each room may touch, and that everything in a
+//! registry has its page. Sizes are warned about, not failed on.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+fn sources(krate: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![root().join("crates").join(krate).join("src")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "rs") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+const CRATES: [&str; 7] = ["engine", "project", "journal", "agents", "runtime", "gadfly", "testbed"];
+
+/// The shipped part of a file: tests live in `tests.rs` or below `#[cfg(test)]` and may do as they like.
+fn shipped(path: &Path) -> String {
+    if path.file_name().is_some_and(|n| n == "tests.rs") {
+        return String::new();
+    }
+    let text = fs::read_to_string(path).unwrap();
+    text.split("#[cfg(test)]\nmod ").next().unwrap().to_owned()
+}
+
+fn shown(path: &Path) -> String {
+    path.strip_prefix(root()).unwrap_or(path).display().to_string()
+}
+
+/// What stands under `[dependencies]`, ours only.
+fn edges(krate: &str) -> Vec<String> {
+    let text = fs::read_to_string(root().join("crates").join(krate).join("Cargo.toml")).unwrap();
+    let table = text.split("[dependencies]").nth(1).unwrap().split("\n[").next().unwrap().to_owned();
+    table
+        .lines()
+        .filter_map(|l| l.split(['.', ' ', '=']).next())
+        .filter_map(|name| name.strip_prefix("gadfly-"))
+        .map(ToOwned::to_owned)
+        .collect()
+}
+
+#[test]
+fn crates_depend_only_on_the_rooms_they_may_enter() {
+    let allowed: BTreeMap<&str, &[&str]> = BTreeMap::from([
+        ("engine", &[][..]),
+        ("project", &["engine"]),
+        ("journal", &["engine"]),
+        ("agents", &["engine"]),
+        ("runtime", &["engine", "project", "journal", "agents"]),
+        ("gadfly", &["engine", "project", "journal", "runtime"]),
+        ("testbed", &[]),
+    ]);
+    for krate in CRATES {
+        for edge in edges(krate) {
+            assert!(allowed[krate].contains(&edge.as_str()), "crates/{krate} may not depend on gadfly-{edge}");
+        }
+    }
+    let folders: Vec<String> = fs::read_dir(root().join("crates"))
+        .unwrap()
+        .map(|e| e.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
+    for folder in folders {
+        assert!(CRATES.contains(&folder.as_str()), "crates/{folder} is not in this test: name its rules");
+    }
+}
+
+#[test]
+fn rooms_touch_only_what_they_may() {
+    let clock = ["SystemTime::now", "Instant::now"];
+    let files = ["std::fs", "File::", "std::io::stdin"];
+    let write_files = ["fs::write", "File::create", "fs::remove", "fs::rename", "create_dir"];
+    let network = ["std::net::Tcp", "tokio::net", "reqwest"];
+    let children = ["process::Command", "tokio::process"];
+    let environment = ["std::env", "env::var"];
+    let threads = ["std::thread", "tokio::"];
+    let printing = ["println!", "print!(", "stdout()", "stderr()"];
+    let rules: [(&str, Vec<&str>); 5] = [
+        ("engine", [&clock[..], &files, &network, &children, &environment, &threads, &printing].concat()),
+        ("project", [&clock[..], &write_files, &network, &children, &environment, &threads, &printing].concat()),
+        ("journal", [&clock[..], &network, &children, &environment, &printing].concat()),
+        ("agents", [&files[..], &children, &environment, &printing].concat()),
+        ("runtime", [&network[..], &printing].concat()),
+    ];
+    // Each exception names its reason.
+    let exceptions = [
+        ("crates/agents/src/world.rs", "SystemTime::now", "the clock behind timeouts and Retry-After"),
+        ("crates/runtime/src/os/supervisor.rs", "stderr()", "the supervisor's report to its launcher"),
+        ("crates/runtime/src/bin/launch-probe.rs", "println!", "a test program"),
+    ];
+    let mut broken = Vec::new();
+    for (krate, banned) in rules {
+        for path in sources(krate) {
+            let text = shipped(&path);
+            for word in &banned {
+                let code = text.lines().filter(|l| !l.trim_start().starts_with("//"));
+                let excepted = exceptions.iter().any(|(file, w, _)| shown(&path) == *file && w == word);
+                if !excepted && code.into_iter().any(|l| l.contains(word)) {
+                    broken.push(format!("{}: `{word}` is not for {krate}", shown(&path)));
+                }
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn the_binary_prints_only_from_its_output_folder() {
+    let mut broken = Vec::new();
+    for path in sources("gadfly") {
+        let name = shown(&path);
+        if name.contains("/output") {
+            continue;
+        }
+        let text = shipped(&path);
+        for word in ["println!", "print!(", "eprint!("] {
+            if text.lines().any(|l| !l.trim_start().starts_with("//") && l.contains(word)) {
+                broken.push(format!("{name}: {word}"));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "printing belongs to crates/gadfly/src/output:\n{}", broken.join("\n"));
+}
+
+#[test]
+fn every_file_says_what_it_is() {
+    for path in CRATES.iter().flat_map(|k| sources(k)) {
+        let text = fs::read_to_string(&path).unwrap();
+        let opens = text.lines().next().is_some_and(|l| l.starts_with("//! ") && l.len() > 20);
+        assert!(opens, "{} does not open with `//!` and a sentence", shown(&path));
+        let lines = shipped(&path).lines().count();
+        if lines > 500 {
+            println!("warning: {} has {lines} lines: do two things live in it?", shown(&path));
+        }
+    }
+}
+
+#[test]
+fn no_file_leaves_markers_or_vague_names() {
+    for path in CRATES.iter().flat_map(|k| sources(k)) {
+        let name = path.file_stem().unwrap().to_string_lossy().to_lowercase();
+        for vague in ["util", "utils", "helper", "helpers", "common", "misc", "manager", "v2"] {
+            assert_ne!(name, vague, "{} needs a name that says what it is", shown(&path));
+        }
+    }
+}
+
+#[test]
+fn every_protocol_agent_kind_and_command_has_its_page() {
+    let docs = root().join("docs");
+    for book in gadfly_engine::protocol::SHIPPED {
+        let page = docs.join("protocols").join(format!("{}.md", book.name));
+        assert!(page.is_file(), "protocol `{}` has no page at {}", book.name, shown(&page));
+    }
+    for kind in gadfly_project::Kind::ALL {
+        let page = docs.join("agents").join(format!("{}.md", kind.name()));
+        assert!(page.is_file(), "agent kind `{}` has no page at {}", kind.name(), shown(&page));
+    }
+    let reference = fs::read_to_string(docs.join("reference/cli.md")).unwrap();
+    let commands = fs::read_to_string(root().join("crates/gadfly/src/commands.rs")).unwrap();
+    for line in commands.lines().filter_map(|l| l.trim().strip_prefix("Command::")) {
+        let name = line.split(['(', ' ']).next().unwrap().to_lowercase();
+        if name != "man" {
+            assert!(reference.contains(&format!("gadfly {name}")), "command `{name}` is not in docs/reference/cli.md");
+        }
+    }
+}
+
+#[test]
+fn versions_stand_once_in_the_workspace() {
+    for krate in CRATES {
+        let text = fs::read_to_string(root().join("crates").join(krate).join("Cargo.toml")).unwrap();
+        let dependencies = text.split("[dependencies]").nth(1).unwrap();
+        for line in dependencies.lines().filter(|l| l.contains('=') && !l.trim_start().starts_with('#')) {
+            let local = line.contains("workspace = true") || line.contains("path = ") || !line.contains('"');
+            assert!(local || line.starts_with("name") || line.starts_with("harness"), "crates/{krate}: `{line}`: put the version into the workspace");
+        }
+    }
+}
