@@ -8,6 +8,7 @@
 mod calls;
 mod cx;
 mod run;
+mod saving;
 
 pub use cx::{Answered, CriticCall, Cx};
 

@@ -3,13 +3,10 @@
 use super::run::{Mode, Run};
 use crate::budget::{Account, Money, Reservation, Usage};
 use crate::digest::Digest;
-use crate::effect::{CallFailure, Class, Effect, EffectId, EffectKind, FailureKind, NodePath, Reply, Save};
+use crate::effect::{CallFailure, Class, Effect, EffectId, EffectKind, FailureKind, NodePath, Reply};
 use crate::event::Happened;
 use crate::outcome::Outcome;
 use crate::turn::{Message, Part, Role, Speaker, Turn};
-
-/// Time for writing a file of the user's.
-const SAVE_MS: u64 = 60_000;
 
 /// A call as a protocol asked for it, independent of how often it had to be made.
 #[derive(Clone, Debug)]
@@ -158,20 +155,6 @@ impl Run {
             input.saturating_mul(per_input).saturating_add(output.saturating_mul(p.output))
         });
         Reservation { tokens: input.saturating_add(output), money: Money(money) }
-    }
-
-    pub fn issue_save(&mut self, save: Save) {
-        let id = self.next_id(&NodePath::root());
-        let effect = Effect {
-            id: id.clone(),
-            class: Class::ChangesWorld,
-            time_ms: Some(SAVE_MS),
-            reserve: Reservation::default(),
-            repeats: None,
-            kind: EffectKind::Save(save),
-        };
-        self.step.effects.push(effect.clone());
-        self.open.insert(id, Open { effect, call: None, cancelled: false });
     }
 
     pub fn signal(&mut self, node: &NodePath, kind: EffectKind) {

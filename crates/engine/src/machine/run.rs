@@ -8,8 +8,7 @@ use super::{Refused, Step};
 use crate::budget::{Account, Ledger, Limits};
 use crate::digest::Digest;
 use crate::effect::{
-    Answer, CallFailure, Class, EffectId, EffectKind, FailureKind, NodePath, Observation, Reply, Save,
-    StopReason,
+    Answer, CallFailure, Class, EffectId, FailureKind, NodePath, Observation, Reply, StopReason,
 };
 use crate::event::{Event, Happened};
 use crate::input::{Control, Input, Start, What};
@@ -264,48 +263,6 @@ impl Run {
         }
     }
 
-    fn save_replied(&mut self, kind: &EffectKind, reply: &Reply) {
-        let EffectKind::Save(save) = kind else { return };
-        let root = NodePath::root();
-        match reply {
-            Reply::Saved { path } => {
-                self.emit(&root, Happened::Saved { path: path.clone(), approved: save.approved });
-                if save.approved {
-                    self.approved_saved = true;
-                } else {
-                    self.unapproved_saved = Some(save.content);
-                }
-            }
-            Reply::Cancelled { .. }
-                if !self.ending.as_ref().is_some_and(Outcome::is_ended) || self.mode == Mode::Cancelling =>
-            {
-                self.unapproved_saved = Some(save.content);
-            }
-            // The host stopped before the file was written: the end waits with it.
-            Reply::Cancelled { .. } => self.held.push_back(Held::Ending(self.ending.take())),
-            other => {
-                let message = match other {
-                    Reply::Conflict { message } => message.clone(),
-                    Reply::Failed(f) => f.message.clone(),
-                    _ => "the save got no proper reply".to_owned(),
-                };
-                let path = save.target.path.clone();
-                self.emit(&root, Happened::SaveRefused { path, message: message.clone() });
-                if save.approved {
-                    let failure = CallFailure {
-                        kind: FailureKind::Misconfigured,
-                        message,
-                        usage: crate::budget::Usage::default(),
-                    };
-                    // The verdict stands; resuming tries the save again.
-                    self.held.push_back(Held::Ending(self.ending.take()));
-                    self.ending = Some(Outcome::Failed { failure });
-                }
-                self.unapproved_saved = Some(save.content);
-            }
-        }
-    }
-
     fn controlled(&mut self, control: &Control) {
         let root = NodePath::root();
         match control {
@@ -429,26 +386,8 @@ impl Run {
         }
     }
 
-    fn root(&self) -> Option<&dyn Protocol> {
+    pub fn root(&self) -> Option<&dyn Protocol> {
         self.nodes.get(&NodePath::root()).and_then(|n| n.protocol.as_deref())
-    }
-
-    /// What has to be on disk before the run may stop with this outcome.
-    fn save_before(&self, ending: &Outcome) -> Option<Save> {
-        let root = self.root()?;
-        let (target, draft) = (root.target()?, root.draft()?);
-        match ending {
-            Outcome::Approved { draft, .. } => {
-                (!self.approved_saved).then_some(Save { target, content: *draft, approved: true })
-            }
-            Outcome::Waiting(_) => None,
-            Outcome::Failed { .. } if self.held.iter().any(|h| matches!(h, Held::Ending(_))) => None,
-            _ => (self.unapproved_saved != Some(draft)).then_some(Save {
-                target,
-                content: draft,
-                approved: false,
-            }),
-        }
     }
 
     pub fn emit(&mut self, node: &NodePath, what: Happened) {

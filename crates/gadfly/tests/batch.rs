@@ -1,0 +1,394 @@
+//! `gadfly batch` as a user meets it: the real binary against a local model server.
+#![allow(clippy::unwrap_used, clippy::panic)] // a test that cannot go on should say so
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use gadfly_testbed::{Behaviour, Server};
+use serde_json::Value;
+
+struct Project {
+    dir: tempfile::TempDir,
+}
+
+impl Project {
+    fn new(config: &str) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("gadfly.toml"), config).unwrap();
+        Self { dir }
+    }
+
+    /// Worker and critic are models of this server.
+    fn over(server: &Server, worker: &str, critic: &str) -> Self {
+        let url = server.v1();
+        let agent = |name: &str, model: &str| {
+            format!("[agents.{name}]\nkind = \"openai\"\nbase_url = \"{url}\"\nmodel = \"{model}\"\n")
+        };
+        let defaults = "[defaults]\nworker = \"w\"\ncritic = \"c\"\n";
+        Self::new(&format!("{}{}{defaults}", agent("w", worker), agent("c", critic)))
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn tasks(&self, ids: impl IntoIterator<Item = String>) -> &Self {
+        let line = |id: String| task(&id, &format!("Write about {id}."), "one line");
+        fs::write(self.path("tasks.jsonl"), ids.into_iter().map(line).collect::<String>()).unwrap();
+        self
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gadfly"));
+        command
+            .args(["batch", "tasks.jsonl"])
+            .args(args)
+            .current_dir(self.dir.path())
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("HOME", self.dir.path())
+            .stdin(Stdio::null());
+        command
+    }
+
+    async fn batch(&self, args: &[&str]) -> Output {
+        let mut command = self.command(args);
+        tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap()
+    }
+
+    fn lines(&self) -> Vec<Value> {
+        let text = fs::read_to_string(self.path("tasks.results.jsonl")).unwrap();
+        assert!(text.is_empty() || text.ends_with('\n'), "a torn last line");
+        text.lines().map(|l| serde_json::from_str(l).unwrap()).collect()
+    }
+
+    /// The latest result of each id.
+    fn results(&self) -> BTreeMap<String, Value> {
+        self.lines().into_iter().map(|l| (l["id"].as_str().unwrap().to_owned(), l)).collect()
+    }
+}
+
+fn task(id: &str, text: &str, rubric: &str) -> String {
+    format!("{}\n", serde_json::json!({ "id": id, "task": text, "rubric": [rubric] }))
+}
+
+fn ids(n: usize) -> impl Iterator<Item = String> {
+    (0..n).map(|i| format!("t{i}"))
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+async fn server(latency: Duration) -> Server {
+    Server::start(Behaviour { latency, ..Behaviour::default() }).await.unwrap()
+}
+
+async fn fast() -> Server {
+    server(Duration::ZERO).await
+}
+
+fn outcomes(results: &BTreeMap<String, Value>) -> BTreeMap<&str, &str> {
+    results.iter().map(|(id, l)| (id.as_str(), l["outcome"].as_str().unwrap())).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_task_is_approved_and_has_one_whole_line() {
+    let server = fast().await;
+    let project = Project::over(&server, "worker", "critic:R,R,A");
+    let output = project.tasks(ids(20)).batch(&["--jobs", "8"]).await;
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("20 approved"), "{}", stderr(&output));
+    let lines = project.lines();
+    assert_eq!(lines.len(), 20);
+    for line in &lines {
+        assert_eq!((&line["outcome"], &line["rounds"], &line["calls"]), (&"approved".into(), &3.into(), &6.into()));
+        assert!(line["draft"].as_str().is_some_and(|d| !d.is_empty()), "{line}");
+        let keys: BTreeSet<&str> = line.as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(keys, BTreeSet::from(["id", "run", "outcome", "rounds", "calls", "draft"]));
+    }
+    assert_eq!(server.calls().total, 120);
+    // Each run has its log, written when it was over.
+    let run = lines[0]["run"].as_str().unwrap();
+    let log = fs::read_to_string(project.path(&format!(".gadfly/runs/{run}/critic-log.md"))).unwrap();
+    assert!(log.contains("## Final: APPROVED after 3 iterations"), "{log}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_same_command_again_calls_nobody_and_writes_missing_lines() {
+    let server = fast().await;
+    let project = Project::over(&server, "worker", "critic:A");
+    project.tasks(ids(6)).batch(&["--jobs", "3"]).await;
+    let before = project.results();
+    let again = project.batch(&["--jobs", "3"]).await;
+    assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
+    assert!(stderr(&again).contains("6 approved"), "{}", stderr(&again));
+    assert_eq!(project.lines().len(), 6, "nothing is written twice");
+    fs::remove_file(project.path("tasks.results.jsonl")).unwrap();
+    let third = project.batch(&["--jobs", "3"]).await;
+    assert_eq!(third.status.code(), Some(0), "{}", stderr(&third));
+    assert_eq!(project.results(), before);
+    assert_eq!(server.calls().total, 12);
+}
+
+/// A critic that says what the rubric tells it to.
+const MIXED: &str = r#"
+[agents.w]
+kind = "command"
+command = ["echo", "a draft"]
+[agents.c]
+kind = "command"
+command = ["sh", "-c", "b=$(cat); case $b in *NEVER*) printf '[STATUS: REJECTED]\\n- Fix it\\n';; *MUMBLE*) echo hm;; *) echo '[STATUS: APPROVED]';; esac"]
+[defaults]
+worker = "w"
+critic = "c"
+"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn different_outcomes_are_counted_and_give_the_code_of_a_mixture() {
+    let project = Project::new(MIXED);
+    let text = task("a", "Write.", "fine") + &task("b", "Write.", "NEVER") + &task("c", "Write.", "MUMBLE");
+    fs::write(project.path("tasks.jsonl"), text).unwrap();
+    let refused = project.batch(&[]).await;
+    assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("--trust"), "{}", stderr(&refused));
+    let output = project.batch(&["--trust"]).await;
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    let results = project.results();
+    assert_eq!(
+        outcomes(&results),
+        BTreeMap::from([("a", "approved"), ("b", "halted(cap)"), ("c", "unverified")])
+    );
+    assert!(stderr(&output).contains("1 approved · 1 halted(cap) · 1 unverified"), "{}", stderr(&output));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_kind_beside_approved_gives_its_own_code() {
+    let project = Project::new(MIXED);
+    let text = task("a", "Write.", "fine") + &task("c", "Write.", "MUMBLE");
+    fs::write(project.path("tasks.jsonl"), text).unwrap();
+    let output = project.batch(&["--trust"]).await;
+    assert_eq!(output.status.code(), Some(5), "{}", stderr(&output));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_bad_line_is_named_before_any_call() {
+    let server = fast().await;
+    let project = Project::over(&server, "worker", "critic:A");
+    let text = task("a", "Write.", "x") + &task("a", "Write more.", "x") + "{\"id\":\"b\"}\n";
+    fs::write(project.path("tasks.jsonl"), text).unwrap();
+    let output = project.batch(&[]).await;
+    assert_eq!(output.status.code(), Some(2));
+    let said = stderr(&output);
+    assert!(said.contains("the id `a` was already used in line 1"), "{said}");
+    assert!(said.contains("tasks.jsonl:2") && said.contains("tasks.jsonl:3"), "{said}");
+    assert_eq!(server.calls().total, 0);
+    assert!(!project.path("tasks.results.jsonl").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_torn_line_is_cut_and_its_result_written_again() {
+    let server = fast().await;
+    let project = Project::over(&server, "worker", "critic:A");
+    project.tasks(ids(5)).batch(&[]).await;
+    let (path, whole) = (project.path("tasks.results.jsonl"), project.results());
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, &text[..text.len() - 20]).unwrap();
+    let output = project.batch(&[]).await;
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(project.results(), whole);
+    assert_eq!(project.lines().len(), 5);
+    assert_eq!(server.calls().total, 10);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_at_any_point_it_goes_on_where_it_was() {
+    const TASKS: usize = 30;
+    const JOBS: usize = 6;
+    let undisturbed = TASKS as u64 * 4;
+    for kill_at in [1, 25, 70, 110] {
+        let server = server(Duration::from_millis(2)).await;
+        let project = Project::over(&server, "worker", "critic:R,A");
+        project.tasks(ids(TASKS));
+        let mut child = project
+            .command(&["--jobs", "6"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        while server.calls().total < kill_at {
+            assert!(child.try_wait().unwrap().is_none(), "it ended before the kill");
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let output = project.batch(&["--jobs", "6"]).await;
+        assert_eq!(output.status.code(), Some(0), "killed at {kill_at}: {}", stderr(&output));
+        let lines = project.lines();
+        assert_eq!(lines.len(), TASKS, "one line each, killed at {kill_at}");
+        assert!(lines.iter().all(|l| l["outcome"] == "approved" && l["rounds"] == 2));
+        assert_eq!(project.results().len(), TASKS);
+        let total = server.calls().total;
+        assert!(total <= undisturbed + JOBS as u64, "killed at {kill_at}: {total} calls");
+        assert!(total >= undisturbed);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn other_content_under_the_same_id_runs_anew_and_says_so() {
+    let server = fast().await;
+    let project = Project::over(&server, "worker", "critic:A");
+    fs::write(project.path("tasks.jsonl"), task("a", "Write.", "x") + &task("b", "Write.", "x")).unwrap();
+    project.batch(&[]).await;
+    let before = project.results();
+    fs::write(project.path("tasks.jsonl"), task("a", "Write it.", "x") + &task("b", "Write.", "x")).unwrap();
+    let output = project.batch(&[]).await;
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("task `a` is not the one its result stands for"), "{}", stderr(&output));
+    let after = project.results();
+    assert_ne!(after["a"]["run"], before["a"]["run"]);
+    assert_eq!(after["b"], before["b"]);
+    assert_eq!((project.lines().len(), server.calls().total), (3, 6));
+    // And back: the first run is found again, its line is the latest once more.
+    fs::write(project.path("tasks.jsonl"), task("a", "Write.", "x") + &task("b", "Write.", "x")).unwrap();
+    project.batch(&[]).await;
+    assert_eq!((project.results(), server.calls().total), (before, 6));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_number_of_jobs_bounds_the_calls_at_once() {
+    let server = server(Duration::from_millis(5)).await;
+    let project = Project::over(&server, "worker", "critic:A");
+    project.tasks(ids(40)).batch(&["--jobs", "5"]).await;
+    let peak = server.calls().peak;
+    assert!((2..=5).contains(&peak), "{peak} at once");
+    // The count can see more: asked for, they come.
+    server.reset();
+    project.tasks((0..40).map(|i| format!("more{i}"))).batch(&["--jobs", "20"]).await;
+    assert!(server.calls().peak > 5);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_parked_task_is_resumed_once_its_agent_answers() {
+    let server = fast().await;
+    let project = Project::over(&server, "worker", "fault:401");
+    let output = project.tasks(ids(3)).batch(&[]).await;
+    let code = output.status.code();
+    assert!(matches!(code, Some(1 | 5)), "{code:?} {}", stderr(&output));
+    let parked = project.results();
+    let config = fs::read_to_string(project.path("gadfly.toml")).unwrap();
+    fs::write(project.path("gadfly.toml"), config.replace("fault:401", "critic:A")).unwrap();
+    server.reset();
+    let output = project.batch(&[]).await;
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let after = project.results();
+    assert!(after.iter().all(|(id, l)| l["run"] == parked[id]["run"] && l["outcome"] == "approved"));
+    // Only the failed calls were repeated: no draft was written twice.
+    assert_eq!(server.calls().per_model.get("worker"), None);
+}
+
+fn priced(server: &Server, usd_per_million: &str) -> Project {
+    let project = Project::over(server, "worker", "critic:A");
+    let price = format!("price = {{ input = {usd_per_million}, output = {usd_per_million} }}\nmax_tokens = 1000\n");
+    let config = fs::read_to_string(project.path("gadfly.toml")).unwrap();
+    let priced = config.replace("kind = \"openai\"\n", &format!("kind = \"openai\"\n{price}"));
+    fs::write(project.path("gadfly.toml"), priced).unwrap();
+    project
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_budget_stops_the_batch_before_it_is_exceeded_and_raising_it_goes_on() {
+    let server = fast().await;
+    let project = priced(&server, "10.0");
+    let output = project.tasks(ids(12)).batch(&["--jobs", "4", "--budget-usd", "0.4"]).await;
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(6), "{said}");
+    assert!(said.contains("not started (budget)"), "{said}");
+    let done = project.lines().len();
+    assert!((1..12).contains(&done), "{done}: {said}");
+    // The same again spends nothing more: what was spent counts.
+    let calls = server.calls().total;
+    project.batch(&["--jobs", "4", "--budget-usd", "0.4"]).await;
+    let again = server.calls().total - calls;
+    assert!(again <= 4 * 2, "{again} more calls");
+    let output = project.batch(&["--jobs", "4", "--budget-usd", "100"]).await;
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(project.results().len(), 12);
+    // Without a cap nothing is held back.
+    let other = priced(&server, "10.0");
+    let output = other.tasks(ids(12)).batch(&["--jobs", "4"]).await;
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unknown_price_under_a_budget_is_an_error_at_the_start() {
+    let config = "[agents.w]\nkind = \"openai\"\nbase_url = \"https://api.example/v1\"\nmodel = \"m\"\n\
+                  [defaults]\nworker = \"w\"\ncritic = \"w\"\n";
+    let project = Project::new(config);
+    let output = project.tasks(ids(1)).batch(&["--budget-usd", "1"]).await;
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("price"), "{}", stderr(&output));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dry_run_says_what_would_happen_and_calls_nobody() {
+    let server = fast().await;
+    let project = Project::over(&server, "worker", "critic:A");
+    let output = project.tasks(ids(3)).batch(&["--dry-run"]).await;
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("127.0.0.1") && stderr(&output).contains("3 to start"));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("Write about t0."));
+    assert_eq!(server.calls().total, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn json_gives_the_result_lines_and_nothing_else_on_stdout() {
+    let server = fast().await;
+    let project = Project::over(&server, "worker", "critic:A");
+    let output = project.tasks(ids(4)).batch(&["--json"]).await;
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(said, fs::read_to_string(project.path("tasks.results.jsonl")).unwrap());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_interrupt_keeps_the_results_and_names_the_way_on() {
+    let server = server(Duration::from_millis(3)).await;
+    let project = Project::over(&server, "worker", "critic:R,A");
+    project.tasks(ids(60));
+    let child = project.command(&["--jobs", "4"]).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    while server.calls().total < 30 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    interrupt(child.id());
+    let output = tokio::task::spawn_blocking(move || child.wait_with_output().unwrap()).await.unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    assert!(stderr(&output).contains("to go on: gadfly batch tasks.jsonl --jobs 4"), "{}", stderr(&output));
+    assert!(project.lines().len() < 60);
+    let output = project.batch(&["--jobs", "4"]).await;
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(project.lines().len(), 60);
+    // Replies in flight were waited for, so nothing was paid twice.
+    assert_eq!(server.calls().total, 240);
+}
+
+fn interrupt(pid: u32) {
+    assert!(Command::new("kill").args(["-INT", &pid.to_string()]).status().unwrap().success());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn results_never_go_over_the_tasks_or_into_other_files() {
+    let server = fast().await;
+    let project = Project::over(&server, "worker", "critic:A");
+    project.tasks(ids(1));
+    let tasks = fs::read(project.path("tasks.jsonl")).unwrap();
+    assert_eq!(project.batch(&["--out", "tasks.jsonl"]).await.status.code(), Some(2));
+    assert_eq!(fs::read(project.path("tasks.jsonl")).unwrap(), tasks);
+    fs::write(project.path("notes.txt"), "my notes").unwrap();
+    assert_eq!(project.batch(&["--out", "notes.txt"]).await.status.code(), Some(2));
+    assert_eq!(fs::read_to_string(project.path("notes.txt")).unwrap(), "my notes");
+    assert_eq!(server.calls().total, 0);
+    assert!(Path::new(&project.path("gadfly.toml")).exists());
+}
