@@ -148,12 +148,16 @@ fn strip_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
 }
 
 fn neutralise_status(mut text: &str, out: &mut String) {
+    // Looked for once in vain, a closing bracket is not looked for again: a hostile line is one pass.
+    let mut may_close = true;
     while let Some(at) = text.find('[') {
         out.push_str(&text[..at]);
         let inner = &text[at + 1..];
         let word = inner.trim_start();
         let is_status = strip_word(word, "status").is_some_and(|after| after.trim_start().starts_with(':'));
-        if is_status && let Some(close) = inner.find([']', '\n']).filter(|c| inner[*c..].starts_with(']')) {
+        let close = if is_status && may_close { inner.find(']') } else { None };
+        may_close &= !is_status || close.is_some();
+        if let Some(close) = close {
             let _ = write!(out, "⟦{}⟧", &inner[..close]);
             text = &inner[close + 1..];
         } else {
@@ -248,6 +252,13 @@ mod tests {
             assert_eq!(neutralise(given), expected, "{given}");
             assert_eq!(neutralise(expected), expected, "twice is once: {given}");
         }
+    }
+
+    #[test]
+    fn a_hostile_line_is_neutralised_in_one_pass() {
+        let line = "[STATUS:".repeat(500_000);
+        assert!(!neutralise(&line).contains('['));
+        assert_eq!(neutralise("a\u{2028}=== x\r=== y"), "a\u{2028}≡≡≡ x\r≡≡≡ y", "other line ends count too");
     }
 
     #[test]

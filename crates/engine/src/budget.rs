@@ -164,6 +164,13 @@ impl fmt::Display for Shortage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { account, limit, committed, wanted, .. } = self;
         match self.cap {
+            // Found when a reply was charged: no next call is spoken of.
+            Cap::Tokens if *wanted == 0 => {
+                write!(f, "{account} has a cap of {limit} tokens; {committed} are spent")
+            }
+            Cap::Money if *wanted == 0 => {
+                write!(f, "{account} has a cap of {}; {} is spent", Money(*limit), Money(*committed))
+            }
             Cap::Tokens => {
                 write!(
                     f,

@@ -1,6 +1,8 @@
 //! Compares two drafts by section, to show a person which sections changed although nobody asked.
 //! A hint only: no decision reads it.
 
+use std::collections::BTreeSet;
+
 use crate::protocol::revise::quotes;
 use crate::review::Item;
 
@@ -18,14 +20,12 @@ pub fn changed_unasked(previous: &str, draft: &str, asked: &[Item]) -> Vec<Strin
             continue;
         }
         let old = old.unwrap_or("");
-        if !asked.iter().any(|item| speaks_of(&item.text, heading, old, body)) {
+        if !is_asked_for(asked, heading, old, body) {
             changed.push(heading.clone());
         }
     }
     for (heading, body) in &before {
-        if after.iter().all(|(h, _)| h != heading)
-            && !asked.iter().any(|item| speaks_of(&item.text, heading, body, ""))
-        {
+        if after.iter().all(|(h, _)| h != heading) && !is_asked_for(asked, heading, body, "") {
             changed.push(format!("{heading} (removed)"));
         }
     }
@@ -56,23 +56,21 @@ fn split(draft: &str) -> Vec<(String, String)> {
     sections
 }
 
-fn speaks_of(item: &str, heading: &str, old: &str, new: &str) -> bool {
-    let item_lower = item.to_lowercase();
-    if item_lower.contains(&heading.to_lowercase()) {
-        return true;
-    }
-    if quotes(item).iter().any(|q| old.contains(q) || new.contains(q)) {
-        return true;
-    }
-    let significant = |t: &str| -> std::collections::BTreeSet<String> {
-        t.split(|c: char| !c.is_alphanumeric())
-            .filter(|w| w.chars().count() >= 5)
-            .map(str::to_lowercase)
-            .collect()
-    };
-    let changed: std::collections::BTreeSet<String> =
+/// Does any item speak of this section: by its heading, by a quote from it, or by a word that changed?
+fn is_asked_for(asked: &[Item], heading: &str, old: &str, new: &str) -> bool {
+    let heading = heading.to_lowercase();
+    let changed: BTreeSet<String> =
         significant(old).symmetric_difference(&significant(new)).cloned().collect();
-    significant(item).intersection(&changed).count() >= 1
+    asked.iter().map(|item| item.text.as_str()).any(|item| {
+        item.to_lowercase().contains(&heading)
+            || quotes(item).iter().any(|q| old.contains(q) || new.contains(q))
+            || !significant(item).is_disjoint(&changed)
+    })
+}
+
+fn significant(text: &str) -> BTreeSet<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric());
+    words.filter(|w| w.chars().count() >= 5).map(str::to_lowercase).collect()
 }
 
 #[cfg(test)]

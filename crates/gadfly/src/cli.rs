@@ -258,6 +258,9 @@ pub struct Answer {
     /// Read the answer from a file
     #[arg(long, value_name = "FILE", conflicts_with = "text")]
     pub file: Option<PathBuf>,
+    /// Send it even if it cannot be read as a verdict
+    #[arg(long)]
+    pub force: bool,
 }
 
 #[derive(Args, Debug)]

@@ -66,7 +66,7 @@ impl Recruiter<'_> {
         team: &mut Team,
     ) -> Result<(), Vec<Problem>> {
         let card = card(agent);
-        if money_capped && card.price.is_none() && card.per_call.money.is_none() && !agent.is_free() {
+        if money_capped && card.price.is_none() && card.per_call.money.is_none() {
             let model = agent.model.as_ref().map_or("its model", |m| m.value.as_str());
             let problem = Problem::error(format!("the price of {model} is not known, and this run has a money cap"))
                 .help(format!(
@@ -204,6 +204,9 @@ pub fn card(agent: &AgentConfig) -> AgentCard {
 fn price(agent: &AgentConfig) -> Option<Price> {
     if let Some(price) = &agent.price {
         return Some(price.value.clone());
+    }
+    if agent.is_free() {
+        return Some(Price { as_of: "free".to_owned(), ..Price::default() });
     }
     let url = agent.base_url.as_ref().map(|u| u.value.url.as_str());
     let model = agent.model.as_ref()?;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use gadfly_agents::{Agent, Answered, Call, Link, Unanswered};
 use gadfly_engine::protocol::revise;
-use gadfly_engine::{AgentCard, Limits, Outcome, StopReason, Text, Usage};
+use gadfly_engine::{AgentCard, Limits, Outcome, Price, StopReason, Text, Usage};
 use gadfly_project::{Config, Root};
 use tokio::sync::watch;
 
@@ -109,7 +109,7 @@ pub fn own_card() -> AgentCard {
         kind: "embedded".into(),
         model: None,
         sends_to: "this machine".into(),
-        price: None,
+        price: Some(Price { as_of: "free".into(), ..Price::default() }),
         person: false,
         max_output_tokens: 8_192,
         timeout_ms: 600_000,

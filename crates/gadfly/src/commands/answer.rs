@@ -1,3 +1,48 @@
-//! stub
-use crate::context::Context; use crate::exit::{Code, OK};
-pub fn answer(_a: crate::cli::Answer, _c: &Context) -> Code { OK }
+//! `gadfly answer`: a person's reply, left in the inbox of the run that asks.
+
+use gadfly_project::file;
+use gadfly_runtime::service::AnswerError;
+
+use crate::cli::Answer;
+use crate::context::{Context, find};
+use crate::exit::{self, Code};
+use crate::output::{brief, error, print};
+use crate::session::unreadable;
+
+pub fn answer(args: Answer, context: &Context) -> Code {
+    match go(args, context) {
+        Ok(code) | Err(code) => code,
+    }
+}
+
+fn go(args: Answer, context: &Context) -> Result<Code, Code> {
+    let gadfly = context.open_existing()?;
+    let run = find(gadfly.journal(), &args.name.run)?;
+    let fault = |e: &dyn std::fmt::Display| error::fault(&e.to_string());
+    let summary = gadfly.journal().summary(&run).map_err(|e| fault(&e))?;
+    let Some(effect) = summary.waiting_for else {
+        return Err(error::usage(&format!("run `{run}` asks nothing: it is {}", summary.state)));
+    };
+    let text = match (args.text, args.file) {
+        (None, Some(path)) => file::read_text(&path).map_err(|e| error::usage(&e.to_string()))?,
+        (Some(text), _) if text != "-" => text,
+        _ => super::run::read_stdin("the answer")?,
+    };
+    if text.trim().is_empty() {
+        return Err(error::usage("the answer is empty"));
+    }
+    let asked = brief::question(gadfly.journal(), &run, &effect).map_err(|e| fault(&e))?;
+    if let Some(why) = unreadable(&text, asked.map(|(turn, _)| turn.role)).filter(|_| !args.force) {
+        return Err(error::usage(&format!("{why}. --force sends it as it is")));
+    }
+    let asked = gadfly.answer(&run, text, "gadfly answer").map_err(|e| match e {
+        AnswerError::NothingAsked { .. } => error::usage(&e.to_string()),
+        AnswerError::Read(_) | AnswerError::Post(_) => fault(&e),
+    })?;
+    if asked.driven {
+        print::err("answered: the run goes on where it is driven");
+    } else {
+        print::err(&format!("answered; nobody drives the run now, so go on with: gadfly resume {run}"));
+    }
+    Ok(exit::OK)
+}

@@ -1,3 +1,45 @@
-//! stub
-use crate::context::Context; use crate::exit::{Code, OK};
-pub async fn pause(_a: &crate::cli::RunName, _c: &Context) -> Code { OK } pub async fn cancel(_a: &crate::cli::RunName, _c: &Context) -> Code { OK }
+//! `gadfly pause` and `gadfly cancel`: asked of whoever drives the run.
+
+use gadfly_engine::{Control, Outcome};
+use gadfly_runtime::Ended;
+use gadfly_runtime::service::Controlled;
+
+use crate::cli::RunName;
+use crate::context::{Context, find};
+use crate::exit::{self, Code};
+use crate::output::{error, print};
+use crate::session::refuse;
+
+pub async fn pause(args: &RunName, context: &Context) -> Code {
+    control(args, context, Control::Pause).await.unwrap_or_else(|code| code)
+}
+
+pub async fn cancel(args: &RunName, context: &Context) -> Code {
+    control(args, context, Control::Cancel).await.unwrap_or_else(|code| code)
+}
+
+async fn control(args: &RunName, context: &Context, wanted: Control) -> Result<Code, Code> {
+    let gadfly = context.open_existing()?;
+    let run = find(gadfly.journal(), &args.run)?;
+    let done = gadfly.control(&run, wanted.clone(), "terminal").await.map_err(|e| refuse(context, &run, e))?;
+    match done {
+        Controlled::Asked if wanted == Control::Pause => {
+            print::err(&format!("asked: the run pauses after its calls under way; gadfly resume {run} goes on"));
+        }
+        Controlled::Asked => print::err("asked: the process that drives the run ends it"),
+        Controlled::Done(Ended::Outcome(outcome @ Outcome::Aborted)) => print::err(&format!("run {run} is {}", outcome.label())),
+        Controlled::Done(other) => {
+            let how = match &other {
+                Ended::Outcome(outcome) => outcome.label(),
+                Ended::Interrupted => "interrupted".to_owned(),
+            };
+            return Err(error::fault(&format!("run `{run}` was not ended: it is {how}")));
+        }
+        Controlled::NotDriven => {
+            return Err(error::usage(&format!(
+                "nobody drives run `{run}`, so there is nothing to pause; `gadfly resume {run}` would go on"
+            )));
+        }
+    }
+    Ok(exit::OK)
+}

@@ -1,3 +1,40 @@
-//! stub
-use crate::context::Context; use crate::exit::{Code, OK};
-pub fn gc(_a: &crate::cli::Gc, _c: &Context) -> Code { OK }
+//! `gadfly gc`: old runs and texts nobody needs. It only says what it would do, unless told to do it.
+
+use gadfly_journal::Gc;
+use gadfly_runtime::clock::wall_ms;
+
+use crate::context::Context;
+use crate::exit::{self, Code};
+use crate::output::table::{counted, size};
+use crate::output::{error, print};
+
+const DAY_MS: u64 = 86_400_000;
+
+pub fn gc(args: &crate::cli::Gc, context: &Context) -> Code {
+    go(args, context).unwrap_or_else(|code| code)
+}
+
+fn go(args: &crate::cli::Gc, context: &Context) -> Result<Code, Code> {
+    let journal = context.journal()?;
+    let before_ms = wall_ms().saturating_sub(u64::from(args.older_than).saturating_mul(DAY_MS));
+    let what = Gc { before_ms, keep_parked: true, dry_run: !args.apply };
+    let report = journal.gc(&what).map_err(|e| error::fault(&e.to_string()))?;
+    if context.global.json {
+        let line = serde_json::json!({
+            "runs": report.runs, "blobs": report.blobs, "bytes": report.bytes, "applied": args.apply,
+        });
+        print::out(&line.to_string())?;
+        return Ok(exit::OK);
+    }
+    for run in &report.runs {
+        print::out(run.as_str())?;
+    }
+    let blobs = usize::try_from(report.blobs).unwrap_or(usize::MAX);
+    let sum = format!("{}, {}, {}", counted(report.runs.len(), "run"), counted(blobs, "text"), size(report.bytes));
+    if args.apply {
+        print::err(&format!("removed {sum}"));
+    } else {
+        print::err(&format!("would remove {sum}; parked runs are kept. `--apply` does it"));
+    }
+    Ok(exit::OK)
+}

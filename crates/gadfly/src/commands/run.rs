@@ -35,7 +35,7 @@ async fn go(args: Run, context: &Context) -> Result<Code, Code> {
     }
     let (agents, found) = agents(&request, context);
     let root = &context.root.dir;
-    if found.iter().chain(&context.problems).any(Problem::is_error) && context.problems.iter().any(Problem::is_error) {
+    if context.problems.iter().any(Problem::is_error) {
         return Err(problems::refuse(&united(&context.problems, found), root));
     }
     if !found.iter().any(Problem::is_error) {

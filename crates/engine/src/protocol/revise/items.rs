@@ -29,7 +29,7 @@ pub(super) fn ground(reply: &StatusReply, items: &[Sent], draft: &str, previous:
         return Ground::Unaccounted;
     }
     let all_addressed = open.iter().all(|n| addressed.contains(n));
-    let introduced = previous.is_some_and(|p| reply.open.iter().any(|b| quotes_new_text(b, draft, p)));
+    let introduced = previous.is_some_and(|p| quote_new_text(&reply.open, draft, p));
     if all_addressed && !recurs && !introduced { Ground::OnlyNew } else { Ground::Stands }
 }
 
@@ -78,11 +78,11 @@ pub(super) fn cited(bullet: &Bullet, items: &[Sent]) -> Option<u32> {
     bullet.cites.iter().copied().find(|n| items.iter().any(|s| s.item.number == *n))
 }
 
-/// Does the bullet quote text that the revision brought in?
-fn quotes_new_text(bullet: &Bullet, draft: &str, previous: &str) -> bool {
+/// Does one of the bullets quote text that the revision brought in?
+fn quote_new_text(bullets: &[Bullet], draft: &str, previous: &str) -> bool {
     let fold = |t: &str| crate::brief::one_line(&neutralise(t));
     let (draft, previous) = (fold(draft), fold(previous));
-    quotes(&bullet.text).iter().any(|q| {
+    bullets.iter().flat_map(|b| quotes(&b.text)).any(|q| {
         let q = fold(q);
         q.chars().count() >= 2 && draft.contains(&q) && !previous.contains(&q)
     })

@@ -183,9 +183,17 @@ fn an_overrun_is_recorded_and_stops_the_next_call() {
           round 1 of 3
           run#1 ask worker ann
         > run#1 “It is far.”
-          overran: the run has a cap of 150 tokens; 200 are spent, the next call may need 0
+          overran: the run has a cap of 150 tokens; 200 are spent
           = out_of_budget
         "#);
+}
+
+#[test]
+fn rounds_can_be_raised_while_the_loop_is_parked() {
+    let mut t = Table::new().with(|s| s.rounds = 1).start();
+    t.says("v1").fails(FailureKind::Crashed);
+    t.resume_with(Limits::default(), Some(2)).says(NO).says("v2").says(YES);
+    assert_eq!((t.class().as_str(), t.calls(Role::Worker)), ("approved", 2));
 }
 
 #[test]
