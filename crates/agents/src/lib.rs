@@ -19,6 +19,7 @@ pub mod launcher;
 mod openai;
 mod person;
 mod prices;
+pub mod probe;
 mod registry;
 pub mod scripted;
 mod secret;

@@ -1,18 +1,16 @@
 //! The rival: the same loops without Gadfly. Three rounds of worker and critic through the same HTTP client,
 //! each reply and the request after it durable in `SQLite` before that request leaves: one writer thread, group
 //! commit, texts compressed and stored once. No engine, budgets, resume, inbox, log or results.
+use reqwest::{Client, header::CONTENT_TYPE};
+use rusqlite::{Connection, params};
+use serde::Deserialize;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-
-use reqwest::{Client, header::CONTENT_TYPE};
-use rusqlite::{Connection, params};
-use serde::Deserialize;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
-
 pub type Fault = Box<dyn std::error::Error + Send + Sync>;
 
 const DRAFT: &str = include_str!("../../engine/src/prompts/revise-worker-draft-1.md");
@@ -22,7 +20,6 @@ const TABLES: &str = "PRAGMA page_size = 2048; PRAGMA auto_vacuum = INCREMENTAL;
 PRAGMA synchronous = FULL; PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 16384;
 CREATE TABLE records(run INTEGER, seq INTEGER, texts BLOB, PRIMARY KEY(run, seq)) STRICT;
 CREATE TABLE blobs(hash BLOB UNIQUE, size INTEGER, body BLOB) STRICT;";
-
 #[derive(Deserialize)]
 struct Chunk<'a> {
     #[serde(borrow)]
@@ -51,18 +48,15 @@ pub async fn run(url: &str, tasks: &Path, jobs: usize, db: Option<PathBuf>) -> R
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client = Client::builder().read_timeout(Duration::from_mins(2)).pool_max_idle_per_host(4096);
     let client = client.retry(reqwest::retry::never()).tcp_nodelay(true).no_proxy().http1_only().build()?;
-    let tasks = std::fs::read_to_string(tasks)?;
-    let tasks = tasks.lines().map(|line| line.to_owned() + "\n").collect::<Vec<_>>();
+    let tasks: Vec<_> = std::fs::read_to_string(tasks)?.lines().map(|line| format!("{line}\n")).collect();
     let (queue, entries) = sync_channel(jobs);
     let writer = db.map(|db| std::thread::spawn(move || write(&db, &entries)));
     let queue = writer.is_some().then_some(queue);
     let tasks = Mutex::new(tasks.into_iter().enumerate());
     let rival = Arc::new(Rival { client, url: format!("{url}/chat/completions"), queue, tasks });
-    let mut at_work: JoinSet<Result<(), Fault>> = (0..jobs).map(|_| Arc::clone(&rival).work()).collect();
+    let at_work: JoinSet<Result<(), Fault>> = (0..jobs).map(|_| Arc::clone(&rival).work()).collect();
     drop(rival);
-    while let Some(done) = at_work.join_next().await {
-        done??;
-    }
+    at_work.join_all().await.into_iter().collect::<Result<(), Fault>>()?;
     writer.map_or(Ok(()), |w| w.join().unwrap_or_else(|_| Err("the writer broke off".into())))
 }
 
@@ -143,11 +137,10 @@ fn write(db: &Path, entries: &Receiver<Entry>) -> Result<(), Fault> {
         conn.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         for (run, seq, blobs, _) in &batch {
             let hashes: Vec<u8> = blobs.iter().flat_map(|b| b.0).collect();
-            let mut insert = conn.prepare_cached("INSERT INTO records VALUES(?1, ?2, ?3)")?;
-            insert.execute(params![run, seq, hashes])?;
+            conn.prepare_cached("INSERT INTO records VALUES(?, ?, ?)")?.execute(params![run, seq, hashes])?;
             for (hash, size, body) in blobs {
-                let mut insert = conn.prepare_cached("INSERT OR IGNORE INTO blobs VALUES(?1, ?2, ?3)")?;
-                insert.execute(params![hash, size, body])?;
+                let sql = "INSERT OR IGNORE INTO blobs VALUES(?, ?, ?)";
+                conn.prepare_cached(sql)?.execute(params![hash, size, body])?;
             }
         }
         conn.prepare_cached("COMMIT")?.execute([])?;

@@ -31,6 +31,14 @@ struct Cost {
 }
 
 impl Journal {
+    /// How many runs there are.
+    pub fn count(&self) -> Result<u64, ReadError> {
+        self.read(|conn| {
+            let n: i64 = conn.query_row("SELECT count(*) FROM runs", [], |r| r.get(0))?;
+            Ok(u64::try_from(n).unwrap_or(0))
+        })
+    }
+
     /// Those of `runs` that exist, and how each stands.
     pub fn known(&self, runs: &[RunId]) -> Result<HashMap<RunId, Known>, ReadError> {
         let live = lock::live(self.inner.lock.dir());

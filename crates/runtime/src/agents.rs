@@ -213,7 +213,7 @@ fn price(agent: &AgentConfig) -> Option<Price> {
     gadfly_agents::price(agent.kind.value.name(), url, &model.value)
 }
 
-fn read_script(agent: &AgentConfig, path: &Path) -> Result<Script, Problem> {
+pub(crate) fn read_script(agent: &AgentConfig, path: &Path) -> Result<Script, Problem> {
     let place = agent.script.as_ref().and_then(|s| s.place.as_ref());
     let text = gadfly_project::file::read_text(path)
         .map_err(|e| Problem::error(format!("agent `{}`: {e}", agent.name)).at(place))?;
@@ -223,7 +223,7 @@ fn read_script(agent: &AgentConfig, path: &Path) -> Result<Script, Problem> {
 }
 
 /// A program given as a relative path is meant from the project's root; a bare name is looked up in PATH.
-fn resolve_program(program: &str, root: &Path) -> String {
+pub(crate) fn resolve_program(program: &str, root: &Path) -> String {
     if program.contains('/') && !program.starts_with('/') {
         root.join(program).to_string_lossy().into_owned()
     } else {

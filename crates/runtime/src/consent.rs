@@ -55,19 +55,17 @@ impl Consent {
         }
         let model = |name: &str| plan.agents.get(name).and_then(|c| c.model.clone());
         let same_model = model(worker).is_some() && model(worker) == model(critic);
-        if let Some(cap) = plan.limits.money {
+        let limits = tighter(plan.limits, plan.root.limits);
+        if let Some(cap) = limits.money {
             worst_case = worst_case.min(cap);
         }
-        Self { recipients, rounds, limits: plan.limits, worst_case, open_ended, same_model }
+        Self { recipients, rounds, limits: plan.root.limits.with(plan.limits), worst_case, open_ended, same_model }
     }
 }
 
 fn worst_of(card: &AgentCard, bytes: u64, calls: u32) -> Option<Money> {
     if let Some(most) = card.per_call.money {
         return Some(Money(most.0.saturating_mul(u64::from(calls))));
-    }
-    if card.sends_to == "this machine" {
-        return Some(Money(0));
     }
     let price = card.price.as_ref()?;
     let input = (bytes / 2).saturating_add(card.max_output_tokens.saturating_mul(2));

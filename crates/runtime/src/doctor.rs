@@ -1,1 +1,336 @@
-//! What this machine offers: facts for `doctor` and `init`. It reports; it changes nothing.
+//! What this machine offers and what of the configuration works: facts for `doctor`, `init` and `check`.
+//! It reports; it changes nothing, makes no paid call and asks no other machine.
+
+mod found;
+mod settings;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use gadfly_agents::probe::{self, ProbeError};
+use gadfly_agents::{Script, VENDORS};
+use gadfly_journal::{FORMAT, Journal};
+use gadfly_project::config::Key;
+use gadfly_project::{AgentConfig, Config, Kind, Root};
+use serde::Serialize;
+
+pub use found::{NOTHING_FOUND, proposal};
+pub use gadfly_agents::probe::LocalServer;
+pub use settings::check;
+
+use crate::agents::{Env, read_script, resolve_program};
+use crate::os::ProcessLauncher;
+use crate::service::UserDirs;
+
+/// Programs worth knowing about, and what each could be used for now.
+const PROGRAMS: [(&str, &str); 7] = [
+    ("claude", "Claude Code; CLI agents come with a later version"),
+    ("codex", "Codex; CLI agents come with a later version"),
+    ("gemini", "Gemini CLI; CLI agents come with a later version"),
+    ("opencode", "OpenCode; CLI agents come with a later version"),
+    ("ollama", "a model server; start it with `ollama serve`"),
+    ("llama-server", "a model server; start it with a model"),
+    ("llm", "usable now as kind = \"command\""),
+];
+
+/// Everything `doctor` says.
+#[derive(Clone, Debug, Serialize)]
+pub struct Diagnosis {
+    pub system: System,
+    pub root: PathBuf,
+    pub configs: Vec<Place>,
+    pub store: Store,
+    /// What to delete to be rid of Gadfly, beside the binary.
+    pub leftovers: Vec<Place>,
+    pub programs: Vec<Program>,
+    pub keys: Vec<KeyFact>,
+    pub servers: Vec<ServerFact>,
+    pub agents: Vec<AgentFact>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct System {
+    pub os: &'static str,
+    pub arch: &'static str,
+    /// Why process agents cannot be started here, if they cannot.
+    pub no_process_agents: Option<String>,
+    pub note: Option<&'static str>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct Place {
+    pub what: &'static str,
+    pub path: PathBuf,
+    pub exists: bool,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct Store {
+    pub path: PathBuf,
+    pub exists: bool,
+    pub format: u32,
+    pub bytes: u64,
+    pub runs: Option<u64>,
+    pub problem: Option<String>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct Program {
+    pub name: &'static str,
+    pub path: Option<PathBuf>,
+    pub note: &'static str,
+}
+
+/// A vendor's key, by the name of its variable only.
+#[derive(Clone, Debug, Serialize)]
+pub struct KeyFact {
+    pub variable: &'static str,
+    pub vendor: &'static str,
+    pub set: bool,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct ServerFact {
+    pub vendor: &'static str,
+    pub base_url: String,
+    pub models: Vec<String>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct AgentFact {
+    pub name: String,
+    pub kind: &'static str,
+    pub sends_to: String,
+    pub state: AgentState,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case", tag = "is", content = "because")]
+pub enum AgentState {
+    Ready(String),
+    /// Nothing speaks against it, but only a call would tell.
+    Untried(String),
+    Broken(String),
+}
+
+/// Looks around. `env` is the environment as this process has it.
+pub async fn diagnose(
+    root: &Root,
+    config: &Config,
+    store: &Path,
+    user: &UserDirs,
+    env: &Env,
+) -> Diagnosis {
+    let mut agents = Vec::new();
+    for agent in config.agents.values() {
+        let state = agent_state(agent, &root.dir, env).await;
+        let (kind, sends_to) = (agent.kind.value.name(), agent.sends_to().to_owned());
+        agents.push(AgentFact { name: agent.name.clone(), kind, sends_to, state });
+    }
+    let place = |what, path: PathBuf| Place { what, exists: path.exists(), path };
+    let project = root.config.clone().unwrap_or_else(|| root.dir.join("gadfly.toml"));
+    let own = user.config_file().map(|path| place("your own", path));
+    let leftovers = [
+        Some(("this project's store", store.to_owned())),
+        user.config.clone().map(|path| ("your own configuration", path)),
+        user.state.clone().map(|path| ("what you trust", path)),
+    ];
+    let servers = probe::local_servers().await.into_iter();
+    Diagnosis {
+        system: system(),
+        root: root.dir.clone(),
+        configs: own.into_iter().chain([place("the project's", project)]).collect(),
+        store: look_at_store(store),
+        leftovers: leftovers.into_iter().flatten().map(|(what, path)| place(what, path)).collect(),
+        programs: PROGRAMS.map(|(name, note)| Program { name, path: on_path(name, env), note }).into(),
+        keys: keys(env),
+        servers: servers
+            .map(|s| ServerFact { vendor: s.vendor, base_url: s.base_url, models: s.models })
+            .collect(),
+        agents,
+    }
+}
+
+fn system() -> System {
+    let note = match std::env::consts::OS {
+        "linux" => None,
+        "macos" => Some("without Landlock, and the record says so"),
+        _ => Some("not supported: use Linux, macOS or WSL"),
+    };
+    System {
+        os: std::env::consts::OS,
+        arch: std::env::consts::ARCH,
+        no_process_agents: ProcessLauncher::this_program().err().map(|e| e.to_string()),
+        note,
+    }
+}
+
+fn look_at_store(dir: &Path) -> Store {
+    let exists = dir.join("journal.db").is_file();
+    let mut store =
+        Store { path: dir.to_owned(), exists, format: FORMAT, bytes: 0, runs: None, problem: None };
+    if !exists {
+        return store;
+    }
+    for name in ["journal.db", "journal.db-wal", "inbox.db", "inbox.db-wal"] {
+        store.bytes += fs::metadata(dir.join(name)).map_or(0, |m| m.len());
+    }
+    let counted = Journal::open_existing(dir).map_err(|e| e.to_string());
+    match counted.and_then(|j| j.count().map_err(|e| e.to_string())) {
+        Ok(runs) => store.runs = Some(runs),
+        Err(problem) => store.problem = Some(problem),
+    }
+    store
+}
+
+fn keys(env: &Env) -> Vec<KeyFact> {
+    let keyed = VENDORS.iter().filter_map(|v| Some((v.name, v.key_env?)));
+    let fact = |(vendor, variable)| KeyFact { variable, vendor, set: is_set(env, variable) };
+    keyed.map(fact).collect()
+}
+
+fn is_set(env: &Env, variable: &str) -> bool {
+    env.get(variable).is_some_and(|value| !value.trim().is_empty())
+}
+
+/// Where a program is found, as a shell would.
+pub(crate) fn on_path(program: &str, env: &Env) -> Option<PathBuf> {
+    let path = env.get("PATH")?;
+    std::env::split_paths(path).map(|dir| dir.join(program)).find(|file| is_program(file))
+}
+
+fn is_program(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::metadata(file).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
+}
+
+async fn agent_state(agent: &AgentConfig, root: &Path, env: &Env) -> AgentState {
+    match agent.kind.value {
+        Kind::Person => AgentState::Ready("answers come with `gadfly answer`".into()),
+        Kind::Scripted => match scripted(agent) {
+            Ok(_) => AgentState::Ready("its script can be read".into()),
+            Err(why) => AgentState::Broken(why),
+        },
+        Kind::Command => match program_of(agent, root, env) {
+            Some(Ok(path)) => AgentState::Ready(format!("runs {}", path.display())),
+            Some(Err(why)) => AgentState::Broken(why),
+            None => AgentState::Broken("it names no command".into()),
+        },
+        Kind::OpenAi | Kind::Anthropic => over_http(agent, env).await,
+    }
+}
+
+fn scripted(agent: &AgentConfig) -> Result<Script, String> {
+    let path = agent.script.as_ref().ok_or("it names no script")?;
+    read_script(agent, &path.value).map_err(|p| p.message)
+}
+
+/// The program of a command agent, or why it cannot be run.
+pub(crate) fn program_of(agent: &AgentConfig, root: &Path, env: &Env) -> Option<Result<PathBuf, String>> {
+    let named = &agent.command.first()?.value;
+    let program = resolve_program(named, root);
+    if !program.contains('/') {
+        return Some(on_path(&program, env).ok_or_else(|| format!("`{program}` is not found in PATH")));
+    }
+    let file = PathBuf::from(program);
+    Some(if is_program(&file) {
+        Ok(file)
+    } else if file.exists() {
+        Err(format!("{} is not executable: chmod +x it", file.display()))
+    } else {
+        Err(format!("{} does not exist", file.display()))
+    })
+}
+
+async fn over_http(agent: &AgentConfig, env: &Env) -> AgentState {
+    if let Some(key) = agent.key.as_ref().filter(|_| agent.may_send_key())
+        && let Key::Env(variable) = &key.value
+        && !is_set(env, variable)
+    {
+        return AgentState::Broken(format!("its key is missing: export {variable}=…"));
+    }
+    let Some(base_url) = &agent.base_url else { return AgentState::Broken("it has no address".into()) };
+    let model = agent.model.as_ref().map_or("", |m| m.value.as_str());
+    match probe::models(&base_url.value.url).await {
+        Ok(models) if models.is_empty() || models.iter().any(|m| is_same_model(m, model)) => {
+            AgentState::Ready(format!("{} answers", base_url.value.url))
+        }
+        Ok(models) => {
+            let some: Vec<&str> = models.iter().take(5).map(String::as_str).collect();
+            AgentState::Untried(format!(
+                "{} answers, but does not list the model `{model}`; it has {}",
+                base_url.value.url,
+                some.join(", ")
+            ))
+        }
+        Err(ProbeError::NotLocal) => AgentState::Untried(match agent.key {
+            Some(_) => "its key is there; only a call would tell more".into(),
+            None => "no key is configured; only a call would tell more".into(),
+        }),
+        // A server may well answer calls without having such a list.
+        Err(error @ ProbeError::Strange(_)) => AgentState::Untried(error.to_string()),
+        Err(error) => AgentState::Broken(format!("{}: {error}", base_url.value.url)),
+    }
+}
+
+/// `qwen3` is also `qwen3:latest`.
+fn is_same_model(listed: &str, wanted: &str) -> bool {
+    listed == wanted || listed.strip_suffix(":latest") == Some(wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gadfly_project::config::parse;
+    use gadfly_project::{Layer, Source};
+    use gadfly_testbed::{Behaviour, Server};
+
+    fn config(text: &str, dir: &Path) -> Config {
+        let (partial, _) = parse(&Source::new(Layer::User, "gadfly.toml", dir, text));
+        Config::from_layers([partial]).0
+    }
+
+    async fn state(text: &str, env: &[(&str, &str)]) -> AgentState {
+        let dir = tempfile::tempdir().unwrap();
+        let env: Env = env.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        let config = config(&format!("[agents.a]\n{text}"), dir.path());
+        agent_state(&config.agents["a"], dir.path(), &env).await
+    }
+
+    #[tokio::test]
+    async fn a_local_server_is_asked_and_a_silent_one_is_broken() {
+        let server = Server::start(Behaviour::default()).await.unwrap();
+        let text = format!("kind = \"openai\"\nbase_url = \"{}\"\nmodel = \"worker\"", server.v1());
+        assert!(!matches!(state(&text, &[]).await, AgentState::Broken(_)));
+        drop(server);
+        assert!(matches!(state(&text, &[]).await, AgentState::Broken(_)));
+    }
+
+    #[tokio::test]
+    async fn a_missing_key_is_named_by_its_variable_and_its_value_never_shown() {
+        let text = "kind = \"anthropic\"\nmodel = \"m\"\nkey_env = \"ANTHROPIC_API_KEY\"";
+        let AgentState::Broken(why) = state(text, &[]).await else { panic!() };
+        assert!(why.contains("ANTHROPIC_API_KEY"), "{why}");
+        let with = state(text, &[("ANTHROPIC_API_KEY", "sk-secret-value")]).await;
+        assert!(matches!(&with, AgentState::Untried(_)), "{with:?}");
+        assert!(!format!("{with:?}").contains("sk-secret"));
+    }
+
+    #[tokio::test]
+    async fn a_command_must_be_there_and_executable() {
+        let path = [("PATH", "/usr/bin:/bin")];
+        assert!(matches!(state("kind = \"command\"\ncommand = [\"sh\"]", &path).await, AgentState::Ready(_)));
+        for missing in ["no-such-program-here", "./no-such-file"] {
+            let text = format!("kind = \"command\"\ncommand = [\"{missing}\"]");
+            assert!(matches!(state(&text, &path).await, AgentState::Broken(_)), "{missing}");
+        }
+    }
+
+    #[test]
+    fn looking_at_a_store_that_is_not_there_makes_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = look_at_store(&dir.path().join(".gadfly"));
+        assert!(!store.exists && store.runs.is_none());
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+}

@@ -38,6 +38,17 @@ pub fn is_committing(pid: u32) -> bool {
     })
 }
 
+/// Waits, within bounds, for the next moment in which the journal is being written.
+pub fn await_commit(pid: u32) -> bool {
+    let begun = std::time::Instant::now();
+    while begun.elapsed() < Duration::from_millis(100) {
+        if is_committing(pid) {
+            return true;
+        }
+    }
+    false
+}
+
 /// Waits, within bounds, until the killed process's requests are all in and dealt with.
 fn settled(server: &Server) -> Calls {
     let mut last = server.calls();
@@ -67,6 +78,8 @@ pub struct Aftermath {
     /// Calls that may have to be made again: under way, or answered so shortly before the kill that the
     /// answer may not have reached the journal.
     pub excused: u64,
+    /// Calls that must be made again: under way, or answered and not in the journal.
+    pub lost: u64,
 }
 
 impl Observer {
@@ -96,7 +109,7 @@ impl Observer {
         } else {
             Landed::After
         };
-        Aftermath { landed, excused: under_way + just_answered }
+        Aftermath { landed, excused: under_way + just_answered, lost: under_way + newly_lost }
     }
 
     /// Answers the journal holds.

@@ -1,0 +1,123 @@
+//! `cargo run --release -p gadfly-bench -- [--quick] [--no-build]`: measures `gadfly batch` beside a baseline
+//! and prints the tables of `docs/benchmarks.md`. It asserts counts (no call lost or repeated), never times.
+
+mod baseline;
+mod contest;
+mod facts;
+mod measure;
+mod scene;
+mod server;
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::Command;
+
+use baseline::Fault;
+use contest::Load;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+const USAGE: &str = "usage: gadfly-bench [--quick] [--no-build] [--only contest|memory|start|storage]\n\
+                     \u{20}      gadfly-bench baseline URL TASKS.jsonl JOBS [JOURNAL.db]";
+
+/// The programs that are run, all from the folder this one is in.
+pub struct Binaries {
+    pub gadfly: PathBuf,
+    pub server: PathBuf,
+    pub bench: PathBuf,
+}
+
+fn main() -> Result<(), Fault> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    raise_open_files()?;
+    match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["baseline", url, tasks, jobs, ref db @ ..] => {
+            let db = db.first().map(PathBuf::from);
+            let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+            runtime.block_on(baseline::run(url, tasks.as_ref(), jobs.parse()?, db))
+        }
+        ref flags => bench(flags),
+    }
+}
+
+/// One descriptor per loop; children inherit it.
+fn raise_open_files() -> Result<(), Fault> {
+    let maximum = getrlimit(Resource::Nofile).maximum;
+    Ok(setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum })?)
+}
+
+fn bench(flags: &[&str]) -> Result<(), Fault> {
+    let (mut quick, mut build, mut only) = (false, true, None);
+    let mut flags = flags.iter();
+    while let Some(flag) = flags.next() {
+        match *flag {
+            "--quick" => quick = true,
+            "--no-build" => build = false,
+            "--only" => only = Some(*flags.next().ok_or(USAGE)?),
+            _ => return Err(USAGE.into()),
+        }
+    }
+    let binaries = binaries(build)?;
+    let wanted = |what| only.is_none_or(|o| o == what);
+    let (turns, scale) = if quick { (3, 1) } else { (5, 2) };
+    let mut out = std::io::stdout();
+    if wanted("contest") {
+        writeln!(
+            out,
+            "| load | runner | loops/s (range) | of baseline | CPU ms per loop | KB stored per loop | peak MB |"
+        )?;
+        writeln!(out, "|---|---|---|---|---|---|---|")?;
+        let loads = [
+            Load { loops: 3_000 * scale, jobs: 100, latency_ms: 0 },
+            Load { loops: 3_000 * scale, jobs: 1_000, latency_ms: 50 },
+        ];
+        for load in loads {
+            let laps = contest::hold(&binaries, load, turns)?;
+            write!(out, "{}", contest::rows(load, &laps))?;
+            out.flush()?;
+        }
+        writeln!(out)?;
+    }
+    writeln!(out, "| fact | measured |\n|---|---|")?;
+    if wanted("memory") {
+        for jobs in [1_000, 4_000] {
+            let kb = facts::memory(&binaries, jobs)?;
+            writeln!(out, "| resident per loop, {jobs} at once | {kb:.0} KB |")?;
+        }
+    }
+    if wanted("start") {
+        let ms = facts::first_call(&binaries, 10)?;
+        writeln!(out, "| start of `gadfly run` to its first call, median of 10 | {ms:.0} ms |")?;
+    }
+    if wanted("storage") {
+        let facts::Storage { draft, stored, compressed } = facts::storage(&binaries)?;
+        writeln!(
+            out,
+            "| ten rounds on a draft of {} KB, small edits | {} KB stored; its ten drafts compressed one by one: {} KB |",
+            draft >> 10,
+            stored >> 10,
+            compressed >> 10
+        )?;
+    }
+    Ok(())
+}
+
+fn binaries(build: bool) -> Result<Binaries, Fault> {
+    let bench = std::env::current_exe()?;
+    let folder = bench.parent().ok_or("this program is in no folder")?;
+    let (gadfly, server) = (folder.join("gadfly"), folder.join("gadfly-testbed"));
+    if build {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let built = Command::new(cargo)
+            .args(["build", "--release", "-p", "gadfly", "-p", "gadfly-testbed"])
+            .status()?;
+        if !built.success() {
+            return Err("the programs to be measured could not be built".into());
+        }
+    }
+    for path in [&gadfly, &server] {
+        if !path.is_file() {
+            return Err(format!("{} is missing: run this with cargo, in release", path.display()).into());
+        }
+    }
+    Ok(Binaries { gadfly, server, bench })
+}

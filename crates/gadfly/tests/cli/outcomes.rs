@@ -1,0 +1,200 @@
+//! How runs end, and how they go on: each outcome with its exit code, what is said and what is written.
+
+use insta::assert_snapshot;
+
+use crate::support::{APPROVE, Project, REJECT};
+
+const RUN: [&str; 4] = ["run", "Write the abstract", "--criterion", "at most 150 words"];
+
+fn run_with<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&RUN[..], more].concat()
+}
+
+#[test]
+fn an_approved_draft_goes_to_standard_output_to_the_byte() {
+    let project = Project::scripted(&["First", "Second\\nno newline at the end"], &[REJECT, APPROVE], "");
+    let said = project.gadfly(&RUN);
+    assert_eq!(said.out, "Second\nno newline at the end");
+    assert_snapshot!(said.masked(), @"");
+}
+
+#[test]
+fn an_approved_draft_goes_to_its_file() {
+    let project = Project::scripted(&["The draft"], &[APPROVE], "");
+    let said = project.gadfly(&run_with(&["--out", "out.md"]));
+    assert_eq!(project.read("out.md"), "The draft");
+    assert_snapshot!(said.masked(), @"");
+}
+
+#[test]
+fn the_third_rejection_halts_and_the_draft_is_put_beside_the_file() {
+    let project = Project::scripted(&["One", "Two", "Three"], &[REJECT, REJECT, REJECT], "");
+    project.write("out.md", "mine");
+    let said = project.gadfly(&run_with(&["--out", "out.md"]));
+    assert_eq!(project.read("out.md"), "mine", "the file is not touched without approval");
+    assert_eq!(project.read("out.md.unapproved"), "Three");
+    assert_snapshot!(said.masked(), @"");
+}
+
+#[test]
+fn an_unapproved_draft_never_goes_to_standard_output() {
+    let project = Project::scripted(&["One"], &[REJECT], "");
+    let said = project.gadfly(&run_with(&["--rounds", "1"]));
+    assert_eq!((said.code, said.out.as_str()), (3, ""));
+    assert_eq!(project.gadfly(&["show", &project.run_id(), "--draft"]).out, "One");
+}
+
+const NEW_ONLY: &str = "[STATUS: REJECTED]\\nAddressed from iteration 1:\\n- ✓ 1 the sample size is named\\n\
+                        Still unresolved:\\n- add a limitations paragraph";
+
+#[test]
+fn a_rejection_for_new_requirements_only_is_overruled_and_said_so() {
+    let project = Project::scripted(&["One", "Two"], &[REJECT, NEW_ONLY], "");
+    let said = project.gadfly(&RUN);
+    assert_snapshot!(said.masked(), @"");
+}
+
+#[test]
+fn overruling_can_be_turned_off() {
+    let project = Project::scripted(&["One", "Two"], &[REJECT, NEW_ONLY], "");
+    let said = project.gadfly(&run_with(&["--rounds", "2", "--no-overrule"]));
+    assert_eq!(said.code, 3, "{}", said.err);
+}
+
+#[test]
+fn an_unreadable_critic_leaves_the_run_unverified_and_a_resume_asks_it_again() {
+    let project = Project::scripted(&["One"], &["Looks fine to me!", "Really fine!"], "");
+    let said = project.gadfly(&RUN);
+    assert_snapshot!(said.masked(), @"");
+    project.script("judge.toml", &["x", "x", APPROVE]);
+    let again = project.gadfly(&["resume", &project.run_id()]);
+    assert_eq!((again.code, again.out.as_str()), (0, "One"), "{}", again.err);
+    assert!(!again.err.contains("worker writer is at work"), "the draft was not written anew: {}", again.err);
+}
+
+#[test]
+fn a_call_that_failed_for_good_parks_the_run() {
+    let project = Project::scripted(&["!unauthorised"], &[APPROVE], "");
+    let said = project.gadfly(&RUN);
+    assert_snapshot!(said.masked(), @"");
+    project.script("writer.toml", &["One"]);
+    assert_eq!(project.gadfly(&["resume", &project.run_id()]).out, "One");
+}
+
+#[test]
+fn a_run_out_of_budget_goes_on_with_more() {
+    let project = Project::scripted(&["One"], &[APPROVE], "[budget]\ncalls = 1\n");
+    let said = project.gadfly(&RUN);
+    assert_snapshot!(said.masked(), @"");
+    let run = project.run_id();
+    assert_eq!(project.gadfly(&["resume", &run]).code, 6, "without more it is where it was");
+    let again = project.gadfly(&["resume", &run, "--calls", "5"]);
+    assert_eq!((again.code, again.out.as_str()), (0, "One"), "{}", again.err);
+}
+
+#[test]
+fn improving_a_file_begins_with_the_critic_and_replaces_it_on_approval() {
+    let project = Project::scripted(&["Better"], &[REJECT, APPROVE], "");
+    project.write("paper.md", "Mine");
+    let said = project.gadfly(&run_with(&["--draft", "paper.md"]));
+    assert_eq!(project.read("paper.md"), "Better");
+    assert_snapshot!(said.masked(), @"");
+}
+
+#[test]
+fn a_file_changed_meanwhile_is_left_alone() {
+    let project = Project::scripted(&["One"], &["!unavailable"], "");
+    project.write("out.md", "old");
+    assert_eq!(project.gadfly(&run_with(&["--out", "out.md"])).code, 5);
+    project.write("out.md", "edited meanwhile");
+    project.script("judge.toml", &[APPROVE]);
+    let again = project.gadfly(&["resume", &project.run_id()]);
+    assert_ne!(again.code, 0, "{}", again.err);
+    assert_eq!(project.read("out.md"), "edited meanwhile");
+    assert!(again.err.contains("changed since the run began"), "{}", again.err);
+}
+
+#[test]
+fn a_loop_is_run_by_its_name_and_material_is_given_to_read() {
+    let more = "[loops.abstract]\ntask = \"Write it.\"\nrubric = [\"at most 150 words\"]\nwith = [\"notes.md\"]\n";
+    let project = Project::scripted(&["One"], &[APPROVE], more);
+    project.write("notes.md", "n = 42");
+    let dry = project.gadfly(&["run", "abstract", "--dry-run"]);
+    assert!(dry.out.contains("n = 42") && dry.out.contains("Write it."), "{}", dry.out);
+    assert_eq!(project.gadfly(&["run", "abstract"]).out, "One");
+    let mistyped = project.gadfly(&["run", "abstrct"]);
+    assert_eq!(mistyped.code, 2);
+    assert!(mistyped.err.contains("did you mean `abstract`?"), "{}", mistyped.err);
+}
+
+#[test]
+fn with_names_a_file_both_agents_read() {
+    let project = Project::scripted(&["One"], &[APPROVE], "");
+    project.write("notes.md", "n = 42");
+    let dry = project.gadfly(&run_with(&["--with", "notes.md", "--dry-run"]));
+    assert!(dry.out.contains("n = 42"), "{}", dry.out);
+}
+
+#[test]
+fn a_dry_run_shows_the_brief_and_leaves_nothing_behind() {
+    let project = Project::scripted(&["One"], &[APPROVE], "");
+    let said = project.gadfly(&run_with(&["--dry-run"]));
+    assert_snapshot!(said.masked(), @"");
+    assert!(!project.path(".gadfly").exists());
+    // The check can fail: a real run does leave something.
+    project.gadfly(&RUN);
+    assert!(project.path(".gadfly").exists());
+    project.gadfly(&run_with(&["--dry-run"]));
+    assert_eq!(project.states().len(), 1);
+}
+
+#[test]
+fn a_run_from_another_one_inherits_task_rubric_and_draft() {
+    let project = Project::scripted(&["One"], &[REJECT], "");
+    assert_eq!(project.gadfly(&run_with(&["--rounds", "1"])).code, 3);
+    let first = project.run_id();
+    project.script("judge.toml", &[APPROVE]);
+    let said = project.gadfly(&["run", "--from", &first]);
+    assert_eq!((said.code, said.out.as_str()), (0, "One"), "{}", said.err);
+    assert!(said.err.contains("your draft"), "{}", said.err);
+}
+
+#[test]
+fn the_task_comes_from_standard_input_or_a_file() {
+    let project = Project::scripted(&["One"], &[APPROVE], "");
+    let args = ["run", "-", "--criterion", "at most 150 words", "--dry-run"];
+    let said = project.gadfly_with_stdin(&args, "Task from stdin");
+    assert!(said.out.contains("Task from stdin"), "{}{}", said.out, said.err);
+    project.write("task.md", "Task from a file");
+    let said = project.gadfly(&["run", "--task-file", "task.md", "--criterion", "at most 9 words", "--dry-run"]);
+    assert!(said.out.contains("Task from a file"), "{}{}", said.out, said.err);
+}
+
+#[test]
+fn json_is_one_event_per_line_and_nothing_else() {
+    let project = Project::scripted(&["One", "Two"], &[REJECT, APPROVE], "");
+    let said = project.gadfly(&run_with(&["--json"]));
+    let lines: Vec<serde_json::Value> =
+        said.out.lines().map(|l| serde_json::from_str(l).unwrap_or_else(|e| panic!("{e}: {l}"))).collect();
+    let names: Vec<&str> = lines.iter().filter_map(|l| l["event"].as_str()).collect();
+    assert_snapshot!(names.join(" "), @"");
+    let last = lines.last().unwrap();
+    assert_eq!((last["outcome"].as_str(), last["exit"].as_u64()), (Some("approved"), Some(0)));
+    assert_eq!(last["draft"].as_str(), Some("Two"));
+    for line in &lines[..lines.len() - 1] {
+        for key in ["run", "seq", "at", "node", "event", "data"] {
+            assert!(!line[key].is_null(), "{key} is missing: {line}");
+        }
+    }
+}
+
+#[test]
+fn what_a_model_says_cannot_act_on_the_terminal() {
+    let project = Project::scripted(&["One"], &["[STATUS: REJECTED]\\n- \\u001b[2Jcleared \\u202ereversed"], "");
+    let said = project.gadfly(&run_with(&["--rounds", "1"]));
+    let shown = project.gadfly(&["show", &project.run_id()]);
+    for text in [&said.err, &shown.out] {
+        assert!(text.contains("␛[2Jcleared"), "{text}");
+        assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'), "{text}");
+    }
+}

@@ -1,0 +1,153 @@
+//! From what was found to agents a `gadfly.toml` could have. It proposes; `init` writes.
+
+use gadfly_agents::{Vendor, Wire};
+use gadfly_project::Kind;
+use gadfly_project::starter::Found;
+
+use super::{Diagnosis, ServerFact};
+
+/// A model to begin with, per vendor that has one worth proposing.
+const FIRST_MODELS: [(&str, &str); 5] = [
+    ("anthropic", "claude-sonnet-4-5"),
+    ("openai", "gpt-5-mini"),
+    ("google", "gemini-2.5-flash"),
+    ("mistral", "mistral-small-latest"),
+    ("deepseek", "deepseek-chat"),
+];
+
+/// What `init` writes where nothing was found: you are the critic until there is a better one.
+pub const NOTHING_FOUND: &str = "\
+# Gadfly: a worker writes, a critic judges, the program keeps the rules.
+# No model was found on this machine, so only you are configured.
+
+# [agents.writer]                            # uncomment one of these workers:
+# kind = \"openai\"                            # any OpenAI-compatible server, here Ollama
+# base_url = \"http://127.0.0.1:11434/v1\"
+# model = \"qwen3\"
+#
+# [agents.writer]
+# kind = \"anthropic\"
+# model = \"claude-sonnet-4-5\"
+# key_env = \"ANTHROPIC_API_KEY\"              # the variable's name, never the key
+
+[agents.me]
+kind = \"person\"                              # asked on the terminal, answers with `gadfly answer`
+
+[defaults]
+# worker = \"writer\"
+critic = \"me\"
+";
+
+/// The agents that could be used right away: local servers first, then vendors whose key is set.
+pub fn proposal(diagnosis: &Diagnosis) -> Vec<Found> {
+    let local = diagnosis.servers.iter().flat_map(of_server);
+    let keyed = diagnosis.keys.iter().filter(|k| k.set).filter_map(|key| {
+        let vendor = Vendor::by_name(key.vendor)?;
+        let kind = match vendor.wire {
+            Wire::OpenAi => Kind::OpenAi,
+            Wire::Anthropic => Kind::Anthropic,
+        };
+        let is_default = kind.name() == vendor.name;
+        Some(Found {
+            name: vendor.name.to_owned(),
+            kind,
+            base_url: (!is_default).then(|| vendor.base_url.to_owned()),
+            model: FIRST_MODELS.iter().find(|(name, _)| *name == vendor.name).map(|(_, m)| (*m).to_owned()),
+            key_env: Some(key.variable.to_owned()),
+            why: format!("{} is set", key.variable),
+        })
+    });
+    local.chain(keyed).collect()
+}
+
+/// One agent per server; a second of another model, should it be the only server.
+fn of_server(server: &ServerFact) -> impl Iterator<Item = Found> {
+    let writes = |m: &&String| !m.to_lowercase().contains("embed");
+    let models: Vec<Option<&String>> = match server.models.iter().filter(writes).take(2).collect::<Vec<_>>() {
+        found if found.is_empty() => vec![None],
+        found => found.into_iter().map(Some).collect(),
+    };
+    models.into_iter().enumerate().map(|(n, model)| Found {
+        name: if n == 0 { server.vendor.to_owned() } else { format!("{}-other", server.vendor) },
+        kind: Kind::OpenAi,
+        base_url: Some(server.base_url.clone()),
+        model: model.cloned(),
+        key_env: None,
+        why: format!("answers on {}", server.base_url),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::{KeyFact, Store, System};
+    use gadfly_project::config::parse;
+    use gadfly_project::{Config, Layer, Source};
+
+    fn diagnosis(servers: &[(&'static str, &str, &[&str])], keys: &[&'static str]) -> Diagnosis {
+        let fact = |(vendor, url, models): &(&'static str, &str, &[&str])| ServerFact {
+            vendor,
+            base_url: (*url).to_owned(),
+            models: models.iter().map(|m| (*m).to_owned()).collect(),
+        };
+        let key = |name: &&'static str| {
+            let vendor = Vendor::by_key_env(name).unwrap().name;
+            KeyFact { variable: name, vendor, set: true }
+        };
+        Diagnosis {
+            system: System { os: "linux", arch: "x", no_process_agents: None, note: None },
+            root: ".".into(),
+            configs: vec![],
+            store: Store {
+                path: ".".into(),
+                exists: false,
+                format: 1,
+                bytes: 0,
+                runs: None,
+                problem: None,
+            },
+            leftovers: vec![],
+            programs: vec![],
+            keys: keys.iter().map(key).collect(),
+            servers: servers.iter().map(fact).collect(),
+            agents: vec![],
+        }
+    }
+
+    fn read(text: &str) -> Config {
+        let (partial, problems) = parse(&Source::new(Layer::Project, "gadfly.toml", ".", text));
+        let (config, more) = Config::from_layers([partial]);
+        let errors: Vec<_> = problems.iter().chain(&more).filter(|p| p.is_error()).collect();
+        assert!(errors.is_empty(), "{errors:?}\n{text}");
+        config
+    }
+
+    #[test]
+    fn the_critic_is_of_another_vendor_than_the_worker() {
+        let servers: &[(&'static str, &str, &[&str])] =
+            &[("ollama", "http://127.0.0.1:11434/v1", &["nomic-embed-text", "qwen3", "llama3"])];
+        let config = read(&gadfly_project::starter::starter(&proposal(&diagnosis(servers, &["ANTHROPIC_API_KEY"]))));
+        assert_eq!(config.defaults.worker.unwrap().value, "ollama");
+        assert_eq!(config.defaults.critic.unwrap().value, "anthropic");
+        assert_eq!(config.agents["ollama"].model.as_ref().unwrap().value, "qwen3");
+        let alone = read(&gadfly_project::starter::starter(&proposal(&diagnosis(servers, &[]))));
+        assert_eq!(alone.defaults.critic.unwrap().value, "ollama-other");
+    }
+
+    #[test]
+    fn every_vendor_with_a_key_makes_a_configuration_that_can_be_used() {
+        for vendor in gadfly_agents::VENDORS {
+            let Some(key) = vendor.key_env else { continue };
+            let config = read(&gadfly_project::starter::starter(&proposal(&diagnosis(&[], &[key]))));
+            assert!(config.agents.values().all(gadfly_project::AgentConfig::may_send_key), "{}", vendor.name);
+        }
+    }
+
+    #[test]
+    fn with_nothing_found_you_are_the_critic() {
+        assert!(proposal(&diagnosis(&[], &[])).is_empty());
+        let config = read(NOTHING_FOUND);
+        assert_eq!(config.agents["me"].kind.value, Kind::Person);
+        assert_eq!(config.defaults.critic.unwrap().value, "me");
+    }
+}

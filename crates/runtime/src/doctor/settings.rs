@@ -1,0 +1,69 @@
+//! What of the configuration only shows when its files are opened: scripts, rubrics, tasks, programs.
+//! Reading the configuration itself finds the rest; both together are `check`.
+
+use std::path::Path;
+
+use gadfly_project::config::Task;
+use gadfly_project::{AgentConfig, Config, Flags, LoopConfig, Place, Problem, file, rubric};
+
+use super::program_of;
+use crate::agents::{Env, read_script};
+
+/// Everything that is wrong with the files the configuration names. `known` are problems found before:
+/// they are not said again.
+pub fn check(config: &Config, root: &Path, env: &Env, known: &[Problem]) -> Vec<Problem> {
+    let mut found: Vec<Problem> = Vec::new();
+    for agent in config.agents.values() {
+        found.extend(of_agent(agent, root, env));
+    }
+    for name in config.loops.keys() {
+        let (looped, problems) = config.loop_for(Some(name), &Flags::default());
+        // A task may come from the command line; the loop itself is not wrong without one.
+        found.extend(problems.into_iter().filter(|_| looped.task.is_some()));
+        found.extend(of_loop(&looped));
+    }
+    let mut fresh: Vec<Problem> = Vec::new();
+    for problem in found {
+        if !known.contains(&problem) && !fresh.contains(&problem) {
+            fresh.push(problem);
+        }
+    }
+    fresh
+}
+
+fn of_agent(agent: &AgentConfig, root: &Path, env: &Env) -> Option<Problem> {
+    if let Some(script) = &agent.script {
+        return read_script(agent, &script.value).err();
+    }
+    let place = agent.command.first()?.place.as_ref();
+    let why = program_of(agent, root, env)?.err()?;
+    Some(
+        Problem::error(format!("agent `{}` cannot be run: {why}", agent.name))
+            .help("correct `command`, or install it")
+            .at(place),
+    )
+}
+
+fn of_loop(looped: &LoopConfig) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    if looped.rubric.is_some() {
+        problems.extend(rubric::for_loop(looped.rubric.as_ref(), Vec::new()).1);
+    }
+    let mut readable = |what: &str, path: &Path, place: Option<&Place>| {
+        if let Err(error) = file::read_text(path) {
+            problems.push(Problem::error(format!("{what}: {error}")).at(place));
+        }
+    };
+    if let Some(task) = &looped.task
+        && let Task::File(path) = &task.value
+    {
+        readable("task", path, task.place.as_ref());
+    }
+    if let Some(draft) = &looped.draft {
+        readable("draft", &draft.value, draft.place.as_ref());
+    }
+    for with in &looped.with {
+        readable("with", &with.value, with.place.as_ref());
+    }
+    problems
+}
