@@ -36,12 +36,12 @@ struct Delta<'a> {
     content: Cow<'a, str>,
 }
 /// Run, step, its reply and next request (hash, size, packed), and who waits until they are durable.
-type Entry = (usize, u32, Vec<([u8; 32], usize, Vec<u8>)>, oneshot::Sender<()>);
+type Entry = (u32, u32, Vec<([u8; 32], isize, Vec<u8>)>, oneshot::Sender<()>);
 struct Rival {
     client: Client,
     url: String,
     queue: Option<SyncSender<Entry>>,
-    tasks: Mutex<std::iter::Enumerate<std::vec::IntoIter<String>>>,
+    tasks: Mutex<std::iter::Zip<std::ops::RangeFrom<u32>, std::vec::IntoIter<String>>>,
 }
 
 pub async fn run(url: &str, tasks: &Path, jobs: usize, db: Option<PathBuf>) -> Result<(), Fault> {
@@ -52,7 +52,7 @@ pub async fn run(url: &str, tasks: &Path, jobs: usize, db: Option<PathBuf>) -> R
     let (queue, entries) = sync_channel(jobs);
     let writer = db.map(|db| std::thread::spawn(move || write(&db, &entries)));
     let queue = writer.is_some().then_some(queue);
-    let tasks = Mutex::new(tasks.into_iter().enumerate());
+    let tasks = Mutex::new((0_u32..).zip(tasks));
     let rival = Arc::new(Rival { client, url: format!("{url}/chat/completions"), queue, tasks });
     let at_work: JoinSet<Result<(), Fault>> = (0..jobs).map(|_| Arc::clone(&rival).work()).collect();
     drop(rival);
@@ -69,11 +69,11 @@ impl Rival {
         }
     }
 
-    async fn drive(&self, run: usize, task: &str) -> Result<(), Fault> {
+    async fn drive(&self, run: u32, task: &str) -> Result<(), Fault> {
         let mut body = request("worker", &format!("{DRAFT}{task}Mode: Initial Draft\n"))?;
         self.record(run, 0, &[&body]).await?;
         let (mut before, mut draft) = (String::new(), String::new());
-        for seq in 1..=6 {
+        for seq in 1..=6_u32 {
             let reply = self.call(body).await?;
             body = if seq % 2 == 1 {
                 before = std::mem::replace(&mut draft, reply.clone());
@@ -90,9 +90,9 @@ impl Rival {
         Err("a loop was not approved in its third round".into())
     }
 
-    async fn record(&self, run: usize, seq: u32, texts: &[&[u8]]) -> Result<(), Fault> {
+    async fn record(&self, run: u32, seq: u32, texts: &[&[u8]]) -> Result<(), Fault> {
         let Some(queue) = &self.queue else { return Ok(()) };
-        let blobs = texts.iter().map(|t| Ok((blake3::hash(t).into(), t.len(), compress(t)?)));
+        let blobs = texts.iter().map(|t| Ok((blake3::hash(t).into(), t.len().cast_signed(), compress(t)?)));
         let (durable, told) = oneshot::channel();
         let blobs = blobs.collect::<std::io::Result<_>>()?;
         queue.send((run, seq, blobs, durable)).map_err(|_| "the writer is gone")?;

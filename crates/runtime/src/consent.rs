@@ -55,11 +55,11 @@ impl Consent {
         }
         let model = |name: &str| plan.agents.get(name).and_then(|c| c.model.clone());
         let same_model = model(worker).is_some() && model(worker) == model(critic);
-        let limits = tighter(plan.limits, plan.root.limits);
+        let limits = plan.root.limits.with(plan.limits);
         if let Some(cap) = limits.money {
             worst_case = worst_case.min(cap);
         }
-        Self { recipients, rounds, limits: plan.root.limits.with(plan.limits), worst_case, open_ended, same_model }
+        Self { recipients, rounds, limits, worst_case, open_ended, same_model }
     }
 }
 

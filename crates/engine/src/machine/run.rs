@@ -365,7 +365,8 @@ impl Run {
             return self.reach(Outcome::Waiting(Waiting::Question { effect }));
         }
         if !self.held.is_empty() {
-            return self.reach(Outcome::Waiting(Waiting::Paused));
+            // The host stopped with calls unsent: the run is interrupted, which is no outcome.
+            return;
         }
         let message = "the protocol asked for nothing and did not finish: this is a defect of the protocol";
         self.reach(Outcome::Failed { failure: bad_reply(message.to_owned()) });

@@ -1,3 +1,124 @@
-//! stub
-use crate::context::Context; use crate::exit::{Code, OK};
-pub async fn doctor(_c: &Context) -> Code { OK }
+//! `gadfly doctor`: what works here, what does not, what to put into `gadfly.toml`.
+
+use gadfly_project::starter::starter;
+use gadfly_runtime::doctor::{self, AgentState, Diagnosis, NOTHING_FOUND, Place};
+use owo_colors::OwoColorize as _;
+
+use crate::context::Context;
+use crate::exit::{self, Code};
+use crate::output::{print, problems, safe};
+
+/// Models named of one server.
+const MODELS: usize = 6;
+
+pub async fn doctor(context: &Context) -> Code {
+    let env = std::env::vars().collect();
+    let diagnosis =
+        doctor::diagnose(&context.root, &context.config, &context.store(), &context.user, &env).await;
+    let mut found = context.problems.clone();
+    found.extend(doctor::check(&context.config, &context.root.dir, &env, &context.problems));
+    let said = if context.global.json { as_json(&diagnosis, &found) } else { in_words(&diagnosis, context) };
+    if let Err(code) = said {
+        return code;
+    }
+    if !context.global.json {
+        problems::draw(&found, &context.root.dir);
+    }
+    if found.iter().any(gadfly_project::Problem::is_error) { exit::USAGE } else { exit::OK }
+}
+
+fn as_json(diagnosis: &Diagnosis, problems: &[gadfly_project::Problem]) -> Result<(), Code> {
+    let proposal = proposal(diagnosis);
+    let all = serde_json::json!({ "diagnosis": diagnosis, "problems": problems, "proposal": proposal });
+    print::out(&all.to_string())
+}
+
+fn proposal(diagnosis: &Diagnosis) -> String {
+    match doctor::proposal(diagnosis) {
+        found if found.is_empty() => NOTHING_FOUND.to_owned(),
+        found => starter(&found),
+    }
+}
+
+fn in_words(diagnosis: &Diagnosis, context: &Context) -> Result<(), Code> {
+    let mut lines: Vec<String> = Vec::new();
+    let heading = |text: &str| format!("{}", text.bold());
+    lines.push(heading("This machine"));
+    let system = &diagnosis.system;
+    let note = system.note.map(|n| format!(" ({n})")).unwrap_or_default();
+    lines.push(mark(true, &format!("{} {}{note}", system.os, system.arch)));
+    lines.push(match &system.no_process_agents {
+        None => mark(true, "command agents can be started and are cleaned up after"),
+        Some(why) => mark(false, &format!("command agents cannot be started: {why}")),
+    });
+    for program in &diagnosis.programs {
+        if let Some(path) = &program.path {
+            let path = safe::line(&path.display().to_string(), 200);
+            lines.push(mark(true, &format!("{path}: {}", program.note)));
+        }
+    }
+    let missing: Vec<&str> =
+        diagnosis.programs.iter().filter(|p| p.path.is_none()).map(|p| p.name).collect();
+    lines.push(format!("  – not in PATH: {}", missing.join(", ")));
+
+    lines.push(heading("\nModels"));
+    for server in &diagnosis.servers {
+        let models: Vec<&str> = server.models.iter().take(MODELS).map(String::as_str).collect();
+        let models = if models.is_empty() { "no model yet".to_owned() } else { models.join(", ") };
+        lines.push(mark(true, &safe::line(&format!("{} on {}: {models}", server.vendor, server.base_url), 300)));
+    }
+    if diagnosis.servers.is_empty() {
+        lines.push("  – no local model server answers (Ollama 11434, llama.cpp 8080, LM Studio 1234, vLLM 8000)".into());
+    }
+    let (set, unset): (Vec<_>, Vec<_>) = diagnosis.keys.iter().partition(|k| k.set);
+    lines.extend(set.iter().map(|k| mark(true, &format!("{} is set ({})", k.variable, k.vendor))));
+    let unset: Vec<&str> = unset.iter().map(|k| k.variable).collect();
+    lines.push(format!("  – not set: {}", unset.join(", ")));
+
+    lines.push(heading("\nThis project"));
+    lines.push(format!("  root {}", safe::line(&diagnosis.root.display().to_string(), 300)));
+    for place in &diagnosis.configs {
+        lines.push(format!("  {} configuration: {}", place.what, location(place)));
+    }
+    lines.push(store(diagnosis));
+    for agent in &diagnosis.agents {
+        let (good, why) = match &agent.state {
+            AgentState::Ready(why) => (Some(true), why),
+            AgentState::Untried(why) => (None, why),
+            AgentState::Broken(why) => (Some(false), why),
+        };
+        let text = format!("agent {} ({}, {}): {why}", agent.name, agent.kind, agent.sends_to);
+        let text = safe::line(&text, 400);
+        lines.push(good.map_or_else(|| format!("  ? {text}"), |good| mark(good, &text)));
+    }
+
+    lines.push(heading("\nTo uninstall, delete the binary and"));
+    lines.extend(diagnosis.leftovers.iter().map(|p| format!("  {} ({})", location(p), p.what)));
+    if context.config.agents.is_empty() {
+        lines.push(heading("\nFor gadfly.toml (`gadfly init` writes it)"));
+        lines.push(safe::block(&proposal(diagnosis)).trim_end().to_owned());
+    }
+    lines.iter().try_for_each(|line| print::out(line))
+}
+
+fn store(diagnosis: &Diagnosis) -> String {
+    let store = &diagnosis.store;
+    let path = safe::line(&store.path.display().to_string(), 300);
+    match (&store.problem, store.runs) {
+        (Some(problem), _) => mark(false, &format!("store {path}: {}", safe::line(problem, 300))),
+        (None, Some(runs)) => {
+            let kb = store.bytes.div_ceil(1024);
+            mark(true, &format!("store {path}: {runs} runs, {kb} KiB, format {}", store.format))
+        }
+        (None, None) => format!("  – store {path}: not there yet, the first run makes it"),
+    }
+}
+
+fn location(place: &Place) -> String {
+    let path = safe::line(&place.path.display().to_string(), 300);
+    if place.exists { path } else { format!("{path}, not there") }
+}
+
+fn mark(good: bool, text: &str) -> String {
+    if good { format!("  {} {text}", "✓".green()) } else { format!("  {} {text}", "✗".red()) }
+}

@@ -1,3 +1,60 @@
-//! stub
-use crate::context::Context; use crate::exit::{Code, OK};
-pub async fn init(_a: &crate::cli::Init, _c: &Context) -> Code { OK }
+//! `gadfly init`: a `gadfly.toml` from what this machine has. It never overwrites one.
+
+use std::fs::File;
+use std::io::{ErrorKind, Write as _};
+
+use gadfly_project::root::CONFIG_NAME;
+use gadfly_project::starter::{Found, starter};
+use gadfly_runtime::doctor::{self, NOTHING_FOUND};
+
+use crate::cli;
+use crate::context::Context;
+use crate::exit::{self, Code};
+use crate::output::{ask, error, print, safe, terminal};
+
+pub async fn init(args: &cli::Init, context: &Context) -> Code {
+    let path = context.root.dir.join(CONFIG_NAME);
+    let shown = path.display();
+    let taken = format!("{shown} is there already and stays as it is; `gadfly check` says what is wrong with it");
+    // A dangling link counts as well: it is somebody's.
+    if path.symlink_metadata().is_ok() {
+        return error::usage(&taken);
+    }
+    let env = std::env::vars().collect();
+    let diagnosis =
+        doctor::diagnose(&context.root, &context.config, &context.store(), &context.user, &env).await;
+    let found = doctor::proposal(&diagnosis);
+    let text = if found.is_empty() { NOTHING_FOUND.to_owned() } else { starter(&found) };
+    print::err(&format!("{shown}:\n"));
+    if let Err(code) = print::out(safe::block(&text).trim_end()) {
+        return code;
+    }
+    print::err("");
+    if !args.yes && !terminal::can_ask() {
+        return error::usage("nothing was written: nobody can be asked here; to write it: gadfly init --yes");
+    }
+    if !args.yes && !ask::yes("Write it?", true) {
+        print::err("nothing was written");
+        return exit::OK;
+    }
+    let written = File::create_new(&path).and_then(|mut file| file.write_all(text.as_bytes()));
+    match written {
+        Ok(()) => {
+            print::err(&format!("written: {shown}"));
+            print::err(next_step(&found));
+            exit::OK
+        }
+        Err(e) if e.kind() == ErrorKind::AlreadyExists => error::usage(&taken),
+        Err(e) => error::usage(&format!("{shown} cannot be written: {e}")),
+    }
+}
+
+fn next_step(found: &[Found]) -> &'static str {
+    if found.is_empty() {
+        "next: uncomment a worker in it, then gadfly run \"Write …\" --criterion \"at most 150 words\""
+    } else if found.iter().any(|f| f.model.is_none()) {
+        "next: put model names where it says CHOOSE-A-MODEL, then gadfly check"
+    } else {
+        "next: gadfly run \"Write …\" --criterion \"at most 150 words\""
+    }
+}

@@ -15,7 +15,33 @@ fn an_approved_draft_goes_to_standard_output_to_the_byte() {
     let project = Project::scripted(&["First", "Second\\nno newline at the end"], &[REJECT, APPROVE], "");
     let said = project.gadfly(&RUN);
     assert_eq!(said.out, "Second\nno newline at the end");
-    assert_snapshot!(said.masked(), @"");
+    assert_snapshot!(said.masked(), @r#"
+    exit 0
+    --- stdout
+    Second
+    no newline at the end⏎
+    --- stderr
+    worker  → this machine (writer, scripted)
+    critic  → this machine (judge, scripted)
+    cost    nothing
+    caps    3 rounds, 30 active minutes, 50 calls
+    round 1 of 3
+      worker writer is at work
+      draft: 5 bytes, 1 line
+      critic judge is at work
+      ✗ rejected by judge: 1 open item
+        1. name the sample size
+    round 2 of 3
+      worker writer is at work
+      draft: 28 bytes, +2 −1 lines
+      critic judge is at work
+      ✓ approved by judge
+
+    approved after 2 rounds
+      draft      on standard output
+      spent      $0.00, 0 tokens, 4 calls
+      run        [run]
+    "#);
 }
 
 #[test]
@@ -23,7 +49,26 @@ fn an_approved_draft_goes_to_its_file() {
     let project = Project::scripted(&["The draft"], &[APPROVE], "");
     let said = project.gadfly(&run_with(&["--out", "out.md"]));
     assert_eq!(project.read("out.md"), "The draft");
-    assert_snapshot!(said.masked(), @"");
+    assert_snapshot!(said.masked(), @r#"
+    exit 0
+    --- stdout
+    --- stderr
+    worker  → this machine (writer, scripted)
+    critic  → this machine (judge, scripted)
+    cost    nothing
+    caps    3 rounds, 30 active minutes, 50 calls
+    round 1 of 3
+      worker writer is at work
+      draft: 9 bytes, 1 line
+      critic judge is at work
+      ✓ approved by judge
+      saved [dir]/project/out.md
+
+    approved after 1 round
+      draft      [dir]/project/out.md
+      spent      $0.00, 0 tokens, 2 calls
+      run        [run]
+    "#);
 }
 
 #[test]
@@ -33,7 +78,41 @@ fn the_third_rejection_halts_and_the_draft_is_put_beside_the_file() {
     let said = project.gadfly(&run_with(&["--out", "out.md"]));
     assert_eq!(project.read("out.md"), "mine", "the file is not touched without approval");
     assert_eq!(project.read("out.md.unapproved"), "Three");
-    assert_snapshot!(said.masked(), @"");
+    assert_snapshot!(said.masked(), @r#"
+    exit 3
+    --- stdout
+    --- stderr
+    worker  → this machine (writer, scripted)
+    critic  → this machine (judge, scripted)
+    cost    nothing
+    caps    3 rounds, 30 active minutes, 50 calls
+    round 1 of 3
+      worker writer is at work
+      draft: 3 bytes, 1 line
+      critic judge is at work
+      ✗ rejected by judge: 1 open item
+        1. name the sample size
+    round 2 of 3
+      worker writer is at work
+      draft: 3 bytes, +1 −1 lines
+      critic judge is at work
+      ✗ rejected by judge: 1 open item
+        1. name the sample size
+    round 3 of 3
+      worker writer is at work
+      draft: 5 bytes, +1 −1 lines
+      critic judge is at work
+      ✗ rejected by judge: 1 open item
+        1. name the sample size
+      saved [dir]/project/out.md.unapproved
+
+    halted(cap) after 3 rounds: not approved
+      unresolved name the sample size
+      draft      [dir]/project/out.md.unapproved (not approved)
+      spent      $0.00, 0 tokens, 6 calls
+      run        [run]
+      go on      gadfly run --from [run]
+    "#);
 }
 
 #[test]
@@ -44,14 +123,42 @@ fn an_unapproved_draft_never_goes_to_standard_output() {
     assert_eq!(project.gadfly(&["show", &project.run_id(), "--draft"]).out, "One");
 }
 
-const NEW_ONLY: &str = "[STATUS: REJECTED]\\nAddressed from iteration 1:\\n- ✓ 1 the sample size is named\\n\
+const NEW_ONLY: &str = "[STATUS: REJECTED]\\nAddressed from iteration 1:\\n- ✓ 1: the sample size is named\\n\
                         Still unresolved:\\n- add a limitations paragraph";
 
 #[test]
 fn a_rejection_for_new_requirements_only_is_overruled_and_said_so() {
     let project = Project::scripted(&["One", "Two"], &[REJECT, NEW_ONLY], "");
     let said = project.gadfly(&RUN);
-    assert_snapshot!(said.masked(), @"");
+    assert_snapshot!(said.masked(), @r#"
+    exit 0
+    --- stdout
+    Two⏎
+    --- stderr
+    worker  → this machine (writer, scripted)
+    critic  → this machine (judge, scripted)
+    cost    nothing
+    caps    3 rounds, 30 active minutes, 50 calls
+    round 1 of 3
+      worker writer is at work
+      draft: 3 bytes, 1 line
+      critic judge is at work
+      ✗ rejected by judge: 1 open item
+        1. name the sample size
+    round 2 of 3
+      worker writer is at work
+      draft: 3 bytes, +1 −1 lines
+      critic judge is at work
+      ✗ rejected by judge: 1 open item
+        2. add a limitations paragraph
+      ✓ only new requirements: the rejection is overruled
+
+    approved (rejection overruled) after 2 rounds
+      note       add a limitations paragraph
+      draft      on standard output
+      spent      $0.00, 0 tokens, 4 calls
+      run        [run]
+    "#);
 }
 
 #[test]
@@ -65,7 +172,29 @@ fn overruling_can_be_turned_off() {
 fn an_unreadable_critic_leaves_the_run_unverified_and_a_resume_asks_it_again() {
     let project = Project::scripted(&["One"], &["Looks fine to me!", "Really fine!"], "");
     let said = project.gadfly(&RUN);
-    assert_snapshot!(said.masked(), @"");
+    assert_snapshot!(said.masked(), @r#"
+    exit 5
+    --- stdout
+    --- stderr
+    worker  → this machine (writer, scripted)
+    critic  → this machine (judge, scripted)
+    cost    nothing
+    caps    3 rounds, 30 active minutes, 50 calls
+    round 1 of 3
+      worker writer is at work
+      draft: 3 bytes, 1 line
+      critic judge is at work
+      ! judge cannot be read: the first line is not `[STATUS: APPROVED]` or `[STATUS: REJECTED]`; it is asked to restate
+      critic judge is at work
+      ! judge cannot be read: the first line is not `[STATUS: APPROVED]` or `[STATUS: REJECTED]`
+
+    unverified: no critic has judged the last draft
+      because    critic `judge`: two malformed replies: the first line is not `[STATUS: APPROVED]` or `[STATUS: REJECTED]`
+      draft      gadfly show [run] --draft (not approved)
+      spent      $0.00, 0 tokens, 3 calls
+      run        [run]
+      go on      gadfly resume [run]
+    "#);
     project.script("judge.toml", &["x", "x", APPROVE]);
     let again = project.gadfly(&["resume", &project.run_id()]);
     assert_eq!((again.code, again.out.as_str()), (0, "One"), "{}", again.err);
@@ -76,8 +205,25 @@ fn an_unreadable_critic_leaves_the_run_unverified_and_a_resume_asks_it_again() {
 fn a_call_that_failed_for_good_parks_the_run() {
     let project = Project::scripted(&["!unauthorised"], &[APPROVE], "");
     let said = project.gadfly(&RUN);
-    assert_snapshot!(said.masked(), @"");
-    project.script("writer.toml", &["One"]);
+    assert_snapshot!(said.masked(), @r#"
+    exit 1
+    --- stdout
+    --- stderr
+    worker  → this machine (writer, scripted)
+    critic  → this machine (judge, scripted)
+    cost    nothing
+    caps    3 rounds, 30 active minutes, 50 calls
+    round 1 of 3
+      worker writer is at work
+      ✗ worker writer failed: unauthorised: agent `writer` was scripted to be unauthorised
+
+    failed: a call failed for good
+      because    unauthorised: agent `writer` was scripted to be unauthorised
+      spent      $0.00, 0 tokens, 1 call
+      run        [run]
+      go on      gadfly resume [run]
+    "#);
+    project.script("writer.toml", &["!unauthorised", "One"]);
     assert_eq!(project.gadfly(&["resume", &project.run_id()]).out, "One");
 }
 
@@ -85,7 +231,25 @@ fn a_call_that_failed_for_good_parks_the_run() {
 fn a_run_out_of_budget_goes_on_with_more() {
     let project = Project::scripted(&["One"], &[APPROVE], "[budget]\ncalls = 1\n");
     let said = project.gadfly(&RUN);
-    assert_snapshot!(said.masked(), @"");
+    assert_snapshot!(said.masked(), @r#"
+    exit 6
+    --- stdout
+    --- stderr
+    worker  → this machine (writer, scripted)
+    critic  → this machine (judge, scripted)
+    cost    nothing
+    caps    3 rounds, 30 active minutes, 1 calls
+    round 1 of 3
+      worker writer is at work
+      draft: 3 bytes, 1 line
+
+    out of budget
+      because    the run has a cap of 1 calls, used up
+      draft      gadfly show [run] --draft (not approved)
+      spent      $0.00, 0 tokens, 1 call
+      run        [run]
+      go on      gadfly resume [run] --calls 2
+    "#);
     let run = project.run_id();
     assert_eq!(project.gadfly(&["resume", &run]).code, 6, "without more it is where it was");
     let again = project.gadfly(&["resume", &run, "--calls", "5"]);
@@ -98,7 +262,31 @@ fn improving_a_file_begins_with_the_critic_and_replaces_it_on_approval() {
     project.write("paper.md", "Mine");
     let said = project.gadfly(&run_with(&["--draft", "paper.md"]));
     assert_eq!(project.read("paper.md"), "Better");
-    assert_snapshot!(said.masked(), @"");
+    assert_snapshot!(said.masked(), @r#"
+    exit 0
+    --- stdout
+    --- stderr
+    worker  → this machine (writer, scripted)
+    critic  → this machine (judge, scripted)
+    cost    nothing
+    caps    3 rounds, 30 active minutes, 50 calls
+    round 1 of 3
+      your draft: 4 bytes, 1 line
+      critic judge is at work
+      ✗ rejected by judge: 1 open item
+        1. name the sample size
+    round 2 of 3
+      worker writer is at work
+      draft: 6 bytes, +1 −1 lines
+      critic judge is at work
+      ✓ approved by judge
+      saved [dir]/project/paper.md
+
+    approved after 2 rounds
+      draft      [dir]/project/paper.md
+      spent      $0.00, 0 tokens, 3 calls
+      run        [run]
+    "#);
 }
 
 #[test]
@@ -107,7 +295,7 @@ fn a_file_changed_meanwhile_is_left_alone() {
     project.write("out.md", "old");
     assert_eq!(project.gadfly(&run_with(&["--out", "out.md"])).code, 5);
     project.write("out.md", "edited meanwhile");
-    project.script("judge.toml", &[APPROVE]);
+    project.script("judge.toml", &["!unavailable", APPROVE]);
     let again = project.gadfly(&["resume", &project.run_id()]);
     assert_ne!(again.code, 0, "{}", again.err);
     assert_eq!(project.read("out.md"), "edited meanwhile");
@@ -139,7 +327,30 @@ fn with_names_a_file_both_agents_read() {
 fn a_dry_run_shows_the_brief_and_leaves_nothing_behind() {
     let project = Project::scripted(&["One"], &[APPROVE], "");
     let said = project.gadfly(&run_with(&["--dry-run"]));
-    assert_snapshot!(said.masked(), @"");
+    assert_snapshot!(said.masked(), @r#"
+    exit 0
+    --- stdout
+    You are the worker in a worker–critic loop. Produce the draft the task asks for. A critic who sees only your draft and the rubric will judge it against every rubric item.
+
+    Reply with the draft itself and nothing else: no preamble, no remarks about your work, no assessment of it.
+
+    Task: Write the abstract
+    Phase: general
+    Rubric:
+    - at most 150 words
+
+    Mode: Initial Draft
+    --- stderr
+    worker  → this machine (writer, scripted)
+    critic  → this machine (judge, scripted)
+    cost    nothing
+    caps    3 rounds, 30 active minutes, 50 calls
+
+    the first brief, to worker writer:
+
+
+    dry run: nothing was sent and nothing recorded
+    "#);
     assert!(!project.path(".gadfly").exists());
     // The check can fail: a real run does leave something.
     project.gadfly(&RUN);
@@ -177,7 +388,7 @@ fn json_is_one_event_per_line_and_nothing_else() {
     let lines: Vec<serde_json::Value> =
         said.out.lines().map(|l| serde_json::from_str(l).unwrap_or_else(|e| panic!("{e}: {l}"))).collect();
     let names: Vec<&str> = lines.iter().filter_map(|l| l["event"].as_str()).collect();
-    assert_snapshot!(names.join(" "), @"");
+    assert_snapshot!(names.join(" "), @"node_started round_started effect_requested charged draft_made effect_requested charged reviewed round_started effect_requested charged draft_made effect_requested charged reviewed");
     let last = lines.last().unwrap();
     assert_eq!((last["outcome"].as_str(), last["exit"].as_u64()), (Some("approved"), Some(0)));
     assert_eq!(last["draft"].as_str(), Some("Two"));

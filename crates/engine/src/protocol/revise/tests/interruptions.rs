@@ -347,12 +347,12 @@ fn cancelling_while_the_approved_draft_is_saved_is_too_late() {
 }
 
 #[test]
-fn a_host_that_stops_a_call_by_itself_parks_the_run() {
+fn a_host_that_stops_a_call_by_itself_leaves_the_run_interrupted() {
     let mut t = Table::new().saving().start();
     t.replies(Reply::Cancelled { sent: false });
-    assert_eq!(t.class(), "waiting(paused)");
+    assert_eq!(t.class(), "going");
     t.resume().says("It is far.").says(YES).replies(Reply::Cancelled { sent: false });
-    assert_eq!(t.class(), "waiting(paused)");
+    assert_eq!(t.class(), "going");
     t.resume().saved();
     assert_eq!(t.class(), "approved");
 }

@@ -1,0 +1,136 @@
+//! Runs under way: cancelled, owned, interrupted.
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::Child;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::support::{APPROVE, Project};
+
+const RUN: [&str; 5] = ["run", "Write the abstract", "--criterion", "at most 150 words", "--json"];
+
+/// A run whose critic never answers, and its id, once that critic has been called.
+fn hanging(project: &Project) -> (Child, BufReader<std::process::ChildStdout>, String) {
+    let mut child = project.spawn(&RUN);
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    loop {
+        line.clear();
+        assert!(out.read_line(&mut line).unwrap() > 0, "the run ended before its critic was called");
+        let event: serde_json::Value = serde_json::from_str(&line).unwrap();
+        if event["event"] == "effect_requested" && event["data"]["kind"]["turn"]["role"] == "critic" {
+            let run = event["run"].as_str().unwrap().to_owned();
+            return (child, out, run);
+        }
+    }
+}
+
+fn project() -> Project {
+    Project::scripted(&["One"], &["!hang"], "")
+}
+
+#[test]
+fn a_run_is_cancelled_from_another_process() {
+    let project = project();
+    let (mut child, mut out, run) = hanging(&project);
+    let said = project.gadfly(&["cancel", &run]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    let mut rest = String::new();
+    out.read_to_string(&mut rest).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(7), "{rest}");
+    assert_eq!(project.states(), ["aborted"]);
+    assert_eq!(project.gadfly(&["resume", &run]).code, 2, "an aborted run is over");
+}
+
+#[test]
+fn a_parked_run_is_cancelled_here_and_now() {
+    let project = Project::scripted(&["One"], &["!unavailable"], "");
+    assert_eq!(project.gadfly(&RUN).code, 5);
+    let run = project.run_id();
+    assert_eq!(project.gadfly(&["pause", &run]).code, 2, "nobody drives it, so there is nothing to pause");
+    let said = project.gadfly(&["cancel", &run]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert_eq!(project.states(), ["aborted"]);
+}
+
+#[test]
+fn a_run_belongs_to_the_process_that_drives_it() {
+    let project = project();
+    let (mut child, mut out, run) = hanging(&project);
+    let said = project.gadfly(&["resume", &run]);
+    assert_eq!(said.code, 2, "{}", said.err);
+    assert!(said.err.contains(&format!("process {}", child.id())), "{}", said.err);
+    assert_eq!(project.gadfly(&["runs", "rm", &run]).code, 2);
+    assert_eq!(project.states(), ["running"]);
+    project.gadfly(&["cancel", &run]);
+    out.read_to_string(&mut String::new()).unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn a_pause_waits_for_the_call_and_resume_goes_on() {
+    let project = project();
+    let (mut child, mut out, run) = hanging(&project);
+    let said = project.gadfly(&["pause", &run]);
+    assert!(said.code == 0 && said.err.contains("gadfly resume"), "{}", said.err);
+    // The call never ends by itself here; what matters is that the pause did not end the run.
+    assert_eq!(project.states(), ["running"]);
+    project.gadfly(&["cancel", &run]);
+    out.read_to_string(&mut String::new()).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(7));
+}
+
+#[test]
+fn an_interrupted_run_is_resumed_without_repeating_what_is_recorded() {
+    let project = project();
+    let (mut child, mut out, run) = hanging(&project);
+    let pid = Pid::from_child(&child);
+    let mut err = BufReader::new(child.stderr.take().unwrap());
+    kill_process(pid, Signal::INT).unwrap();
+    let mut line = String::new();
+    while !line.contains("stopping: ") {
+        line.clear();
+        assert!(err.read_line(&mut line).unwrap() > 0, "the first signal was not noticed");
+    }
+    kill_process(pid, Signal::INT).unwrap();
+    let mut rest = String::new();
+    out.read_to_string(&mut rest).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{rest}");
+    let last: serde_json::Value = serde_json::from_str(rest.lines().last().unwrap()).unwrap();
+    assert_eq!((last["outcome"].as_str(), last["exit"].as_u64()), (Some("interrupted"), Some(130)));
+
+    assert_eq!(project.states(), ["interrupted"]);
+    project.script("judge.toml", &[APPROVE, APPROVE]);
+    let said = project.gadfly(&["resume", &run]);
+    assert_eq!((said.code, said.out.as_str()), (0, "One"), "{}", said.err);
+    assert!(!said.err.contains("worker writer is at work"), "{}", said.err);
+}
+
+#[test]
+fn a_killed_run_is_followed_to_where_it_got() {
+    let project = project();
+    let (mut child, _out, run) = hanging(&project);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let said = project.gadfly(&["follow", &run]);
+    assert_eq!(said.code, 130, "{}", said.err);
+    assert!(said.err.contains("draft: 3 bytes") && said.err.contains("gadfly resume"), "{}", said.err);
+}
+
+#[test]
+fn a_run_is_followed_from_another_process_to_its_end() {
+    let project = project();
+    let (mut child, mut out, run) = hanging(&project);
+    let mut follower = project.spawn(&["follow", &run, "--json"]);
+    let mut followed = BufReader::new(follower.stdout.take().unwrap());
+    let mut line = String::new();
+    followed.read_line(&mut line).unwrap();
+    assert!(line.contains("node_started"), "history comes first: {line}");
+    project.gadfly(&["cancel", &run]);
+    out.read_to_string(&mut String::new()).unwrap();
+    child.wait().unwrap();
+    let mut rest = String::new();
+    followed.read_to_string(&mut rest).unwrap();
+    assert_eq!(follower.wait().unwrap().code(), Some(7), "{rest}");
+    assert!(rest.contains("cancel_requested"), "{rest}");
+}
