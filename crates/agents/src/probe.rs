@@ -93,7 +93,8 @@ mod tests {
 
     #[tokio::test]
     async fn another_machine_is_never_asked() {
-        for url in ["http://10.255.255.1/v1", "https://api.openai.com/v1", "http://localhost.example/v1", "x"] {
+        for url in ["http://10.255.255.1/v1", "https://api.openai.com/v1", "http://localhost.example/v1", "x"]
+        {
             assert_eq!(models(url).await, Err(ProbeError::NotLocal), "{url}");
         }
     }

@@ -72,11 +72,11 @@ impl Rival {
     async fn drive(&self, run: u32, task: &str) -> Result<(), Fault> {
         let mut body = request("worker", &format!("{DRAFT}{task}Mode: Initial Draft\n"))?;
         self.record(run, 0, &[&body]).await?;
-        let (mut before, mut draft) = (String::new(), String::new());
+        let mut draft = String::new();
         for seq in 1..=6_u32 {
             let reply = self.call(body).await?;
             body = if seq % 2 == 1 {
-                before = std::mem::replace(&mut draft, reply.clone());
+                let before = std::mem::replace(&mut draft, reply.clone());
                 let head = format!("{CRITIC}Iteration: {}\n\n{task}", seq.div_ceil(2));
                 request("critic:R,R,A", &format!("{head}Before:\n{before}\nDraft:\n{draft}\n"))?
             } else if reply.starts_with("[STATUS: APPROVED]") {
@@ -144,7 +144,7 @@ fn write(db: &Path, entries: &Receiver<Entry>) -> Result<(), Fault> {
             }
         }
         conn.prepare_cached("COMMIT")?.execute([])?;
-        batch.into_iter().for_each(|(.., durable)| drop(durable.send(())));
+        batch.into_iter().for_each(|(.., durable)| durable.send(()).unwrap_or(()));
     }
     Ok(())
 }

@@ -30,7 +30,9 @@ pub fn trust(context: &Context, agents: &[&str], agreed: bool) -> Result<(), Cod
         consent::wanted(&missing).iter().for_each(|line| print::err(line));
         if !terminal::can_ask() {
             let again = command_line(std::env::args().skip(1));
-            return Err(error::usage(&format!("you have not agreed to this yet. To agree, once:\n  {again} --trust")));
+            return Err(error::usage(&format!(
+                "you have not agreed to this yet. To agree, once:\n  {again} --trust"
+            )));
         }
         if !ask::yes("Allow this here from now on?", false) {
             return Err(error::usage("not allowed, so nothing was started"));
@@ -61,7 +63,11 @@ pub fn start(said: &Consent, yes: bool) -> Result<(), Code> {
 fn command_line(args: impl Iterator<Item = String>) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
     let quoted = args.map(|arg| {
-        if !arg.is_empty() && arg.chars().all(plain) { arg } else { format!("'{}'", arg.replace('\'', r"'\''")) }
+        if !arg.is_empty() && arg.chars().all(plain) {
+            arg
+        } else {
+            format!("'{}'", arg.replace('\'', r"'\''"))
+        }
     });
     std::iter::once("gadfly".to_owned()).chain(quoted).collect::<Vec<_>>().join(" ")
 }

@@ -32,6 +32,17 @@ impl Context {
         Self { global, root, config, problems, user }
     }
 
+    /// The same place under another configuration.
+    pub fn with(&self, config: Config) -> Self {
+        Self {
+            global: self.global.clone(),
+            root: self.root.clone(),
+            config,
+            problems: Vec::new(),
+            user: UserDirs::from_env(),
+        }
+    }
+
     pub fn store(&self) -> PathBuf {
         self.global.store.clone().unwrap_or_else(|| self.root.store.clone())
     }
@@ -72,7 +83,8 @@ pub fn find(journal: &Journal, typed: &str) -> Result<RunId, Code> {
             let filter = ListFilter { limit: COMPARED, ..ListFilter::default() };
             let runs = journal.list(&filter).unwrap_or_default();
             let ids: Vec<&str> = runs.iter().map(|s| s.run.as_str()).collect();
-            let near = suggest::nearest(&typed, ids).map(|id| format!(" Did you mean `{id}`?")).unwrap_or_default();
+            let near =
+                suggest::nearest(&typed, ids).map(|id| format!(" Did you mean `{id}`?")).unwrap_or_default();
             output::error::usage(&format!("no run starts with `{typed}`.{near} `gadfly runs` lists them"))
         }
         other @ FindError::Ambiguous { .. } => output::error::usage(&other.to_string()),

@@ -7,6 +7,7 @@ mod context;
 mod exit;
 mod interrupts;
 mod output;
+mod proposal;
 mod session;
 mod typing;
 

@@ -90,7 +90,9 @@ impl Session<'_> {
     fn asks(&self, update: &Update) -> Option<EffectId> {
         let Update::Record { record, .. } = update else { return None };
         match &record.step.outcome {
-            Some(Outcome::Waiting(Waiting::Question { effect } | Waiting::Approval { effect })) if self.attended => {
+            Some(Outcome::Waiting(Waiting::Question { effect } | Waiting::Approval { effect }))
+                if self.attended =>
+            {
                 Some(effect.clone())
             }
             _ => None,
@@ -102,7 +104,10 @@ impl Session<'_> {
         view.say("");
         safe::block(&brief).lines().for_each(|line| view.say(&format!("  │ {line}")));
         view.say("");
-        view.say(&format!("You are the {}. Type the answer and end it with a line that has only a dot,", turn.role.name()));
+        view.say(&format!(
+            "You are the {}. Type the answer and end it with a line that has only a dot,",
+            turn.role.name()
+        ));
         view.say(&format!("or answer from another terminal: gadfly answer {}", self.run));
         Some(turn.role)
     }
@@ -140,11 +145,12 @@ impl Session<'_> {
             Err(e) => return error::fault(&e.to_string()),
         };
         let approved = matches!(outcome, Some(Outcome::Approved { .. })) && state.summary.out.is_none();
-        let draft = match state.summary.last_draft.filter(|_| approved).map(|d| self.gadfly.journal().text(&d)) {
-            Some(Ok(text)) => text,
-            Some(Err(e)) => return error::fault(&e.to_string()),
-            None => None,
-        };
+        let draft =
+            match state.summary.last_draft.filter(|_| approved).map(|d| self.gadfly.journal().text(&d)) {
+                Some(Ok(text)) => text,
+                Some(Err(e)) => return error::fault(&e.to_string()),
+                None => None,
+            };
         if self.context.global.json {
             return match print::out(&events::of_outcome(&self.run, outcome, draft.as_deref(), code)) {
                 Ok(()) | Err(exit::OK) => code,
@@ -188,14 +194,17 @@ pub fn refuse(context: &Context, run: &RunId, why: ResumeError) -> Code {
             error::usage(&why_agents(run));
             problems::refuse(&found, &context.root.dir)
         }
-        ResumeError::Ended { .. } | ResumeError::Claim(ClaimError::NotFound(_) | ClaimError::Owned { .. }) => {
+        ResumeError::Ended { .. }
+        | ResumeError::Claim(ClaimError::NotFound(_) | ClaimError::Owned { .. }) => {
             error::usage(&why.to_string())
         }
         ResumeError::Drive(DriveError::Journal(_) | DriveError::Closed) => {
             error::fault(&format!("{why}\nnothing is lost: gadfly resume {run}"))
         }
         ResumeError::Drive(DriveError::Refused(_)) => error::usage(&why.to_string()),
-        ResumeError::Claim(_) | ResumeError::Read(_) | ResumeError::Replay { .. } => error::fault(&why.to_string()),
+        ResumeError::Claim(_) | ResumeError::Read(_) | ResumeError::Replay { .. } => {
+            error::fault(&why.to_string())
+        }
     }
 }
 

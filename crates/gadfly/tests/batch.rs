@@ -105,7 +105,10 @@ async fn every_task_is_approved_and_has_one_whole_line() {
     let lines = project.lines();
     assert_eq!(lines.len(), 20);
     for line in &lines {
-        assert_eq!((&line["outcome"], &line["rounds"], &line["calls"]), (&"approved".into(), &3.into(), &6.into()));
+        assert_eq!(
+            (&line["outcome"], &line["rounds"], &line["calls"]),
+            (&"approved".into(), &3.into(), &6.into())
+        );
         assert!(line["draft"].as_str().is_some_and(|d| !d.is_empty()), "{line}");
         let keys: BTreeSet<&str> = line.as_object().unwrap().keys().map(String::as_str).collect();
         assert_eq!(keys, BTreeSet::from(["id", "run", "outcome", "rounds", "calls", "draft"]));
@@ -213,12 +216,8 @@ async fn killed_at_any_point_it_goes_on_where_it_was() {
         let server = server(Duration::from_millis(2)).await;
         let project = Project::over(&server, "worker", "critic:R,A");
         project.tasks(ids(TASKS));
-        let mut child = project
-            .command(&["--jobs", "6"])
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+        let mut child =
+            project.command(&["--jobs", "6"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         while server.calls().total < kill_at {
             assert!(child.try_wait().unwrap().is_none(), "it ended before the kill");
             tokio::time::sleep(Duration::from_millis(1)).await;
@@ -292,7 +291,8 @@ async fn a_parked_task_is_resumed_once_its_agent_answers() {
 
 fn priced(server: &Server, usd_per_million: &str) -> Project {
     let project = Project::over(server, "worker", "critic:A");
-    let price = format!("price = {{ input = {usd_per_million}, output = {usd_per_million} }}\nmax_tokens = 1000\n");
+    let price =
+        format!("price = {{ input = {usd_per_million}, output = {usd_per_million} }}\nmax_tokens = 1000\n");
     let config = fs::read_to_string(project.path("gadfly.toml")).unwrap();
     let priced = config.replace("kind = \"openai\"\n", &format!("kind = \"openai\"\n{price}"));
     fs::write(project.path("gadfly.toml"), priced).unwrap();
@@ -358,7 +358,8 @@ async fn an_interrupt_keeps_the_results_and_names_the_way_on() {
     let server = server(Duration::from_millis(3)).await;
     let project = Project::over(&server, "worker", "critic:R,A");
     project.tasks(ids(60));
-    let child = project.command(&["--jobs", "4"]).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let child =
+        project.command(&["--jobs", "4"]).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     while server.calls().total < 30 {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }

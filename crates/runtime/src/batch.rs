@@ -9,8 +9,6 @@ mod jobs;
 mod results;
 mod survey;
 mod template;
-#[cfg(test)]
-mod tests;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -116,7 +114,9 @@ impl Batch {
         let scan = tasks::scan(tasks::open(&request.tasks).map_err(|p| vec![p])?);
         let mut problems = scan.problems;
         if request.jobs == 0 {
-            problems.push(Problem::error("--jobs is 0").help("give how many loops may run at once, like --jobs 4"));
+            problems.push(
+                Problem::error("--jobs is 0").help("give how many loops may run at once, like --jobs 4"),
+            );
         }
         if same_file(&request.tasks, &request.out) {
             let message = format!("{} holds the tasks, results cannot go there", request.out.display());

@@ -114,13 +114,7 @@ pub enum AgentState {
 }
 
 /// Looks around. `env` is the environment as this process has it.
-pub async fn diagnose(
-    root: &Root,
-    config: &Config,
-    store: &Path,
-    user: &UserDirs,
-    env: &Env,
-) -> Diagnosis {
+pub async fn diagnose(root: &Root, config: &Config, store: &Path, user: &UserDirs, env: &Env) -> Diagnosis {
     let mut agents = Vec::new();
     for agent in config.agents.values() {
         let state = agent_state(agent, &root.dir, env).await;

@@ -35,7 +35,10 @@ impl LogFile {
     pub fn follow(&mut self, record: &Record) {
         self.log.apply(record);
         let round_over = record.step.events.iter().any(|e| {
-            matches!(e.what, Happened::Reviewed { .. } | Happened::ReplyMalformed { .. } | Happened::CallFailed { .. })
+            matches!(
+                e.what,
+                Happened::Reviewed { .. } | Happened::ReplyMalformed { .. } | Happened::CallFailed { .. }
+            )
         });
         if !round_over && record.step.outcome.is_none() {
             return;

@@ -108,7 +108,9 @@ fn agree(args: &cli::Batch, flags: &Flags, context: &Context) -> Result<(), Code
         return Ok(());
     }
     print::err("This project's files want to:");
-    consent::wanted(&missing).iter().for_each(|line| print::err(line));
+    for line in consent::wanted(&missing) {
+        print::err(&line);
+    }
     let agreed = args.flags.trust || (terminal::can_ask() && ask::yes("Trust them from now on?", false));
     if !agreed {
         let message = format!("nothing was started; to agree: {} --trust", command_line());
@@ -138,7 +140,9 @@ fn raise_limits(jobs: usize) {
 
 fn announce(batch: &Batch, jobs: usize) {
     let survey = &batch.survey;
-    consent::lines(&batch.consent).iter().for_each(|line| print::err(line));
+    for line in consent::lines(&batch.consent) {
+        print::err(&line);
+    }
     let ended: usize = survey.ended.values().sum();
     let parts = [
         (survey.to_start, "to start"),
@@ -283,7 +287,8 @@ fn of_label(label: &str) -> Code {
 
 /// This command, as a shell would need it.
 fn command_line() -> String {
-    let plain = |w: &str| !w.is_empty() && w.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c));
+    let plain =
+        |w: &str| !w.is_empty() && w.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c));
     let words = std::env::args().enumerate().map(|(n, word)| match (n, plain(&word)) {
         (0, _) => "gadfly".to_owned(),
         (_, true) => word,

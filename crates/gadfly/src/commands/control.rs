@@ -21,13 +21,18 @@ pub async fn cancel(args: &RunName, context: &Context) -> Code {
 async fn control(args: &RunName, context: &Context, wanted: Control) -> Result<Code, Code> {
     let gadfly = context.open_existing()?;
     let run = find(gadfly.journal(), &args.run)?;
-    let done = gadfly.control(&run, wanted.clone(), "terminal").await.map_err(|e| refuse(context, &run, e))?;
+    let done =
+        gadfly.control(&run, wanted.clone(), "terminal").await.map_err(|e| refuse(context, &run, e))?;
     match done {
         Controlled::Asked if wanted == Control::Pause => {
-            print::err(&format!("asked: the run pauses after its calls under way; gadfly resume {run} goes on"));
+            print::err(&format!(
+                "asked: the run pauses after its calls under way; gadfly resume {run} goes on"
+            ));
         }
         Controlled::Asked => print::err("asked: the process that drives the run ends it"),
-        Controlled::Done(Ended::Outcome(outcome @ Outcome::Aborted)) => print::err(&format!("run {run} is {}", outcome.label())),
+        Controlled::Done(Ended::Outcome(outcome @ Outcome::Aborted)) => {
+            print::err(&format!("run {run} is {}", outcome.label()))
+        }
         Controlled::Done(other) => {
             let how = match &other {
                 Ended::Outcome(outcome) => outcome.label(),

@@ -57,18 +57,23 @@ fn in_words(diagnosis: &Diagnosis, context: &Context) -> Result<(), Code> {
             lines.push(mark(true, &format!("{path}: {}", program.note)));
         }
     }
-    let missing: Vec<&str> =
-        diagnosis.programs.iter().filter(|p| p.path.is_none()).map(|p| p.name).collect();
+    let missing: Vec<&str> = diagnosis.programs.iter().filter(|p| p.path.is_none()).map(|p| p.name).collect();
     lines.push(format!("  – not in PATH: {}", missing.join(", ")));
 
     lines.push(heading("\nModels"));
     for server in &diagnosis.servers {
         let models: Vec<&str> = server.models.iter().take(MODELS).map(String::as_str).collect();
         let models = if models.is_empty() { "no model yet".to_owned() } else { models.join(", ") };
-        lines.push(mark(true, &safe::line(&format!("{} on {}: {models}", server.vendor, server.base_url), 300)));
+        lines.push(mark(
+            true,
+            &safe::line(&format!("{} on {}: {models}", server.vendor, server.base_url), 300),
+        ));
     }
     if diagnosis.servers.is_empty() {
-        lines.push("  – no local model server answers (Ollama 11434, llama.cpp 8080, LM Studio 1234, vLLM 8000)".into());
+        lines.push(
+            "  – no local model server answers (Ollama 11434, llama.cpp 8080, LM Studio 1234, vLLM 8000)"
+                .into(),
+        );
     }
     let (set, unset): (Vec<_>, Vec<_>) = diagnosis.keys.iter().partition(|k| k.set);
     lines.extend(set.iter().map(|k| mark(true, &format!("{} is set ({})", k.variable, k.vendor))));

@@ -30,7 +30,8 @@ fn go(args: &crate::cli::Gc, context: &Context) -> Result<Code, Code> {
         print::out(run.as_str())?;
     }
     let blobs = usize::try_from(report.blobs).unwrap_or(usize::MAX);
-    let sum = format!("{}, {}, {}", counted(report.runs.len(), "run"), counted(blobs, "text"), size(report.bytes));
+    let sum =
+        format!("{}, {}, {}", counted(report.runs.len(), "run"), counted(blobs, "text"), size(report.bytes));
     if args.apply {
         print::err(&format!("removed {sum}"));
     } else {

@@ -15,7 +15,8 @@ use crate::output::{ask, error, print, safe, terminal};
 pub async fn init(args: &cli::Init, context: &Context) -> Code {
     let path = context.root.dir.join(CONFIG_NAME);
     let shown = path.display();
-    let taken = format!("{shown} is there already and stays as it is; `gadfly check` says what is wrong with it");
+    let taken =
+        format!("{shown} is there already and stays as it is; `gadfly check` says what is wrong with it");
     // A dangling link counts as well: it is somebody's.
     if path.symlink_metadata().is_ok() {
         return error::usage(&taken);

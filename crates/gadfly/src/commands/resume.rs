@@ -1,7 +1,7 @@
 //! `gadfly resume`: one run with raised limits, or every run that can go on.
 
-use gadfly_engine::input::What;
 use gadfly_engine::Limits;
+use gadfly_engine::input::What;
 use gadfly_journal::{ListFilter, RunId};
 use gadfly_project::Problem;
 use gadfly_runtime::Gadfly;

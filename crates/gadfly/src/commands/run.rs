@@ -15,11 +15,18 @@ use crate::exit::{self, Code};
 use crate::interrupts::Interrupts;
 use crate::output::{brief, consent, error, print, problems, safe, terminal};
 use crate::session::Session;
-use crate::agreement;
+use crate::{agreement, proposal};
 
 pub async fn run(args: Run, context: &Context) -> Code {
-    match go(args, context).await {
-        Ok(code) | Err(code) => code,
+    let unnamed = args.flags.worker.is_none() && args.flags.critic.is_none();
+    let nothing = context.config.agents.is_empty() && !context.problems.iter().any(Problem::is_error);
+    if !(unnamed && nothing && terminal::can_ask()) {
+        return go(args, context).await.unwrap_or_else(|code| code);
+    }
+    match proposal::take(context).await {
+        Ok(None) => go(args, context).await.unwrap_or_else(|code| code),
+        Ok(Some(config)) => go(args, &context.with(config)).await.unwrap_or_else(|code| code),
+        Err(code) => code,
     }
 }
 
@@ -101,7 +108,8 @@ fn request(args: &Run, context: &Context) -> Result<Request, Code> {
     }
     let mut criteria = Vec::new();
     for path in &args.rubric {
-        let items = rubric::read(path, Layer::Flags).map_err(|p| problems::refuse(&[p], &context.root.dir))?;
+        let items =
+            rubric::read(path, Layer::Flags).map_err(|p| problems::refuse(&[p], &context.root.dir))?;
         criteria.extend(items);
     }
     criteria.extend(args.criterion.iter().cloned().map(Sourced::flag));
@@ -126,7 +134,10 @@ pub fn read_stdin(what: &str) -> Result<String, Code> {
     let read = stdin().lock().take(file::LARGEST + 1).read_to_end(&mut bytes);
     read.map_err(|e| error::usage(&format!("{what} cannot be read from standard input: {e}")))?;
     if bytes.len() as u64 > file::LARGEST {
-        return Err(error::usage(&format!("{what} on standard input is longer than {} bytes", file::LARGEST)));
+        return Err(error::usage(&format!(
+            "{what} on standard input is longer than {} bytes",
+            file::LARGEST
+        )));
     }
     String::from_utf8(bytes).map_err(|_| error::usage(&format!("{what} on standard input is not UTF-8 text")))
 }
@@ -181,9 +192,15 @@ fn show_briefs(prepared: Prepared, json: bool) -> Result<Code, Code> {
     let step = engine.on(&input).map_err(|e| error::usage(&e.to_string()))?;
     for (turn, brief) in brief::asked(&step.effects, &engine) {
         if json {
-            print::out(&json!({ "dry_run": { "role": turn.role, "agent": turn.agent, "brief": brief } }).to_string())?;
+            print::out(
+                &json!({ "dry_run": { "role": turn.role, "agent": turn.agent, "brief": brief } }).to_string(),
+            )?;
         } else {
-            print::err(&format!("\nthe first brief, to {} {}:\n", turn.role.name(), safe::line(&turn.agent, 60)));
+            print::err(&format!(
+                "\nthe first brief, to {} {}:\n",
+                turn.role.name(),
+                safe::line(&turn.agent, 60)
+            ));
             print::out(safe::block(&brief).trim_end())?;
         }
     }

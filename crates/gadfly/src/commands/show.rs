@@ -97,10 +97,12 @@ fn round(round: &RoundState, of: u32) -> Result<(), Code> {
         }
         (None, _) => "not judged".yellow().to_string(),
     };
-    let draft = round.draft.map_or_else(|| "no draft".to_owned(), |_| format!("draft of {}", size(round.bytes)));
+    let draft =
+        round.draft.map_or_else(|| "no draft".to_owned(), |_| format!("draft of {}", size(round.bytes)));
     print::out(&format!("\nround {} of {of}: {draft}, {verdict}", round.round))?;
     for item in &round.open {
-        let since = if item.since < round.round { format!(" (since round {})", item.since) } else { String::new() };
+        let since =
+            if item.since < round.round { format!(" (since round {})", item.since) } else { String::new() };
         print::out(&format!("  {}. {}{since}", item.number, safe::line(&item.text, 600)))?;
     }
     if !round.addressed.is_empty() {

@@ -11,7 +11,8 @@ pub fn welcome(context: &Context) -> Code {
 }
 
 fn lines(context: &Context) -> Vec<String> {
-    let mut lines = vec!["gadfly: an independent critic between an agent's work and your repository.".to_owned()];
+    let mut lines =
+        vec!["gadfly: an independent critic between an agent's work and your repository.".to_owned()];
     let config = &context.config;
     let errors = context.problems.iter().filter(|p| p.is_error()).count();
     let agents: Vec<String> = config.agents.keys().map(|n| safe::line(n, 40)).collect();

@@ -18,7 +18,11 @@ pub fn asked<'a>(effects: &'a [Effect], engine: &Engine) -> Vec<(&'a Turn, Strin
 }
 
 /// The question a recorded run asks a person: who is asked, and what.
-pub fn question(journal: &Journal, run: &RunId, effect: &EffectId) -> Result<Option<(Turn, String)>, ReadError> {
+pub fn question(
+    journal: &Journal,
+    run: &RunId,
+    effect: &EffectId,
+) -> Result<Option<(Turn, String)>, ReadError> {
     let mut texts = Texts::default();
     let mut found = None;
     for record in journal.replay(run) {

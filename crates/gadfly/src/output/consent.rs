@@ -5,6 +5,7 @@ use gadfly_project::trust::TrustEntry;
 use gadfly_runtime::consent::{Consent, Recipient};
 
 use super::safe;
+use super::table::counted;
 
 pub fn lines(consent: &Consent) -> Vec<String> {
     let mut lines: Vec<String> = consent.recipients.iter().map(recipient).collect();
@@ -15,9 +16,12 @@ pub fn lines(consent: &Consent) -> Vec<String> {
         (true, money) => format!("≥ {money}: not every price is known"),
     };
     lines.push(format!("cost    {worst}"));
-    lines.push(format!("caps    {} rounds{}", consent.rounds, caps(&consent.limits)));
+    lines.push(format!("caps    {}{}", counted(consent.rounds as usize, "round"), caps(&consent.limits)));
     if consent.same_model {
-        lines.push("warning: worker and critic are the same model; a critic of another maker sees other things".into());
+        lines.push(
+            "warning: worker and critic are the same model; a critic of another maker sees other things"
+                .into(),
+        );
     }
     lines
 }
@@ -34,24 +38,31 @@ fn caps(limits: &Limits) -> String {
         limits.money.map(|m| format!(", {m}")),
         limits.tokens.map(|n| format!(", {n} tokens")),
         limits.active_ms.map(|ms| format!(", {} active minutes", ms / 60_000)),
-        limits.calls.map(|n| format!(", {n} calls")),
+        limits.calls.map(|n| format!(", {}", counted(n as usize, "call"))),
     ];
     caps.into_iter().flatten().collect()
 }
 
 /// Something leaves this machine, or may cost money.
 pub fn needs_a_word(consent: &Consent) -> bool {
-    consent.open_ended || consent.worst_case.0 > 0 || consent.recipients.iter().any(|r| !stays_here(&r.sends_to))
+    consent.open_ended
+        || consent.worst_case.0 > 0
+        || consent.recipients.iter().any(|r| !stays_here(&r.sends_to))
 }
 
 fn stays_here(host: &str) -> bool {
-    host == "this machine" || host == "localhost" || host == "[::1]" || host == "::1" || host.starts_with("127.")
+    host == "this machine"
+        || host == "localhost"
+        || host == "[::1]"
+        || host == "::1"
+        || host.starts_with("127.")
 }
 
 /// What a project's files want to be allowed, one line each.
 pub fn wanted(entries: &[TrustEntry]) -> Vec<String> {
     let line = |e: &TrustEntry| {
-        let place = e.place.as_ref().map(|p| format!(" ({})", safe::line(&p.to_string(), 200))).unwrap_or_default();
+        let place =
+            e.place.as_ref().map(|p| format!(" ({})", safe::line(&p.to_string(), 200))).unwrap_or_default();
         format!("  {}{place}", e.text)
     };
     entries.iter().map(line).collect()

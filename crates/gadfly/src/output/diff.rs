@@ -20,12 +20,18 @@ pub fn changed_lines(old: &str, new: &str) -> (usize, usize) {
 /// A unified diff; on a terminal the words that changed stand out.
 pub fn unified(old: &str, new: &str, old_name: &str, new_name: &str) -> Vec<String> {
     let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(old, new);
-    let mut lines = vec![format!("--- {old_name}").bold().to_string(), format!("+++ {new_name}").bold().to_string()];
+    let mut lines =
+        vec![format!("--- {old_name}").bold().to_string(), format!("+++ {new_name}").bold().to_string()];
     for group in diff.grouped_ops(3) {
         let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
-        let span = |a: std::ops::Range<usize>, b: std::ops::Range<usize>| format!("{},{}", a.start + 1, b.end - a.start);
-        let head =
-            format!("@@ -{} +{} @@", span(first.old_range(), last.old_range()), span(first.new_range(), last.new_range()));
+        let span = |a: std::ops::Range<usize>, b: std::ops::Range<usize>| {
+            format!("{},{}", a.start + 1, b.end - a.start)
+        };
+        let head = format!(
+            "@@ -{} +{} @@",
+            span(first.old_range(), last.old_range()),
+            span(first.new_range(), last.new_range())
+        );
         lines.push(head.cyan().to_string());
         for op in &group {
             for change in diff.iter_inline_changes(op) {

@@ -24,7 +24,9 @@ pub fn block(state: &RunState, outcome: Option<&Outcome>, draft: DraftIs) -> Vec
     match outcome {
         None => {}
         Some(Outcome::Approved { notes, .. }) => notes.iter().for_each(|n| say("note", safe::line(n, 600))),
-        Some(Outcome::Halted { open, .. }) => open.iter().for_each(|item| say("unresolved", safe::line(item, 600))),
+        Some(Outcome::Halted { open, .. }) => {
+            open.iter().for_each(|item| say("unresolved", safe::line(item, 600)))
+        }
         Some(Outcome::Unverified { reason, .. }) => say("because", safe::line(reason, 600)),
         Some(Outcome::OutOfBudget { shortage }) => say("because", safe::line(&shortage.to_string(), 600)),
         Some(Outcome::Failed { failure }) => say("because", safe::line(&failure.to_string(), 600)),
@@ -57,7 +59,9 @@ fn headline(state: &RunState, outcome: Option<&Outcome>) -> String {
     let rounds = counted(state.summary.rounds as usize, "round");
     match outcome {
         None => "interrupted: nothing is lost".yellow().bold().to_string(),
-        Some(Outcome::Approved { overruled: false, .. }) => format!("approved after {rounds}").green().bold().to_string(),
+        Some(Outcome::Approved { overruled: false, .. }) => {
+            format!("approved after {rounds}").green().bold().to_string()
+        }
         Some(Outcome::Approved { overruled: true, .. }) => {
             format!("approved (rejection overruled) after {rounds}").green().bold().to_string()
         }
@@ -67,7 +71,9 @@ fn headline(state: &RunState, outcome: Option<&Outcome>) -> String {
         Some(Outcome::Waiting(Waiting::Question { .. } | Waiting::Approval { .. })) => {
             "waiting for a person's answer".yellow().bold().to_string()
         }
-        Some(Outcome::Waiting(Waiting::Quota { .. })) => "waiting for the provider's quota".yellow().bold().to_string(),
+        Some(Outcome::Waiting(Waiting::Quota { .. })) => {
+            "waiting for the provider's quota".yellow().bold().to_string()
+        }
         Some(Outcome::Waiting(Waiting::Paused)) => "paused".yellow().bold().to_string(),
         Some(Outcome::Unverified { .. }) => {
             "unverified: no critic has judged the last draft".yellow().bold().to_string()
@@ -82,7 +88,8 @@ fn draft_place(state: &RunState, outcome: Option<&Outcome>, draft: DraftIs) -> O
     state.summary.last_draft?;
     let approved = matches!(outcome, Some(Outcome::Approved { .. }));
     // What was saved in an earlier part of the run may be an older draft.
-    let saved = state.saved.last().filter(|s| s.approved == approved && outcome.is_some_and(Outcome::is_ended));
+    let saved =
+        state.saved.last().filter(|s| s.approved == approved && outcome.is_some_and(Outcome::is_ended));
     Some(match (saved, approved, draft) {
         (Some(file), true, _) => safe::line(&file.path, 400),
         (Some(file), false, _) => format!("{} (not approved)", safe::line(&file.path, 400)),

@@ -70,13 +70,41 @@ impl AtWork {
         let seconds = self.since.elapsed().as_secs();
         let time = format!("{}:{:02}", seconds / 60, seconds % 60);
         let words = if self.words > 0 { format!(" · {} words", self.words) } else { String::new() };
-        let head = format!("  {spinner} {} · {time}{words}", self.who);
-        let room = width.saturating_sub(head.chars().count() + 3);
+        let head = fitting(format!("  {spinner} {} · {time}{words}", self.who).chars(), width);
+        let room = width.saturating_sub(head.chars().map(cells).sum::<usize>() + 3);
         let tail = safe::line(&self.tail, usize::MAX);
-        let skipped = tail.chars().count().saturating_sub(room);
-        let tail: String = tail.chars().skip(skipped).collect();
-        let line = if room > 10 && !tail.is_empty() { format!("{head} · {tail}") } else { head };
-        line.chars().take(width).collect()
+        if room <= 10 || tail.is_empty() {
+            return head;
+        }
+        let tail: String = fitting(tail.chars().rev(), room).chars().rev().collect();
+        format!("{head} · {tail}")
+    }
+}
+
+/// As many characters as have room.
+fn fitting(chars: impl Iterator<Item = char>, room: usize) -> String {
+    let mut used = 0;
+    chars
+        .take_while(|c| {
+            used += cells(*c);
+            used <= room
+        })
+        .collect()
+}
+
+/// Columns a character takes: a line that wraps could not be drawn over.
+const fn cells(c: char) -> usize {
+    match c {
+        '\u{1100}'..='\u{115f}'
+        | '\u{2e80}'..='\u{a4cf}'
+        | '\u{ac00}'..='\u{d7a3}'
+        | '\u{f900}'..='\u{faff}'
+        | '\u{fe30}'..='\u{fe6f}'
+        | '\u{ff00}'..='\u{ff60}'
+        | '\u{ffe0}'..='\u{ffe6}'
+        | '\u{1f300}'..='\u{1faff}'
+        | '\u{20000}'..='\u{3fffd}' => 2,
+        _ => 1,
     }
 }
 
@@ -91,9 +119,11 @@ mod tests {
     #[test]
     fn a_line_never_wraps_and_cannot_act_on_the_terminal() {
         for width in [20, 40, 80] {
-            let line = at_work(&"\u{1b}[2J evil ".repeat(50)).line("⠋", width);
-            assert!(line.chars().count() <= width, "{line}");
-            assert!(!line.contains('\u{1b}'));
+            for tail in ["\u{1b}[2J evil ", "漢字 "] {
+                let line = at_work(&tail.repeat(50)).line("⠋", width);
+                assert!(line.chars().map(cells).sum::<usize>() <= width, "{line}");
+                assert!(!line.contains('\u{1b}'));
+            }
         }
     }
 

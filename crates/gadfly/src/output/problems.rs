@@ -42,7 +42,10 @@ fn picture(problem: &Problem, root: &Path) -> String {
                     .annotation(AnnotationKind::Primary.span(span));
                 group = group.element(snippet);
             }
-            None => group = group.element(annotate_snippets::Origin::path(shown).line(at.line).char_column(at.col)),
+            None => {
+                group =
+                    group.element(annotate_snippets::Origin::path(shown).line(at.line).char_column(at.col))
+            }
         }
     }
     if let Some(help) = &problem.help {

@@ -71,42 +71,69 @@ impl Story {
             Happened::RoundStarted { round, of } => {
                 lines.push(format!("round {round} of {of}").bold().to_string());
             }
-            Happened::DraftMade { blob, bytes, given, .. } => self.drafted(blob, *bytes, *given, record, lines),
+            Happened::DraftMade { blob, bytes, given, .. } => {
+                self.drafted(blob, *bytes, *given, record, lines)
+            }
             Happened::ChangedUnasked { sections, .. } => {
-                let named: Vec<String> = sections.iter().map(|s| format!("“{}”", safe::line(s, 80))).collect();
+                let named: Vec<String> =
+                    sections.iter().map(|s| format!("“{}”", safe::line(s, 80))).collect();
                 lines.push(format!("  hint: changed without being asked: {}", named.join(", ")));
             }
             Happened::SelfVerdictNoted { line, .. } => {
-                lines.push(format!("  noted: the worker judged itself (“{}”); it counts for nothing", safe::line(line, 80)));
+                lines.push(format!(
+                    "  noted: the worker judged itself (“{}”); it counts for nothing",
+                    safe::line(line, 80)
+                ));
             }
             Happened::Reviewed { review, .. } => self.reviewed(review, lines),
             Happened::ReplyMalformed { critic, problem, restating, .. } => {
                 let then = if *restating { "; it is asked to restate" } else { "" };
                 let critic = self.agent(critic);
-                lines.push(format!("  {} {critic} cannot be read: {}{then}", "!".yellow(), safe::line(problem, 300)));
+                lines.push(format!(
+                    "  {} {critic} cannot be read: {}{then}",
+                    "!".yellow(),
+                    safe::line(problem, 300)
+                ));
             }
             Happened::RejectionOverruled { .. } => {
                 lines.push(format!("  {} only new requirements: the rejection is overruled", "✓".green()));
             }
             Happened::FellBack { from, to, because } => {
                 let (from, to) = (self.agent(from), self.agent(to));
-                lines.push(format!("  {} {from} gave no verdict ({}); {to} judges instead", "!".yellow(), safe::line(because, 300)));
+                lines.push(format!(
+                    "  {} {from} gave no verdict ({}); {to} judges instead",
+                    "!".yellow(),
+                    safe::line(because, 300)
+                ));
             }
             Happened::CallFailed { agent, role, failure, .. } => {
                 let agent = self.agent(agent);
-                lines.push(format!("  {} {} {agent} failed: {}", "✗".red(), role.name(), safe::line(&failure.to_string(), 600)));
+                lines.push(format!(
+                    "  {} {} {agent} failed: {}",
+                    "✗".red(),
+                    role.name(),
+                    safe::line(&failure.to_string(), 600)
+                ));
             }
             Happened::CallLost { agent, role, .. } => {
                 let agent = self.agent(agent);
-                lines.push(format!("  {} a call of {} {agent} was lost; it counts as spent", "!".yellow(), role.name()));
+                lines.push(format!(
+                    "  {} a call of {} {agent} was lost; it counts as spent",
+                    "!".yellow(),
+                    role.name()
+                ));
             }
             Happened::Charged { run, .. } => self.spent = *run,
-            Happened::Overran { shortage } => lines.push(format!("  {} over budget: {shortage}", "!".yellow())),
+            Happened::Overran { shortage } => {
+                lines.push(format!("  {} over budget: {shortage}", "!".yellow()))
+            }
             Happened::Saved { path, .. } => lines.push(format!("  saved {}", safe::line(path, 400))),
             Happened::SaveRefused { message, .. } => {
                 lines.push(format!("  {} {}", "✗".red(), safe::line(message, 600)));
             }
-            Happened::Warned { message } => lines.push(format!("  {} {}", "warning:".yellow(), safe::line(message, 600))),
+            Happened::Warned { message } => {
+                lines.push(format!("  {} {}", "warning:".yellow(), safe::line(message, 600)))
+            }
             Happened::PauseRequested => lines.push("  pausing after the calls under way".to_owned()),
             Happened::CancelRequested => lines.push("  cancelled".to_owned()),
             Happened::Resumed => lines.push("resumed".bold().to_string()),
@@ -114,7 +141,11 @@ impl Story {
             Happened::AgentChanged { agent, card } => {
                 self.agents.insert(agent.clone(), (**card).clone());
                 let to = safe::line(&card.sends_to, 80);
-                lines.push(format!("  agent {} is reached differently now: {}, {to}", self.agent(agent), card.kind));
+                lines.push(format!(
+                    "  agent {} is reached differently now: {}, {to}",
+                    self.agent(agent),
+                    card.kind
+                ));
             }
             Happened::NodeStarted { .. } => {}
         }
@@ -167,7 +198,10 @@ fn observed(observation: &Observation, lines: &mut Vec<String>) {
     match observation {
         Observation::Step { line } => lines.push(format!("    · {}", safe::line(line, 200))),
         Observation::Retrying { attempt, kind, message } => {
-            lines.push(format!("    {kind}, attempt {attempt} failed: {}; trying again", safe::line(message, 300)));
+            lines.push(format!(
+                "    {kind}, attempt {attempt} failed: {}; trying again",
+                safe::line(message, 300)
+            ));
         }
         Observation::Usage { .. } => {}
     }

@@ -99,7 +99,10 @@ mod tests {
 
     #[test]
     fn ages_are_short() {
-        assert_eq!([age(0, 5_000), age(0, 125_000), age(0, 7_200_000), age(0, 200_000_000)], ["5s", "2m", "2h", "2d"]);
+        assert_eq!(
+            [age(0, 5_000), age(0, 125_000), age(0, 7_200_000), age(0, 200_000_000)],
+            ["5s", "2m", "2h", "2d"]
+        );
         assert_eq!(age(10, 5), "0s", "a clock that went back is no reason to fail");
     }
 

@@ -22,5 +22,7 @@ pub fn is_live() -> bool {
 
 /// Columns of the terminal on standard error.
 pub fn width() -> usize {
-    rustix::termios::tcgetwinsize(stderr()).ok().map_or(80, |size| usize::from(size.ws_col)).max(20)
+    // A terminal that was never told its size says 0.
+    let size = rustix::termios::tcgetwinsize(stderr()).ok().filter(|size| size.ws_col > 0);
+    size.map_or(80, |size| usize::from(size.ws_col)).max(20)
 }

@@ -65,7 +65,8 @@ fn the_records_are_shown_and_the_state_is_json() {
     let (project, run) = approved();
     let log = project.gadfly(&["show", &run, "--log"]).out;
     assert!(log.contains("round_started") && log.contains("outcome approved"), "{log}");
-    let state: serde_json::Value = serde_json::from_str(&project.gadfly(&["show", &run, "--json"]).out).unwrap();
+    let state: serde_json::Value =
+        serde_json::from_str(&project.gadfly(&["show", &run, "--json"]).out).unwrap();
     assert_eq!(state["summary"]["run"], run.as_str());
     assert_eq!(state["rounds"].as_array().unwrap().len(), 2);
 }

@@ -1,4 +1,5 @@
 //! The real binary, as a user meets it: exit code, standard output, standard error.
+#![allow(clippy::unwrap_used, clippy::panic)] // a test that cannot go on says so
 
 mod acting;
 mod looking;
@@ -8,3 +9,4 @@ mod reference;
 mod refusals;
 mod stopping;
 mod support;
+mod terminal;

@@ -304,7 +304,8 @@ fn a_file_changed_meanwhile_is_left_alone() {
 
 #[test]
 fn a_loop_is_run_by_its_name_and_material_is_given_to_read() {
-    let more = "[loops.abstract]\ntask = \"Write it.\"\nrubric = [\"at most 150 words\"]\nwith = [\"notes.md\"]\n";
+    let more =
+        "[loops.abstract]\ntask = \"Write it.\"\nrubric = [\"at most 150 words\"]\nwith = [\"notes.md\"]\n";
     let project = Project::scripted(&["One"], &[APPROVE], more);
     project.write("notes.md", "n = 42");
     let dry = project.gadfly(&["run", "abstract", "--dry-run"]);
@@ -377,7 +378,8 @@ fn the_task_comes_from_standard_input_or_a_file() {
     let said = project.gadfly_with_stdin(&args, "Task from stdin");
     assert!(said.out.contains("Task from stdin"), "{}{}", said.out, said.err);
     project.write("task.md", "Task from a file");
-    let said = project.gadfly(&["run", "--task-file", "task.md", "--criterion", "at most 9 words", "--dry-run"]);
+    let said =
+        project.gadfly(&["run", "--task-file", "task.md", "--criterion", "at most 9 words", "--dry-run"]);
     assert!(said.out.contains("Task from a file"), "{}{}", said.out, said.err);
 }
 
@@ -401,7 +403,8 @@ fn json_is_one_event_per_line_and_nothing_else() {
 
 #[test]
 fn what_a_model_says_cannot_act_on_the_terminal() {
-    let project = Project::scripted(&["One"], &["[STATUS: REJECTED]\\n- \\u001b[2Jcleared \\u202ereversed"], "");
+    let project =
+        Project::scripted(&["One"], &["[STATUS: REJECTED]\\n- \\u001b[2Jcleared \\u202ereversed"], "");
     let said = project.gadfly(&run_with(&["--rounds", "1"]));
     let shown = project.gadfly(&["show", &project.run_id()]);
     for text in [&said.err, &shown.out] {

@@ -1,7 +1,7 @@
 //! Runs under way: cancelled, owned, interrupted.
 
 use std::io::{BufRead as _, BufReader, Read as _};
-use std::process::Child;
+use std::process::{Child, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -10,6 +10,7 @@ use crate::support::{APPROVE, Project};
 const RUN: [&str; 5] = ["run", "Write the abstract", "--criterion", "at most 150 words", "--json"];
 
 /// A run whose critic never answers, and its id, once that critic has been called.
+#[allow(clippy::zombie_processes)] // the caller waits for it
 fn hanging(project: &Project) -> (Child, BufReader<std::process::ChildStdout>, String) {
     let mut child = project.spawn(&RUN);
     let mut out = BufReader::new(child.stdout.take().unwrap());
@@ -122,15 +123,38 @@ fn a_run_is_followed_from_another_process_to_its_end() {
     let project = project();
     let (mut child, mut out, run) = hanging(&project);
     let mut follower = project.spawn(&["follow", &run, "--json"]);
-    let mut followed = BufReader::new(follower.stdout.take().unwrap());
+    let mut told = BufReader::new(follower.stdout.take().unwrap());
     let mut line = String::new();
-    followed.read_line(&mut line).unwrap();
+    told.read_line(&mut line).unwrap();
     assert!(line.contains("node_started"), "history comes first: {line}");
     project.gadfly(&["cancel", &run]);
     out.read_to_string(&mut String::new()).unwrap();
     child.wait().unwrap();
     let mut rest = String::new();
-    followed.read_to_string(&mut rest).unwrap();
+    told.read_to_string(&mut rest).unwrap();
     assert_eq!(follower.wait().unwrap().code(), Some(7), "{rest}");
     assert!(rest.contains("cancel_requested"), "{rest}");
+}
+
+/// The journal's file may not grow any more: as on a full disk.
+#[test]
+fn a_journal_that_cannot_be_written_stops_the_run_and_loses_nothing() {
+    let project = Project::scripted(&["unused"], &[APPROVE], "");
+    let noise: Vec<String> = (0..40_000u32).map(|n| format!("{:x}", n.wrapping_mul(2_654_435_761))).collect();
+    let noise = noise.concat();
+    project.script("writer.toml", &[&noise]);
+    let gadfly = env!("CARGO_BIN_EXE_gadfly");
+    let limited =
+        format!("trap '' XFSZ; ulimit -f 200; exec {gadfly} run 'Write' --criterion 'at most 9 words'");
+    let plain = project.command(&[]);
+    let env = plain.get_envs().filter_map(|(name, value)| Some((name, value?)));
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", &limited]).env_clear().envs(env).current_dir(project.path("")).stdin(Stdio::null());
+    let said = project.said(&shell.output().unwrap());
+    assert_eq!(said.code, 1, "{}", said.err);
+    assert!(said.err.contains("nothing is lost: gadfly resume"), "{}", said.err);
+    assert_eq!(project.states(), ["interrupted"]);
+    let resumed = project.gadfly(&["resume", &project.run_id()]);
+    assert_eq!(resumed.code, 0, "{}", resumed.err);
+    assert_eq!(resumed.out, noise);
 }

@@ -130,7 +130,8 @@ impl Project {
 impl Said {
     /// Code, output and errors, with what differs from run to run masked.
     pub fn masked(&self) -> String {
-        let whole = format!("exit {}\n--- stdout\n{}--- stderr\n{}", self.code, ended(&self.out), ended(&self.err));
+        let whole =
+            format!("exit {}\n--- stdout\n{}--- stderr\n{}", self.code, ended(&self.out), ended(&self.err));
         let mut masked = whole.replace(&*self.dir.to_string_lossy(), "[dir]");
         for id in ids(&whole) {
             masked = masked.replace(&id, "[run]");
@@ -148,7 +149,8 @@ fn ids(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for before in ["  run        ", "\"run\":\"", "run `", "resume ", "imported; see it with: gadfly show "] {
         for (at, _) in text.match_indices(before) {
-            let id: String = text[at + before.len()..].chars().take_while(char::is_ascii_alphanumeric).collect();
+            let id: String =
+                text[at + before.len()..].chars().take_while(char::is_ascii_alphanumeric).collect();
             if id.len() == 10 {
                 found.push(id);
             }

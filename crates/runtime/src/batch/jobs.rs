@@ -71,7 +71,11 @@ struct Work {
 enum Next {
     Work(Box<Work>),
     /// A result that is missing in the file.
-    Line { id: String, run: RunId, outcome: String },
+    Line {
+        id: String,
+        run: RunId,
+        outcome: String,
+    },
     Wait,
     Over,
 }
@@ -199,9 +203,8 @@ impl Shared {
                     Err(None) => continue,
                 },
             };
-            match self.afford(&mut source, work) {
-                Some(next) => return next,
-                None => continue,
+            if let Some(next) = self.afford(&mut source, work) {
+                return next;
             }
         }
     }

@@ -72,7 +72,8 @@ impl Results {
             let message = format!("the results file {} is not a regular file", path.display());
             return Err(Problem::error(message).help("name another file with --out"));
         }
-        let file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(|e| wrong(&e))?;
+        let file =
+            OpenOptions::new().read(true).append(true).create(true).open(path).map_err(|e| wrong(&e))?;
         lock(&file).map_err(|e| wrong(&e))?;
         let mut results = Self { file, path: path.to_owned(), mended: false };
         let seen = results.read();
@@ -207,7 +208,10 @@ mod tests {
             results.append(torn.as_bytes()).unwrap();
             let text = fs::read_to_string(&path).unwrap();
             // With the closing brace there the line is whole and only gets its end.
-            assert!(text == format!("{good}{torn}") || text == format!("{good}{torn}{torn}"), "{cut}: {text}");
+            assert!(
+                text == format!("{good}{torn}") || text == format!("{good}{torn}{torn}"),
+                "{cut}: {text}"
+            );
         }
     }
 

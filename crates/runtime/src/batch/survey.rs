@@ -91,14 +91,11 @@ impl Survey {
                 let worst = template.worst_case(asked.bytes);
                 self.worst_case.0 = self.worst_case.0.saturating_add(worst.0);
             }
-            match due {
-                Some(due) => {
-                    self.due.insert(asked.run, due);
-                }
-                None => {
-                    self.to_start += 1;
-                    self.note_change(asked, seen);
-                }
+            if let Some(due) = due {
+                self.due.insert(asked.run, due);
+            } else {
+                self.to_start += 1;
+                self.note_change(asked, seen);
             }
         }
         Ok(())

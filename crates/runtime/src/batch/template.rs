@@ -43,13 +43,10 @@ impl Template {
             return Err(problems);
         }
         let fallback = looped.fallback_critic.as_ref().map(|f| f.value.clone());
-        let names: Vec<&str> = [worker.value.as_str(), critic.value.as_str()]
-            .into_iter()
-            .chain(fallback.as_deref())
-            .collect();
+        let names: Vec<&str> =
+            [worker.value.as_str(), critic.value.as_str()].into_iter().chain(fallback.as_deref()).collect();
         let run_limits = config.limits.with(flags.limits);
-        let capped =
-            run_limits.money.is_some() || looped.limits.money.is_some() || request.budget.is_some();
+        let capped = run_limits.money.is_some() || looped.limits.money.is_some() || request.budget.is_some();
         let recruiter = Recruiter { config: &config, ..gadfly.recruiter() };
         let team = match recruiter.team(&names, capped).await {
             Ok(team) => team,
@@ -115,11 +112,8 @@ impl Template {
     /// the loops together never spend more than the batch may.
     pub fn start(&self, task: &Task, money: Option<Money>) -> Result<(Start, Vec<Text>), String> {
         let text = Text::new(task.task.as_str());
-        let settings = revise::Settings {
-            task: text.digest(),
-            rubric: task.rubric.clone(),
-            ..self.settings.clone()
-        };
+        let settings =
+            revise::Settings { task: text.digest(), rubric: task.rubric.clone(), ..self.settings.clone() };
         let root = settings.node_plan(self.loop_limits).map_err(|e| e.to_string())?;
         let limits = Limits { money: money.or(self.plan.limits.money), ..self.plan.limits };
         let title = title::title(&task.task);
@@ -132,9 +126,8 @@ impl Template {
 
     /// What a resumed run gets: how its agents are reached now, and caps that were raised since.
     pub fn resume(&self, recorded: &Plan, spent: Money, money: Option<Money>) -> What {
-        let higher = |now: Option<u64>, then: Option<u64>| {
-            now.filter(|now| then.is_some_and(|then| *now > then))
-        };
+        let higher =
+            |now: Option<u64>, then: Option<u64>| now.filter(|now| then.is_some_and(|then| *now > then));
         let (now, then) = (self.plan.limits, recorded.limits);
         let configured = higher(now.money.map(|m| m.0), then.money.map(|m| m.0)).map(Money);
         let raise = Raise {

@@ -98,14 +98,7 @@ mod tests {
             system: System { os: "linux", arch: "x", no_process_agents: None, note: None },
             root: ".".into(),
             configs: vec![],
-            store: Store {
-                path: ".".into(),
-                exists: false,
-                format: 1,
-                bytes: 0,
-                runs: None,
-                problem: None,
-            },
+            store: Store { path: ".".into(), exists: false, format: 1, bytes: 0, runs: None, problem: None },
             leftovers: vec![],
             programs: vec![],
             keys: keys.iter().map(key).collect(),
@@ -126,7 +119,8 @@ mod tests {
     fn the_critic_is_of_another_vendor_than_the_worker() {
         let servers: &[(&'static str, &str, &[&str])] =
             &[("ollama", "http://127.0.0.1:11434/v1", &["nomic-embed-text", "qwen3", "llama3"])];
-        let config = read(&gadfly_project::starter::starter(&proposal(&diagnosis(servers, &["ANTHROPIC_API_KEY"]))));
+        let config =
+            read(&gadfly_project::starter::starter(&proposal(&diagnosis(servers, &["ANTHROPIC_API_KEY"]))));
         assert_eq!(config.defaults.worker.unwrap().value, "ollama");
         assert_eq!(config.defaults.critic.unwrap().value, "anthropic");
         assert_eq!(config.agents["ollama"].model.as_ref().unwrap().value, "qwen3");

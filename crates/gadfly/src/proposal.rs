@@ -1,0 +1,38 @@
+//! A run without any configuration, at a terminal: what `doctor` finds is proposed, and asked for once.
+
+use std::path::Path;
+
+use gadfly_project::config::parse;
+use gadfly_project::starter::starter;
+use gadfly_project::{Config, Layer, Source};
+use gadfly_runtime::doctor;
+
+use crate::context::Context;
+use crate::exit::{self, Code};
+use crate::output::{ask, print, safe};
+
+/// The configuration the person took, if something was found that can be used as it is.
+pub async fn take(context: &Context) -> Result<Option<Config>, Code> {
+    let env = std::env::vars().collect();
+    print::err("no agents are configured here; looking at what this machine has …");
+    let diagnosis =
+        doctor::diagnose(&context.root, &context.config, &context.store(), &context.user, &env).await;
+    let found = doctor::proposal(&diagnosis);
+    if found.is_empty() || found.iter().any(|f| f.kind.is_http() && f.model.is_none()) {
+        return Ok(None);
+    }
+    let text = starter(&found);
+    // What the person agrees to below is theirs, not the project's.
+    let (layer, problems) =
+        parse(&Source::new(Layer::User, Path::new("proposal"), &context.root.dir, text.clone()));
+    let (config, more) = Config::from_layers([layer]);
+    if problems.iter().chain(&more).any(gadfly_project::Problem::is_error) {
+        return Ok(None);
+    }
+    safe::block(&text).lines().for_each(|line| print::err(&format!("  │ {line}")));
+    if ask::yes("Use this for this run? (`gadfly init` writes it to gadfly.toml)", true) {
+        return Ok(Some(config));
+    }
+    print::err("not started; nothing was sent");
+    Err(exit::USAGE)
+}
