@@ -4,9 +4,27 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+const EXIT_CODES: &str = "\
+Exit codes: 0 approved, or done · 1 a call failed for good, or a fault of ours · 2 usage, configuration or \
+input error · 3 halted · 4 waiting for a person or quota · 5 unverified · 6 out of budget · 7 aborted · \
+130 interrupted";
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  gadfly run \"Write the abstract\" --rubric rubric.md --out abstract.md
+  gadfly run abstract                        a loop of gadfly.toml
+  gadfly run \"Tighten it\" --draft paper.md --criterion \"at most 150 words\"
+  gadfly run \"Write it\" --rubric r.md > it.md  the approved draft and nothing else";
+
 /// An independent critic between an agent's work and your repository.
 #[derive(Parser, Debug)]
-#[command(name = "gadfly", version, disable_help_subcommand = true, max_term_width = 100)]
+#[command(
+    name = "gadfly",
+    version,
+    disable_help_subcommand = true,
+    max_term_width = 100,
+    after_help = EXIT_CODES
+)]
 pub struct Cli {
     #[command(flatten)]
     pub global: Global,
@@ -112,6 +130,7 @@ pub struct LoopFlags {
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = RUN_EXAMPLES)]
 pub struct Run {
     /// The task, or the name of a loop in gadfly.toml; `-` reads it from standard input
     #[arg(value_name = "TASK")]

@@ -41,7 +41,12 @@ impl Typing {
     pub async fn next(&mut self) -> String {
         loop {
             let Some(lines) = &mut self.lines else { return std::future::pending().await };
-            let Some(line) = lines.recv().await else { return std::future::pending().await };
+            // The end of the input ends an answer that was begun.
+            let line = match lines.recv().await {
+                Some(line) => line,
+                None if !self.so_far.is_empty() => ".".to_owned(),
+                None => return std::future::pending().await,
+            };
             if let Some(answer) = take(&mut self.so_far, &line) {
                 return answer;
             }

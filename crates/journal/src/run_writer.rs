@@ -67,8 +67,8 @@ pub struct RunWriter {
     summary: Summary,
     /// Texts this writer has already sent: they are not compressed twice.
     sent: HashSet<Digest>,
-    /// Whether there is a row to give up.
-    begun: bool,
+    /// Whether there is a row that names us as its owner.
+    owned: bool,
 }
 
 impl Journal {
@@ -78,7 +78,7 @@ impl Journal {
         self.hold(&run, &owner)?;
         let summary = Summary::new(run.clone());
         let (journal, sent) = (self.clone(), HashSet::new());
-        Ok(RunWriter { journal, run, owner, next: 0, summary, sent, begun: false })
+        Ok(RunWriter { journal, run, owner, next: 0, summary, sent, owned: false })
     }
 
     /// Takes a run over that no living process owns.
@@ -92,7 +92,7 @@ impl Journal {
                 // Mail that came while nobody owned the run must be seen by the next poll.
                 locked(&self.inner.poller).forget();
                 let (journal, run, sent) = (self.clone(), run.clone(), HashSet::new());
-                Ok(RunWriter { journal, run, owner, next, summary, sent, begun: true })
+                Ok(RunWriter { journal, run, owner, next, summary, sent, owned: true })
             }
             Err(error) => {
                 locked(&self.inner.held).remove(run);
@@ -167,7 +167,8 @@ impl RunWriter {
             Err(error) => return done(Err(error)),
         };
         self.next = self.next.saturating_add(1);
-        self.begun = true;
+        // The record that ends a run gives it up, too.
+        self.owned = !self.summary.ended;
         let consumed = std::sync::Arc::clone(&self.journal.inner.consumed);
         let bytes = row.body.len() + row.blobs.iter().map(|b| b.body.len()).sum::<usize>();
         let finished = move |result: Result<(), AppendError>| {
@@ -193,9 +194,24 @@ impl RunWriter {
         told.recv().unwrap_or(Err(AppendError::Store(StoreError::Closed)))
     }
 
-    /// Gives the run up, as dropping does.
-    pub fn release(self) {
-        drop(self);
+    /// Gives the run up, as dropping does, and tells when others can take it. `done` is called on the
+    /// writer thread, or at once if there is nothing to give up.
+    pub fn release(mut self, done: impl FnOnce() + Send + 'static) {
+        self.give_up(done);
+    }
+
+    fn give_up(&mut self, done: impl FnOnce() + Send + 'static) {
+        locked(&self.journal.inner.held).remove(&self.run);
+        if !std::mem::take(&mut self.owned) {
+            return done();
+        }
+        let (run, owner) = (self.run.clone(), self.owner.clone());
+        let release = move |conn: &Connection| {
+            let sql = "UPDATE runs SET owner = NULL WHERE id = ?1 AND owner = ?2";
+            conn.prepare_cached(sql)?.execute([run.as_str(), owner.as_str()])?;
+            Ok(())
+        };
+        self.journal.submit(0, release, move |_: Result<(), StoreError>| done());
     }
 
     fn encode(&mut self, input: &Input, step: &Step, mail: Option<MailId>) -> Result<Row, AppendError> {
@@ -239,17 +255,7 @@ impl RunWriter {
 
 impl Drop for RunWriter {
     fn drop(&mut self) {
-        locked(&self.journal.inner.held).remove(&self.run);
-        if !self.begun {
-            return;
-        }
-        let (run, owner) = (self.run.clone(), self.owner.clone());
-        let release = move |conn: &Connection| {
-            let sql = "UPDATE runs SET owner = NULL WHERE id = ?1 AND owner = ?2";
-            conn.prepare_cached(sql)?.execute([run.as_str(), owner.as_str()])?;
-            Ok(())
-        };
-        self.journal.submit(0, release, |_: Result<(), StoreError>| {});
+        self.give_up(|| {});
     }
 }
 
@@ -344,7 +350,8 @@ impl Row {
 
     /// Moves the run on by one record if it is still ours and stands where we think it does.
     fn advance(&self, conn: &Connection) -> Result<i64, AppendError> {
-        let sql = "UPDATE runs SET next = ?3 + 1, updated = ?4, ended = ?5, outcome = ?6, summary = ?7
+        let sql = "UPDATE runs SET next = ?3 + 1, updated = ?4, ended = ?5, outcome = ?6, summary = ?7,
+                          owner = iif(?5, NULL, owner)
                    WHERE id = ?1 AND owner = ?2 AND next = ?3 RETURNING number";
         let moved = conn.prepare_cached(sql)?.query_row(
             params![

@@ -115,7 +115,7 @@ fn two_writers_of_one_run_cannot_exist() {
     let run = writer.run().clone();
     assert!(matches!(one.claim(&run), Err(ClaimError::Owned { .. })));
     assert!(matches!(two.claim(&run), Err(ClaimError::Owned { .. })));
-    writer.release();
+    writer.release(|| {});
     // The release is queued before this claim, so the same journal succeeds at once.
     let writer = one.claim(&run).unwrap();
     drop(writer);

@@ -31,7 +31,7 @@ pub async fn run(args: Run, context: &Context) -> Code {
 }
 
 async fn go(args: Run, context: &Context) -> Result<Code, Code> {
-    let mut request = request(&args, context)?;
+    let (mut request, mut given) = request(&args, context)?;
     let scratch = Scratch::if_needed(args.flags.dry_run, context);
     let gadfly = match &scratch {
         Some(scratch) => context.open_at(&scratch.0)?,
@@ -42,8 +42,9 @@ async fn go(args: Run, context: &Context) -> Result<Code, Code> {
     }
     let (agents, found) = agents(&request, context);
     let root = &context.root.dir;
-    if context.problems.iter().any(Problem::is_error) {
-        return Err(problems::refuse(&united(&context.problems, found), root));
+    if context.problems.iter().chain(&given).any(Problem::is_error) {
+        given.extend(found);
+        return Err(problems::refuse(&united(&context.problems, given), root));
     }
     if !found.iter().any(Problem::is_error) {
         let names: Vec<&str> = agents.iter().map(String::as_str).collect();
@@ -74,7 +75,8 @@ async fn go(args: Run, context: &Context) -> Result<Code, Code> {
     Ok(session.drive(&mut interrupts, |driving| gadfly.start(prepared, driving)).await)
 }
 
-fn request(args: &Run, context: &Context) -> Result<Request, Code> {
+/// The request, and what is wrong with the files it names.
+fn request(args: &Run, context: &Context) -> Result<(Request, Vec<Problem>), Code> {
     let mut flags = Flags {
         protocol: args.flags.protocol.clone(),
         worker: args.flags.worker.clone(),
@@ -106,14 +108,15 @@ fn request(args: &Run, context: &Context) -> Result<Request, Code> {
         (None, Some(path)) if path == Path::new("-") => flags.task = Some(read_stdin("the task")?),
         (None, path) => flags.task_file.clone_from(path),
     }
-    let mut criteria = Vec::new();
+    let (mut criteria, mut problems) = (Vec::new(), Vec::new());
     for path in &args.rubric {
-        let items =
-            rubric::read(path, Layer::Flags).map_err(|p| problems::refuse(&[p], &context.root.dir))?;
-        criteria.extend(items);
+        match rubric::read(path, Layer::Flags) {
+            Ok(items) => criteria.extend(items),
+            Err(problem) => problems.push(problem),
+        }
     }
     criteria.extend(args.criterion.iter().cloned().map(Sourced::flag));
-    Ok(Request { loop_name, flags, criteria, from: None })
+    Ok((Request { loop_name, flags, criteria, from: None }, problems))
 }
 
 /// A single word that is nearly a loop's name was hardly meant as a task.

@@ -8,8 +8,17 @@ use crate::context::{Context, find};
 use crate::exit::{self, Code};
 use crate::output::{error, print, table};
 
-const STATES: [&str; 8] =
-    ["running", "interrupted", "approved", "halted", "waiting", "unverified", "out_of_budget", "failed"];
+const STATES: [&str; 9] = [
+    "running",
+    "interrupted",
+    "approved",
+    "halted",
+    "waiting",
+    "unverified",
+    "out_of_budget",
+    "failed",
+    "aborted",
+];
 
 pub fn runs(args: &Runs, context: &Context) -> Code {
     let done = match &args.command {
@@ -25,9 +34,9 @@ pub fn runs(args: &Runs, context: &Context) -> Code {
 fn list(args: &Runs, context: &Context) -> Result<(), Code> {
     for state in &args.state {
         let class = state.split('(').next().unwrap_or_default();
-        if class != "aborted" && !STATES.contains(&class) {
-            let known = format!("known: {}, aborted", STATES.join(", "));
-            return Err(error::usage(&format!("there is no state `{state}`; {known}")));
+        if !STATES.contains(&class) {
+            let known = STATES.join(", ");
+            return Err(error::usage(&format!("there is no state `{state}`; known: {known}")));
         }
     }
     let store = context.store();

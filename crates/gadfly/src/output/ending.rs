@@ -1,7 +1,7 @@
 //! The last block of a run: what happened, where the draft is, what is unresolved, how to go on.
 
 use gadfly_engine::budget::{Cap, Shortage};
-use gadfly_engine::{Outcome, Waiting};
+use gadfly_engine::{Digest, Outcome, Waiting};
 use gadfly_journal::RunState;
 use owo_colors::OwoColorize as _;
 
@@ -85,17 +85,18 @@ fn headline(state: &RunState, outcome: Option<&Outcome>) -> String {
 }
 
 fn draft_place(state: &RunState, outcome: Option<&Outcome>, draft: DraftIs) -> Option<String> {
-    state.summary.last_draft?;
+    let last = state.summary.last_draft?;
+    let run = &state.summary.run;
     let approved = matches!(outcome, Some(Outcome::Approved { .. }));
-    // What was saved in an earlier part of the run may be an older draft.
-    let saved =
-        state.saved.last().filter(|s| s.approved == approved && outcome.is_some_and(Outcome::is_ended));
+    // A file is named only while it holds this draft: it may be of an earlier round, or changed since.
+    let holds = |path: &str| std::fs::read(path).is_ok_and(|bytes| Digest::of(&bytes) == last);
+    let saved = state.saved.last().filter(|s| s.approved == approved && holds(&s.path));
     Some(match (saved, approved, draft) {
         (Some(file), true, _) => safe::line(&file.path, 400),
         (Some(file), false, _) => format!("{} (not approved)", safe::line(&file.path, 400)),
-        (None, true, DraftIs::Printed) => "on standard output".to_owned(),
-        (None, true, DraftIs::InJournal) => format!("gadfly show {} --draft", state.summary.run),
-        (None, false, _) => format!("gadfly show {} --draft (not approved)", state.summary.run),
+        (None, true, DraftIs::Printed) if state.summary.out.is_none() => "on standard output".to_owned(),
+        (None, true, _) => format!("gadfly show {run} --draft"),
+        (None, false, _) => format!("gadfly show {run} --draft (not approved)"),
     })
 }
 

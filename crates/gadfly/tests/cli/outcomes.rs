@@ -238,7 +238,7 @@ fn a_run_out_of_budget_goes_on_with_more() {
     worker  → this machine (writer, scripted)
     critic  → this machine (judge, scripted)
     cost    nothing
-    caps    3 rounds, 30 active minutes, 1 calls
+    caps    3 rounds, 30 active minutes, 1 call
     round 1 of 3
       worker writer is at work
       draft: 3 bytes, 1 line
@@ -254,6 +254,29 @@ fn a_run_out_of_budget_goes_on_with_more() {
     assert_eq!(project.gadfly(&["resume", &run]).code, 6, "without more it is where it was");
     let again = project.gadfly(&["resume", &run, "--calls", "5"]);
     assert_eq!((again.code, again.out.as_str()), (0, "One"), "{}", again.err);
+}
+
+#[test]
+fn an_agent_that_is_reached_differently_is_said_on_resume() {
+    let project = Project::scripted(&["!unavailable", "One"], &[APPROVE], "");
+    assert_eq!(project.gadfly(&RUN).code, 1);
+    let toml =
+        project.read("gadfly.toml").replace("[agents.writer]\n", "[agents.writer]\nmodel = \"newer\"\n");
+    project.write("gadfly.toml", &toml);
+    let said = project.gadfly(&["resume", &project.run_id()]);
+    assert_eq!((said.code, said.out.as_str()), (0, "One"), "{}", said.err);
+    assert!(said.err.contains("agent writer (newer) is reached differently now"), "{}", said.err);
+}
+
+#[test]
+fn a_parked_run_names_the_file_its_draft_is_in_while_it_is_there() {
+    let project = Project::scripted(&["One"], &["!unavailable"], "");
+    let said = project.gadfly(&run_with(&["--out", "out.md"]));
+    assert!(said.err.contains("out.md.unapproved (not approved)"), "{}", said.err);
+    // Sabotage: a file that holds something else is not the draft.
+    project.write("out.md.unapproved", "else");
+    let shown = project.gadfly(&["show", &project.run_id()]);
+    assert!(!shown.out.contains("out.md.unapproved") && shown.out.contains("--draft"), "{}", shown.out);
 }
 
 #[test]

@@ -113,6 +113,14 @@ fn an_empty_rubric_is_an_error() {
 }
 
 #[test]
+fn files_that_are_not_there_are_named_together_with_the_rest() {
+    let project = Project::scripted(&["One"], &[APPROVE], "");
+    let said =
+        project.gadfly(&["run", "Write it", "--rubric", "no.md", "--rubric", "nor.md", "--critic", "nobody"]);
+    assert_snapshot!(said.masked(), @"");
+}
+
+#[test]
 fn without_agents_it_is_said_how_to_get_them() {
     assert_snapshot!(Project::bare().gadfly(&RUN).masked(), @r#"
     exit 2
