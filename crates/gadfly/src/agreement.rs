@@ -27,7 +27,7 @@ pub fn trust(context: &Context, agents: &[&str], agreed: bool) -> Result<(), Cod
     }
     if !agreed {
         print::err("this project's files want to:");
-        consent::wanted(&missing).iter().for_each(|line| print::err(line));
+        print::err_lines(&consent::wanted(&missing));
         if !terminal::can_ask() {
             let again = command_line(std::env::args().skip(1));
             return Err(error::usage(&format!(
@@ -51,7 +51,7 @@ fn entries(context: &Context, agents: &[&str]) -> Vec<TrustEntry> {
 
 /// Says where a run will send what, and asks if that is not free and local.
 pub fn start(said: &Consent, yes: bool) -> Result<(), Code> {
-    consent::lines(said).iter().for_each(|line| print::err(line));
+    print::err_lines(&consent::lines(said));
     if yes || !consent::needs_a_word(said) || !terminal::can_ask() || ask::yes("Start?", true) {
         return Ok(());
     }

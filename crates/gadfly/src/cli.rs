@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 approved, or done · 1 a call failed for good, or a fault of ours · 2 usage, configuration or \
-input error · 3 halted · 4 waiting for a person or quota · 5 unverified · 6 out of budget · 7 aborted · \
-130 interrupted";
+Exit codes:
+  0  approved, or done                  4  waiting for a person or quota
+  1  a call failed, or a fault of ours  5  unverified
+  2  usage, configuration or input      6  out of budget
+  3  halted                             7  aborted         130  interrupted";
 
 const RUN_EXAMPLES: &str = "\
 Examples:
@@ -35,10 +37,10 @@ pub struct Cli {
 #[derive(Args, Debug, Clone)]
 pub struct Global {
     /// Keep state here instead of in the project's .gadfly/
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Everywhere")]
     pub store: Option<PathBuf>,
     /// One JSON event per line on standard output, nothing else there
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = "Everywhere")]
     pub json: bool,
 }
 

@@ -29,7 +29,9 @@ pub async fn take(context: &Context) -> Result<Option<Config>, Code> {
     if problems.iter().chain(&more).any(gadfly_project::Problem::is_error) {
         return Ok(None);
     }
-    safe::block(&text).lines().for_each(|line| print::err(&format!("  │ {line}")));
+    for line in safe::block(&text).lines() {
+        print::err(&format!("  │ {line}"));
+    }
     if ask::yes("Use this for this run? (`gadfly init` writes it to gadfly.toml)", true) {
         return Ok(Some(config));
     }

@@ -102,7 +102,9 @@ impl Session<'_> {
     fn ask(&self, effect: &EffectId, view: &mut View) -> Option<Role> {
         let (turn, brief) = brief::question(self.gadfly.journal(), &self.run, effect).ok().flatten()?;
         view.say("");
-        safe::block(&brief).lines().for_each(|line| view.say(&format!("  │ {line}")));
+        for line in safe::block(&brief).lines() {
+            view.say(&format!("  │ {line}"));
+        }
         view.say("");
         view.say(&format!(
             "You are the {}. Type the answer and end it with a line that has only a dot,",
@@ -161,7 +163,10 @@ impl Session<'_> {
         ending::print(&state, outcome, printed);
         match draft.filter(|_| self.print_draft).map(|text| print_draft(&text)) {
             None | Some(Ok(()) | Err(exit::OK)) => code,
-            Some(Err(fault)) => fault,
+            Some(Err(fault)) => {
+                print::err(&format!("the draft is kept: gadfly show {} --draft", self.run));
+                fault
+            }
         }
     }
 }

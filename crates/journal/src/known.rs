@@ -66,3 +66,18 @@ impl Journal {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gadfly_engine::Digest;
+
+    #[test]
+    fn a_run_that_does_not_exist_is_not_known() {
+        let dir = tempfile::tempdir().unwrap();
+        let journal = Journal::open(dir.path()).unwrap();
+        let run = RunId::derived(&Digest::of(b"a"));
+        assert_eq!(journal.known(&[run]).unwrap(), HashMap::new());
+        assert_eq!(journal.count().unwrap(), 0);
+    }
+}

@@ -9,6 +9,7 @@ mod jobs;
 mod results;
 mod survey;
 mod template;
+mod writing;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::ActiveClock;
 use crate::host::Host;
-use crate::log_file::{LogFile, LogWritten};
+use crate::log_file::{LogFile, LogToWrite, LogWritten};
 use crate::perform::{self, Incoming, TurnTask};
 use crate::team::Team;
 
@@ -85,6 +85,8 @@ pub struct Driven {
     pub summary: Summary,
     /// The last draft's text.
     pub draft: Option<Arc<str>>,
+    /// The run's log, if writing it was left to the caller.
+    pub log: Option<LogToWrite>,
 }
 
 struct AtWork {
@@ -134,12 +136,12 @@ impl Driver {
             work.task.abort();
         }
         host.close_mailbox(&run);
-        driving.log.finish();
         let ended = result?;
+        let log = driving.log.rest();
         let summary = driving.driver.writer.summary().clone();
         let texts = driving.driver.engine.texts();
         let draft = summary.last_draft.and_then(|d| texts.and_then(|t| t.shared(&d)));
-        Ok(Driven { ended, summary, draft })
+        Ok(Driven { ended, summary, draft, log })
     }
 }
 

@@ -5,14 +5,32 @@ use std::path::PathBuf;
 
 use gadfly_engine::event::Happened;
 use gadfly_journal::critic_log::CriticLog;
-use gadfly_journal::{Journal, Record, RunId};
+use gadfly_journal::{Journal, ReadError, Record, RunId};
 
 /// When the file is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LogWritten {
     EveryRound,
-    /// Once, when driving ends: with thousands of runs a file per round is a cost one can measure.
-    AtTheEnd,
+    /// Once, when driving ends, by whoever drove: with thousands of runs a folder and a file each are a
+    /// cost one can measure, and no task of the runtime should wait for the disk with them.
+    ByTheCaller,
+}
+
+/// A file to be written.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LogToWrite {
+    path: PathBuf,
+    content: String,
+}
+
+impl LogToWrite {
+    /// Waits for the disk.
+    pub fn write(&self) {
+        if let Some(dir) = self.path.parent() {
+            let _ = std::fs::create_dir_all(dir);
+        }
+        let _ = std::fs::write(&self.path, &self.content);
+    }
 }
 
 pub struct LogFile {
@@ -31,6 +49,12 @@ impl LogFile {
         Self { path, log: known.unwrap_or_else(|| CriticLog::new(run.clone())), when, behind: false }
     }
 
+    /// The log of a run as its records have it.
+    pub fn whole(journal: &Journal, run: &RunId) -> Result<LogToWrite, ReadError> {
+        let path = journal.run_dir(run).join("critic-log.md");
+        Ok(LogToWrite { path, content: journal.critic_log(run)?.file() })
+    }
+
     /// Takes in a record; writes the file when a round or the run is through.
     pub fn follow(&mut self, record: &Record) {
         self.log.apply(record);
@@ -44,19 +68,16 @@ impl LogFile {
             return;
         }
         self.behind = true;
-        if self.when == LogWritten::EveryRound {
-            self.finish();
+        if self.when == LogWritten::EveryRound
+            && let Some(file) = self.rest()
+        {
+            file.write();
         }
     }
 
-    /// Writes what was not written yet.
-    pub fn finish(&mut self) {
-        if !std::mem::take(&mut self.behind) {
-            return;
-        }
-        if let Some(dir) = self.path.parent() {
-            let _ = std::fs::create_dir_all(dir);
-        }
-        let _ = std::fs::write(&self.path, self.log.file());
+    /// What was not written yet.
+    pub fn rest(&mut self) -> Option<LogToWrite> {
+        std::mem::take(&mut self.behind)
+            .then(|| LogToWrite { path: self.path.clone(), content: self.log.file() })
     }
 }

@@ -8,15 +8,15 @@ use std::time::{Duration, Instant};
 
 use gadfly_engine::{Limits, Money};
 use gadfly_project::Flags;
-use gadfly_project::trust::needs_trust;
 use gadfly_runtime::batch::{Batch, BatchRequest, News, Progress, Report, Reporter};
-use gadfly_runtime::trust::Trust;
 use gadfly_runtime::{Stop, os};
 use tokio::sync::watch;
 
+use crate::agreement;
 use crate::cli;
 use crate::context::Context;
 use crate::exit::{self, Code};
+use crate::interrupts::Interrupts;
 use crate::output::{ask, consent, error, print, problems, safe, terminal};
 
 /// How often the line on a terminal, and how often a line elsewhere, is written.
@@ -40,7 +40,9 @@ async fn prepare(args: &cli::Batch, context: &Context) -> Result<Option<Batch>, 
         return Err(exit::USAGE);
     }
     let flags = flags(args);
-    agree(args, &flags, context)?;
+    let names = agents(&flags, context);
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    agreement::trust(context, &names, args.flags.trust)?;
     let budget = match args.flags.budget_usd {
         Some(usd) if !usd.is_finite() || usd < 0.0 => {
             return Err(error::usage(&format!("--budget-usd must be a sum of money, not {usd}")));
@@ -87,36 +89,11 @@ fn flags(args: &cli::Batch) -> Flags {
     }
 }
 
-/// What the project's files want to do with the agents of this batch must have been agreed to once.
-fn agree(args: &cli::Batch, flags: &Flags, context: &Context) -> Result<(), Code> {
+/// The agents this batch would use.
+fn agents(flags: &Flags, context: &Context) -> Vec<String> {
     let (looped, _) = context.config.loop_for(None, flags);
-    let roles = [&looped.worker, &looped.critic, &looped.fallback_critic];
-    let names: Vec<&str> = roles.into_iter().flatten().map(|n| n.value.as_str()).collect();
-    let mut config = context.config.clone();
-    config.agents.retain(|name, _| names.contains(&name.as_str()));
-    config.workspace.setup = None;
-    let wanted = needs_trust(&config);
-    if wanted.is_empty() {
-        return Ok(());
-    }
-    let Some(state) = &context.user.state else {
-        return Err(error::usage("there is no place to remember what you trust: set HOME or XDG_STATE_HOME"));
-    };
-    let mut trust = Trust::load(state).map_err(|e| error::usage(&e.to_string()))?;
-    let missing = trust.missing(wanted);
-    if missing.is_empty() {
-        return Ok(());
-    }
-    print::err("This project's files want to:");
-    for line in consent::wanted(&missing) {
-        print::err(&line);
-    }
-    let agreed = args.flags.trust || (terminal::can_ask() && ask::yes("Trust them from now on?", false));
-    if !agreed {
-        let message = format!("nothing was started; to agree: {} --trust", command_line());
-        return Err(error::usage(&message));
-    }
-    trust.remember(&missing).map_err(|e| error::usage(&e.to_string()))
+    let roles = [looped.worker, looped.critic, looped.fallback_critic];
+    roles.into_iter().flatten().map(|name| name.value).collect()
 }
 
 /// `tasks.jsonl` → `tasks.results.jsonl`.
@@ -167,14 +144,13 @@ fn announce(batch: &Batch, jobs: usize) {
 
 async fn run(batch: Batch, args: &cli::Batch, context: &Context) -> Code {
     let (tell_stop, stop) = watch::channel(Stop::No);
+    let mut interrupts = Interrupts::catch();
     let signals = tokio::spawn(async move {
         for wanted in [Stop::Drain, Stop::Now] {
-            if tokio::signal::ctrl_c().await.is_err() {
-                return;
-            }
+            interrupts.next().await;
             let _ = tell_stop.send(wanted);
         }
-        // Kept: a closed channel would look like a change.
+        // The channel stays open: a third one changes nothing.
         std::future::pending::<()>().await;
     });
     let live = terminal::is_live() && !context.global.json;
@@ -187,7 +163,7 @@ async fn run(batch: Batch, args: &cli::Batch, context: &Context) -> Code {
         print::err_part("\r\u{1b}[2K");
     }
     print::err(&counts(&report));
-    let stopped = *stop.borrow() != Stop::No;
+    let stopped = *stop.borrow() != Stop::No && report.left + report.interrupted > 0;
     if stopped {
         print::err(&format!("to go on: {}", command_line()));
     }

@@ -31,7 +31,7 @@ async fn control(args: &RunName, context: &Context, wanted: Control) -> Result<C
         }
         Controlled::Asked => print::err("asked: the process that drives the run ends it"),
         Controlled::Done(Ended::Outcome(outcome @ Outcome::Aborted)) => {
-            print::err(&format!("run {run} is {}", outcome.label()))
+            print::err(&format!("run {run} is {}", outcome.label()));
         }
         Controlled::Done(other) => {
             let how = match &other {

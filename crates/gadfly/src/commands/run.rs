@@ -21,11 +21,11 @@ pub async fn run(args: Run, context: &Context) -> Code {
     let unnamed = args.flags.worker.is_none() && args.flags.critic.is_none();
     let nothing = context.config.agents.is_empty() && !context.problems.iter().any(Problem::is_error);
     if !(unnamed && nothing && terminal::can_ask()) {
-        return go(args, context).await.unwrap_or_else(|code| code);
+        return Box::pin(go(args, context)).await.unwrap_or_else(|code| code);
     }
     match proposal::take(context).await {
-        Ok(None) => go(args, context).await.unwrap_or_else(|code| code),
-        Ok(Some(config)) => go(args, &context.with(config)).await.unwrap_or_else(|code| code),
+        Ok(None) => Box::pin(go(args, context)).await.unwrap_or_else(|code| code),
+        Ok(Some(config)) => Box::pin(go(args, &context.with(config))).await.unwrap_or_else(|code| code),
         Err(code) => code,
     }
 }
@@ -60,7 +60,7 @@ async fn go(args: Run, context: &Context) -> Result<Code, Code> {
     };
     problems::draw(&united(&context.problems, prepared.warnings.clone()), root);
     if args.flags.dry_run {
-        consent::lines(&prepared.consent).iter().for_each(|line| print::err(line));
+        print::err_lines(&consent::lines(&prepared.consent));
         return show_briefs(prepared, context.global.json);
     }
     agreement::start(&prepared.consent, args.flags.yes)?;
@@ -133,6 +133,9 @@ fn meant_as_loop(task: &str, context: &Context) -> Result<(), Code> {
 
 /// Standard input as text, within what any file may have.
 pub fn read_stdin(what: &str) -> Result<String, Code> {
+    if terminal::person_at_stdin() {
+        print::err(&format!("type {what}; Ctrl-D on an empty line ends it"));
+    }
     let mut bytes = Vec::new();
     let read = stdin().lock().take(file::LARGEST + 1).read_to_end(&mut bytes);
     read.map_err(|e| error::usage(&format!("{what} cannot be read from standard input: {e}")))?;

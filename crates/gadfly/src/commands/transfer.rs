@@ -24,7 +24,7 @@ fn go_export(args: &Export, context: &Context) -> Result<Code, Code> {
             return Err(error::usage("an export is binary: name a file, or send it through a pipe"));
         }
         return match journal.export(&run, io::stdout().lock()) {
-            Ok(_) => Ok(exit::OK),
+            Ok(()) => Ok(exit::OK),
             Err(ExportError::Write(e)) if e.kind() == io::ErrorKind::BrokenPipe => Ok(exit::OK),
             Err(e) => Err(error::fault(&e.to_string())),
         };
@@ -41,7 +41,8 @@ fn go_export(args: &Export, context: &Context) -> Result<Code, Code> {
         let _ = std::fs::remove_file(&part);
         error::fault(&format!("{shown} cannot be written: {e}"))
     };
-    let mut file = File::create(&part).map_err(|e| wrong(&e))?;
+    let mut file =
+        File::create(&part).map_err(|e| error::usage(&format!("{shown} cannot be written: {e}")))?;
     journal.export(&run, &mut file).map_err(|e| wrong(&e))?;
     file.flush().and_then(|()| file.sync_all()).map_err(|e| wrong(&e))?;
     std::fs::rename(&part, &path).map_err(|e| wrong(&e))?;

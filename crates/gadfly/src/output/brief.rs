@@ -27,7 +27,9 @@ pub fn question(
     let mut found = None;
     for record in journal.replay(run) {
         let record = record?;
-        record.input.texts.iter().chain(&record.step.texts).for_each(|t| texts.insert(t));
+        for text in record.input.texts.iter().chain(&record.step.texts) {
+            texts.insert(text);
+        }
         for asked in record.step.effects {
             if let (true, EffectKind::Turn(turn)) = (asked.id == *effect, asked.kind) {
                 found = Some(turn);

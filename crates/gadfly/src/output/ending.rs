@@ -22,10 +22,15 @@ pub fn block(state: &RunState, outcome: Option<&Outcome>, draft: DraftIs) -> Vec
     let mut lines = vec![String::new(), headline(state, outcome)];
     let mut say = |label: &str, text: String| lines.push(format!("  {label:<11}{text}"));
     match outcome {
-        None => {}
-        Some(Outcome::Approved { notes, .. }) => notes.iter().for_each(|n| say("note", safe::line(n, 600))),
+        Some(Outcome::Approved { notes, .. }) => {
+            for note in notes {
+                say("note", safe::line(note, 600));
+            }
+        }
         Some(Outcome::Halted { open, .. }) => {
-            open.iter().for_each(|item| say("unresolved", safe::line(item, 600)))
+            for item in open {
+                say("unresolved", safe::line(item, 600));
+            }
         }
         Some(Outcome::Unverified { reason, .. }) => say("because", safe::line(reason, 600)),
         Some(Outcome::OutOfBudget { shortage }) => say("because", safe::line(&shortage.to_string(), 600)),
@@ -36,7 +41,7 @@ pub fn block(state: &RunState, outcome: Option<&Outcome>, draft: DraftIs) -> Vec
                 say("until", moment(*until));
             }
         }
-        Some(Outcome::Waiting(_) | Outcome::Aborted) => {}
+        None | Some(Outcome::Waiting(_) | Outcome::Aborted) => {}
     }
     if let Some(place) = draft_place(state, outcome, draft) {
         say("draft", place);
@@ -52,7 +57,7 @@ pub fn block(state: &RunState, outcome: Option<&Outcome>, draft: DraftIs) -> Vec
 }
 
 pub fn print(state: &RunState, outcome: Option<&Outcome>, draft: DraftIs) {
-    block(state, outcome, draft).iter().for_each(|line| print::err(line));
+    print::err_lines(&block(state, outcome, draft));
 }
 
 fn headline(state: &RunState, outcome: Option<&Outcome>) -> String {

@@ -34,3 +34,10 @@ fn checked(written: io::Result<()>) -> Result<(), Code> {
         Err(e) => Err(super::error::fault(&format!("standard output cannot be written: {e}"))),
     }
 }
+
+/// Lines for the person.
+pub fn err_lines(lines: &[String]) {
+    for line in lines {
+        err(line);
+    }
+}

@@ -44,7 +44,7 @@ fn picture(problem: &Problem, root: &Path) -> String {
             }
             None => {
                 group =
-                    group.element(annotate_snippets::Origin::path(shown).line(at.line).char_column(at.col))
+                    group.element(annotate_snippets::Origin::path(shown).line(at.line).char_column(at.col));
             }
         }
     }

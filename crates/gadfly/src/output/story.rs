@@ -72,7 +72,7 @@ impl Story {
                 lines.push(format!("round {round} of {of}").bold().to_string());
             }
             Happened::DraftMade { blob, bytes, given, .. } => {
-                self.drafted(blob, *bytes, *given, record, lines)
+                self.drafted(blob, *bytes, *given, record, lines);
             }
             Happened::ChangedUnasked { sections, .. } => {
                 let named: Vec<String> =
@@ -125,14 +125,14 @@ impl Story {
             }
             Happened::Charged { run, .. } => self.spent = *run,
             Happened::Overran { shortage } => {
-                lines.push(format!("  {} over budget: {shortage}", "!".yellow()))
+                lines.push(format!("  {} over budget: {shortage}", "!".yellow()));
             }
             Happened::Saved { path, .. } => lines.push(format!("  saved {}", safe::line(path, 400))),
             Happened::SaveRefused { message, .. } => {
                 lines.push(format!("  {} {}", "✗".red(), safe::line(message, 600)));
             }
             Happened::Warned { message } => {
-                lines.push(format!("  {} {}", "warning:".yellow(), safe::line(message, 600)))
+                lines.push(format!("  {} {}", "warning:".yellow(), safe::line(message, 600)));
             }
             Happened::PauseRequested => lines.push("  pausing after the calls under way".to_owned()),
             Happened::CancelRequested => lines.push("  cancelled".to_owned()),

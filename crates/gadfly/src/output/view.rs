@@ -47,7 +47,7 @@ impl View {
         if let Some(live) = &mut self.live {
             live.erase();
         }
-        lines.iter().for_each(|line| print::err(line));
+        print::err_lines(&lines);
         if let Some(live) = &mut self.live {
             if let What::Replied { effect, .. } = &record.input.what {
                 live.end(effect);

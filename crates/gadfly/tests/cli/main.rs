@@ -3,6 +3,7 @@
 
 mod acting;
 mod looking;
+mod models;
 mod outcomes;
 mod people;
 mod reference;

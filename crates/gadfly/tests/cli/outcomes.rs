@@ -116,6 +116,15 @@ fn the_third_rejection_halts_and_the_draft_is_put_beside_the_file() {
 }
 
 #[test]
+fn a_draft_that_cannot_be_printed_is_not_lost() {
+    let project = Project::scripted(&["One"], &[APPROVE], "");
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let said = project.said(&project.command(&RUN).stdout(full).output().unwrap());
+    assert_eq!(said.code, 1, "{}", said.err);
+    assert!(said.err.contains(&format!("gadfly show {} --draft", project.run_id())), "{}", said.err);
+}
+
+#[test]
 fn an_unapproved_draft_never_goes_to_standard_output() {
     let project = Project::scripted(&["One"], &[REJECT], "");
     let said = project.gadfly(&run_with(&["--rounds", "1"]));

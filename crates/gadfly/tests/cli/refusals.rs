@@ -117,7 +117,16 @@ fn files_that_are_not_there_are_named_together_with_the_rest() {
     let project = Project::scripted(&["One"], &[APPROVE], "");
     let said =
         project.gadfly(&["run", "Write it", "--rubric", "no.md", "--rubric", "nor.md", "--critic", "nobody"]);
-    assert_snapshot!(said.masked(), @"");
+    assert_snapshot!(said.masked(), @r#"
+    exit 2
+    --- stdout
+    --- stderr
+    error: rubric: `no.md` does not exist
+    error: rubric: `nor.md` does not exist
+    error: `--critic` names agent `nobody`, which is not configured
+     |
+     = help: known here: `judge`, `me`, `writer`
+    "#);
 }
 
 #[test]

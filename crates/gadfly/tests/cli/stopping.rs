@@ -1,7 +1,7 @@
 //! Runs under way: cancelled, owned, interrupted.
 
 use std::io::{BufRead as _, BufReader, Read as _};
-use std::process::{Child, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -9,10 +9,14 @@ use crate::support::{APPROVE, Project};
 
 const RUN: [&str; 5] = ["run", "Write the abstract", "--criterion", "at most 150 words", "--json"];
 
-/// A run whose critic never answers, and its id, once that critic has been called.
+fn hanging(project: &Project) -> (Child, BufReader<ChildStdout>, String) {
+    hanging_at(project, &RUN)
+}
+
+/// A run whose critic does not answer, and its id, once that critic has been called.
 #[allow(clippy::zombie_processes)] // the caller waits for it
-fn hanging(project: &Project) -> (Child, BufReader<std::process::ChildStdout>, String) {
-    let mut child = project.spawn(&RUN);
+fn hanging_at(project: &Project, args: &[&str]) -> (Child, BufReader<ChildStdout>, String) {
+    let mut child = project.spawn(args);
     let mut out = BufReader::new(child.stdout.take().unwrap());
     let mut line = String::new();
     loop {
@@ -70,15 +74,31 @@ fn a_run_belongs_to_the_process_that_drives_it() {
 
 #[test]
 fn a_pause_waits_for_the_call_and_resume_goes_on() {
-    let project = project();
-    let (mut child, mut out, run) = hanging(&project);
+    // A critic that answers when the test says so.
+    let project = Project::scripted(&["One"], &[APPROVE], "");
+    let answer = project.path("answer");
+    assert!(Command::new("mkfifo").arg(&answer).status().unwrap().success());
+    let critic = format!(
+        "[agents.gate]\nkind = \"command\"\ncommand = [\"sh\", \"-c\", \"cat >/dev/null; cat '{}'\"]\n",
+        answer.display()
+    );
+    project.write("gadfly.toml", &(project.read("gadfly.toml") + &critic));
+    let (mut child, mut out, run) =
+        hanging_at(&project, &[&RUN[..], &["--critic", "gate", "--trust"]].concat());
     let said = project.gadfly(&["pause", &run]);
     assert!(said.code == 0 && said.err.contains("gadfly resume"), "{}", said.err);
-    // The call never ends by itself here; what matters is that the pause did not end the run.
-    assert_eq!(project.states(), ["running"]);
-    project.gadfly(&["cancel", &run]);
-    out.read_to_string(&mut String::new()).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(7));
+    let mut line = String::new();
+    while !line.contains("pause_requested") {
+        line.clear();
+        assert!(out.read_line(&mut line).unwrap() > 0, "the pause did not arrive");
+    }
+    assert_eq!(project.states(), ["running"], "the call under way is waited for");
+    std::fs::write(&answer, "[STATUS: REJECTED]\n- shorter\n").unwrap();
+    let mut rest = String::new();
+    out.read_to_string(&mut rest).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(4), "{rest}");
+    assert_eq!(project.states(), ["waiting(paused)"]);
+    assert!(rest.contains("reviewed"), "its verdict counts: {rest}");
 }
 
 #[test]
@@ -148,7 +168,7 @@ fn a_journal_that_cannot_be_written_stops_the_run_and_loses_nothing() {
         format!("trap '' XFSZ; ulimit -f 200; exec {gadfly} run 'Write' --criterion 'at most 9 words'");
     let plain = project.command(&[]);
     let env = plain.get_envs().filter_map(|(name, value)| Some((name, value?)));
-    let mut shell = std::process::Command::new("sh");
+    let mut shell = Command::new("sh");
     shell.args(["-c", &limited]).env_clear().envs(env).current_dir(project.path("")).stdin(Stdio::null());
     let said = project.said(&shell.output().unwrap());
     assert_eq!(said.code, 1, "{}", said.err);

@@ -10,14 +10,14 @@ use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
 use crate::support::{APPROVE, Project};
 
 /// A command whose standard input and error are a terminal; its output is a pipe.
-struct AtTerminal {
+pub struct AtTerminal {
     child: Child,
     screen: File,
     seen: String,
 }
 
 impl AtTerminal {
-    fn start(project: &Project, args: &[&str]) -> Self {
+    pub fn start(project: &Project, args: &[&str]) -> Self {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
@@ -42,7 +42,7 @@ impl AtTerminal {
     }
 
     /// Exit code, standard output, everything on the screen.
-    fn end(mut self) -> (i32, String, String) {
+    pub fn end(mut self) -> (i32, String, String) {
         let mut bytes = [0; 4096];
         while let Ok(n @ 1..) = self.screen.read(&mut bytes) {
             self.seen.push_str(&String::from_utf8_lossy(&bytes[..n]));

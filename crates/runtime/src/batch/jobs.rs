@@ -16,17 +16,16 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 use super::funds::{Affordable, Funds};
-use super::results::{Finished, Results};
+use super::results::Finished;
 use super::survey::Due;
-use super::{Batch, News, Progress, Report, Reporter, Template};
+use super::writing::{Told, write_results};
+use super::{Batch, Progress, Report, Reporter, Template};
 use crate::driver::{DriveError, Driven, Ended, Stop};
-use crate::log_file::LogWritten;
+use crate::log_file::{LogFile, LogWritten};
 use crate::service::{Driving, Gadfly, ResumeError};
 
 /// Results that may wait for the file.
 const QUEUE: usize = 256;
-/// Bytes of lines put into one write.
-const WRITE: usize = 256 * 1024;
 /// Notes of one kind that are said in full.
 const MOST_NOTES: usize = 20;
 
@@ -51,12 +50,6 @@ struct Source {
     /// Nothing more is started: the money is spent.
     dry: bool,
     over: bool,
-}
-
-/// What goes to the results file and the surface.
-enum Told {
-    Finished(Finished),
-    Note(String),
 }
 
 struct Work {
@@ -155,7 +148,7 @@ async fn work(shared: Arc<Shared>) {
                 let mut stop = shared.stop.clone();
                 tokio::select! {
                     () = freed => {}
-                    _ = stop.changed() => {}
+                    Ok(()) = stop.changed() => {}
                 }
             }
             Next::Over => return,
@@ -313,15 +306,18 @@ impl Shared {
         self.funds.settle(&work.run, cost);
         let Work { task, run, .. } = work;
         match result {
-            Ok(Driven { ended: Ended::Outcome(outcome), summary, draft }) => {
+            Ok(Driven { ended: Ended::Outcome(outcome), summary, draft, log }) => {
                 let outcome = outcome.label();
                 self.count(&outcome);
                 let (rounds, calls) = (summary.rounds, summary.calls);
                 let finished = Finished { id: task.id, run, outcome, rounds, calls, draft };
-                let _ = self.tell.send(Told::Finished(finished)).await;
+                let _ = self.tell.send(Told::Finished(finished, log)).await;
             }
-            Ok(Driven { ended: Ended::Interrupted, .. }) => {
+            Ok(Driven { ended: Ended::Interrupted, log, .. }) => {
                 self.report().interrupted += 1;
+                if let Some(log) = log {
+                    let _ = self.tell.send(Told::Log(log)).await;
+                }
             }
             Err(
                 ResumeError::Claim(ClaimError::Owned { .. })
@@ -342,7 +338,7 @@ impl Shared {
         };
         let driving = Driving { attended: false, stop: self.stop.clone(), updates: None };
         let mut driver = self.gadfly.driver(engine, writer, self.template.team.clone(), driving);
-        driver.log = LogWritten::AtTheEnd;
+        driver.log = LogWritten::ByTheCaller;
         Ok(driver.drive_and_tell(first, texts).await?)
     }
 
@@ -372,6 +368,8 @@ impl Shared {
                 Some(digest) => gadfly.journal().text(digest)?,
                 None => None,
             };
+            // Whoever was stopped before the line may have been stopped before the log.
+            LogFile::whole(gadfly.journal(), &asked)?.write();
             Ok::<_, gadfly_journal::ReadError>((summary, draft))
         });
         match read.await {
@@ -379,64 +377,10 @@ impl Shared {
                 self.count(&outcome);
                 let (rounds, calls) = (summary.rounds, summary.calls);
                 let finished = Finished { id, run, outcome, rounds, calls, draft };
-                let _ = self.tell.send(Told::Finished(finished)).await;
+                let _ = self.tell.send(Told::Finished(finished, None)).await;
             }
             Ok(Err(error)) => self.error(&id, &run, &error.to_string()),
             Err(error) => self.error(&id, &run, &error.to_string()),
         }
     }
-}
-
-/// Takes what is ready and writes it in one call, each line whole. Returns why it had to give up.
-fn write_results(
-    mut results: Results,
-    mut told: mpsc::Receiver<Told>,
-    mut reporter: Reporter,
-    broken: &AtomicBool,
-) -> Option<String> {
-    let mut fault: Option<String> = None;
-    let mut lines = String::new();
-    let mut batch: Vec<(Finished, std::ops::Range<usize>)> = Vec::new();
-    while let Some(first) = told.blocking_recv() {
-        let mut next = Some(first);
-        while let Some(message) = next.take() {
-            match message {
-                Told::Note(text) => reporter(News::Note(&text)),
-                Told::Finished(finished) => {
-                    let start = lines.len();
-                    // Strings and numbers always have a JSON form.
-                    if let Ok(line) = serde_json::to_string(&finished) {
-                        lines.push_str(&line);
-                        batch.push((finished, start..lines.len()));
-                        lines.push('\n');
-                    }
-                }
-            }
-            if lines.len() < WRITE {
-                next = told.try_recv().ok();
-            }
-        }
-        if fault.is_none() && !lines.is_empty() {
-            match results.append(lines.as_bytes()) {
-                Ok(()) => {
-                    for (finished, at) in &batch {
-                        let line = lines.get(at.clone()).unwrap_or_default();
-                        reporter(News::Result { finished, line });
-                    }
-                }
-                Err(error) => {
-                    let path = results.path().display();
-                    fault = Some(format!(
-                        "the results cannot be written to {path}: {error}; \
-                         the runs are in the journal, the same command writes what is missing"
-                    ));
-                    broken.store(true, Ordering::Relaxed);
-                }
-            }
-        }
-        lines.clear();
-        batch.clear();
-    }
-    let _ = results.sync();
-    fault
 }

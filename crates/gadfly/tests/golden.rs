@@ -1,0 +1,108 @@
+//! Journals written by released versions: every one must be imported, listed, shown and, if parked,
+//! resumed by this binary, or refused by naming the versions.
+//!
+//! The files are never rewritten. A new release adds its own: `GADFLY_WRITE_GOLDEN=NAME` writes them to
+//! `crates/journal/tests/golden/NAME/` from the demo.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn golden() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../journal/tests/golden")
+}
+
+fn gadfly(dir: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gadfly"));
+    command.args(args).current_dir(dir).env("HOME", dir).env_remove("XDG_CONFIG_HOME");
+    command.output().unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{:?}: {said}", output.status);
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// The runs of a store, by title, with their ids.
+fn runs(dir: &Path) -> BTreeMap<String, serde_json::Value> {
+    let listed = stdout(&gadfly(dir, &["runs", "--json", "-n", "100"]));
+    listed
+        .lines()
+        .map(|line| {
+            let row: serde_json::Value = serde_json::from_str(line).unwrap();
+            (row["title"].as_str().unwrap().split(':').next().unwrap().to_owned(), row)
+        })
+        .collect()
+}
+
+/// Every golden file, by release.
+fn files() -> Vec<(String, PathBuf)> {
+    let mut found = Vec::new();
+    for release in fs::read_dir(golden()).unwrap().map(|e| e.unwrap().path()).filter(|p| p.is_dir()) {
+        let name = release.file_name().unwrap().to_string_lossy().into_owned();
+        for file in fs::read_dir(&release).unwrap() {
+            found.push((name.clone(), file.unwrap().path()));
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn journals_of_every_release_are_listed_shown_and_resumed() {
+    if let Ok(name) = std::env::var("GADFLY_WRITE_GOLDEN") {
+        write(&golden().join(name));
+    }
+    let files = files();
+    assert!(files.len() >= 5, "the golden journals are missing: {files:?}");
+    for (release, file) in files {
+        let scene = file.file_name().unwrap().to_string_lossy().split('.').next().unwrap().to_owned();
+        let dir = tempfile::tempdir().unwrap();
+        stdout(&gadfly(dir.path(), &["import", file.to_str().unwrap()]));
+        let runs = runs(dir.path());
+        let (_, run) = runs.iter().next().unwrap();
+        let id = run["run"].as_str().unwrap();
+        let expected = match scene.as_str() {
+            "approval" | "revision" | "overruled" => "approved",
+            "halt" => "halted(cap)",
+            "unverified" => "unverified",
+            other => panic!("no expectation for {release}/{other}"),
+        };
+        assert_eq!(run["state"], expected, "{release}/{scene}");
+        let shown = stdout(&gadfly(dir.path(), &["show", id]));
+        assert!(shown.contains("round 1"), "{release}/{scene}: {shown}");
+        let log = stdout(&gadfly(dir.path(), &["show", id, "--critic-log"]));
+        assert!(log.starts_with("# Critic Log — "), "{release}/{scene}: {log}");
+        let resumed = resume(dir.path(), id);
+        let code = resumed.status.code();
+        let said = String::from_utf8_lossy(&resumed.stderr);
+        if scene == "unverified" {
+            assert_eq!(code, Some(0), "{release}/{scene} does not go on: {said}");
+        } else {
+            assert_eq!(code, Some(2), "{release}/{scene} has ended: {said}");
+            assert!(said.contains("has ended"), "{said}");
+        }
+    }
+}
+
+/// Resumes a run of the unverified scene with a critic that has come to its senses.
+fn resume(dir: &Path, id: &str) -> Output {
+    let agent = |name: &str| format!("[agents.{name}]\nkind = \"scripted\"\nscript = \"replies.toml\"\n");
+    let config = [agent("unverified-worker"), agent("unverified-critic")].concat();
+    fs::write(dir.join("gadfly.toml"), config).unwrap();
+    let reply = "[[reply]]\nrole = \"critic\"\nrepeat = \"always\"\ntext = \"[STATUS: APPROVED]\\nOne sentence, with its cause.\"\n";
+    fs::write(dir.join("replies.toml"), reply).unwrap();
+    gadfly(dir, &["resume", id, "--unattended"])
+}
+
+fn write(to: &Path) {
+    let dir = tempfile::tempdir().unwrap();
+    stdout(&gadfly(dir.path(), &["demo", "--keep", "."]));
+    fs::create_dir_all(to).unwrap();
+    for (scene, run) in runs(dir.path()) {
+        let file = to.join(format!("{scene}.jsonl.zst"));
+        stdout(&gadfly(dir.path(), &["export", run["run"].as_str().unwrap(), file.to_str().unwrap()]));
+    }
+}
