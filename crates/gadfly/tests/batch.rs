@@ -375,6 +375,29 @@ async fn an_interrupt_keeps_the_results_and_names_the_way_on() {
     assert_eq!(server.calls().total, 240);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn what_another_process_drives_is_left_to_it_and_counted() {
+    let server = fast().await;
+    let project = Project::over(&server, "fault:hang", "critic:A");
+    project.tasks(ids(2));
+    let mut first = project.command(&[]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while server.calls().total < 2 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    let second = project.batch(&[]).await;
+    assert_eq!(second.status.code(), Some(4), "{}", stderr(&second));
+    assert!(stderr(&second).contains("2 driven elsewhere"), "{}", stderr(&second));
+    assert!(stderr(&second).contains("task `t0` is skipped"), "{}", stderr(&second));
+    assert_eq!((server.calls().total, project.lines().len()), (2, 0));
+    first.kill().unwrap();
+    first.wait().unwrap();
+    // Once it is gone its runs are taken up.
+    let config = fs::read_to_string(project.path("gadfly.toml")).unwrap();
+    fs::write(project.path("gadfly.toml"), config.replace("fault:hang", "worker")).unwrap();
+    let third = project.batch(&[]).await;
+    assert_eq!(third.status.code(), Some(0), "{}", stderr(&third));
+}
+
 fn interrupt(pid: u32) {
     assert!(Command::new("kill").args(["-INT", &pid.to_string()]).status().unwrap().success());
 }

@@ -205,12 +205,12 @@ async fn show(progress: Arc<Progress>, live: bool) {
         let running = progress.running.load(Ordering::Relaxed);
         let rate = done.saturating_sub(at_start) as f64 / began.elapsed().as_secs_f64().max(0.001);
         let cost = progress.cost();
-        let line = format!("{done}/{total} done · {running} running · {cost} · {rate:.1}/s");
+        let text = format!("{done}/{total} done · {running} running · {cost} · {rate:.1}/s");
         if live {
-            let cut: String = line.chars().take(terminal::width()).collect();
+            let cut: String = text.chars().take(terminal::width()).collect();
             print::err_part(&format!("\r\u{1b}[2K{cut}"));
         } else {
-            print::err(&line);
+            print::err(&text);
         }
     }
 }
