@@ -1,7 +1,8 @@
 //! Talks: one thin translator per kind of agent, from a turn to an answer.
 //!
 //! It reads no files and no environment, starts no process and decides nothing: keys, scripts and the
-//! launcher are handed in, and what an answer means is the engine's business.
+//! launcher are handed in, and what an answer means is the engine's business. A person is no kind of
+//! transport: the runtime asks through the journal's inbox.
 //!
 //! ```
 //! use gadfly_agents::{AgentSpec, Script, ScriptedReply, World, build};
@@ -17,7 +18,6 @@ mod command;
 mod http;
 pub mod launcher;
 mod openai;
-mod person;
 mod prices;
 pub mod probe;
 mod registry;
@@ -29,7 +29,6 @@ mod world;
 
 pub use agent::{Agent, Answered, Call, Link, Progress, Spoken, Unanswered};
 pub use launcher::{Command, Exit, Finished, LaunchError, Launcher};
-pub use person::ReplyBox;
 pub use prices::price;
 pub use registry::{BuildError, KINDS, Kind, build, sends_to};
 pub use scripted::{Fault, Repeat, Script, ScriptError, ScriptedReply};

@@ -15,7 +15,6 @@ use crate::command::{CommandAgent, clean_env};
 use crate::http::client::{Route, is_loopback};
 use crate::http::{HttpAgent, Reach};
 use crate::openai::OpenAi;
-use crate::person::Person;
 use crate::scripted::Scripted;
 use crate::spec::AgentSpec;
 use crate::vendors::{LengthField, VENDORS, Vendor, Wire};
@@ -42,7 +41,6 @@ pub const KINDS: &[Kind] = &[
         build: |s, w| messages(s, w, Vendor::by_name("anthropic")),
     },
     Kind { name: "command", about: "a program: brief on stdin, reply on stdout", build: command },
-    Kind { name: "person", about: "you or a colleague, answering by hand", build: person },
     Kind { name: "scripted", about: "replies from a file", build: scripted },
 ];
 
@@ -239,14 +237,6 @@ fn command(spec: &AgentSpec, world: &World) -> Built {
         time: spec.timeouts.call,
         launcher,
     }))
-}
-
-fn person(spec: &AgentSpec, world: &World) -> Built {
-    let replies = world
-        .replies
-        .clone()
-        .ok_or_else(|| BuildError::Unsupported { agent: spec.name.clone(), what: "an inbox for replies" })?;
-    Ok(Arc::new(Person { replies }))
 }
 
 fn scripted(spec: &AgentSpec, world: &World) -> Built {

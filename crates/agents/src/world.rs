@@ -1,5 +1,5 @@
-//! What all agents of a process share: HTTP clients, breakers, limits on calls at once, the launcher, the
-//! reply box, a clock and a source of jitter. Everything an agent may reach is here or in its spec.
+//! What all agents of a process share: HTTP clients, breakers, limits on calls at once, the launcher,
+//! a clock and a source of jitter. Everything an agent may reach is here or in its spec.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -15,7 +15,6 @@ use crate::agent::Unanswered;
 use crate::http::breaker::Breaker;
 use crate::http::client::{self, Route};
 use crate::launcher::Launcher;
-use crate::person::ReplyBox;
 
 /// Wall time, in milliseconds since 1970.
 pub trait Clock: Send + Sync {
@@ -49,7 +48,6 @@ impl Jitter for RandomJitter {
 /// One per process; agents built from it share its limits.
 pub struct World {
     pub(crate) launcher: Option<Arc<dyn Launcher>>,
-    pub(crate) replies: Option<Arc<dyn ReplyBox>>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) jitter: Arc<dyn Jitter>,
     pub(crate) base_env: Vec<(String, String)>,
@@ -74,7 +72,6 @@ impl World {
     pub fn new() -> Self {
         Self {
             launcher: None,
-            replies: None,
             clock: Arc::new(SystemClock),
             jitter: Arc::new(RandomJitter),
             base_env: Vec::new(),
@@ -86,11 +83,6 @@ impl World {
 
     pub fn with_launcher(mut self, launcher: Arc<dyn Launcher>) -> Self {
         self.launcher = Some(launcher);
-        self
-    }
-
-    pub fn with_replies(mut self, replies: Arc<dyn ReplyBox>) -> Self {
-        self.replies = Some(replies);
         self
     }
 

@@ -1,10 +1,12 @@
 //! What a run is about to do, said before its first call: who gets what, at what cost, within what caps.
 
+use gadfly_engine::protocol::revise;
 use gadfly_engine::{AgentCard, Limits, Money, Plan};
 
 /// Worst-case figures of one agent's part in the run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Recipient {
+    /// `worker`, `critic`, or `second` for the critic that is asked when the first fails.
     pub role: &'static str,
     pub agent: String,
     pub kind: String,
@@ -26,20 +28,18 @@ pub struct Consent {
     pub same_model: bool,
 }
 
-/// What each call of the loop may carry at most, in bytes of brief.
-pub struct Sizes {
-    pub worker: u64,
-    pub critic: u64,
-}
-
 impl Consent {
-    pub fn of(plan: &Plan, worker: &str, critic: &str, rounds: u32, sizes: &Sizes) -> Self {
+    /// `bytes` is what the user's material brings into every brief.
+    pub fn of(plan: &Plan, settings: &revise::Settings, bytes: u64) -> Self {
+        let revise::Settings { worker, critic, fallback_critic, rounds, .. } = settings;
         let mut recipients = Vec::new();
         let mut worst_case = Money(0);
         let mut open_ended = false;
         // A critic may be asked to restate in every round.
-        let parts = [("worker", worker, sizes.worker, rounds), ("critic", critic, sizes.critic, rounds * 2)];
-        for (role, agent, bytes, calls) in parts {
+        let restated = rounds.saturating_mul(2);
+        let second = fallback_critic.as_ref().map(|agent| ("second", agent, restated));
+        let parts = [("worker", worker, *rounds), ("critic", critic, restated)];
+        for (role, agent, calls) in parts.into_iter().chain(second) {
             let Some(card) = plan.agents.get(agent) else { continue };
             let worst = worst_of(card, bytes, calls);
             open_ended |= worst.is_none();
@@ -59,7 +59,7 @@ impl Consent {
         if let Some(cap) = limits.money {
             worst_case = worst_case.min(cap);
         }
-        Self { recipients, rounds, limits, worst_case, open_ended, same_model }
+        Self { recipients, rounds: *rounds, limits, worst_case, open_ended, same_model }
     }
 }
 

@@ -11,7 +11,7 @@ use gadfly_project::rubric::{self, Contributor, Rubric, RubricSource};
 use gadfly_project::{Flags, LoopConfig, Problem, Sourced, title};
 
 use crate::agents::Recruiter;
-use crate::consent::{Consent, Sizes};
+use crate::consent::Consent;
 use crate::save;
 use crate::team::Team;
 
@@ -121,8 +121,7 @@ pub fn assemble(
     let root = settings.node_plan(loop_limits).map_err(|e| wrong(&e))?;
     let plan = Plan { title, root, agents: team.cards(), limits: run_limits };
     let given: u64 = texts.iter().map(|t| t.as_str().len() as u64).sum();
-    let sizes = Sizes { worker: given, critic: given };
-    let consent = Consent::of(&plan, &settings.worker, &settings.critic, settings.rounds, &sizes);
+    let consent = Consent::of(&plan, settings, given);
     let run = RunId::random().map_err(|e| wrong(&e))?;
     let mut seed = [0u8; 16];
     getrandom::fill(&mut seed).map_err(|e| wrong(&e))?;

@@ -71,7 +71,6 @@ fn what_is_missing_is_named() {
     assert_eq!(refusal("openai", &none), "agent `w` needs `model`");
     assert_eq!(refusal("command", &none), "agent `w` needs `command`");
     assert_eq!(refusal("scripted", &none), "agent `w` needs `script`");
-    assert!(refusal("person", &none).contains("an inbox for replies"));
     assert!(
         refusal("opnai", &none)
             .starts_with("agent `w`: there is no kind `opnai`; there are openai, anthropic,")

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
-use gadfly_agents::{Agent, AgentSpec, Fault, Jitter, ReplyBox, Script, ScriptedReply, Secret, World, build};
+use gadfly_agents::{Agent, AgentSpec, Fault, Jitter, Script, ScriptedReply, Secret, World, build};
 use gadfly_testbed::{Behaviour, Server};
 
 use crate::case::{Case, KEY, TEXT};
@@ -32,7 +31,6 @@ pub struct Stage {
 pub enum Around {
     Server(Server),
     Launcher(Arc<Plain>),
-    Box(Arc<Replies>),
     /// Begins at once.
     Nobody,
 }
@@ -42,7 +40,6 @@ impl Stage {
         match &self.around {
             Around::Server(server) => Some(server.calls().total),
             Around::Launcher(launcher) => Some(launcher.started.load(Ordering::SeqCst)),
-            Around::Box(replies) => Some(replies.asked.load(Ordering::SeqCst)),
             Around::Nobody => None,
         }
     }
@@ -56,25 +53,6 @@ impl Stage {
         while self.arrived() == Some(0) {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
-    }
-}
-
-#[derive(Default)]
-pub struct Replies {
-    pub text: Option<String>,
-    pub asked: AtomicU64,
-}
-
-impl ReplyBox for Replies {
-    fn wait(&self, effect: &str) -> BoxFuture<'_, String> {
-        assert_eq!(effect, "run#1");
-        Box::pin(async {
-            self.asked.fetch_add(1, Ordering::SeqCst);
-            match &self.text {
-                Some(text) => text.clone(),
-                None => std::future::pending().await,
-            }
-        })
     }
 }
 
@@ -114,15 +92,6 @@ pub async fn set(kind: &'static str, case: Case) -> Stage {
             ];
             let launcher = Arc::new(Plain::default());
             (world.with_base_env(env).with_launcher(launcher.clone()), Around::Launcher(launcher))
-        }
-        "person" => {
-            let text = match case {
-                Case::TimesOut | Case::CancelledDuring => None,
-                Case::Garbage | Case::Empty => Some(" \n".to_owned()),
-                _ => Some(TEXT.to_owned()),
-            };
-            let replies = Arc::new(Replies { text, ..Replies::default() });
-            (world.with_replies(replies.clone()), Around::Box(replies))
         }
         "scripted" => {
             spec.script = Some(Arc::new(Script::new([reply(case)])));

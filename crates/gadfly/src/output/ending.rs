@@ -1,6 +1,7 @@
 //! The last block of a run: what happened, where the draft is, what is unresolved, how to go on.
 
 use gadfly_engine::budget::{Cap, Shortage};
+use gadfly_engine::review::Verdict;
 use gadfly_engine::{Digest, Outcome, Waiting};
 use gadfly_journal::RunState;
 use owo_colors::OwoColorize as _;
@@ -85,6 +86,9 @@ fn headline(state: &RunState, outcome: Option<&Outcome>) -> String {
         }
         Some(Outcome::OutOfBudget { .. }) => "out of budget".yellow().bold().to_string(),
         Some(Outcome::Aborted) => "aborted".red().bold().to_string(),
+        Some(Outcome::Failed { .. }) if is_approved(state) => {
+            "approved, but the file could not be written".red().bold().to_string()
+        }
         Some(Outcome::Failed { .. }) => "failed: a call failed for good".red().bold().to_string(),
     }
 }
@@ -92,7 +96,8 @@ fn headline(state: &RunState, outcome: Option<&Outcome>) -> String {
 fn draft_place(state: &RunState, outcome: Option<&Outcome>, draft: DraftIs) -> Option<String> {
     let last = state.summary.last_draft?;
     let run = &state.summary.run;
-    let approved = matches!(outcome, Some(Outcome::Approved { .. }));
+    let approved = matches!(outcome, Some(Outcome::Approved { .. }))
+        || (matches!(outcome, Some(Outcome::Failed { .. })) && is_approved(state));
     // A file is named only while it holds this draft: it may be of an earlier round, or changed since.
     let holds = |path: &str| std::fs::read(path).is_ok_and(|bytes| Digest::of(&bytes) == last);
     let saved = state.saved.last().filter(|s| s.approved == approved && holds(&s.path));
@@ -103,6 +108,11 @@ fn draft_place(state: &RunState, outcome: Option<&Outcome>, draft: DraftIs) -> O
         (None, true, _) => format!("gadfly show {run} --draft"),
         (None, false, _) => format!("gadfly show {run} --draft (not approved)"),
     })
+}
+
+/// The critic approved the last draft, whatever became of it since.
+fn is_approved(state: &RunState) -> bool {
+    state.summary.last_verdict == Some(Verdict::Approved)
 }
 
 /// The commands that go on from here.

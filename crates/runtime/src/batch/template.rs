@@ -10,7 +10,7 @@ use gadfly_project::{Layer, Problem, title};
 
 use super::BatchRequest;
 use crate::agents::Recruiter;
-use crate::consent::{Consent, Sizes};
+use crate::consent::Consent;
 use crate::service::{Gadfly, Raise};
 use crate::team::Team;
 
@@ -99,9 +99,7 @@ impl Template {
     }
 
     pub fn consent(&self, bytes: u64) -> Consent {
-        let sizes = Sizes { worker: bytes, critic: bytes };
-        let revise::Settings { worker, critic, rounds, .. } = &self.settings;
-        Consent::of(&self.plan, worker, critic, *rounds, &sizes)
+        Consent::of(&self.plan, &self.settings, bytes)
     }
 
     pub fn worst_case(&self, bytes: u64) -> Money {
