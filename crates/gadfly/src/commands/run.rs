@@ -18,6 +18,17 @@ use crate::session::Session;
 use crate::{agreement, proposal};
 
 pub async fn run(args: Run, context: &Context) -> Code {
+    let store = context.store();
+    let fresh = !store.exists();
+    let code = with_agents(args, context).await;
+    if fresh && code == exit::USAGE {
+        // Nothing was started, so nothing stays behind.
+        let _ = std::fs::remove_dir_all(store);
+    }
+    code
+}
+
+async fn with_agents(args: Run, context: &Context) -> Code {
     let unnamed = args.flags.worker.is_none() && args.flags.critic.is_none();
     let nothing = context.config.agents.is_empty() && !context.problems.iter().any(Problem::is_error);
     if !(unnamed && nothing && terminal::can_ask()) {
