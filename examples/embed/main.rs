@@ -1,5 +1,6 @@
 //! A loop inside a Rust program, with an agent of its own as the worker and another as the critic.
 //! Run it: `cargo run -p gadfly-runtime --example embed`
+#![allow(clippy::print_stdout)] // an example may print
 
 use gadfly_runtime::embed::{AgentFn, Loop};
 

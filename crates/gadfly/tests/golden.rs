@@ -3,6 +3,7 @@
 //!
 //! The files are never rewritten. A new release adds its own: `GADFLY_WRITE_GOLDEN=NAME` writes them to
 //! `crates/journal/tests/golden/NAME/` from the demo.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)] // tests may fail loudly and print
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -3,7 +3,7 @@
 //! Nothing is performed before the step that asks for it is durable. If a commit fails the driver stops
 //! and the engine is dropped: the journal still holds the last whole step.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -101,6 +101,8 @@ struct Driving {
     clock: ActiveClock,
     at_work: HashMap<EffectId, AtWork>,
     incoming_in: mpsc::Sender<Incoming>,
+    /// Replies this driver gives by itself, taken before any that come in.
+    own_replies: VecDeque<(EffectId, Reply)>,
     stopping: Stop,
     seen_mail: HashSet<MailId>,
     log: LogFile,
@@ -126,6 +128,7 @@ impl Driver {
             clock,
             at_work: HashMap::new(),
             incoming_in,
+            own_replies: VecDeque::new(),
             stopping: Stop::No,
             seen_mail: HashSet::new(),
             log,
@@ -141,6 +144,12 @@ impl Driver {
         let summary = driving.driver.writer.summary().clone();
         let texts = driving.driver.engine.texts();
         let draft = summary.last_draft.and_then(|d| texts.and_then(|t| t.shared(&d)));
+        // Whoever is told that the run stopped here can take it up.
+        let (tell, told) = oneshot::channel();
+        driving.driver.writer.release(move || {
+            let _ = tell.send(());
+        });
+        let _ = told.await;
         Ok(Driven { ended, summary, draft, log })
     }
 }
@@ -165,6 +174,10 @@ impl Driving {
         loop {
             if let Some(ended) = self.ended() {
                 return Ok(ended);
+            }
+            if let Some((effect, reply)) = self.own_replies.pop_front() {
+                self.take(Incoming::Replied { effect, reply, texts: Vec::new() }).await?;
+                continue;
             }
             tokio::select! {
                 biased;
@@ -214,7 +227,7 @@ impl Driving {
                 if self.stopping != Stop::No && effect.class == Class::Paid {
                     unsent.push(effect.id.clone());
                 } else {
-                    self.perform(effect).await;
+                    self.perform(effect);
                 }
             }
         }
@@ -285,10 +298,10 @@ impl Driving {
         }
     }
 
-    async fn perform(&mut self, effect: &Effect) {
+    fn perform(&mut self, effect: &Effect) {
         match &effect.kind {
             EffectKind::Turn(_) if effect.class == Class::Person => {}
-            EffectKind::Turn(_) => self.begin_turn(effect).await,
+            EffectKind::Turn(_) => self.begin_turn(effect),
             EffectKind::Save(save) => {
                 let content = self.driver.engine.texts().and_then(|t| t.shared(&save.content));
                 let (save, id, incoming) = (save.clone(), effect.id.clone(), self.incoming_in.clone());
@@ -302,7 +315,7 @@ impl Driving {
                 let (tell, _) = mpsc::channel(1);
                 self.at_work.insert(effect.id.clone(), AtWork { cancel: CancellationToken::new(), tell, task });
             }
-            EffectKind::Cancel { target } => self.cancel(target).await,
+            EffectKind::Cancel { target } => self.cancel(target),
             EffectKind::Tell { target, text } => {
                 if let Some(work) = self.at_work.get(target) {
                     let _ = work.tell.try_send(text.clone());
@@ -311,13 +324,12 @@ impl Driving {
         }
     }
 
-    async fn begin_turn(&mut self, effect: &Effect) {
+    fn begin_turn(&mut self, effect: &Effect) {
         let EffectKind::Turn(turn) = &effect.kind else { return };
         let agent = self.driver.team.get(&turn.agent).and_then(|m| m.agent.clone());
         let (Some(agent), Some(texts)) = (agent, self.driver.engine.texts()) else {
             let reply = perform::impossible(format!("agent `{}` cannot be reached from here", turn.agent));
-            let id = effect.id.clone();
-            let _ = self.incoming_in.send(Incoming::Replied { effect: id, reply, texts: Vec::new() }).await;
+            self.own_replies.push_back((effect.id.clone(), reply));
             return;
         };
         let workdir = self.workdir(effect, turn);
@@ -361,15 +373,12 @@ impl Driving {
         })
     }
 
-    async fn cancel(&mut self, target: &EffectId) {
-        match self.at_work.get(target) {
-            Some(work) => work.cancel.cancel(),
+    fn cancel(&mut self, target: &EffectId) {
+        if let Some(work) = self.at_work.get(target) {
+            work.cancel.cancel();
+        } else {
             // Not at work here (a person, or lost in a crash): its end is said for it.
-            None => {
-                let reply = Reply::Cancelled { sent: true };
-                let replied = Incoming::Replied { effect: target.clone(), reply, texts: Vec::new() };
-                let _ = self.incoming_in.send(replied).await;
-            }
+            self.own_replies.push_back((target.clone(), Reply::Cancelled { sent: true }));
         }
     }
 

@@ -2,6 +2,7 @@
 //!
 //! Random scripts with observations, faults, malformed replies and a second critic run once, undisturbed.
 //! Then, for every prefix of the records, a new store holds just that prefix and the run is resumed.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)] // tests may fail loudly and print
 
 use std::path::Path;
 use std::sync::Arc;

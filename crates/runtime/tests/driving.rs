@@ -1,5 +1,6 @@
 //! A run while it is driven: answers, pause, cancel and Ctrl-C reach it, and what was recorded is never
 //! asked for again.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)] // tests may fail loudly and print
 
 use std::path::Path;
 use std::sync::Arc;
@@ -47,27 +48,27 @@ fn person() -> gadfly_engine::AgentCard {
     gadfly_engine::AgentCard { kind: "person".into(), person: true, ..own_card() }
 }
 
-fn says(text: &'static str) -> Option<Arc<dyn Agent>> {
-    Some(Arc::new(AgentFn(move |_| async move { Ok::<_, Unanswered>(text.to_owned()) })))
+fn says(text: &'static str) -> Arc<dyn Agent> {
+    Arc::new(AgentFn(move |_| async move { Ok::<_, Unanswered>(text.to_owned()) }))
 }
 
 /// An agent that counts its calls and answers when it is let go.
-fn held(calls: Arc<AtomicU32>, go: Arc<Notify>, text: &'static str) -> Option<Arc<dyn Agent>> {
-    Some(Arc::new(AgentFn(move |_| {
+fn held(calls: Arc<AtomicU32>, go: Arc<Notify>, text: &'static str) -> Arc<dyn Agent> {
+    Arc::new(AgentFn(move |_| {
         let (calls, go) = (Arc::clone(&calls), Arc::clone(&go));
         async move {
             calls.fetch_add(1, Ordering::SeqCst);
             go.notified().await;
             Ok::<_, Unanswered>(text.to_owned())
         }
-    })))
+    }))
 }
 
-fn team(worker: Option<Arc<dyn Agent>>, critic: Option<Arc<dyn Agent>>) -> Team {
+/// Without a critic of its own the team has a person for one.
+fn team(worker: Arc<dyn Agent>, critic: Option<Arc<dyn Agent>>) -> Team {
     let mut team = Team::default();
-    let card = |agent: &Option<Arc<dyn Agent>>| if agent.is_some() { own_card() } else { person() };
-    team.add("worker", card(&worker), worker);
-    team.add("critic", card(&critic), critic);
+    team.add("worker", own_card(), Some(worker));
+    team.add("critic", if critic.is_some() { own_card() } else { person() }, critic);
     team
 }
 
@@ -157,7 +158,7 @@ async fn the_first_interrupt_keeps_the_reply_under_way_and_sends_nothing_more() 
     let (calls, go) = (Arc::new(AtomicU32::new(0)), Arc::new(Notify::new()));
     let (judged, judge) = (Arc::new(AtomicU32::new(0)), Arc::new(Notify::new()));
     let worker = held(Arc::clone(&calls), Arc::clone(&go), "Hello there.");
-    let team = team(worker, held(Arc::clone(&judged), Arc::clone(&judge), YES));
+    let team = team(worker, Some(held(Arc::clone(&judged), Arc::clone(&judge), YES)));
     let gadfly = open(dir.path(), &team);
     let prepared = prepared(&team);
     let run = prepared.run.clone();
@@ -183,7 +184,7 @@ async fn the_first_interrupt_keeps_the_reply_under_way_and_sends_nothing_more() 
 async fn the_second_interrupt_stops_at_once_and_the_call_is_made_again() {
     let dir = tempfile::tempdir().unwrap();
     let (calls, go) = (Arc::new(AtomicU32::new(0)), Arc::new(Notify::new()));
-    let team = team(held(Arc::clone(&calls), Arc::clone(&go), "Hello there."), says(YES));
+    let team = team(held(Arc::clone(&calls), Arc::clone(&go), "Hello there."), Some(says(YES)));
     let gadfly = open(dir.path(), &team);
     let prepared = prepared(&team);
     let run = prepared.run.clone();
@@ -205,7 +206,7 @@ async fn the_second_interrupt_stops_at_once_and_the_call_is_made_again() {
 async fn pause_and_cancel_reach_a_run_from_another_process() {
     let dir = tempfile::tempdir().unwrap();
     let (calls, go) = (Arc::new(AtomicU32::new(0)), Arc::new(Notify::new()));
-    let team = team(held(Arc::clone(&calls), Arc::clone(&go), "Hello there."), says(YES));
+    let team = team(held(Arc::clone(&calls), Arc::clone(&go), "Hello there."), Some(says(YES)));
     let gadfly = open(dir.path(), &team);
     let elsewhere = open(dir.path(), &Team::default());
     let prepared = prepared(&team);
@@ -232,7 +233,7 @@ async fn pause_and_cancel_reach_a_run_from_another_process() {
 async fn a_cancelled_call_is_stopped_and_the_run_aborted() {
     let dir = tempfile::tempdir().unwrap();
     let (calls, go) = (Arc::new(AtomicU32::new(0)), Arc::new(Notify::new()));
-    let team = team(held(Arc::clone(&calls), go, "never said"), says(YES));
+    let team = team(held(Arc::clone(&calls), go, "never said"), Some(says(YES)));
     let gadfly = open(dir.path(), &team);
     let elsewhere = open(dir.path(), &Team::default());
     let prepared = prepared(&team);
@@ -243,7 +244,7 @@ async fn a_cancelled_call_is_stopped_and_the_run_aborted() {
     };
     let (_watched, quiet) = driving(false);
     let start = gadfly.start(prepared, Driving { updates: None, ..quiet });
-    let (ended, _) = tokio::join!(start, cancelling);
+    let (ended, ()) = tokio::join!(start, cancelling);
     assert_eq!(label(&ended.unwrap()), "aborted");
 }
 
@@ -251,7 +252,7 @@ async fn a_cancelled_call_is_stopped_and_the_run_aborted() {
 async fn a_run_owned_by_a_living_process_cannot_be_taken() {
     let dir = tempfile::tempdir().unwrap();
     let (calls, go) = (Arc::new(AtomicU32::new(0)), Arc::new(Notify::new()));
-    let team = team(held(Arc::clone(&calls), Arc::clone(&go), "Hello there."), says(YES));
+    let team = team(held(Arc::clone(&calls), Arc::clone(&go), "Hello there."), Some(says(YES)));
     let gadfly = open(dir.path(), &team);
     let elsewhere = open(dir.path(), &team);
     let prepared = prepared(&team);

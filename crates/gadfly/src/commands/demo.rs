@@ -100,10 +100,7 @@ async fn play(args: &Demo, global: &Global) -> Result<Code, Code> {
         }
     }
     close(&context.store());
-    match surprises.is_empty() {
-        true => Ok(exit::OK),
-        false => Err(error::fault(&surprises.join("; "))),
-    }
+    if surprises.is_empty() { Ok(exit::OK) } else { Err(error::fault(&surprises.join("; "))) }
 }
 
 fn folder(args: &Demo) -> PathBuf {
