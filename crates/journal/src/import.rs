@@ -220,7 +220,7 @@ fn insert(conn: &Connection, run: &RunId, file: File, max_unpacked: u64) -> Resu
         match line {
             OwnedLine::Text { digest, body } => {
                 let packed = codec::pack(body.as_bytes())?;
-                Blob { hash: digest, size: body.len(), body: packed }.insert(conn, number)?;
+                Blob { hash: digest, size: body.len(), body: packed.into() }.insert(conn, number)?;
             }
             OwnedLine::Record { seq, input, step, input_texts, step_texts } => {
                 let json = serde_json::to_vec(&Pair { input: &input, step: &step });
@@ -229,7 +229,7 @@ fn insert(conn: &Connection, run: &RunId, file: File, max_unpacked: u64) -> Resu
                     number,
                     seq,
                     int(json.len() as u64),
-                    codec::pack(&json)?,
+                    codec::pack_record(&json)?,
                     joined(&input_texts),
                     joined(&step_texts)
                 ])?;

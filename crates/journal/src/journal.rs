@@ -13,6 +13,7 @@ use rusqlite::Connection;
 
 use crate::inbox::Poller;
 use crate::lock::ProcessLock;
+use crate::repeated::Repeated;
 use crate::run_id::RunId;
 use crate::schema::{self, OpenError, Use};
 use crate::store_error::{Failure, StoreError};
@@ -36,6 +37,7 @@ pub(crate) struct Inner {
     pub(crate) poller: Mutex<Poller>,
     /// Runs with a living `RunWriter` in this journal.
     pub(crate) held: Mutex<HashSet<RunId>>,
+    pub(crate) repeated: Repeated,
     /// Mail that committed records consumed and the inbox still holds.
     pub(crate) consumed: Arc<Mutex<Vec<i64>>>,
     /// After every reader, so that closing it removes the database's side files.
@@ -82,6 +84,7 @@ impl Journal {
             readers: Mutex::default(),
             poller: Mutex::default(),
             held: Mutex::default(),
+            repeated: Repeated::default(),
             consumed: Arc::default(),
             writer: Mutex::default(),
             lock: ProcessLock::new(dir.join("locks")),

@@ -21,6 +21,7 @@ mod list;
 mod lock;
 mod ownership;
 mod read;
+mod repeated;
 mod run_id;
 mod run_writer;
 mod schema;

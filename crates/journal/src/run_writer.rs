@@ -1,6 +1,7 @@
 //! The right to append to one run, and the append itself. Only a run's owner has it.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use gadfly_engine::{Digest, Input, Step, Text};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -56,6 +57,9 @@ pub enum AppendError {
 }
 
 failure!(ClaimError, AppendError);
+
+/// Room for the JSON of a usual record, so that it is not moved while it grows.
+const USUAL_RECORD: usize = 4096;
 
 /// Appends to one run. If an append fails, drop this, claim the run again and rebuild from the
 /// journal: later appends of this writer fail, too. Dropping it gives the ownership up.
@@ -169,7 +173,7 @@ impl RunWriter {
         self.next = self.next.saturating_add(1);
         // The record that ends a run gives it up, too.
         self.owned = !self.summary.ended;
-        let consumed = std::sync::Arc::clone(&self.journal.inner.consumed);
+        let consumed = Arc::clone(&self.journal.inner.consumed);
         let bytes = row.body.len() + row.blobs.iter().map(|b| b.body.len()).sum::<usize>();
         let finished = move |result: Result<(), AppendError>| {
             if let (Ok(()), Some(mail)) = (&result, mail) {
@@ -218,7 +222,8 @@ impl RunWriter {
         let run = &self.run;
         let broken = |message: String| AppendError::Encoding { run: run.clone(), message };
         let too_large = |what, bytes| AppendError::TooLarge { run: run.clone(), what, bytes };
-        let json = serde_json::to_vec(&Pair { input, step }).map_err(|e| broken(e.to_string()))?;
+        let mut json = Vec::with_capacity(USUAL_RECORD);
+        serde_json::to_writer(&mut json, &Pair { input, step }).map_err(|e| broken(e.to_string()))?;
         if json.len() > MAX_BODY {
             return Err(too_large("a record", json.len()));
         }
@@ -229,7 +234,7 @@ impl RunWriter {
                 return Err(too_large("a text", body.len()));
             }
             if self.sent.insert(text.digest()) {
-                let packed = codec::pack(body).map_err(|e| broken(e.to_string()))?;
+                let packed = self.journal.inner.repeated.pack(text).map_err(|e| broken(e.to_string()))?;
                 blobs.push(Blob { hash: text.digest(), size: body.len(), body: packed });
             }
         }
@@ -239,7 +244,7 @@ impl RunWriter {
             owner: self.owner.clone(),
             seq: self.next,
             size: json.len(),
-            body: codec::pack(&json).map_err(|e| broken(e.to_string()))?,
+            body: codec::pack_record(&json).map_err(|e| broken(e.to_string()))?,
             input_texts: digests(&input.texts),
             step_texts: digests(&step.texts),
             blobs,
@@ -272,7 +277,7 @@ const FIND_BLOB: &str = "SELECT number FROM blobs WHERE substr(hash, 1, 8) = sub
 pub(crate) struct Blob {
     pub(crate) hash: Digest,
     pub(crate) size: usize,
-    pub(crate) body: Vec<u8>,
+    pub(crate) body: Arc<[u8]>,
 }
 
 impl Blob {
@@ -284,7 +289,7 @@ impl Blob {
             number
         } else {
             let sql = "INSERT INTO blobs(hash, size, body) VALUES(?1, ?2, ?3)";
-            conn.prepare_cached(sql)?.execute(params![hash, int(self.size as u64), self.body])?;
+            conn.prepare_cached(sql)?.execute(params![hash, int(self.size as u64), &*self.body])?;
             conn.last_insert_rowid()
         };
         conn.prepare_cached("INSERT OR IGNORE INTO refs VALUES(?1, ?2)")?.execute([run, number])?;
