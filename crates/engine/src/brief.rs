@@ -14,6 +14,9 @@ use crate::review::Item;
 use crate::text::Texts;
 use crate::turn::{Message, Part, Speaker};
 
+/// Asks a critic, of whatever protocol, to state its verdict again.
+pub const RESTATE: &str = include_str!("prompts/restate-1.md");
+
 /// Reference material the user named.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Reference {

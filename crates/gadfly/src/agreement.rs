@@ -60,7 +60,7 @@ pub fn start(said: &Consent, yes: bool) -> Result<(), Code> {
 }
 
 /// The command as it could be typed again.
-fn command_line(args: impl Iterator<Item = String>) -> String {
+pub fn command_line(args: impl Iterator<Item = String>) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
     let quoted = args.map(|arg| {
         if !arg.is_empty() && arg.chars().all(plain) {

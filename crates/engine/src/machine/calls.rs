@@ -252,7 +252,7 @@ impl Run {
         };
         self.emit(&id.node.clone(), event);
         if restating {
-            let template = self.intern(crate::protocol::revise::RESTATE.to_owned());
+            let template = self.intern(crate::brief::RESTATE.to_owned());
             let mut again = call;
             again.messages.push(Message { from: Speaker::Assistant, parts: vec![Part::Blob(reply)] });
             again.messages.push(Message {

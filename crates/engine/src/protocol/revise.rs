@@ -33,8 +33,6 @@ const WORKER_DRAFT: &str = include_str!("../prompts/revise-worker-draft-1.md");
 const WORKER_REVISION: &str = include_str!("../prompts/revise-worker-revision-1.md");
 const CRITIC: &str = include_str!("../prompts/revise-critic-1.md");
 const CRITIC_AGAIN: &str = include_str!("../prompts/revise-critic-again-1.md");
-/// Shared by every protocol that asks a critic to restate.
-pub const RESTATE: &str = include_str!("../prompts/restate-1.md");
 
 /// What one `revise` loop is about. Frozen with the plan.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

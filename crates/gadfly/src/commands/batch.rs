@@ -165,7 +165,7 @@ async fn run(batch: Batch, args: &cli::Batch, context: &Context) -> Code {
     print::err(&counts(&report));
     let stopped = *stop.borrow() != Stop::No && report.left + report.interrupted > 0;
     if stopped {
-        print::err(&format!("to go on: {}", command_line()));
+        print::err(&format!("to go on: {}", agreement::command_line(std::env::args().skip(1))));
     }
     if report.unaffordable > 0 {
         let cap = args.flags.budget_usd.map(Money::from_usd).unwrap_or_default();
@@ -259,18 +259,6 @@ fn of_label(label: &str) -> Code {
         "aborted" => exit::ABORTED,
         _ => exit::FAILED,
     }
-}
-
-/// This command, as a shell would need it.
-fn command_line() -> String {
-    let plain =
-        |w: &str| !w.is_empty() && w.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c));
-    let words = std::env::args().enumerate().map(|(n, word)| match (n, plain(&word)) {
-        (0, _) => "gadfly".to_owned(),
-        (_, true) => word,
-        (_, false) => format!("'{}'", safe::line(&word, 1000).replace('\'', "'\\''")),
-    });
-    words.collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
