@@ -1,5 +1,7 @@
 //! A call to an agent is a turn: messages of parts, a permission, limits. Agents translate it.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
@@ -82,7 +84,8 @@ pub struct Turn {
     pub agent: String,
     pub role: Role,
     pub permission: Permission,
-    pub messages: Vec<Message>,
+    /// Shared: the same brief is in the step, among the open effects and with the call to be repeated.
+    pub messages: Arc<Vec<Message>>,
     /// How many of this agent's calls were answered before in this run: a repeated call keeps its number.
     pub nth: u32,
     pub max_output_tokens: u64,

@@ -1,5 +1,7 @@
 //! Calls: reserving, issuing, charging, repeating. The rules here hold for every protocol.
 
+use std::sync::Arc;
+
 use super::run::{Mode, Run};
 use crate::budget::{Account, Money, Reservation, Usage};
 use crate::digest::Digest;
@@ -13,7 +15,7 @@ use crate::turn::{Message, Part, Role, Speaker, Turn};
 pub struct CallSpec {
     pub role: Role,
     pub agent: String,
-    pub messages: Vec<Message>,
+    pub messages: Arc<Vec<Message>>,
     /// How many of `messages` belong to the original brief; the rest is a request to restate.
     pub brief: usize,
     /// A second critic for when this one fails.
@@ -21,13 +23,15 @@ pub struct CallSpec {
 }
 
 impl CallSpec {
-    pub const fn is_restated(&self) -> bool {
+    pub fn is_restated(&self) -> bool {
         self.messages.len() > self.brief
     }
 
     /// The call as it was first made.
     pub fn afresh(mut self) -> Self {
-        self.messages.truncate(self.brief);
+        if self.is_restated() {
+            Arc::make_mut(&mut self.messages).truncate(self.brief);
+        }
         self
     }
 }
@@ -112,7 +116,7 @@ impl Run {
             agent: call.agent.clone(),
             role: call.role,
             permission: call.role.permission(),
-            messages: call.messages.clone(),
+            messages: Arc::clone(&call.messages),
             nth,
             max_output_tokens: card.max_output_tokens,
         };
@@ -254,8 +258,9 @@ impl Run {
         if restating {
             let template = self.intern(crate::brief::RESTATE.to_owned());
             let mut again = call;
-            again.messages.push(Message { from: Speaker::Assistant, parts: vec![Part::Blob(reply)] });
-            again.messages.push(Message {
+            let messages = Arc::make_mut(&mut again.messages);
+            messages.push(Message { from: Speaker::Assistant, parts: vec![Part::Blob(reply)] });
+            messages.push(Message {
                 from: Speaker::User,
                 parts: vec![
                     Part::Blob(template),

@@ -28,7 +28,7 @@ impl Answered {
     }
 
     /// It came after a request to restate.
-    pub const fn is_restated(&self) -> bool {
+    pub fn is_restated(&self) -> bool {
         self.call.is_restated()
     }
 }
@@ -88,7 +88,7 @@ impl Cx<'_> {
         let spec = CallSpec {
             role,
             agent: agent.to_owned(),
-            messages,
+            messages: messages.into(),
             brief,
             fallback: fallback.map(ToOwned::to_owned),
         };
