@@ -69,7 +69,10 @@ fn crates_depend_only_on_the_rooms_they_may_enter() {
     ]);
     for krate in CRATES {
         for edge in edges(krate) {
-            assert!(allowed[krate].contains(&edge.as_str()), "crates/{krate} may not depend on gadfly-{edge}");
+            assert!(
+                allowed[krate].contains(&edge.as_str()),
+                "crates/{krate} may not depend on gadfly-{edge}"
+            );
         }
     }
     let folders: Vec<String> = fs::read_dir(root().join("crates"))
@@ -93,7 +96,10 @@ fn rooms_touch_only_what_they_may() {
     let printing = ["println!", "print!(", "stdout()", "stderr()"];
     let rules: [(&str, Vec<&str>); 5] = [
         ("engine", [&clock[..], &files, &network, &children, &environment, &threads, &printing].concat()),
-        ("project", [&clock[..], &write_files, &network, &children, &environment, &threads, &printing].concat()),
+        (
+            "project",
+            [&clock[..], &write_files, &network, &children, &environment, &threads, &printing].concat(),
+        ),
         ("journal", [&clock[..], &network, &children, &environment, &printing].concat()),
         ("agents", [&files[..], &children, &environment, &printing].concat()),
         ("runtime", [&network[..], &printing].concat()),
@@ -177,7 +183,10 @@ fn every_protocol_agent_kind_and_command_has_its_page() {
     for line in commands.lines().filter_map(|l| l.trim().strip_prefix("Command::")) {
         let name = line.split(['(', ' ']).next().unwrap().to_lowercase();
         if name != "man" {
-            assert!(reference.contains(&format!("gadfly {name}")), "command `{name}` is not in docs/reference/cli.md");
+            assert!(
+                reference.contains(&format!("gadfly {name}")),
+                "command `{name}` is not in docs/reference/cli.md"
+            );
         }
     }
 }
@@ -189,7 +198,10 @@ fn versions_stand_once_in_the_workspace() {
         let dependencies = text.split("[dependencies]").nth(1).unwrap();
         for line in dependencies.lines().filter(|l| l.contains('=') && !l.trim_start().starts_with('#')) {
             let local = line.contains("workspace = true") || line.contains("path = ") || !line.contains('"');
-            assert!(local || line.starts_with("name") || line.starts_with("harness"), "crates/{krate}: `{line}`: put the version into the workspace");
+            assert!(
+                local || line.starts_with("name") || line.starts_with("harness"),
+                "crates/{krate}: `{line}`: put the version into the workspace"
+            );
         }
     }
 }

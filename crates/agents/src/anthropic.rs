@@ -4,7 +4,7 @@ use gadfly_engine::{StopReason, Usage};
 use serde::{Deserialize, Serialize};
 
 use crate::agent::Call;
-use crate::http::refused::{Said, short};
+use crate::http::refused::Said;
 use crate::http::{Broken, Dialect, Partial};
 use crate::openai::{Str, WireMessage, reply_limit, system};
 
@@ -95,7 +95,7 @@ fn stop(reason: &str) -> StopReason {
         "end_turn" | "stop_sequence" => StopReason::EndTurn,
         "max_tokens" | "model_context_window_exceeded" => StopReason::Length,
         "refusal" => StopReason::Refusal,
-        other => StopReason::Other(short(other)),
+        other => StopReason::Other(other.to_owned()),
     }
 }
 

@@ -59,7 +59,7 @@ pub(crate) struct Partial {
 impl Partial {
     pub fn model(&mut self, name: &str) {
         if self.model.is_none() && !name.is_empty() {
-            self.model = Some(refused::short(name));
+            self.model = Some(name.to_owned());
         }
     }
 }

@@ -212,7 +212,7 @@ impl Dialect for OpenAi {
                 "stop" => StopReason::EndTurn,
                 "length" => StopReason::Length,
                 "content_filter" => StopReason::Refusal,
-                other => StopReason::Other(crate::http::refused::short(other)),
+                other => StopReason::Other(other.to_owned()),
             });
         }
         Ok(())

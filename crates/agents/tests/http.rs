@@ -153,6 +153,10 @@ async fn a_key_that_a_server_sends_back_is_not_passed_on() {
     for kind in KINDS {
         let agent = build(kind, spec(&server.v1(), "fault:echo-key"), &world()).unwrap();
         assert!(failure(ask(&*agent).await).message.contains("The key *** is not valid."), "{kind}");
+        // Where a long message is cut, the key is cut as well: no part of it may be left.
+        let agent = build(kind, spec(&server.v1(), "fault:echo-key-late"), &world()).unwrap();
+        let message = failure(ask(&*agent).await).message;
+        assert!(message.contains("The key ***") && !message.contains(&KEY[..6]), "{kind}: {message}");
         let agent = build(kind, spec(&server.v1(), "echo-key"), &world()).unwrap();
         assert_eq!(ask(&*agent).await.unwrap().text, "The key is ***.", "{kind}");
     }

@@ -70,10 +70,12 @@ fn bench(flags: &[&str]) -> Result<(), Fault> {
             Load { loops: 3_000 * scale, jobs: 100, latency_ms: 0 },
             Load { loops: 3_000 * scale, jobs: 1_000, latency_ms: 50 },
         ];
+        let mut held = Vec::new();
         for load in loads {
             let laps = contest::hold(&binaries, load, turns)?;
             write!(out, "{}", contest::rows(load, &laps))?;
             out.flush()?;
+            held.push(laps);
         }
         writeln!(out)?;
     }

@@ -66,7 +66,11 @@ pub struct Message {
 
 impl Message {
     pub fn render(&self, texts: &Texts) -> String {
-        let mut out = String::new();
+        let size = self.parts.iter().map(|part| match part {
+            Part::Text(t) => t.len(),
+            Part::Blob(d) | Part::Data(d) => texts.get(d).len(),
+        });
+        let mut out = String::with_capacity(size.sum());
         for part in &self.parts {
             match part {
                 Part::Text(t) => out.push_str(t),

@@ -29,7 +29,7 @@ pub fn trust(context: &Context, agents: &[&str], agreed: bool) -> Result<(), Cod
         print::err("this project's files want to:");
         print::err_lines(&consent::wanted(&missing));
         if !terminal::can_ask() {
-            let again = command_line(std::env::args().skip(1));
+            let again = command_line();
             return Err(error::usage(&format!(
                 "you have not agreed to this yet. To agree, once:\n  {again} --trust"
             )));
@@ -60,7 +60,11 @@ pub fn start(said: &Consent, yes: bool) -> Result<(), Code> {
 }
 
 /// The command as it could be typed again.
-pub fn command_line(args: impl Iterator<Item = String>) -> String {
+pub fn command_line() -> String {
+    typed(std::env::args_os().skip(1).map(|arg| arg.to_string_lossy().into_owned()))
+}
+
+fn typed(args: impl Iterator<Item = String>) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
     let quoted = args.map(|arg| {
         if !arg.is_empty() && arg.chars().all(plain) {
@@ -79,6 +83,6 @@ mod tests {
     #[test]
     fn the_command_line_can_be_typed_again() {
         let args = ["run", "Don't panic", "--rounds=2", ""].map(str::to_owned);
-        assert_eq!(command_line(args.into_iter()), r"gadfly run 'Don'\''t panic' --rounds=2 ''");
+        assert_eq!(typed(args.into_iter()), r"gadfly run 'Don'\''t panic' --rounds=2 ''");
     }
 }

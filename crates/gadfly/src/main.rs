@@ -19,7 +19,9 @@ fn main() -> std::process::ExitCode {
     let cli = cli::Cli::parse();
     let code = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime.block_on(commands::dispatch(cli)),
-        Err(error) => output::error::fault(&format!("the asynchronous runtime could not be started: {error}")),
+        Err(error) => {
+            output::error::fault(&format!("the asynchronous runtime could not be started: {error}"))
+        }
     };
     std::process::ExitCode::from(code.0)
 }

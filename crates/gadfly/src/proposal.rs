@@ -13,7 +13,7 @@ use crate::output::{ask, print, safe};
 
 /// The configuration the person took, if something was found that can be used as it is.
 pub async fn take(context: &Context) -> Result<Option<Config>, Code> {
-    let env = std::env::vars().collect();
+    let env = gadfly_runtime::agents::environment();
     print::err("no agents are configured here; looking at what this machine has …");
     let diagnosis =
         doctor::diagnose(&context.root, &context.config, &context.store(), &context.user, &env).await;

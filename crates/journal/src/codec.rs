@@ -132,7 +132,10 @@ mod tests {
     #[test]
     fn the_dictionary_of_stored_records_is_the_one_they_were_written_with() {
         let digest = gadfly_engine::Digest::of(RECORDS_1).to_string();
-        assert_eq!(digest, "b66b89fda30b362475647e75e949ed0e58d70953c7a97c9fe6fa01d6f900d3d0", "it is never edited: add records-2.txt with a codec byte of its own");
+        assert_eq!(
+            digest, "b66b89fda30b362475647e75e949ed0e58d70953c7a97c9fe6fa01d6f900d3d0",
+            "it is never edited: add records-2.txt with a codec byte of its own"
+        );
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -55,8 +55,9 @@ impl Journal {
             fs::create_dir_all(&path).map_err(|e| folder(&path, &e))?;
         }
         let ignore = dir.join(".gitignore");
-        if !ignore.exists() {
-            fs::write(&ignore, "*\n").map_err(|e| folder(&ignore, &e))?;
+        match fs::File::create_new(&ignore).and_then(|mut file| file.write_all(b"*\n")) {
+            Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(folder(&ignore, &e)),
+            _ => {}
         }
         // Two processes that make the same journal at once would trip over each other.
         let _setup = setup_lock(&dir.join("locks").join("setup.lock"))?;
@@ -70,10 +71,13 @@ impl Journal {
 
     /// Opens a journal that must be there already.
     pub fn open_existing(dir: &Path) -> Result<Self, OpenError> {
-        if !dir.join(schema::File::Journal.name()).is_file() {
-            return Err(OpenError::Missing(dir.into()));
+        let file = dir.join(schema::File::Journal.name());
+        match fs::metadata(&file) {
+            Ok(found) if found.is_file() => Self::open(dir),
+            // What cannot be looked at is not the same as nothing: another user's store, or a file.
+            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(folder(dir, &e)),
+            Ok(_) | Err(_) => Err(OpenError::Missing(dir.into())),
         }
-        Self::open(dir)
     }
 
     fn over(dir: &Path) -> Self {

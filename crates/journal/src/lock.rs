@@ -85,7 +85,8 @@ pub(crate) fn is_live(dir: &Path, name: &str) -> bool {
         Err(e) if e.kind() == io::ErrorKind::NotFound => false,
         // A lock that cannot be examined is taken for held: two owners are worse than a refusal.
         Err(_) => true,
-        Ok(file) => !matches!(file.try_lock(), Ok(())),
+        // Shared, so that two who look at a dead lock at once do not take each other for its owner.
+        Ok(file) => file.try_lock_shared().is_err(),
     }
 }
 
@@ -110,7 +111,7 @@ pub(crate) fn bury(dir: &Path, name: &str) {
     // Removed while we hold it, so that it cannot be one that is just being taken.
     if well_formed(name)
         && let Ok(file) = File::open(&path)
-        && file.try_lock().is_ok()
+        && file.try_lock_shared().is_ok()
     {
         let _ = fs::remove_file(&path);
     }
@@ -151,6 +152,20 @@ mod tests {
 
         drop(lock);
         assert!(!is_live(dir.path(), &name));
+    }
+
+    #[test]
+    fn whoever_looks_at_a_dead_lock_is_not_taken_for_its_owner() {
+        let dir = tempfile::tempdir().unwrap();
+        let dead = "1-00ff.owner";
+        fs::write(dir.path().join(dead), "").unwrap();
+        let looking = File::open(dir.path().join(dead)).unwrap();
+        looking.try_lock_shared().unwrap();
+        assert!(!is_live(dir.path(), dead), "another process is just looking");
+        // Sabotage: had that look been exclusive, the dead would seem to live.
+        looking.unlock().unwrap();
+        looking.try_lock().unwrap();
+        assert!(is_live(dir.path(), dead));
     }
 
     #[test]

@@ -355,30 +355,33 @@ impl Row {
 
     /// Moves the run on by one record if it is still ours and stands where we think it does.
     fn advance(&self, conn: &Connection) -> Result<i64, AppendError> {
-        let sql = "UPDATE runs SET next = ?3 + 1, updated = ?4, ended = ?5, outcome = ?6, summary = ?7,
-                          owner = iif(?5, NULL, owner)
-                   WHERE id = ?1 AND owner = ?2 AND next = ?3 RETURNING number";
-        let moved = conn.prepare_cached(sql)?.query_row(
-            params![
-                self.run.as_str(),
-                self.owner,
+        let sql = "SELECT number, owner = ?2, next, outcome IS ?3 FROM runs WHERE id = ?1";
+        let found =
+            conn.prepare_cached(sql)?.query_row(params![self.run.as_str(), self.owner, self.outcome], |r| {
+                Ok((r.get(0)?, r.get::<_, Option<bool>>(1)?, r.get::<_, u32>(2)?, r.get::<_, bool>(3)?))
+            });
+        let (number, same_outcome): (i64, bool) = match found.optional()? {
+            Some((number, Some(true), next, same)) if next == self.seq => (number, same),
+            Some((_, Some(true), ..)) => return Err(AppendError::Behind(self.run.clone())),
+            _ => return Err(AppendError::Lost(self.run.clone())),
+        };
+        if same_outcome && !self.ended {
+            // Naming the columns of the index would write it anew, although nothing in it changes.
+            let sql =
+                "UPDATE runs SET next = ?2 + 1, updated = ?3, summary = ?4, ended = 0 WHERE number = ?1";
+            conn.prepare_cached(sql)?.execute(params![number, self.seq, self.updated, self.summary])?;
+        } else {
+            let sql = "UPDATE runs SET next = ?2 + 1, updated = ?3, summary = ?4, ended = ?5, outcome = ?6,
+                              owner = iif(?5, NULL, owner) WHERE number = ?1";
+            conn.prepare_cached(sql)?.execute(params![
+                number,
                 self.seq,
                 self.updated,
+                self.summary,
                 self.ended,
-                self.outcome,
-                self.summary
-            ],
-            |r| r.get(0),
-        );
-        if let Some(number) = moved.optional()? {
-            return Ok(number);
+                self.outcome
+            ])?;
         }
-        let sql = "SELECT owner FROM runs WHERE id = ?1";
-        let owner =
-            conn.prepare_cached(sql)?.query_row([self.run.as_str()], |r| r.get::<_, Option<String>>(0));
-        match owner.optional()?.flatten() {
-            Some(owner) if owner == self.owner => Err(AppendError::Behind(self.run.clone())),
-            _ => Err(AppendError::Lost(self.run.clone())),
-        }
+        Ok(number)
     }
 }

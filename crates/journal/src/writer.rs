@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use rusqlite::Connection;
 
@@ -17,6 +18,10 @@ use crate::store_error::{Failure, StoreError};
 const QUEUE: usize = 1024;
 const BATCH_ENTRIES: usize = 512;
 const BATCH_BYTES: usize = 16 << 20;
+/// With this many entries in the last transaction, the next one waits a moment for more: what a commit
+/// costs is then shared by more of them. A few runs alone never wait.
+const BUSY: usize = 8;
+const MOMENT: Duration = Duration::from_millis(1);
 
 /// One caller's part of a transaction.
 pub(crate) trait Entry: Send {
@@ -124,6 +129,7 @@ impl Drop for Writer {
 
 fn serve(conn: &Connection, queue: &Receiver<Message>, sweeper: &mut Sweeper) {
     let mut carried: Option<Message> = None;
+    let mut last = 0;
     loop {
         let Some(first) = carried.take().or_else(|| queue.recv().ok()) else { break };
         let mut batch: Vec<Box<dyn Entry>> = Vec::new();
@@ -133,6 +139,9 @@ fn serve(conn: &Connection, queue: &Receiver<Message>, sweeper: &mut Sweeper) {
                 continue;
             }
             Message::Entry(entry) => batch.push(entry),
+        }
+        if last >= BUSY {
+            thread::sleep(MOMENT);
         }
         let mut bytes = batch.iter().map(|e| e.bytes()).sum::<usize>();
         while batch.len() < BATCH_ENTRIES && bytes < BATCH_BYTES {
@@ -148,6 +157,7 @@ fn serve(conn: &Connection, queue: &Receiver<Message>, sweeper: &mut Sweeper) {
                 Err(_) => break,
             }
         }
+        last = batch.len();
         let committed = commit(conn, &mut batch);
         for entry in batch {
             // A caller's panic is that caller's, not every run's.

@@ -28,7 +28,8 @@ pub fn read_text(path: &Path) -> Result<String, FileError> {
     read_text_up_to(path, LARGEST)
 }
 
-fn read_text_up_to(path: &Path, most: u64) -> Result<String, FileError> {
+/// A text file of at most `most` bytes, whole.
+pub fn read_text_up_to(path: &Path, most: u64) -> Result<String, FileError> {
     let mut bytes = Vec::new();
     // One byte more than allowed tells "exactly full" from "too large"; the size in the metadata may lie.
     open_regular(path)?

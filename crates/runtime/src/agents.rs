@@ -1,12 +1,14 @@
 //! From configuration to agents that can be called: keys are read here, from the environment or a
 //! command, and go straight into the agent; nothing else ever sees them.
 
+use std::cell::Cell;
 use std::collections::HashMap;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gadfly_agents::launcher::{Command, Exit, Launcher};
+use gadfly_agents::launcher::{Command, Exit, LaunchError, Launcher};
 use gadfly_agents::scripted::Script;
 use gadfly_agents::{AgentSpec, Secret, Timeouts, World};
 use gadfly_engine::{AgentCard, Limits, Price};
@@ -19,9 +21,18 @@ use crate::team::Team;
 /// How long a command that prints a key may take, and how much it may print.
 const KEY_COMMAND_TIME: Duration = Duration::from_secs(30);
 const KEY_COMMAND_OUTPUT: usize = 64 * 1024;
+/// What all files that a script names may have together.
+const SCRIPT_TEXTS: usize = 64 << 20;
 
 /// The environment of this process, read once.
 pub type Env = HashMap<String, String>;
+
+/// Variables that are no text are left out: no setting can name them, and no agent could be given them.
+pub fn environment() -> Env {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect()
+}
 
 /// Builds agents of one project.
 pub struct Recruiter<'a> {
@@ -68,12 +79,14 @@ impl Recruiter<'_> {
         let card = card(agent);
         if money_capped && card.price.is_none() && card.per_call.money.is_none() {
             let model = agent.model.as_ref().map_or("its model", |m| m.value.as_str());
-            let problem = Problem::error(format!("the price of {model} is not known, and this run has a money cap"))
-                .help(format!(
-                    "add to [agents.{}]: price = {{ input = 3.0, output = 15.0 }} (dollars per million tokens)",
-                    agent.name
-                ))
-                .at(agent.place.as_ref());
+            let problem = Problem::error(format!(
+                "the price of {model} is not known, and this run has a money cap"
+            ))
+            .help(format!(
+                "add to [agents.{}]: price = {{ input = 3.0, output = 15.0 }} (dollars per million tokens)",
+                agent.name
+            ))
+            .at(agent.place.as_ref());
             return Err(vec![problem]);
         }
         if agent.kind.value == Kind::Person {
@@ -155,7 +168,8 @@ impl Recruiter<'_> {
         let (Some(launcher), Some((program, args))) = (self.launcher, words.split_first()) else {
             return Err(wrong("cannot be run here".into()));
         };
-        let base = ["PATH", "HOME", "LANG", "USER", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "GNUPGHOME"];
+        let base =
+            ["PATH", "HOME", "LANG", "USER", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "GNUPGHOME"];
         let command = Command {
             program: resolve_program(program, self.root),
             args: args.to_vec(),
@@ -165,10 +179,8 @@ impl Recruiter<'_> {
             time: Some(KEY_COMMAND_TIME),
             max_output: KEY_COMMAND_OUTPUT,
         };
-        let done = launcher
-            .launch(command, CancellationToken::new())
-            .await
-            .map_err(|e| wrong(format!("did not start: {e}")))?;
+        let done =
+            launcher.launch(command, CancellationToken::new()).await.map_err(|e| wrong(unstarted(&e)))?;
         // Its output may be part of a key, so none of it is shown.
         match done.exit {
             Exit::Code(0) => {}
@@ -179,6 +191,16 @@ impl Recruiter<'_> {
             return Err(wrong("printed no single line".into()));
         }
         Ok(Secret::new(key))
+    }
+}
+
+/// A failure's reason may quote what the command wrote, which may be part of a key.
+fn unstarted(error: &LaunchError) -> String {
+    match error {
+        LaunchError::Failed { program, .. } => {
+            format!("did not start, or was ended from outside: `{program}`")
+        }
+        LaunchError::NotFound { .. } | LaunchError::NotExecutable { .. } => format!("did not start: {error}"),
     }
 }
 
@@ -218,7 +240,17 @@ pub(crate) fn read_script(agent: &AgentConfig, path: &Path) -> Result<Script, Pr
     let text = gadfly_project::file::read_text(path)
         .map_err(|e| Problem::error(format!("agent `{}`: {e}", agent.name)).at(place))?;
     let beside = path.parent().unwrap_or(Path::new("."));
-    Script::parse(&text, |file| std::fs::read_to_string(beside.join(file)))
+    let left = Cell::new(SCRIPT_TEXTS);
+    // A script may come with somebody's project: it gives out only what lies beside it.
+    let read = |file: &str| {
+        let path = gadfly_project::file::inside(beside, Path::new(file)).map_err(io::Error::other)?;
+        let text = gadfly_project::file::read_text(&path).map_err(io::Error::other)?;
+        left.set(left.get().checked_sub(text.len()).ok_or_else(|| {
+            io::Error::other(format!("with it the script's files have more than {SCRIPT_TEXTS} bytes"))
+        })?);
+        Ok(text)
+    };
+    Script::parse(&text, read)
         .map_err(|e| Problem::error(format!("script {}: {e}", path.display())).at(place))
 }
 

@@ -69,8 +69,7 @@ fn worst_of(card: &AgentCard, bytes: u64, calls: u32) -> Option<Money> {
     }
     let price = card.price.as_ref()?;
     let input = (bytes / 2).saturating_add(card.max_output_tokens.saturating_mul(2));
-    let each = input
-        .saturating_mul(price.input)
-        .saturating_add(card.max_output_tokens.saturating_mul(price.output));
+    let each =
+        input.saturating_mul(price.input).saturating_add(card.max_output_tokens.saturating_mul(price.output));
     Some(Money(each.saturating_mul(u64::from(calls))))
 }

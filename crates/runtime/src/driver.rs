@@ -4,6 +4,7 @@
 //! and the engine is dropped: the journal still holds the last whole step.
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -313,7 +314,8 @@ impl Driving {
                     let _ = incoming.send(Incoming::Replied { effect: id, reply, texts: Vec::new() }).await;
                 });
                 let (tell, _) = mpsc::channel(1);
-                self.at_work.insert(effect.id.clone(), AtWork { cancel: CancellationToken::new(), tell, task });
+                self.at_work
+                    .insert(effect.id.clone(), AtWork { cancel: CancellationToken::new(), tell, task });
             }
             EffectKind::Cancel { target } => self.cancel(target),
             EffectKind::Tell { target, text } => {
@@ -332,7 +334,16 @@ impl Driving {
             self.own_replies.push_back((effect.id.clone(), reply));
             return;
         };
-        let workdir = self.workdir(effect, turn);
+        let workdir = match self.workdir(effect, turn) {
+            Ok(workdir) => workdir,
+            // Never in some other folder instead: the launcher's own is the user's checkout.
+            Err(error) => {
+                let reply =
+                    perform::impossible(format!("no empty folder for agent `{}`: {error}", turn.agent));
+                self.own_replies.push_back((effect.id.clone(), reply));
+                return;
+            }
+        };
         let call = perform::call(effect, turn, texts, workdir);
         let (tell, told) = mpsc::channel(4);
         let cancel = CancellationToken::new();
@@ -350,15 +361,18 @@ impl Driving {
     }
 
     /// A process agent works in an empty directory of its own.
-    fn workdir(&self, effect: &Effect, turn: &gadfly_engine::Turn) -> Option<PathBuf> {
-        let card = &self.driver.team.get(&turn.agent)?.card;
-        if card.kind != "command" {
-            return None;
+    fn workdir(&self, effect: &Effect, turn: &gadfly_engine::Turn) -> io::Result<Option<PathBuf>> {
+        if self.driver.team.get(&turn.agent).is_none_or(|m| m.card.kind != "command") {
+            return Ok(None);
         }
         let name = effect.id.to_string().replace(['/', '#'], "-");
-        let dir = self.driver.host.journal().run_dir(&self.run).join("work").join(name);
-        std::fs::create_dir_all(&dir).ok()?;
-        Some(dir)
+        let work = self.driver.host.journal().run_dir(&self.run).join("work");
+        let dir = work.join(name);
+        std::fs::create_dir_all(work)?;
+        // What a call left that was killed with its process.
+        crate::os::remove_tree(&dir);
+        std::fs::create_dir(&dir)?;
+        Ok(Some(dir))
     }
 
     fn progress(&self, effect: &EffectId) -> Progress {

@@ -91,8 +91,9 @@ impl Loop {
             out: None,
         };
         let title = gadfly_project::title::title(task.as_str());
-        let prepared = assemble(&settings, title, team, Limits::default(), self.limits, vec![task], Vec::new())
-            .map_err(|p| LoopError::Plan(p.message))?;
+        let prepared =
+            assemble(&settings, title, team, Limits::default(), self.limits, vec![task], Vec::new())
+                .map_err(|p| LoopError::Plan(p.message))?;
         let run = prepared.run.clone();
         let (_quiet, stop) = watch::channel(Stop::No);
         let ended = gadfly.start(prepared, Driving { attended: false, stop, updates: None }).await?;

@@ -9,8 +9,10 @@ pub mod launcher;
 pub mod limits;
 mod processes;
 pub mod supervisor;
+mod trees;
 mod wire;
 
 pub use launcher::{NoSupervisor, ProcessLauncher, children_ended};
 pub use limits::{ChildLimits, raise_open_files, resident_kb};
 pub use supervisor::supervise;
+pub use trees::remove_tree;

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gadfly_agents::{Agent, Answered, Call, Link, Spoken, Unanswered};
 use gadfly_agents::agent::Progress;
+use gadfly_agents::{Agent, Answered, Call, Link, Spoken, Unanswered};
 use gadfly_engine::{
     Answer, CallFailure, Effect, EffectId, FailureKind, Observation, Part, Reply, Text, Texts, Turn, Usage,
 };
@@ -43,11 +43,7 @@ pub fn call(effect: &Effect, turn: &Turn, texts: &Texts, workdir: Option<PathBuf
         role: turn.role,
         permission: turn.permission,
         system: None,
-        messages: turn
-            .messages
-            .iter()
-            .map(|m| Spoken { from: m.from, text: m.render(texts) })
-            .collect(),
+        messages: turn.messages.iter().map(|m| Spoken { from: m.from, text: m.render(texts) }).collect(),
         nth: turn.nth,
         max_output_tokens: turn.max_output_tokens,
         time: effect.time_ms.map(Duration::from_millis),
@@ -89,7 +85,7 @@ impl TurnTask {
             let _ = incoming.send(Incoming::Observed { effect: effect.clone(), observation }).await;
         }
         if let Some(dir) = workdir {
-            let _ = tokio::fs::remove_dir_all(dir).await;
+            let _ = tokio::task::spawn_blocking(move || crate::os::remove_tree(&dir)).await;
         }
         let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         let (reply, texts) = reply(result, took_ms);
@@ -106,7 +102,9 @@ fn reply(result: Result<Answered, Unanswered>, took_ms: u64) -> (Reply, Vec<Text
         }
         Err(Unanswered::Failed(failure)) => (Reply::Failed(failure), Vec::new()),
         Err(Unanswered::Cancelled { sent }) => (Reply::Cancelled { sent }, Vec::new()),
-        Err(Unanswered::Quota { until_ms, message }) => (Reply::DeniedQuota { until_ms, message }, Vec::new()),
+        Err(Unanswered::Quota { until_ms, message }) => {
+            (Reply::DeniedQuota { until_ms, message }, Vec::new())
+        }
     }
 }
 

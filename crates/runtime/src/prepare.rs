@@ -8,12 +8,15 @@ use gadfly_engine::{Digest, Limits, Plan, Target, Text, brief::Reference};
 use gadfly_journal::{Journal, RunId};
 use gadfly_project::config::Task;
 use gadfly_project::rubric::{self, Contributor, Rubric, RubricSource};
-use gadfly_project::{Flags, LoopConfig, Problem, Sourced, title};
+use gadfly_project::{Config, Flags, LoopConfig, Problem, Sourced, title};
 
 use crate::agents::Recruiter;
 use crate::consent::Consent;
 use crate::save;
 use crate::team::Team;
+
+/// A worker's reply may be as long, so a run can replace what an earlier one wrote.
+const LARGEST_REPLACED: u64 = 16 * 1024 * 1024;
 
 /// What `run` was asked to do.
 #[derive(Clone, Debug, Default)]
@@ -23,8 +26,8 @@ pub struct Request {
     pub flags: Flags,
     /// Rubric items the user gave beside the configured ones.
     pub criteria: Vec<Sourced<String>>,
-    /// Start anew from this run's last draft.
-    pub from: Option<RunId>,
+    /// Start anew from another run's last draft; see [`Request::begin_from`].
+    pub from: Option<Inherited>,
 }
 
 /// A run that can be started.
@@ -39,33 +42,50 @@ pub struct Prepared {
 }
 
 /// What an earlier run leaves to one that starts from it.
-struct Inherited {
-    task: String,
+#[derive(Clone, Debug)]
+pub struct Inherited {
     rubric: Vec<String>,
     draft: String,
+    references: Vec<(Reference, Text)>,
+}
+
+impl Request {
+    /// Begins with an earlier run's last draft. A request without a task or a loop of its own is the same
+    /// loop again: the old task, references, phase, agents and output too, where no flag says otherwise.
+    pub fn begin_from(&mut self, run: &RunId, journal: &Journal, config: &Config) -> Result<(), Problem> {
+        let old = Old::read(journal, run)?;
+        let flags = &mut self.flags;
+        let mut references = Vec::new();
+        if self.loop_name.is_none() && flags.task.is_none() && flags.task_file.is_none() {
+            let known = |name: &String| config.agents.contains_key(name);
+            let Old { settings, .. } = &old;
+            flags.task = Some(old.text(journal, &settings.task)?);
+            flags.phase.get_or_insert_with(|| settings.phase.clone());
+            flags.worker = flags.worker.take().or_else(|| Some(settings.worker.clone()).filter(known));
+            flags.critic = flags.critic.take().or_else(|| Some(settings.critic.clone()).filter(known));
+            let fallback = settings.fallback_critic.clone().filter(known);
+            flags.fallback_critic = flags.fallback_critic.take().or(fallback);
+            flags.overrule = flags.overrule.or((!settings.overrule).then_some(false));
+            if flags.out.is_none() && flags.draft.is_none() {
+                flags.out = settings.out.as_ref().map(|target| PathBuf::from(&target.path));
+            }
+            if flags.with.is_empty() {
+                for reference in &settings.references {
+                    references.push((reference.clone(), Text::new(old.text(journal, &reference.text)?)));
+                }
+            }
+        }
+        let draft = old.text(journal, &old.draft)?;
+        self.from = Some(Inherited { rubric: old.settings.rubric, draft, references });
+        Ok(())
+    }
 }
 
 /// Makes the plan of one loop.
-pub async fn prepare(
-    request: &Request,
-    recruiter: &Recruiter<'_>,
-    journal: &Journal,
-) -> Result<Prepared, Vec<Problem>> {
-    let inherited = match &request.from {
-        Some(run) => Some(inherit(journal, run).map_err(|p| vec![p])?),
-        None => None,
-    };
-    let mut flags = request.flags.clone();
-    if let Some(old) = &inherited
-        && flags.task.is_none()
-        && flags.task_file.is_none()
-        && request.loop_name.is_none()
-    {
-        flags.task = Some(old.task.clone());
-    }
-    let (config, mut problems) = recruiter.config.loop_for(request.loop_name.as_deref(), &flags);
-    let rubric = build_rubric(&config, request, inherited.as_ref(), &mut problems);
-    let material = Material::read(&config, inherited.map(|i| i.draft), &mut problems);
+pub async fn prepare(request: &Request, recruiter: &Recruiter<'_>) -> Result<Prepared, Vec<Problem>> {
+    let (config, mut problems) = recruiter.config.loop_for(request.loop_name.as_deref(), &request.flags);
+    let rubric = build_rubric(&config, request, &mut problems);
+    let material = Material::read(&config, request.from.as_ref(), &mut problems);
     let (Some(rubric), Some(material), Some(worker), Some(critic)) =
         (rubric, material, &config.worker, &config.critic)
     else {
@@ -130,12 +150,7 @@ pub fn assemble(
     Ok(Prepared { run, start, texts, team, consent, warnings })
 }
 
-fn build_rubric(
-    config: &LoopConfig,
-    request: &Request,
-    inherited: Option<&Inherited>,
-    problems: &mut Vec<Problem>,
-) -> Option<Rubric> {
+fn build_rubric(config: &LoopConfig, request: &Request, problems: &mut Vec<Problem>) -> Option<Rubric> {
     let mut sources = Vec::new();
     if let Some(setting) = &config.rubric {
         match rubric::from_setting(setting) {
@@ -147,7 +162,7 @@ fn build_rubric(
         }
     }
     sources.push(RubricSource { from: Contributor::User, items: request.criteria.clone() });
-    if let Some(old) = inherited
+    if let Some(old) = &request.from
         && sources.iter().all(|s| s.items.is_empty())
     {
         let items = old.rubric.iter().cloned().map(Sourced::built_in).collect();
@@ -169,7 +184,7 @@ struct Material {
 }
 
 impl Material {
-    fn read(config: &LoopConfig, inherited: Option<String>, problems: &mut Vec<Problem>) -> Option<Self> {
+    fn read(config: &LoopConfig, inherited: Option<&Inherited>, problems: &mut Vec<Problem>) -> Option<Self> {
         let mut read = |what: &str, path: &Path, place: Option<&gadfly_project::Place>| {
             gadfly_project::file::read_text(path)
                 .map_err(|e| problems.push(Problem::error(format!("{what}: {e}")).at(place)))
@@ -181,17 +196,17 @@ impl Material {
         });
         let draft = match &config.draft {
             Some(path) => Some(read("draft", &path.value, path.place.as_ref())),
-            None => inherited.map(Some),
+            None => inherited.map(|old| Some(old.draft.clone())),
         };
         let references: Vec<_> = config
             .with
             .iter()
             .map(|path| {
                 let text = Text::new(read("with", &path.value, path.place.as_ref())?);
-                let name = path.value.file_name().map_or_else(
-                    || path.value.display().to_string(),
-                    |n| n.to_string_lossy().into_owned(),
-                );
+                let name = path
+                    .value
+                    .file_name()
+                    .map_or_else(|| path.value.display().to_string(), |n| n.to_string_lossy().into_owned());
                 Some((Reference { name, text: text.digest() }, text))
             })
             .collect();
@@ -218,7 +233,8 @@ impl Material {
             },
             None => (None, None),
         };
-        let references = references.into_iter().collect::<Option<Vec<_>>>()?;
+        let mut references = references.into_iter().collect::<Option<Vec<_>>>()?;
+        references.extend(inherited.into_iter().flat_map(|old| old.references.clone()));
         let draft = match draft {
             Some(text) => Some(Text::new(text?)),
             None => None,
@@ -248,8 +264,10 @@ fn target(path: &Path) -> Result<(Target, Option<Text>), Problem> {
             .help(format!("create it first: mkdir -p {}", parent.display())));
     }
     if path.exists() {
-        let text = gadfly_project::file::read_text(&path)
-            .map_err(|e| Problem::error(format!("the output {shown} cannot be replaced: {e}")))?;
+        let text = gadfly_project::file::read_text_up_to(&path, LARGEST_REPLACED).map_err(|e| {
+            Problem::error(format!("the output {shown} cannot be replaced: {e}"))
+                .help("what a run replaces is kept, as text: move the file away, or choose another --out")
+        })?;
         let text = Text::new(text);
         let before = Some(text.digest());
         return Ok((Target { path: path.to_string_lossy().into_owned(), before }, Some(text)));
@@ -267,21 +285,32 @@ fn absolute(path: &Path) -> Result<PathBuf, Problem> {
     std::path::absolute(path).map_err(|e| Problem::error(format!("{}: {e}", path.display())))
 }
 
-fn inherit(journal: &Journal, run: &RunId) -> Result<Inherited, Problem> {
-    let wrong = |e: String| Problem::error(format!("run {run} cannot be started from: {e}"));
-    let records = journal.records(run, 0, 1).map_err(|e| wrong(e.to_string()))?;
-    let start = records.first().and_then(|r| match &r.input.what {
-        gadfly_engine::input::What::Started(start) => Some(start),
-        _ => None,
-    });
-    let start = start.ok_or_else(|| wrong("its first record is missing".into()))?;
-    let settings: revise::Settings =
-        serde_json::from_value(start.plan.root.settings.clone()).map_err(|e| wrong(e.to_string()))?;
-    let summary = journal.summary(run).map_err(|e| wrong(e.to_string()))?;
-    let text = |d: &Digest| -> Result<String, Problem> {
-        let text = journal.text(d).map_err(|e| wrong(e.to_string()))?;
-        Ok(text.ok_or_else(|| wrong(format!("text {} is missing", d.short())))?.to_string())
-    };
-    let draft = summary.last_draft.ok_or_else(|| wrong("it has no draft yet".into()))?;
-    Ok(Inherited { task: text(&settings.task)?, rubric: settings.rubric, draft: text(&draft)? })
+/// An earlier run, as its journal knows it.
+struct Old<'a> {
+    run: &'a RunId,
+    settings: revise::Settings,
+    draft: Digest,
+}
+
+impl<'a> Old<'a> {
+    fn read(journal: &Journal, run: &'a RunId) -> Result<Self, Problem> {
+        let wrong = |e: String| Problem::error(format!("run {run} cannot be started from: {e}"));
+        let records = journal.records(run, 0, 1).map_err(|e| wrong(e.to_string()))?;
+        let start = records.first().and_then(|r| match &r.input.what {
+            gadfly_engine::input::What::Started(start) => Some(start),
+            _ => None,
+        });
+        let start = start.ok_or_else(|| wrong("its first record is missing".into()))?;
+        let settings =
+            serde_json::from_value(start.plan.root.settings.clone()).map_err(|e| wrong(e.to_string()))?;
+        let summary = journal.summary(run).map_err(|e| wrong(e.to_string()))?;
+        let draft = summary.last_draft.ok_or_else(|| wrong("it has no draft yet".into()))?;
+        Ok(Self { run, settings, draft })
+    }
+
+    fn text(&self, journal: &Journal, digest: &Digest) -> Result<String, Problem> {
+        let wrong = |e: String| Problem::error(format!("run {} cannot be started from: {e}", self.run));
+        let text = journal.text(digest).map_err(|e| wrong(e.to_string()))?;
+        Ok(text.ok_or_else(|| wrong(format!("text {} is missing", digest.short())))?.to_string())
+    }
 }

@@ -10,11 +10,13 @@ use gadfly_engine::machine::Engine;
 use gadfly_engine::protocol::Protocols;
 use gadfly_engine::replay::{ReplayError, replay_one};
 use gadfly_engine::{Control, EffectId, Limits};
-use gadfly_journal::{ClaimError, Journal, Mail, MailKind, OpenError, PostError, ReadError, RunId, RunWriter};
+use gadfly_journal::{
+    ClaimError, Journal, Mail, MailId, MailKind, OpenError, PostError, ReadError, RunId, RunWriter,
+};
 use gadfly_project::{Config, Problem, Root};
 use tokio::sync::{mpsc, watch};
 
-use crate::agents::{Env, Recruiter};
+use crate::agents::{Env, Recruiter, environment};
 use crate::clock::wall_ms;
 use crate::driver::{DriveError, Driver, Ended, Stop, Update};
 use crate::host::Host;
@@ -88,7 +90,7 @@ pub struct Raise {
 impl Gadfly {
     pub fn open(root: Root, config: Config, store: &Path) -> Result<Self, GadflyError> {
         let journal = Journal::open(store)?;
-        let env: Env = std::env::vars().collect();
+        let env = environment();
         let launcher: Option<Arc<dyn Launcher>> = ProcessLauncher::this_program()
             .ok()
             .map(|l| Arc::new(l.working_in(&root.dir)) as Arc<dyn Launcher>);
@@ -134,7 +136,7 @@ impl Gadfly {
 
     /// Makes a plan; nothing is called and nothing recorded.
     pub async fn prepare(&self, request: &Request) -> Result<Prepared, Vec<Problem>> {
-        prepare(request, &self.recruiter(), self.journal()).await
+        prepare(request, &self.recruiter()).await
     }
 
     /// Starts a prepared run and drives it until it ends, parks or the process stops.
@@ -157,8 +159,11 @@ impl Gadfly {
             .await
             .map_err(|problems| ResumeError::Agents { run: run.clone(), problems })?;
         team.extend(configured);
-        let agents =
-            team.cards().into_iter().filter(|(name, card)| cards.get(name).is_some_and(|c| c != card)).collect();
+        let agents = team
+            .cards()
+            .into_iter()
+            .filter(|(name, card)| cards.get(name).is_some_and(|c| c != card))
+            .collect();
         let first = What::Resumed { limits: raise.limits, rounds: raise.rounds, agents };
         Ok(self.driver(engine, writer, team, driving).drive(first, Vec::new()).await?)
     }
@@ -193,16 +198,32 @@ impl Gadfly {
         }
     }
 
-    /// Leaves a person's answer for the question a run asks; whoever drives it takes it up.
+    /// Leaves a person's answer for the question a run asks; whoever drives it takes it up. An earlier answer
+    /// that nobody has read yet is taken back: the last word is the one that was meant.
     pub fn answer(&self, run: &RunId, text: String, by: &str) -> Result<Asked, AnswerError> {
         let summary = self.journal().summary(run)?;
         let Some(effect) = summary.waiting_for else {
             return Err(AnswerError::NothingAsked { run: run.clone(), state: summary.state });
         };
         let driven = self.is_driven(run);
+        let earlier = self.unread_answers(run, &effect)?;
         let what = MailKind::Answer { effect: effect.clone(), text };
         self.journal().post(run, &Mail { by: by.to_owned(), at_ms: wall_ms(), what })?;
-        Ok(Asked { effect, driven })
+        for mail in &earlier {
+            self.journal().put_mail_away(*mail).map_err(PostError::from)?;
+        }
+        Ok(Asked { effect, driven, replaced: !earlier.is_empty() })
+    }
+
+    fn unread_answers(&self, run: &RunId, to: &EffectId) -> Result<Vec<MailId>, ReadError> {
+        let answers = |mail: &Mail| matches!(&mail.what, MailKind::Answer { effect, .. } if effect == to);
+        Ok(self
+            .journal()
+            .mail(run)?
+            .into_iter()
+            .filter(|(_, mail)| answers(mail))
+            .map(|(id, _)| id)
+            .collect())
     }
 
     /// Whether a living process drives the run.
@@ -227,7 +248,16 @@ impl Gadfly {
 
     pub(crate) fn driver(&self, engine: Engine, writer: RunWriter, team: Team, driving: Driving) -> Driver {
         let Driving { attended, stop, updates } = driving;
-        Driver { host: Arc::clone(&self.host), engine, writer, team, attended, stop, updates, log: LogWritten::EveryRound }
+        Driver {
+            host: Arc::clone(&self.host),
+            engine,
+            writer,
+            team,
+            attended,
+            stop,
+            updates,
+            log: LogWritten::EveryRound,
+        }
     }
 }
 
@@ -247,6 +277,8 @@ pub struct Asked {
     pub effect: EffectId,
     /// A living process will take it up; else `resume` does.
     pub driven: bool,
+    /// An earlier answer that nobody had read was taken back.
+    pub replaced: bool,
 }
 
 /// The user's own directories: config and state.

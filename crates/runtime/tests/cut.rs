@@ -50,7 +50,11 @@ fn gadfly(dir: &Path, team: &Team) -> Gadfly {
 fn team(worker: &[Line], critic: &[Line], second: &[Line], observed: bool) -> Team {
     let world = World::new();
     let mut team = Team::default();
-    let parts = [("worker", Role::Worker, worker), ("critic", Role::Critic, critic), ("second", Role::Critic, second)];
+    let parts = [
+        ("worker", Role::Worker, worker),
+        ("critic", Role::Critic, critic),
+        ("second", Role::Critic, second),
+    ];
     for (name, role, lines) in parts {
         let script = Script::new(lines.iter().map(|l| reply(l, role, observed)));
         let spec = AgentSpec { name: name.into(), script: Some(Arc::new(script)), ..AgentSpec::default() };
@@ -88,7 +92,8 @@ async fn run_once(dir: &Path, team: &Team) -> (RunId, (String, Option<String>, u
         out: None,
     };
     let none = Limits::default();
-    let prepared = assemble(&settings, "apples".into(), team.clone(), none, none, vec![task], Vec::new()).unwrap();
+    let prepared =
+        assemble(&settings, "apples".into(), team.clone(), none, none, vec![task], Vec::new()).unwrap();
     let run = prepared.run.clone();
     let gadfly = gadfly(dir, team);
     let (_tell, driving) = quiet();

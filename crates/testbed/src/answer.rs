@@ -161,6 +161,12 @@ fn fault(which: &str, asked: &Asked<'_>) -> Answer {
             "authentication_error",
             &format!("The key {} is not valid.", asked.key),
         )),
+        "echo-key-late" => Answer::Refuse(Refusal::new(
+            401,
+            ("invalid_request_error", "invalid_api_key"),
+            "authentication_error",
+            &format!("{}The key {} is not valid.", "x".repeat(480), asked.key),
+        )),
         "context" => Answer::Refuse(Refusal {
             param: Some("messages"),
             ..Refusal::new(

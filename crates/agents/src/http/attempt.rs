@@ -85,7 +85,7 @@ impl<D: Dialect> HttpAgent<D> {
             )),
             None => {
                 let what = if e.is_connect() { "cannot be reached" } else { "closed the connection" };
-                let message = self.reach.scrub(format!("{host} {what}: {}", chain(&e)));
+                let message = format!("{host} {what}: {}", self.short(&chain(&e)));
                 Attempt::Again {
                     failure: failure(FailureKind::Unavailable, message, Usage::default()),
                     by_provider: false,
@@ -98,8 +98,12 @@ impl<D: Dialect> HttpAgent<D> {
     async fn refused(&self, mut response: Response) -> Attempt {
         let status = response.status();
         let told = retry::told(response.headers(), self.reach.clock.now_ms());
-        let location =
-            response.headers().get(LOCATION).and_then(|v| v.to_str().ok()).map(short).unwrap_or_default();
+        let location = response
+            .headers()
+            .get(LOCATION)
+            .and_then(|v| v.to_str().ok())
+            .map(|to| self.short(to))
+            .unwrap_or_default();
         let mut body = Vec::new();
         // The status alone is enough to act on: a body that does not come is not waited for.
         while let Ok(Ok(Some(piece))) =
@@ -113,7 +117,7 @@ impl<D: Dialect> HttpAgent<D> {
         let said = Said::read(&body);
         let mut message = format!("{} answered {status}", self.reach.host);
         if !said.message.is_empty() {
-            let _ = write!(message, ": {}", said.message);
+            let _ = write!(message, ": {}", self.short(&said.message));
         }
         let meaning = said.meaning(status.as_u16());
         if status.is_redirection() {
@@ -153,12 +157,12 @@ impl<D: Dialect> HttpAgent<D> {
     ) -> Result<(), Box<Attempt>> {
         let idle = self.reach.timeouts.idle;
         let (mut sse, mut body, mut wire) = (Sse::default(), Vec::new(), 0);
-        let mut by = first_by;
+        let (mut by, mut told) = (first_by, 0);
         while !partial.done {
             let piece = match timeout_at(by, response.chunk()).await {
                 Ok(Ok(Some(piece))) => piece,
                 Ok(Ok(None)) => break,
-                Ok(Err(e)) => return Err(Box::new(self.cut(partial, &chain(&e.without_url())))),
+                Ok(Err(e)) => return Err(Box::new(self.cut(partial, &self.short(&chain(&e.without_url()))))),
                 Err(_) if wire == 0 => {
                     let late = self.late("the first piece of the reply", self.reach.timeouts.first_byte);
                     return Err(Box::new(Attempt::Over(late)));
@@ -167,16 +171,13 @@ impl<D: Dialect> HttpAgent<D> {
             };
             by = Instant::now() + idle;
             wire += piece.len();
-            let before = partial.text.len();
             if whole {
                 body.extend_from_slice(&piece);
             } else {
                 sse.feed(&piece, |data| self.dialect.event(data, partial))
                     .map_err(|broken| Box::new(self.broken(broken, partial)))?;
             }
-            if partial.text.len() > before {
-                self.tell(&partial.text[before..], link);
-            }
+            told = self.tell(&partial.text, told, link);
             if wire > MAX_WIRE || partial.text.len().max(body.len()) > MAX_REPLY {
                 let message = format!("the reply of {} is longer than {MAX_REPLY} bytes", self.reach.host);
                 let failed = failure(FailureKind::BadReply, message, partial.usage);
@@ -185,7 +186,7 @@ impl<D: Dialect> HttpAgent<D> {
         }
         if whole {
             self.dialect.whole(&body, partial).map_err(|broken| Box::new(self.broken(broken, partial)))?;
-            self.tell(&partial.text, link);
+            self.tell(&partial.text, 0, link);
         } else if partial.done {
             // A connection whose reply is read to the very end goes back to the pool.
             let _ = timeout(DRAIN, response.chunk()).await;
@@ -193,10 +194,20 @@ impl<D: Dialect> HttpAgent<D> {
         Ok(())
     }
 
-    fn tell(&self, text: &str, link: &Link) {
-        if link.progress.is_heard() {
-            link.progress.say(&self.reach.scrub(text.to_owned()));
+    /// Enough of a text from outside, and nothing of the key: a cut through it would hide it from `scrub`.
+    pub(crate) fn short(&self, text: &str) -> String {
+        short(&self.reach.scrub(text.to_owned()))
+    }
+
+    /// Tells what is new since `told` and says how far it got: a key that comes in pieces is waited for.
+    fn tell(&self, text: &str, told: usize, link: &Link) -> usize {
+        let held = self.reach.key.as_ref().map_or(0, |key| key.begun(text));
+        let end = text.len().saturating_sub(held).max(told);
+        match text.get(told..end).filter(|new| !new.is_empty()) {
+            Some(new) if link.progress.is_heard() => link.progress.say(&self.reach.scrub(new.to_owned())),
+            _ => {}
         }
+        end
     }
 
     fn stalled(&self, partial: &Partial, idle: Duration) -> Unanswered {
@@ -231,12 +242,11 @@ impl<D: Dialect> HttpAgent<D> {
         match broken {
             Broken::Malformed(what) => Attempt::Over(Unanswered::Failed(failure(
                 FailureKind::BadReply,
-                self.reach.scrub(format!("the reply of {} cannot be read: {what}", self.reach.host)),
+                format!("the reply of {} cannot be read: {}", self.reach.host, self.short(&what)),
                 partial.usage,
             ))),
             Broken::Said(said) => {
-                let message =
-                    self.reach.scrub(format!("{} reported an error: {}", self.reach.host, said.message));
+                let message = format!("{} reported an error: {}", self.reach.host, self.short(&said.message));
                 match (said.meaning(0), partial.text.is_empty()) {
                     (Meaning::Passing(kind), false) => {
                         Attempt::Over(Unanswered::Failed(failure(kind, message, partial.usage)))
@@ -256,11 +266,15 @@ impl<D: Dialect> HttpAgent<D> {
             let message = format!("the reply of {} is empty", self.reach.host);
             return Attempt::Over(Unanswered::Failed(failure(FailureKind::BadReply, message, partial.usage)));
         }
+        let stop = match stop {
+            StopReason::Other(said) => StopReason::Other(self.short(&said)),
+            known => known,
+        };
         Attempt::Done(Answered {
             text: self.reach.scrub(partial.text),
             stop,
             usage: partial.usage,
-            model: partial.model.map(|m| self.reach.scrub(m)),
+            model: partial.model.map(|m| self.short(&m)),
         })
     }
 }
@@ -296,5 +310,5 @@ fn chain(e: &reqwest::Error) -> String {
         last = e.to_string();
         next = e.source();
     }
-    short(&last)
+    last
 }

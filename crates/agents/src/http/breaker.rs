@@ -21,6 +21,13 @@ struct State {
     probing: bool,
 }
 
+impl State {
+    /// A wall clock that was put back must not keep a provider shut for years.
+    const fn shut_at(&self, now: u64) -> bool {
+        now < self.until_ms && self.until_ms - now <= LONGEST_WAIT_MS
+    }
+}
+
 pub(crate) struct Breaker {
     state: Mutex<State>,
     clock: Arc<dyn Clock>,
@@ -48,7 +55,7 @@ impl Breaker {
             return Ok(Pass { breaker: Arc::clone(self), probe: false });
         }
         let now = self.clock.now_ms();
-        if now < state.until_ms {
+        if state.shut_at(now) {
             return Err(state.until_ms);
         }
         if state.probing {
@@ -60,8 +67,8 @@ impl Breaker {
 
     /// Whether a call under way should stop trying: the wall time to come back at.
     pub fn shut(&self) -> Option<u64> {
-        let until = self.lock().until_ms;
-        (until > self.clock.now_ms()).then_some(until)
+        let state = self.lock();
+        state.shut_at(self.clock.now_ms()).then_some(state.until_ms)
     }
 }
 
@@ -130,6 +137,16 @@ mod tests {
         assert!(breaker.admit().is_ok(), "a success in between starts the count anew");
         fail(&breaker, 1);
         assert_eq!(breaker.admit().err(), Some(31_000));
+    }
+
+    #[test]
+    fn a_clock_that_was_put_back_does_not_keep_it_open() {
+        let (breaker, clock) = breaker();
+        clock.0.store(1_000_000_000, Ordering::Relaxed);
+        fail(&breaker, 5);
+        assert!(breaker.shut().is_some() && breaker.admit().is_err());
+        clock.0.store(1_000, Ordering::Relaxed);
+        assert!(breaker.shut().is_none() && breaker.admit().is_ok_and(|pass| pass.is_probe()));
     }
 
     #[test]

@@ -33,8 +33,8 @@ pub(crate) fn build(route: Route) -> Result<Client, Error> {
 
 pub(crate) fn is_loopback(url: &Url) -> bool {
     url.host_str().is_some_and(|host| {
+        // Not names below it: whether those stay here is for the resolver to say.
         host == "localhost"
-            || host.ends_with(".localhost")
             || host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
     })
 }
@@ -48,7 +48,10 @@ mod tests {
         let is = |s: &str| is_loopback(&Url::parse(s).unwrap());
         assert!(is("http://localhost:1/v1") && is("http://127.8.0.1/") && is("http://[::1]:80/"));
         assert!(
-            !is("http://localhost.example/") && !is("http://10.0.0.1/") && !is("https://api.openai.com/v1")
+            !is("http://api.localhost/")
+                && !is("http://localhost.example/")
+                && !is("http://10.0.0.1/")
+                && !is("https://api.openai.com/v1")
         );
     }
 

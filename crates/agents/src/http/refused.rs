@@ -3,7 +3,8 @@
 use gadfly_engine::FailureKind;
 use serde_json::Value;
 
-/// The structured part of an error body, of any of the formats in use.
+/// The structured part of an error body, of any of the formats in use, as long as it came: it is shortened
+/// only when it is known to be free of keys.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Said {
     pub kind: String,
@@ -31,12 +32,12 @@ impl Said {
             value = first.take();
         }
         let error = match value.get("error") {
-            Some(Value::String(text)) => return Self { message: short(text), ..Self::default() },
+            Some(Value::String(text)) => return Self { message: text.clone(), ..Self::default() },
             Some(error) if error.is_object() => error,
             _ => &value,
         };
         let text = |name: &str| match error.get(name) {
-            Some(Value::String(s)) => short(s),
+            Some(Value::String(s)) => s.clone(),
             Some(Value::Number(n)) => n.to_string(),
             _ => String::new(),
         };

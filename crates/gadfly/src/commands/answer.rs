@@ -39,6 +39,9 @@ fn go(args: Answer, context: &Context) -> Result<Code, Code> {
         AnswerError::NothingAsked { .. } => error::usage(&e.to_string()),
         AnswerError::Read(_) | AnswerError::Post(_) => fault(&e),
     })?;
+    if asked.replaced {
+        print::err("your earlier answer was not read yet: this one takes its place");
+    }
     if asked.driven {
         print::err("answered: the run goes on where it is driven");
     } else {

@@ -165,7 +165,7 @@ async fn run(batch: Batch, args: &cli::Batch, context: &Context) -> Code {
     print::err(&counts(&report));
     let stopped = *stop.borrow() != Stop::No && report.left + report.interrupted > 0;
     if stopped {
-        print::err(&format!("to go on: {}", agreement::command_line(std::env::args().skip(1))));
+        print::err(&format!("to go on: {}", agreement::command_line()));
     }
     if report.unaffordable > 0 {
         let cap = args.flags.budget_usd.map(Money::from_usd).unwrap_or_default();

@@ -7,7 +7,7 @@ use crate::exit::{self, Code};
 use crate::output::{error, print, problems};
 
 pub fn check(context: &Context) -> Code {
-    let env = std::env::vars().collect();
+    let env = gadfly_runtime::agents::environment();
     let mut found = context.problems.clone();
     found.extend(doctor::check(&context.config, &context.root.dir, &env, &context.problems));
     let errors = found.iter().filter(|p| p.is_error()).count();

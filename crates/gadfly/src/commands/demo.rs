@@ -72,7 +72,8 @@ async fn play(args: &Demo, global: &Global) -> Result<Code, Code> {
     let root = Root::at(&folder);
     // The user's own configuration has no part in it.
     let (config, found) = Config::load(&root, None);
-    let context = Context { global: global.clone(), root, config, problems: found, user: UserDirs::from_env() };
+    let context =
+        Context { global: global.clone(), root, config, problems: found, user: UserDirs::from_env() };
     if !context.problems.is_empty() {
         return Err(problems::refuse(&context.problems, &context.root.dir));
     }
@@ -96,7 +97,10 @@ async fn play(args: &Demo, global: &Global) -> Result<Code, Code> {
             return Ok(code);
         }
         if code != scene.ends {
-            surprises.push(format!("`{}` ended with exit code {} instead of {}", scene.name, code.0, scene.ends.0));
+            surprises.push(format!(
+                "`{}` ended with exit code {} instead of {}",
+                scene.name, code.0, scene.ends.0
+            ));
         }
     }
     close(&context.store());

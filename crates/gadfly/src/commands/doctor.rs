@@ -12,7 +12,7 @@ use crate::output::{print, problems, safe};
 const MODELS: usize = 6;
 
 pub async fn doctor(context: &Context) -> Code {
-    let env = std::env::vars().collect();
+    let env = gadfly_runtime::agents::environment();
     let diagnosis =
         doctor::diagnose(&context.root, &context.config, &context.store(), &context.user, &env).await;
     let mut found = context.problems.clone();

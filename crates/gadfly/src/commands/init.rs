@@ -21,7 +21,7 @@ pub async fn init(args: &cli::Init, context: &Context) -> Code {
     if path.symlink_metadata().is_ok() {
         return error::usage(&taken);
     }
-    let env = std::env::vars().collect();
+    let env = gadfly_runtime::agents::environment();
     let diagnosis =
         doctor::diagnose(&context.root, &context.config, &context.store(), &context.user, &env).await;
     let found = doctor::proposal(&diagnosis);

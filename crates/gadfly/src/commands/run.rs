@@ -18,17 +18,6 @@ use crate::session::Session;
 use crate::{agreement, proposal};
 
 pub async fn run(args: Run, context: &Context) -> Code {
-    let store = context.store();
-    let fresh = !store.exists();
-    let code = with_agents(args, context).await;
-    if fresh && code == exit::USAGE {
-        // Nothing was started, so nothing stays behind.
-        let _ = std::fs::remove_dir_all(store);
-    }
-    code
-}
-
-async fn with_agents(args: Run, context: &Context) -> Code {
     let unnamed = args.flags.worker.is_none() && args.flags.critic.is_none();
     let nothing = context.config.agents.is_empty() && !context.problems.iter().any(Problem::is_error);
     if !(unnamed && nothing && terminal::can_ask()) {
@@ -43,13 +32,15 @@ async fn with_agents(args: Run, context: &Context) -> Code {
 
 async fn go(args: Run, context: &Context) -> Result<Code, Code> {
     let (mut request, mut given) = request(&args, context)?;
-    let scratch = Scratch::if_needed(args.flags.dry_run, context);
+    let scratch = Scratch::if_needed(context);
     let gadfly = match &scratch {
         Some(scratch) => context.open_at(&scratch.0)?,
         None => context.open()?,
     };
     if let Some(from) = &args.from {
-        request.from = Some(find(gadfly.journal(), from)?);
+        let from = find(gadfly.journal(), from)?;
+        let inherited = request.begin_from(&from, gadfly.journal(), &context.config);
+        inherited.map_err(|problem| problems::refuse(&[problem], &context.root.dir))?;
     }
     let (agents, found) = agents(&request, context);
     let root = &context.root.dir;
@@ -75,6 +66,10 @@ async fn go(args: Run, context: &Context) -> Result<Code, Code> {
         return show_briefs(prepared, context.global.json);
     }
     agreement::start(&prepared.consent, args.flags.yes)?;
+    let gadfly = match &scratch {
+        Some(_) => context.open()?,
+        None => gadfly,
+    };
     let session = Session {
         context,
         gadfly: &gadfly,
@@ -169,12 +164,7 @@ pub fn usd(amount: f64) -> Result<Money, Code> {
 
 /// The agents the run will use, as far as they are known, and what is wrong with the loop.
 fn agents(request: &Request, context: &Context) -> (Vec<String>, Vec<Problem>) {
-    let mut flags = request.flags.clone();
-    if request.from.is_some() && flags.task.is_none() {
-        // It comes from the other run.
-        flags.task = Some("inherited".into());
-    }
-    let (config, found) = context.config.loop_for(request.loop_name.as_deref(), &flags);
+    let (config, found) = context.config.loop_for(request.loop_name.as_deref(), &request.flags);
     let used = [config.worker, config.critic, config.fallback_critic];
     (used.into_iter().flatten().map(|a| a.value).collect(), found)
 }
@@ -225,13 +215,14 @@ fn show_briefs(prepared: Prepared, json: bool) -> Result<Code, Code> {
     Ok(exit::OK)
 }
 
-/// A store that goes away again, so that a dry run leaves nothing behind.
+/// A store that goes away again. The project's own is made by the first run that starts: one that is only
+/// prepared leaves nothing behind, and never has to take away what another process may use by then.
 struct Scratch(std::path::PathBuf);
 
 impl Scratch {
-    fn if_needed(dry_run: bool, context: &Context) -> Option<Self> {
-        let needed = dry_run && !context.store().exists();
-        needed.then(|| Self(std::env::temp_dir().join(format!("gadfly-dry-run-{}", std::process::id()))))
+    fn if_needed(context: &Context) -> Option<Self> {
+        let place = || std::env::temp_dir().join(format!("gadfly-preparing-{}", std::process::id()));
+        (!context.store().exists()).then(|| Self(place()))
     }
 }
 

@@ -1,6 +1,6 @@
 //! `gadfly runs`: the list, newest first, and forgetting single runs.
 
-use gadfly_journal::{ListFilter, RemoveError, Summary};
+use gadfly_journal::{Journal, ListFilter, OpenError, RemoveError, Summary};
 use gadfly_runtime::clock::wall_ms;
 
 use crate::cli::{Runs, RunsCommand};
@@ -39,23 +39,43 @@ fn list(args: &Runs, context: &Context) -> Result<(), Code> {
             return Err(error::usage(&format!("there is no state `{state}`; known: {known}")));
         }
     }
-    let store = context.store();
-    if !store.join("journal.db").exists() {
-        if !context.global.json {
-            print::err("no runs here yet; start one with `gadfly run`, or see `gadfly demo`");
-        }
-        return Ok(());
-    }
-    let filter = ListFilter { states: args.state.clone(), limit: args.limit, offset: 0 };
-    let found = context.journal()?.list(&filter).map_err(|e| error::fault(&e.to_string()))?;
+    let journal = match Journal::open_existing(&context.store()) {
+        Ok(journal) => journal,
+        Err(OpenError::Missing(_)) => return nothing(args, context),
+        Err(other) => return Err(error::usage(&other.to_string())),
+    };
+    // One more than is shown tells whether there are more.
+    let filter = ListFilter { states: args.state.clone(), limit: args.limit.saturating_add(1), offset: 0 };
+    let mut found = journal.list(&filter).map_err(|e| error::fault(&e.to_string()))?;
+    let shown = usize::try_from(args.limit).unwrap_or(usize::MAX);
+    let more = found.len() > shown;
+    found.truncate(shown);
     if context.global.json {
         return found.iter().try_for_each(json);
     }
-    if found.is_empty() {
-        print::err("no such runs");
-        return Ok(());
+    if found.is_empty() && !more {
+        return nothing(args, context);
     }
-    table::runs(&found, wall_ms()).iter().try_for_each(|line| print::out(line))
+    table::runs(&found, wall_ms()).iter().try_for_each(|line| print::out(line))?;
+    if more {
+        print::err(&format!("the newest {}; for more: gadfly runs -n {}", args.limit, wider(args.limit)));
+    }
+    Ok(())
+}
+
+fn wider(limit: u32) -> u32 {
+    limit.max(1).saturating_mul(10)
+}
+
+fn nothing(args: &Runs, context: &Context) -> Result<(), Code> {
+    if !context.global.json {
+        print::err(if args.state.is_empty() {
+            "no runs here yet; start one with `gadfly run`, or see `gadfly demo`"
+        } else {
+            "no such runs"
+        });
+    }
+    Ok(())
 }
 
 fn json(summary: &Summary) -> Result<(), Code> {

@@ -1,18 +1,20 @@
 //! `gadfly show`: one run, readable at a glance; or its records, drafts, differences, log.
 
-use gadfly_engine::input::What;
+mod log;
+
 use gadfly_engine::review::Verdict;
 use gadfly_engine::turn::Role;
 use gadfly_journal::state::RoundState;
-use gadfly_journal::{Journal, ReadError, Record, RunId, RunState};
+use gadfly_journal::{Journal, MailKind, ReadError, RunId, RunState};
 use owo_colors::OwoColorize as _;
+use serde_json::json;
 
 use crate::cli::Show;
 use crate::context::{Context, find};
 use crate::exit::{self, Code};
 use crate::output::ending::{self, DraftIs};
 use crate::output::table::{counted, moment, size, state as coloured};
-use crate::output::{brief, diff, error, events, print, safe};
+use crate::output::{brief, diff, error, print, safe};
 use crate::session::print_draft;
 
 pub fn show(args: &Show, context: &Context) -> Code {
@@ -26,10 +28,13 @@ fn go(args: &Show, context: &Context) -> Result<(), Code> {
     let journal = context.journal()?;
     let run = find(&journal, &args.name.run)?;
     if args.log {
-        return log(&journal, &run, context.global.json);
+        return log::print(&journal, &run, context.global.json);
     }
     if args.critic_log {
         let log = journal.critic_log(&run).map_err(fault)?;
+        if context.global.json {
+            return print::out(&json!({ "run": run, "critic_log": log.file() }).to_string());
+        }
         return print::out(safe::block(&log.file()).trim_end());
     }
     let state = journal.state(&run).map_err(fault)?;
@@ -37,10 +42,14 @@ fn go(args: &Show, context: &Context) -> Result<(), Code> {
         let Some(draft) = state.summary.last_draft else {
             return Err(error::usage(&format!("run `{run}` has no draft yet")));
         };
-        return print_draft(&text(&journal, &draft)?);
+        let text = text(&journal, &draft)?;
+        if context.global.json {
+            return print::out(&json!({ "run": run, "draft": text }).to_string());
+        }
+        return print_draft(&text);
     }
     if args.diff {
-        return diffs(&journal, &state);
+        return diffs(&journal, &state, context.global.json);
     }
     if context.global.json {
         let line = serde_json::to_string(&state).map_err(|e| error::fault(&e.to_string()))?;
@@ -126,10 +135,14 @@ fn question(journal: &Journal, run: &RunId, effect: &gadfly_engine::EffectId) ->
     if turn.role == Role::Critic {
         print::out("a verdict begins with [STATUS: APPROVED] or [STATUS: REJECTED]")?;
     }
+    let mail = journal.mail(run).map_err(fault)?;
+    if mail.iter().any(|(_, m)| matches!(&m.what, MailKind::Answer { effect: to, .. } if to == effect)) {
+        print::out(&format!("an answer is given and not read yet: gadfly resume {run}"))?;
+    }
     Ok(())
 }
 
-fn diffs(journal: &Journal, state: &RunState) -> Result<(), Code> {
+fn diffs(journal: &Journal, state: &RunState, json: bool) -> Result<(), Code> {
     let drafts: Vec<_> = state.rounds.iter().filter_map(|r| Some((r.round, r.draft?))).collect();
     if drafts.len() < 2 {
         print::err("there are no two drafts to compare");
@@ -139,48 +152,18 @@ fn diffs(journal: &Journal, state: &RunState) -> Result<(), Code> {
         let [(a, old), (b, new)] = pair else { continue };
         let (old, new) = (text(journal, old)?, text(journal, new)?);
         let names = (format!("draft of round {a}"), format!("draft of round {b}"));
+        if json {
+            let run = &state.summary.run;
+            print::out(&json!({ "run": run, "from": a, "to": b, "old": old, "new": new }).to_string())?;
+            continue;
+        }
+        if old == new {
+            print::out(&format!("the draft of round {b} is that of round {a}, unchanged"))?;
+            continue;
+        }
         for line in diff::unified(&old, &new, &names.0, &names.1) {
             print::out(&line)?;
         }
     }
     Ok(())
-}
-
-fn log(journal: &Journal, run: &RunId, json: bool) -> Result<(), Code> {
-    for record in journal.replay(run) {
-        let record = record.map_err(fault)?;
-        if json {
-            events::of_record(run, &record).iter().try_for_each(|line| print::out(line))?;
-        } else {
-            entry(run, &record)?;
-        }
-    }
-    Ok(())
-}
-
-fn entry(run: &RunId, record: &Record) -> Result<(), Code> {
-    let at = record.input.at;
-    let input = match &record.input.what {
-        What::Started(start) => format!("started: {}", safe::line(&start.plan.title, 100)),
-        What::Observed { effect, observation } => format!("observed {effect}: {}", compact(observation)),
-        What::Replied { effect, reply } => format!("replied {effect}: {}", compact(reply)),
-        What::Answered { effect, by, .. } => format!("answered {effect} by {}", safe::line(by, 60)),
-        What::Controlled(control) => format!("controlled: {}", compact(control)),
-        What::Resumed { .. } => "resumed".to_owned(),
-    };
-    let active = at.active_ms as f64 / 1000.0;
-    print::out(&format!("{:>4}  {}  {active:>8.1}s  {}", record.seq, moment(at.wall_ms), input.bold()))?;
-    for line in events::of_record(run, record) {
-        let value: serde_json::Value = serde_json::from_str(&line).unwrap_or_default();
-        let (event, data) = (value["event"].as_str().unwrap_or_default(), &value["data"]);
-        print::out(&format!("        {event} {}", safe::line(&data.to_string(), 2000)))?;
-    }
-    if let Some(outcome) = &record.step.outcome {
-        print::out(&format!("        outcome {}", outcome.label()))?;
-    }
-    Ok(())
-}
-
-fn compact(value: &impl serde::Serialize) -> String {
-    safe::line(&serde_json::to_string(value).unwrap_or_default(), 400)
 }

@@ -65,10 +65,48 @@ fn the_records_are_shown_and_the_state_is_json() {
     let (project, run) = approved();
     let log = project.gadfly(&["show", &run, "--log"]).out;
     assert!(log.contains("round_started") && log.contains("outcome approved"), "{log}");
+    // What was sent and what came back, in words and not as digests.
+    for said in ["│ Task: Write the abstract", "│ [STATUS: REJECTED]", "│ - name the sample size"] {
+        assert!(log.contains(said), "{said}: {log}");
+    }
     let state: serde_json::Value =
         serde_json::from_str(&project.gadfly(&["show", &run, "--json"]).out).unwrap();
     assert_eq!(state["summary"]["run"], run.as_str());
     assert_eq!(state["rounds"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn with_json_every_view_of_a_run_is_json() {
+    let (project, run) = approved();
+    for view in ["--log", "--draft", "--critic-log", "--diff"] {
+        let said = project.gadfly(&["show", &run, view, "--json"]);
+        assert!(said.code == 0 && !said.out.is_empty(), "{view}: {}", said.err);
+        for line in said.out.lines() {
+            let value: serde_json::Value = serde_json::from_str(line).unwrap();
+            assert_eq!(value["run"], run.as_str(), "{view}: {line}");
+        }
+    }
+    let log = project.gadfly(&["show", &run, "--log", "--json"]).out;
+    assert!(log.contains(r#""event":"text""#) && log.contains("[STATUS: REJECTED]"), "{log}");
+}
+
+#[test]
+fn a_list_that_is_cut_says_so() {
+    let (project, _) = approved();
+    project.script("judge.toml", &[REJECT]);
+    project.gadfly(&[&RUN[..], &["--rounds", "1"]].concat());
+    let said = project.gadfly(&["runs", "-n", "1"]);
+    assert_eq!(said.out.lines().count(), 2, "{}", said.out);
+    assert!(said.err.contains("the newest 1; for more: gadfly runs -n 10"), "{}", said.err);
+    assert_eq!(project.gadfly(&["runs", "-n", "2"]).err, "");
+}
+
+#[test]
+fn a_store_that_cannot_be_looked_into_is_not_an_empty_one() {
+    let (project, _) = approved();
+    let said = project.gadfly(&["runs", "--store", "gadfly.toml"]);
+    assert_eq!(said.code, 2, "{}{}", said.out, said.err);
+    assert!(said.err.contains("gadfly.toml cannot be made or used"), "{}", said.err);
 }
 
 #[test]

@@ -404,6 +404,29 @@ fn a_run_from_another_one_inherits_task_rubric_and_draft() {
 }
 
 #[test]
+fn going_on_from_a_run_is_the_same_loop_with_its_files_and_agents() {
+    let more = "[agents.strict]\nkind = \"scripted\"\nscript = \"strict.toml\"\n";
+    let project = Project::scripted(&["One"], &[], "");
+    project.script("judge.toml", &[REJECT]);
+    project.script("strict.toml", &[REJECT]);
+    project.write("gadfly.toml", &format!("{more}{}", project.read("gadfly.toml")));
+    project.write("results.md", "forty mice");
+    let args = ["--rounds", "1", "--with", "results.md", "--out", "a.md", "--critic", "strict"];
+    assert_eq!(project.gadfly(&run_with(&args)).code, 3);
+    let first = project.run_id();
+    project.write("results.md", "changed since");
+    project.script("strict.toml", &[APPROVE]);
+    let brief = project.gadfly(&["run", "--from", &first, "--dry-run"]);
+    assert!(brief.err.contains("strict") && brief.out.contains("forty mice"), "{}{}", brief.err, brief.out);
+    let said = project.gadfly(&["run", "--from", &first]);
+    assert_eq!((said.code, said.out.as_str()), (0, ""), "{}", said.err);
+    assert_eq!(project.read("a.md"), "One");
+    // Another task is another loop: it does not write over the old one's file.
+    let other = project.gadfly(&["run", "Translate it", "--from", &first, "--critic", "strict"]);
+    assert_eq!((other.code, other.out.as_str()), (0, "One"), "{}", other.err);
+}
+
+#[test]
 fn the_task_comes_from_standard_input_or_a_file() {
     let project = Project::scripted(&["One"], &[APPROVE], "");
     let args = ["run", "-", "--criterion", "at most 150 words", "--dry-run"];

@@ -59,6 +59,22 @@ fn without_a_terminal_a_run_parks_until_its_question_is_answered() {
 }
 
 #[test]
+fn until_it_is_read_an_answer_can_be_corrected() {
+    let project = Project::scripted(&["One"], &[APPROVE], "");
+    assert_eq!(project.gadfly(&RUN).code, 4);
+    let run = project.run_id();
+    let first = project.gadfly(&["answer", &run, "[STATUS: APPROVED]\nFine."]);
+    assert!(!first.err.contains("takes its place"), "{}", first.err);
+    let shown = project.gadfly(&["show", &run]).out;
+    assert!(shown.contains("an answer is given and not read yet"), "{shown}");
+    let second = project.gadfly(&["answer", &run, "[STATUS: REJECTED]\n- name the sample size"]);
+    assert!(second.err.contains("takes its place"), "{}", second.err);
+    let resumed = project.gadfly(&["resume", &run]);
+    assert!(resumed.err.contains("rejected by me"), "{}", resumed.err);
+    assert_eq!(resumed.out, "");
+}
+
+#[test]
 fn an_answer_that_is_no_verdict_is_not_sent() {
     let project = Project::scripted(&["One"], &[APPROVE], "");
     assert_eq!(project.gadfly(&RUN).code, 4);

@@ -56,6 +56,21 @@ impl AtTerminal {
 const RUN: [&str; 4] = ["run", "Write the abstract", "--criterion", "at most 150 words"];
 
 #[test]
+fn declining_to_start_leaves_what_another_run_did_meanwhile() {
+    let paid = "[agents.paid]\nkind = \"openai\"\nbase_url = \"http://gadfly.invalid/v1\"\nmodel = \"m\"\n\
+                price = { input = 1.0, output = 1.0 }\n";
+    let project = Project::scripted(&["One"], &[APPROVE], paid);
+    let mut asked = AtTerminal::start(&project, &[&RUN[..], &["--critic", "paid", "--trust"]].concat());
+    asked.until("Start?");
+    assert!(!project.path(".gadfly").exists(), "a run that is not started makes no store");
+    assert_eq!(project.gadfly(&RUN).code, 0);
+    asked.type_in("n\n");
+    let (code, _, screen) = asked.end();
+    assert_eq!(code, 2, "{screen}");
+    assert_eq!(project.states().len(), 1, "{screen}");
+}
+
+#[test]
 fn a_person_is_asked_and_answers_here() {
     let project = Project::scripted(&["One"], &[APPROVE], "");
     let mut run = AtTerminal::start(&project, &[&RUN[..], &["--critic", "me"]].concat());

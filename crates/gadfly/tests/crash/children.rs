@@ -34,13 +34,15 @@ fn no_child_outlives_a_killed_gadfly_by_two_seconds() {
     let mark = format!("hang-{}", std::process::id());
     let script = project.path().join(format!("{mark}.sh"));
     // One child in the group, one that left it, and the script itself.
-    let text = format!("#!/bin/sh\nsleep 600.{0} & setsid sleep 601.{0} &\nsleep 602.{0}\n", std::process::id());
+    let text =
+        format!("#!/bin/sh\nsleep 600.{0} & setsid sleep 601.{0} &\nsleep 602.{0}\n", std::process::id());
     fs::write(&script, text).unwrap();
     fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
     let config = fs::read_to_string(project.path().join("gadfly.toml")).unwrap();
     let agent = format!("{config}[agents.hang]\nkind = \"command\"\ncommand = [\"./{mark}.sh\"]\n");
     fs::write(project.path().join("gadfly.toml"), agent).unwrap();
-    let args = ["run", "Write.", "--criterion", "at most 3 words", "--worker", "hang", "--critic", "c", "--trust"];
+    let args =
+        ["run", "Write.", "--criterion", "at most 3 words", "--worker", "hang", "--critic", "c", "--trust"];
     let mut child = project.gadfly(&args).spawn().unwrap();
     let sleeping = format!(".{}", std::process::id());
     let family = || alive(&sleeping).into_iter().filter(|l| l.starts_with("sleep 60")).count();

@@ -121,7 +121,8 @@ impl Observer {
         for run in runs {
             for record in journal.replay(&run.run) {
                 let record = record.unwrap();
-                answers += u64::from(matches!(record.input.what, What::Replied { reply: Reply::Done(_), .. }));
+                answers +=
+                    u64::from(matches!(record.input.what, What::Replied { reply: Reply::Done(_), .. }));
             }
         }
         answers

@@ -31,7 +31,10 @@ impl Project {
     pub fn new(server: &Server, critic: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let agent = |name: &str, model: &str| {
-            format!("[agents.{name}]\nkind = \"openai\"\nbase_url = \"{}\"\nmodel = \"{model}\"\n", server.v1())
+            format!(
+                "[agents.{name}]\nkind = \"openai\"\nbase_url = \"{}\"\nmodel = \"{model}\"\n",
+                server.v1()
+            )
         };
         let config = format!("{}{}", agent("w", "worker"), agent("c", critic));
         fs::write(dir.path().join("gadfly.toml"), config).unwrap();
@@ -72,7 +75,8 @@ impl Project {
         let text = fs::read_to_string(self.path().join("tasks.results.jsonl")).unwrap();
         text.lines()
             .map(|line| {
-                let row: serde_json::Value = serde_json::from_str(line).unwrap_or_else(|e| panic!("torn line {line:?}: {e}"));
+                let row: serde_json::Value =
+                    serde_json::from_str(line).unwrap_or_else(|e| panic!("torn line {line:?}: {e}"));
                 let id = row["id"].as_str().unwrap().to_owned();
                 (id, (row["outcome"].as_str().unwrap().to_owned(), row["rounds"].as_u64().unwrap()))
             })
@@ -175,7 +179,10 @@ fn campaign(dice: &mut Dice, landed: &mut BTreeMap<Landed, usize>) -> u64 {
     );
     assert!(made <= undisturbed + excused, "{made} calls > {undisturbed} + {excused}");
     // The stronger promise: what the journal holds is never asked for again.
-    assert!(made <= undisturbed + lost, "{made} calls > {undisturbed} + {lost}: a recorded answer was paid for again");
+    assert!(
+        made <= undisturbed + lost,
+        "{made} calls > {undisturbed} + {lost}: a recorded answer was paid for again"
+    );
     assert!(made >= undisturbed, "{made} calls < {undisturbed}: an answer was made up");
     made - undisturbed
 }

@@ -31,8 +31,7 @@ fn the_log_is_synced_before_each_requests_first_byte() {
     let requests = check(&trace).unwrap_or_else(|e| panic!("{e}\n{trace}"));
     assert_eq!(requests, 6, "a loop of three rounds makes six calls");
     // The check itself can fail: without the syncs the same trace is refused.
-    let unsynced: String =
-        trace.lines().filter(|l| !l.contains("sync(")).flat_map(|l| [l, "\n"]).collect();
+    let unsynced: String = trace.lines().filter(|l| !l.contains("sync(")).flat_map(|l| [l, "\n"]).collect();
     assert!(check(&unsynced).is_err(), "the check does not see a missing sync");
 }
 

@@ -163,6 +163,8 @@ impl Flags {
         ];
         for (key, value) in texts {
             match value {
+                // No flag of that name: an empty task is no task, and that is said once.
+                Some(text) if key == "task" && text.trim().is_empty() => {}
                 Some(text) if text.trim().is_empty() => {
                     problems.push(Problem::error(format!("--{} is empty", key.replace('_', "-"))));
                 }
