@@ -166,9 +166,11 @@ impl<D: Dialect> HttpAgent<D> {
                 Attempt::Adapted(_) if adapted < 4 => adapted += 1,
                 Attempt::Adapted(failure) => return Err(Unanswered::Failed(failure)),
                 Attempt::Again { failure, by_provider, told } => {
-                    let over = |failure: CallFailure, pass: Pass| {
+                    let over = |mut failure: CallFailure, pass: Pass| {
                         if by_provider {
                             pass.failed();
+                        } else {
+                            failure.message.push_str("; see whether it is running and `base_url` is right");
                         }
                         Err(Unanswered::Failed(failure))
                     };

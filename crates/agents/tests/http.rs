@@ -301,6 +301,7 @@ async fn an_unreachable_server_is_unavailable_and_never_a_matter_of_quota() {
             let failed = failure(result);
             assert_eq!(failed.kind, FailureKind::Unavailable);
             assert!(failed.message.contains("cannot be reached"), "{}", failed.message);
+            assert!(failed.message.contains("`base_url`"), "it says what to look at: {}", failed.message);
             assert_eq!(seen.len(), 3);
         }
     }

@@ -144,7 +144,7 @@ fn write(db: &Path, entries: &Receiver<Entry>) -> Result<(), Fault> {
             }
         }
         conn.prepare_cached("COMMIT")?.execute([])?;
-        batch.into_iter().for_each(|(.., durable)| durable.send(()).unwrap_or(()));
+        batch.into_iter().map(|(.., durable)| durable.send(())).for_each(drop);
     }
     Ok(())
 }

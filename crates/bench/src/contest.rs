@@ -2,7 +2,6 @@
 //! the machine does falls on all three.
 
 use std::fmt::Write as _;
-use std::path::Path;
 use std::process::Command;
 
 use crate::Binaries;
@@ -70,7 +69,7 @@ pub fn lap(binaries: &Binaries, server: &Server, load: Load, runner: Runner) -> 
     let store = scene.path(if runner == Runner::Gadfly { ".gadfly" } else { "store" });
     let mut command = match runner {
         Runner::Gadfly => scene.batch(&binaries.gadfly, load.jobs),
-        Runner::Baseline | Runner::NoJournal => baseline(binaries, server, &scene, load.jobs)?,
+        Runner::Baseline | Runner::NoJournal => baseline(binaries, server, &scene, load.jobs),
     };
     if runner == Runner::Baseline {
         std::fs::create_dir(&store)?;
@@ -104,12 +103,10 @@ pub fn lap(binaries: &Binaries, server: &Server, load: Load, runner: Runner) -> 
     })
 }
 
-fn baseline(binaries: &Binaries, server: &Server, scene: &Scene, jobs: usize) -> Result<Command, Fault> {
-    let tasks = scene.path("tasks.jsonl");
-    let tasks: &Path = &tasks;
+fn baseline(binaries: &Binaries, server: &Server, scene: &Scene, jobs: usize) -> Command {
     let mut command = Command::new(&binaries.bench);
-    command.arg("baseline").arg(server.v1()).arg(tasks).arg(jobs.to_string());
-    Ok(command)
+    command.arg("baseline").arg(server.v1()).arg(scene.path("tasks.jsonl")).arg(jobs.to_string());
+    command
 }
 
 /// The rows of one load, medians over its laps.

@@ -1,5 +1,6 @@
 //! The single numbers beside the comparison: memory per loop, time to the first call, bytes per new byte.
 
+use std::fmt::Write as _;
 use std::time::UNIX_EPOCH;
 
 use crate::Binaries;
@@ -79,7 +80,7 @@ fn drafts(rounds: usize) -> Vec<String> {
         let n = next();
         text.push_str(WORDS[(n % 16) as usize]);
         if n % 7 == 0 {
-            text.push_str(&format!(" {:x}", n >> 32));
+            let _ = write!(text, " {:x}", n >> 32);
         }
         text.push(if n % 11 == 0 { '\n' } else { ' ' });
     }

@@ -109,10 +109,10 @@ fn binaries(build: bool) -> Result<Binaries, Fault> {
     let (gadfly, server) = (folder.join("gadfly"), folder.join("gadfly-testbed"));
     if build {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let built = Command::new(cargo)
+        let status = Command::new(cargo)
             .args(["build", "--release", "-p", "gadfly", "-p", "gadfly-testbed"])
             .status()?;
-        if !built.success() {
+        if !status.success() {
             return Err("the programs to be measured could not be built".into());
         }
     }
@@ -122,4 +122,20 @@ fn binaries(build: bool) -> Result<Binaries, Fault> {
         }
     }
     Ok(Binaries { gadfly, server, bench })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::contest::median;
+
+    #[test]
+    fn the_baseline_is_short_enough_to_be_read() {
+        assert!(include_str!("baseline.rs").lines().count() <= 150);
+    }
+
+    #[test]
+    fn the_median_is_the_middle_whatever_the_order() {
+        assert!((median(vec![9.0, 1.0, 2.0]) - 2.0).abs() < f64::EPSILON);
+        assert!((median(vec![4.0, 1.0, 2.0, 9.0]) - 3.0).abs() < f64::EPSILON);
+    }
 }

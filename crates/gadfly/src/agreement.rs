@@ -1,7 +1,9 @@
 //! What the user agrees to: once, what a project's files may do; before each run, where things go.
 
+use std::path::Path;
+
 use gadfly_project::config::Workspace;
-use gadfly_project::trust::{TrustEntry, needs_trust};
+use gadfly_project::trust::{self, TrustEntry, needs_trust};
 use gadfly_runtime::consent::Consent;
 use gadfly_runtime::trust::Trust;
 
@@ -12,7 +14,18 @@ use crate::output::{ask, consent, error, print, terminal};
 /// Lets a run use these agents if the project's part in them is trusted, was asked for here, or is
 /// agreed to with `--trust`.
 pub fn trust(context: &Context, agents: &[&str], agreed: bool) -> Result<(), Code> {
-    let entries = entries(context, agents);
+    trust_recorded(context, agents, &[], agreed)
+}
+
+/// As `trust`, for recorded runs: the files their results go to must be this project's, or named before.
+pub fn trust_recorded(
+    context: &Context,
+    agents: &[&str],
+    outputs: &[&str],
+    agreed: bool,
+) -> Result<(), Code> {
+    let mut entries = entries(context, agents);
+    entries.extend(outputs.iter().filter_map(|path| elsewhere(context, path)));
     if entries.is_empty() {
         return Ok(());
     }
@@ -39,6 +52,23 @@ pub fn trust(context: &Context, agents: &[&str], agreed: bool) -> Result<(), Cod
         }
     }
     known.remember(&missing).map_err(|e| error::usage(&e.to_string()))
+}
+
+/// The user named this file here, so that a later `resume` need not ask. If it cannot be remembered, it asks.
+pub fn named(context: &Context, output: &str) {
+    if let Some(entry) = elsewhere(context, output)
+        && let Some(state) = &context.user.state
+        && let Ok(mut known) = Trust::load(state)
+        && !known.missing(vec![entry.clone()]).is_empty()
+    {
+        let _ = known.remember(&[entry]);
+    }
+}
+
+fn elsewhere(context: &Context, output: &str) -> Option<TrustEntry> {
+    let store = std::path::absolute(context.store()).unwrap_or_default();
+    let beside = store.parent().unwrap_or(&context.root.dir);
+    trust::output(&[&context.root.dir, beside], Path::new(output))
 }
 
 /// Only what the agents of this run need.

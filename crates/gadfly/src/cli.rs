@@ -247,7 +247,7 @@ pub struct Resume {
     #[arg(long, conflicts_with = "run")]
     pub all: bool,
     /// Raise the number of rounds
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub rounds: Option<u32>,
     /// Raise the money cap
     #[arg(long, value_name = "USD")]

@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::exit::{self, Code};
 use crate::interrupts::Interrupts;
 use crate::output::ending::{self, DraftIs};
-use crate::output::view::View;
+use crate::output::screen::{Screen, Shown};
 use crate::output::{brief, error, events, print, problems, safe, terminal};
 use crate::typing::Typing;
 
@@ -42,7 +42,9 @@ impl Session<'_> {
         let (tell, mut updates) = mpsc::channel(UPDATES);
         let driving = begin(Driving { attended: self.attended, stop, updates: Some(tell) });
         let mut driving = std::pin::pin!(driving);
-        let mut view = View::new(self.context.global.json);
+        let screen = Screen::new(self.context.global.json);
+        // A record the screen has no room for yet. Until it has, the run's own queue fills, and only that.
+        let mut unshown = None;
         let mut typing = Typing::new();
         let mut question = None;
         let mut stopping = Stop::No;
@@ -51,39 +53,53 @@ impl Session<'_> {
             tokio::select! {
                 biased;
                 () = interrupts.next() => {
+                    if stopping == Stop::Now {
+                        std::process::exit(exit::INTERRUPTED.0.into());
+                    }
                     stopping = if stopping == Stop::No { Stop::Drain } else { Stop::Now };
                     let _ = tell_stop.send(stopping);
-                    view.say(match stopping {
+                    screen.say(match stopping {
                         Stop::Drain => "stopping: nothing new is started, replies under way are waited for briefly \
                                         (Ctrl-C again stops at once)",
                         _ => "stopping at once",
                     });
                 }
-                Some(update) = updates.recv() => {
-                    // A reader that went away does not stop a run.
-                    let _ = view.update(&update);
-                    if let Some(effect) = self.asks(&update) {
-                        question = self.ask(&effect, &mut view);
+                room = screen.room(), if unshown.is_some() => {
+                    if let (Ok(room), Some(what)) = (room, unshown.take()) {
+                        room.send(what);
+                    }
+                }
+                Some(update) = updates.recv(), if unshown.is_none() => {
+                    let asked = self.asks(&update);
+                    let lossy = matches!(update, Update::Progress { .. });
+                    unshown = screen.offer(Shown::Update(update)).filter(|_| !lossy);
+                    if let Some(effect) = asked {
+                        question = self.ask(&effect, &screen);
                         typing.listen();
                     }
                 }
                 ended = &mut driving => break ended,
                 answer = typing.next(), if question.is_some() => {
-                    if self.answer(answer, question, &mut view) {
+                    if self.answer(answer, question, &screen) {
                         question = None;
                     }
                 }
-                _ = frames.tick(), if view.is_live() => view.tick(),
+                _ = frames.tick(), if screen.is_live() => drop(screen.offer(Shown::Frame)),
             }
         };
-        while let Ok(update) = updates.try_recv() {
-            let _ = view.update(&update);
-        }
-        view.close();
-        match ended {
+        // The run is over: now a slow reader is waited for, as long as the person wants.
+        let impatient = tokio::spawn(async {
+            Interrupts::catch().next().await;
+            std::process::exit(exit::INTERRUPTED.0.into())
+        });
+        let rest = std::iter::from_fn(|| updates.try_recv().ok()).map(Shown::Update);
+        screen.close(unshown.into_iter().chain(rest)).await;
+        let code = match ended {
             Ok(ended) => self.finish(&ended, stopping != Stop::No),
             Err(error) => refuse(self.context, &self.run, error),
-        }
+        };
+        impatient.abort();
+        code
     }
 
     /// The question a person here can answer.
@@ -99,35 +115,34 @@ impl Session<'_> {
         }
     }
 
-    fn ask(&self, effect: &EffectId, view: &mut View) -> Option<Role> {
+    fn ask(&self, effect: &EffectId, screen: &Screen) -> Option<Role> {
         let (turn, brief) = brief::question(self.gadfly.journal(), &self.run, effect).ok().flatten()?;
-        view.say("");
-        for line in safe::block(&brief).lines() {
-            view.say(&format!("  │ {line}"));
-        }
-        view.say("");
-        view.say(&format!(
+        let mut lines = vec![String::new()];
+        lines.extend(safe::block(&brief).lines().map(|line| format!("  │ {line}")));
+        lines.push(String::new());
+        lines.push(format!(
             "You are the {}. Type the answer and end it with a line that has only a dot,",
             turn.role.name()
         ));
-        view.say(&format!("or answer from another terminal: gadfly answer {}", self.run));
+        lines.push(format!("or answer from another terminal: gadfly answer {}", self.run));
+        let _ = screen.offer(Shown::Lines(lines));
         Some(turn.role)
     }
 
     /// Whether the answer was taken.
-    fn answer(&self, text: String, role: Option<Role>, view: &mut View) -> bool {
+    fn answer(&self, text: String, role: Option<Role>, screen: &Screen) -> bool {
         if text.trim().is_empty() {
-            view.say("the answer is empty; type it again");
+            screen.say("the answer is empty; type it again");
             return false;
         }
         if let Some(why) = unreadable(&text, role) {
-            view.say(&format!("{why}; type it again"));
+            screen.say(&format!("{why}; type it again"));
             return false;
         }
         match self.gadfly.answer(&self.run, text, "terminal") {
             Ok(_) => true,
             Err(e) => {
-                view.say(&safe::block(&e.to_string()));
+                screen.say(&safe::block(&e.to_string()));
                 true
             }
         }

@@ -25,6 +25,13 @@ fn fault(calls: &Calls, loops: usize) -> Option<String> {
         .then(|| format!("{due} calls were due; arrived, answered, distinct, repeated: {found:?}"))
 }
 
+/// What is wrong with the memory of so many loops, given that of one, if anything.
+fn excess(one: u64, all: u64, loops: usize) -> Option<String> {
+    let per_loop = all.saturating_sub(one) / loops as u64;
+    (one == 0 || per_loop > KB_PER_LOOP)
+        .then(|| format!("{per_loop} KB per loop: {one} KB for one, {all} KB for all"))
+}
+
 /// Runs a batch of so many loops, all at once; the most memory it had, in KB.
 fn batch(dir: &Path, url: &str, loops: usize) -> u64 {
     let agent = |name, model| {
@@ -91,8 +98,7 @@ async fn a_thousand_loops_at_once_lose_and_repeat_no_call_and_take_little_memory
     let all = measure(LOOPS).await.unwrap();
     let calls = server.calls();
     assert_eq!(fault(&calls, LOOPS), None);
-    let per_loop = all.saturating_sub(one) / LOOPS as u64;
-    assert!(one > 0 && per_loop <= KB_PER_LOOP, "{per_loop} KB per loop: {one} KB for one, {all} KB for all");
+    assert_eq!(excess(one, all, LOOPS), None);
 }
 
 #[test]
@@ -102,4 +108,11 @@ fn the_count_notices_a_lost_and_a_repeated_call() {
     assert!(fault(&Calls { total: 11, answered: 11, distinct: 11, ..good.clone() }, 2).is_some());
     assert!(fault(&Calls { total: 13, answered: 13, repeated: 1, ..good.clone() }, 2).is_some());
     assert!(fault(&Calls { answered: 11, ..good }, 2).is_some());
+}
+
+#[test]
+fn the_measure_notices_a_loop_that_takes_too_much_or_was_not_measured() {
+    assert_eq!(excess(20_000, 120_000, 1_000), None);
+    assert!(excess(20_000, 320_000, 1_000).is_some());
+    assert!(excess(0, 0, 1_000).is_some());
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::journal::Journal;
 use crate::read::{ReadError, Record};
 use crate::run_id::RunId;
+use crate::signals::{Signal, Signals};
 use crate::summary::Summary;
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -18,6 +19,8 @@ pub struct RunState {
     pub warnings: Vec<String>,
     /// Files written: path, and whether the content was approved.
     pub saved: Vec<SavedFile>,
+    #[serde(skip)]
+    signals: Signals,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -41,6 +44,8 @@ pub struct RoundState {
     pub notes: Vec<String>,
     /// Sections that changed although no open item asked for it.
     pub changed_unasked: Vec<String>,
+    /// What the rounds up to this one show beside the verdict.
+    pub signals: Vec<Signal>,
 }
 
 impl RunState {
@@ -51,6 +56,7 @@ impl RunState {
             outcome: None,
             warnings: Vec::new(),
             saved: Vec::new(),
+            signals: Signals::default(),
         }
     }
 
@@ -81,11 +87,13 @@ impl RunState {
                 self.round(node, *round).changed_unasked.clone_from(sections);
             }
             Happened::Reviewed { round, review } => {
+                let signals = self.signals.reviewed(node, review);
                 let at = self.round(node, *round);
                 at.verdict = Some(review.verdict);
                 at.open.clone_from(&review.open);
                 at.addressed.clone_from(&review.addressed);
                 at.notes.clone_from(&review.notes);
+                at.signals = signals;
             }
             Happened::RejectionOverruled { round, notes } => {
                 let at = self.round(node, *round);
@@ -115,6 +123,7 @@ impl RunState {
                 addressed: Vec::new(),
                 notes: Vec::new(),
                 changed_unasked: Vec::new(),
+                signals: Vec::new(),
             });
             self.rounds.len() - 1
         });

@@ -187,7 +187,10 @@ impl Summary {
                 self.cost_unknown |= run.unknown || unpriced;
             }
             Happened::CallLost { .. } => self.cost_unknown = true,
-            Happened::LimitsRaised { rounds: Some(rounds), .. } => self.rounds_max = *rounds,
+            // As the protocol takes it: a lower number changes nothing.
+            Happened::LimitsRaised { rounds: Some(rounds), .. } => {
+                self.rounds_max = self.rounds_max.max(*rounds);
+            }
             Happened::AgentChanged { agent, card } => {
                 self.unpriced.retain(|a| a != agent);
                 if card.price.is_none() && !card.person {
@@ -217,5 +220,20 @@ impl Summary {
             }
             _ => None,
         };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_are_raised_and_never_lowered() {
+        let mut summary = Summary { rounds_max: 3, ..Summary::new(RunId::random().unwrap()) };
+        for (asked, has) in [(5, 5), (2, 5)] {
+            let limits = gadfly_engine::Limits::default();
+            summary.happened(&Happened::LimitsRaised { limits, rounds: Some(asked) });
+            assert_eq!(summary.rounds_max, has);
+        }
     }
 }

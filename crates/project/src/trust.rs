@@ -4,9 +4,12 @@
 //! The user's own config and the command line are trusted. A setting counts as the project's as soon as
 //! one part of it is: a project may not bend the user's own agent to another address or program.
 
+use std::path::Path;
+
 use gadfly_engine::digest::Digest;
 
 use crate::config::{AgentConfig, Config, Key};
+use crate::file;
 use crate::fingerprint::fingerprint;
 use crate::place::{Layer, Place, visible};
 
@@ -16,6 +19,8 @@ pub enum What {
     Command,
     Key,
     AgentFile,
+    /// A file that a recorded run would replace.
+    Output,
 }
 
 impl What {
@@ -24,6 +29,7 @@ impl What {
             Self::Command => "command",
             Self::Key => "key",
             Self::AgentFile => "agent-file",
+            Self::Output => "output",
         }
     }
 }
@@ -53,6 +59,17 @@ pub fn needs_trust(config: &Config) -> Vec<TrustEntry> {
         }
     }
     entries
+}
+
+/// A run's plan names the file its result goes to. A run may come from somebody else, in a project's store or
+/// by import: if that file lies in none of `folders`, the user must have named it, or agree to it.
+pub fn output(folders: &[&Path], target: &Path) -> Option<TrustEntry> {
+    if folders.iter().any(|folder| file::inside(folder, target).is_ok()) {
+        return None;
+    }
+    let path = target.display().to_string();
+    let text = format!("write the result of a recorded run to {}", visible(&path));
+    Some(entry(What::Output, text, &[&path], None))
 }
 
 fn of_agent(agent: &AgentConfig) -> impl Iterator<Item = TrustEntry> {
@@ -216,6 +233,20 @@ setup = "make"
             let text = format!("[agents.a]\nkind = \"command\"\ncommand = {changed}");
             assert_ne!(digest(base), digest(&text), "{changed}");
         }
+    }
+
+    #[test]
+    fn a_recorded_run_that_writes_elsewhere_needs_trust() {
+        let tmp = tempfile::tempdir().unwrap();
+        let project = tmp.path().join("project");
+        std::fs::create_dir(&project).unwrap();
+        std::os::unix::fs::symlink(tmp.path(), project.join("way-out")).unwrap();
+        let asked = |path: &Path| output(&[&project], path).map(|e| e.digest);
+        assert_eq!(asked(&project.join("draft.md")), None);
+        let outside = tmp.path().join("rc");
+        assert!(asked(&outside).is_some() && asked(&outside) != asked(&tmp.path().join("other")));
+        assert!(asked(&project.join("way-out/rc")).is_some() && asked(&project.join("../rc")).is_some());
+        assert_eq!(output(&[&project, tmp.path()], &outside), None);
     }
 
     #[test]

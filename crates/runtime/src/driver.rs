@@ -16,6 +16,7 @@ use gadfly_engine::{
     Class, Control, Effect, EffectId, EffectKind, Engine, Input, Outcome, Reply, Text, Waiting,
 };
 use gadfly_journal::{AppendError, Delivery, MailId, MailKind, Record, RunId, RunWriter, Summary};
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -27,6 +28,8 @@ use crate::team::Team;
 
 /// How long the first Ctrl-C waits for paid replies in flight.
 const DRAIN: Duration = Duration::from_secs(5);
+/// How long a surface that takes no more records is waited for. What it then misses is in the journal.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// Replies and observations that may wait for the journal.
 const QUEUE: usize = 64;
 
@@ -107,6 +110,8 @@ struct Driving {
     stopping: Stop,
     seen_mail: HashSet<MailId>,
     log: LogFile,
+    /// Whoever is told of records was waited for in vain; it is not waited for again before it takes one.
+    unheard: bool,
 }
 
 impl Driver {
@@ -133,6 +138,7 @@ impl Driver {
             stopping: Stop::No,
             seen_mail: HashSet::new(),
             log,
+            unheard: false,
         };
         let result = driving.go(first, texts, &mut mail, &mut incoming).await;
         for work in driving.at_work.values() {
@@ -252,7 +258,11 @@ impl Driving {
         self.log.follow(&record);
         if let Some(updates) = &self.driver.updates {
             let update = Update::Record { run: self.run.clone(), record: Arc::clone(&record) };
-            let _ = updates.send(update).await;
+            self.unheard = if self.unheard {
+                matches!(updates.try_send(update), Err(TrySendError::Full(_)))
+            } else {
+                tokio::time::timeout(PATIENCE, updates.send(update)).await.is_err()
+            };
         }
         Ok(record)
     }

@@ -17,6 +17,7 @@ use crate::cli;
 use crate::context::Context;
 use crate::exit::{self, Code};
 use crate::interrupts::Interrupts;
+use crate::output::feed::Feed;
 use crate::output::{ask, consent, error, print, problems, safe, terminal};
 
 /// How often the line on a terminal, and how often a line elsewhere, is written.
@@ -150,13 +151,17 @@ async fn run(batch: Batch, args: &cli::Batch, context: &Context) -> Code {
             interrupts.next().await;
             let _ = tell_stop.send(wanted);
         }
-        // The channel stays open: a third one changes nothing.
-        std::future::pending::<()>().await;
+        // Whatever it is that does not end: a third one ends it.
+        interrupts.next().await;
+        std::process::exit(exit::INTERRUPTED.0.into())
     });
     let live = terminal::is_live() && !context.global.json;
     let progress = Arc::new(Progress::default());
     let showing = tokio::spawn(show(Arc::clone(&progress), live));
-    let report = batch.run(stop.clone(), Arc::clone(&progress), reporter(context.global.json, live)).await;
+    let (feed, taken) = Feed::new();
+    let reporter = reporter(feed, context.global.json, live);
+    let report = batch.run(stop.clone(), Arc::clone(&progress), reporter).await;
+    let _ = taken.await;
     showing.abort();
     signals.abort();
     if live {
@@ -180,14 +185,11 @@ async fn run(batch: Batch, args: &cli::Batch, context: &Context) -> Code {
     if stopped { exit::INTERRUPTED } else { code(&report) }
 }
 
-fn reporter(json: bool, live: bool) -> Reporter {
+fn reporter(mut feed: Feed, json: bool, live: bool) -> Reporter {
     let clear = if live { "\r\u{1b}[2K" } else { "" };
     Box::new(move |news| match news {
         News::Note(text) => print::err(&format!("{clear}{}", safe::block(text))),
-        News::Result { line, .. } if json => {
-            // Whoever went away does not stop the batch: the results are in the file.
-            let _ = print::out(line);
-        }
+        News::Result { line, .. } if json => feed.line(line),
         News::Result { .. } => {}
     })
 }

@@ -1,5 +1,7 @@
 //! `gadfly resume`: one run with raised limits, or every run that can go on.
 
+use std::collections::BTreeSet;
+
 use gadfly_engine::Limits;
 use gadfly_engine::input::What;
 use gadfly_journal::{ListFilter, RunId};
@@ -43,7 +45,15 @@ async fn go(args: &Resume, context: &Context) -> Result<Code, Code> {
     match &args.run {
         Some(typed) => {
             let run = find(gadfly.journal(), typed)?;
-            agreement::trust(context, &strs(&agents_of(&gadfly, &run)), args.trust)?;
+            let summary = gadfly.journal().summary(&run).map_err(|e| error::fault(&e.to_string()))?;
+            if let Some(rounds) = args.rounds.filter(|n| *n <= summary.rounds_max && !summary.ended) {
+                return Err(error::usage(&format!(
+                    "run `{run}` has {} already, so --rounds {rounds} raises nothing",
+                    counted(summary.rounds_max as usize, "round")
+                )));
+            }
+            let planned = Planned::of(&gadfly, [&run]);
+            agreement::trust_recorded(context, &strs(&planned.agents), &strs(&planned.outputs), args.trust)?;
             let attended = terminal::person_at_stdin() && !args.unattended;
             let session = Session { context, gadfly: &gadfly, run: run.clone(), attended, print_draft: true };
             Ok(session.drive(&mut interrupts, |driving| gadfly.resume(&run, raise, driving)).await)
@@ -67,10 +77,8 @@ async fn all(
         print::err("nothing to resume: no run is parked or interrupted");
         return Ok(exit::OK);
     }
-    let mut names: Vec<String> = parked.iter().flat_map(|s| agents_of(gadfly, &s.run)).collect();
-    names.sort();
-    names.dedup();
-    agreement::trust(context, &strs(&names), args.trust)?;
+    let planned = Planned::of(gadfly, parked.iter().map(|s| &s.run));
+    agreement::trust_recorded(context, &strs(&planned.agents), &strs(&planned.outputs), args.trust)?;
     let mut codes = Vec::new();
     for summary in &parked {
         let run = &summary.run;
@@ -81,6 +89,8 @@ async fn all(
             codes.push(exit::WAITING);
             continue;
         }
+        // Where there are as many rounds already, nothing is raised.
+        let raise = Raise { rounds: raise.rounds.filter(|n| *n > summary.rounds_max), ..raise };
         let session = Session { context, gadfly, run: run.clone(), attended: false, print_draft: false };
         let code = session.drive(interrupts, |driving| gadfly.resume(run, raise, driving)).await;
         codes.push(code);
@@ -93,15 +103,28 @@ async fn all(
     Ok(exit::of_many(&codes))
 }
 
-/// The agents a recorded run was planned with.
-fn agents_of(gadfly: &Gadfly, run: &RunId) -> Vec<String> {
-    let first = gadfly.journal().records(run, 0, 1).unwrap_or_default();
-    match first.first().map(|r| &r.input.what) {
-        Some(What::Started(start)) => start.plan.agents.keys().cloned().collect(),
-        _ => Vec::new(),
+/// What recorded runs were planned with, by their first records: a summary is only a rendering of them.
+#[derive(Default)]
+struct Planned {
+    agents: BTreeSet<String>,
+    outputs: BTreeSet<String>,
+}
+
+impl Planned {
+    fn of<'a>(gadfly: &Gadfly, runs: impl IntoIterator<Item = &'a RunId>) -> Self {
+        let mut planned = Self::default();
+        for run in runs {
+            let first = gadfly.journal().records(run, 0, 1).unwrap_or_default();
+            if let Some(What::Started(start)) = first.first().map(|r| &r.input.what) {
+                planned.agents.extend(start.plan.agents.keys().cloned());
+                let out = start.plan.root.settings.get("out").and_then(|out| out.get("path"));
+                planned.outputs.extend(out.and_then(|path| path.as_str()).map(ToOwned::to_owned));
+            }
+        }
+        planned
     }
 }
 
-fn strs(names: &[String]) -> Vec<&str> {
+fn strs(names: &BTreeSet<String>) -> Vec<&str> {
     names.iter().map(String::as_str).collect()
 }

@@ -50,7 +50,10 @@ async fn go(args: Run, context: &Context) -> Result<Code, Code> {
     }
     if !found.iter().any(Problem::is_error) {
         let names: Vec<&str> = agents.iter().map(String::as_str).collect();
-        agreement::trust(context, &names, args.flags.trust)?;
+        // An output that no flag names stands in the other run's record.
+        let recorded = request.flags.out.as_ref().filter(|_| args.out.is_none()).map(|p| p.to_string_lossy());
+        let recorded: Vec<&str> = recorded.iter().map(AsRef::as_ref).collect();
+        agreement::trust_recorded(context, &names, &recorded, args.flags.trust)?;
     }
     let prepared = match gadfly.prepare(&request).await {
         Ok(prepared) => prepared,
@@ -66,6 +69,11 @@ async fn go(args: Run, context: &Context) -> Result<Code, Code> {
         return show_briefs(prepared, context.global.json);
     }
     agreement::start(&prepared.consent, args.flags.yes)?;
+    if let Some(out) =
+        args.out.as_ref().or(args.draft.as_ref()).and_then(|path| std::path::absolute(path).ok())
+    {
+        agreement::named(context, &out.to_string_lossy());
+    }
     let gadfly = match &scratch {
         Some(_) => context.open()?,
         None => gadfly,

@@ -41,7 +41,10 @@ fn list(args: &Runs, context: &Context) -> Result<(), Code> {
     }
     let journal = match Journal::open_existing(&context.store()) {
         Ok(journal) => journal,
-        Err(OpenError::Missing(_)) => return nothing(args, context),
+        Err(OpenError::Missing(_)) => {
+            nothing(args, context);
+            return Ok(());
+        }
         Err(other) => return Err(error::usage(&other.to_string())),
     };
     // One more than is shown tells whether there are more.
@@ -54,7 +57,8 @@ fn list(args: &Runs, context: &Context) -> Result<(), Code> {
         return found.iter().try_for_each(json);
     }
     if found.is_empty() && !more {
-        return nothing(args, context);
+        nothing(args, context);
+        return Ok(());
     }
     table::runs(&found, wall_ms()).iter().try_for_each(|line| print::out(line))?;
     if more {
@@ -67,7 +71,7 @@ fn wider(limit: u32) -> u32 {
     limit.max(1).saturating_mul(10)
 }
 
-fn nothing(args: &Runs, context: &Context) -> Result<(), Code> {
+fn nothing(args: &Runs, context: &Context) {
     if !context.global.json {
         print::err(if args.state.is_empty() {
             "no runs here yet; start one with `gadfly run`, or see `gadfly demo`"
@@ -75,7 +79,6 @@ fn nothing(args: &Runs, context: &Context) -> Result<(), Code> {
             "no such runs"
         });
     }
-    Ok(())
 }
 
 fn json(summary: &Summary) -> Result<(), Code> {

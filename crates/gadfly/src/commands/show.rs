@@ -114,6 +114,9 @@ fn round(round: &RoundState, of: u32) -> Result<(), Code> {
             if item.since < round.round { format!(" (since round {})", item.since) } else { String::new() };
         print::out(&format!("  {}. {}{since}", item.number, safe::line(&item.text, 600)))?;
     }
+    for signal in &round.signals {
+        print::out(&format!("  hint: {}", signal.text()))?;
+    }
     if !round.addressed.is_empty() {
         let numbers: Vec<String> = round.addressed.iter().map(ToString::to_string).collect();
         print::out(&format!("  addressed: {}", numbers.join(", ")))?;

@@ -68,6 +68,6 @@ fn go_import(args: &Import, context: &Context) -> Result<Code, Code> {
         other => error::usage(&other.to_string()),
     })?;
     print::out(run.as_str())?;
-    print::err(&format!("imported; see it with: gadfly show {run}"));
+    print::err(&format!("the run is in this store; see it with: gadfly show {run}"));
     Ok(exit::OK)
 }

@@ -104,6 +104,7 @@ fn the_third_rejection_halts_and_the_draft_is_put_beside_the_file() {
       critic judge is at work
       ✗ rejected by judge: 1 open item
         1. name the sample size
+        hint: plateau: two rounds in a row fixed no open item
       saved [dir]/project/out.md.unapproved
 
     halted(cap) after 3 rounds: not approved
@@ -401,6 +402,23 @@ fn a_run_from_another_one_inherits_task_rubric_and_draft() {
     let said = project.gadfly(&["run", "--from", &first]);
     assert_eq!((said.code, said.out.as_str()), (0, "One"), "{}", said.err);
     assert!(said.err.contains("your draft"), "{}", said.err);
+}
+
+#[test]
+fn a_resume_raises_rounds_within_their_bounds_or_says_that_it_does_not() {
+    let project = Project::scripted(&["One"], &["nonsense", "nonsense", APPROVE], "");
+    assert_eq!(project.gadfly(&run_with(&[])).code, 5);
+    let run = project.run_id();
+    for (rounds, why) in
+        [("0", "0 is not in 1..=100"), ("101", "101 is not in"), ("2", "has 3 rounds already")]
+    {
+        let said = project.gadfly(&["resume", &run, "--rounds", rounds]);
+        assert_eq!(said.code, 2, "{}", said.err);
+        assert!(said.err.contains(why), "{}", said.err);
+    }
+    let said = project.gadfly(&["resume", &run, "--rounds", "4"]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert!(said.err.contains("raised to 4 rounds"), "{}", said.err);
 }
 
 #[test]

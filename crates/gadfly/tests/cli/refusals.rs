@@ -311,3 +311,88 @@ fn nothing_here_is_said_without_making_a_store() {
     "#);
     assert!(!project.path(".gadfly").exists());
 }
+
+#[test]
+fn a_projects_script_gives_out_nothing_from_outside_the_project() {
+    let project = Project::scripted(&["x"], &[APPROVE], "");
+    std::fs::write(project.path("../home/id"), "TOP SECRET").unwrap();
+    let outside = project.path("../home/id").canonicalize().unwrap();
+    std::os::unix::fs::symlink(&outside, project.path("link.md")).unwrap();
+    for file in [outside.to_str().unwrap(), "../home/id", "link.md", "/dev/zero"] {
+        project.write("writer.toml", &format!("[[reply]]\nfile = \"{file}\"\n"));
+        let said = project.gadfly(&["run", "x", "--criterion", "at least 3 words"]);
+        assert_eq!(said.code, 2, "{file}");
+        assert!(
+            said.err.contains("outside the project") && !said.out.contains("SECRET"),
+            "{file}: {}",
+            said.err
+        );
+    }
+    // Sabotage: beside the script it is read.
+    project.write("reply.md", "beside");
+    project.write("writer.toml", "[[reply]]\nfile = \"reply.md\"\n");
+    assert_eq!(project.gadfly(&["run", "x", "--criterion", "at least 3 words"]).out, "beside");
+}
+
+#[test]
+fn a_run_from_elsewhere_writes_outside_the_project_only_if_that_is_agreed_to() {
+    let giver = Project::scripted(&["x"], &["!timeout", "!timeout"], "");
+    let target = giver.path("../home/.profile");
+    let path = target.to_str().unwrap();
+    let args = ["run", "x", "--criterion", "at least 3 words", "--out", path];
+    assert_eq!(giver.gadfly(&args).code, 5);
+    // Who named the file is not asked again.
+    giver.script("judge.toml", &["!timeout", "!timeout", "!timeout", "!timeout"]);
+    let run = giver.gadfly(&["runs"]).out.lines().nth(1).unwrap().split(' ').next().unwrap().to_owned();
+    let again = giver.gadfly(&["resume", &run]);
+    assert_eq!(again.code, 5, "{}", again.err);
+    assert_eq!(giver.gadfly(&["export", &run, "run.gadfly"]).code, 0);
+
+    let taker = Project::scripted(&["x"], &[APPROVE, APPROVE, APPROVE, APPROVE, APPROVE], "");
+    std::fs::copy(giver.path("run.gadfly"), taker.path("run.gadfly")).unwrap();
+    assert_eq!(taker.gadfly(&["import", "run.gadfly"]).code, 0);
+    for args in [&["resume", run.as_str()][..], &["resume", "--all"], &["run", "--from", run.as_str()]] {
+        let said = taker.gadfly(args);
+        assert_eq!(said.code, 2, "{}", said.err);
+        assert!(
+            said.err.contains("write the result of a recorded run to") && !target.exists(),
+            "{}",
+            said.err
+        );
+    }
+    let agreed = taker.gadfly(&["resume", &run, "--trust"]);
+    assert_eq!((agreed.code, target.exists()), (0, true), "{}", agreed.err);
+}
+
+#[test]
+fn a_command_without_a_folder_of_its_own_is_not_run_in_the_project() {
+    let project = Project::scripted(&["x"], &[APPROVE], "");
+    let config = project.read("gadfly.toml");
+    project
+        .write("gadfly.toml", &format!("{config}\n[agents.tool]\nkind = \"command\"\ncommand = [\"pwd\"]\n"));
+    let args = ["run", "x", "--criterion", "at least 3 words", "--worker", "tool", "--trust"];
+    assert!(project.gadfly(&args).out.contains("/.gadfly/runs/"));
+    // Where no folder can be made.
+    std::fs::remove_dir_all(project.path(".gadfly/runs")).unwrap();
+    std::os::unix::fs::symlink("/proc", project.path(".gadfly/runs")).unwrap();
+    let said = project.gadfly(&args);
+    assert!(
+        said.err.contains("no empty folder for agent `tool`") && said.out.is_empty(),
+        "{}{}",
+        said.out,
+        said.err
+    );
+}
+
+#[test]
+fn a_variable_that_is_no_text_is_no_reason_to_stop() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let project = Project::scripted(&["One"], &[APPROVE], "");
+    let mut command = project.command(&RUN);
+    command.env("ODD", std::ffi::OsStr::from_bytes(b"\xff"));
+    assert_eq!(project.said(&command.output().unwrap()).code, 0);
+    assert_eq!(
+        project.command(&["check"]).env("ODD", std::ffi::OsStr::from_bytes(b"\xff")).status().unwrap().code(),
+        Some(0)
+    );
+}

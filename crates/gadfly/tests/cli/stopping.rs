@@ -2,6 +2,8 @@
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -177,4 +179,35 @@ fn a_journal_that_cannot_be_written_stops_the_run_and_loses_nothing() {
     let resumed = project.gadfly(&["resume", &project.run_id()]);
     assert_eq!(resumed.code, 0, "{}", resumed.err);
     assert_eq!(resumed.out, noise);
+}
+
+/// Results as long as this fill a pipe within a few rounds.
+fn wordy() -> Project {
+    let reject = format!("[STATUS: REJECTED]\\n- fix {}", "x".repeat(30_000));
+    let (drafts, rejections) = (vec!["draft"; 12], vec![reject.as_str(); 12]);
+    Project::scripted(&drafts, &rejections, "")
+}
+
+#[test]
+fn a_reader_that_stops_reading_does_not_stop_a_run_nor_its_end() {
+    let project = wordy();
+    let args = ["run", "Write it", "--criterion", "at least 3 words", "--rounds", "12", "--json"];
+    let mut stuck = project.spawn(&args);
+    let ended = |said: &str| said.contains("halted(cap)");
+    let by = Instant::now() + Duration::from_mins(1);
+    while !ended(&project.gadfly(&["runs"]).out) {
+        assert!(Instant::now() < by, "the run does not end");
+        thread::sleep(Duration::from_millis(200));
+    }
+    assert!(stuck.try_wait().unwrap().is_none(), "its last words are still to be read");
+    kill_process(Pid::from_child(&stuck), Signal::INT).unwrap();
+    assert_eq!(stuck.wait().unwrap().code(), Some(130));
+
+    // Read slowly but at all, nothing is missing.
+    let mut slow = project.spawn(&args);
+    thread::sleep(Duration::from_millis(500));
+    let mut said = String::new();
+    slow.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!(slow.wait().unwrap().code(), Some(3));
+    assert_eq!(said.matches("\"rejected\"").count(), 12, "{}", said.chars().take(3000).collect::<String>());
 }

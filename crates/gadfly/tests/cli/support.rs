@@ -147,7 +147,7 @@ fn ended(text: &str) -> String {
 /// Ids as they stand in the last block of a run, in JSON lines, and behind the word `run` in messages.
 fn ids(text: &str) -> Vec<String> {
     let mut found = Vec::new();
-    for before in ["  run        ", "\"run\":\"", "run `", "resume ", "imported; see it with: gadfly show "] {
+    for before in ["  run        ", "\"run\":\"", "run `", "resume ", "see it with: gadfly show "] {
         for (at, _) in text.match_indices(before) {
             let id: String =
                 text[at + before.len()..].chars().take_while(char::is_ascii_alphanumeric).collect();

@@ -22,6 +22,14 @@ pub fn raise_open_files() -> io::Result<u64> {
     Ok(getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX))
 }
 
+/// Keeps what is in this process's memory and environment, keys among it, from core dumps and from the
+/// commands it starts, which could otherwise read them through `/proc`. Does nothing where there is no such
+/// switch. The supervisor and its commands are not affected: the next program begins anew.
+pub fn keep_memory_private() {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
+}
+
 /// Resident memory of this process in KiB; none where the system does not say.
 pub fn resident_kb() -> Option<u64> {
     parse_resident(&std::fs::read_to_string("/proc/self/status").ok()?)
