@@ -203,7 +203,7 @@ fn reach(
         value.set_sensitive(true);
         headers.insert(name, value);
     }
-    let route = Route { connect: spec.timeouts.connect, local };
+    let route = Route { connect: spec.timeouts.connect, local, plain: endpoint.scheme() == "http" };
     let client =
         world.client(route).map_err(|e| BuildError::Client { agent: agent(), reason: e.to_string() })?;
     let way = format!("{endpoint} {}", spec.model.as_deref().unwrap_or_default());

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use gadfly_engine::turn::Role;
 use gadfly_engine::{EffectId, Outcome, Waiting, status_grammar};
-use gadfly_journal::{ClaimError, RunId};
+use gadfly_journal::{ClaimError, ReadError, RunId};
 use gadfly_runtime::service::{Driving, ResumeError};
 use gadfly_runtime::{DriveError, Ended, Gadfly, Stop, Update};
 use tokio::sync::{mpsc, watch};
@@ -96,6 +96,12 @@ impl Session<'_> {
         screen.close(unshown.into_iter().chain(rest)).await;
         let code = match ended {
             Ok(ended) => self.finish(&ended, stopping != Stop::No),
+            Err(ResumeError::Drive(why))
+                if matches!(self.gadfly.journal().summary(&self.run), Err(ReadError::NotFound(_))) =>
+            {
+                // Not even its first record was written: there is nothing to resume.
+                error::fault(&why.to_string())
+            }
             Err(error) => refuse(self.context, &self.run, error),
         };
         impatient.abort();

@@ -18,6 +18,7 @@ pub mod perform;
 pub mod prepare;
 pub mod save;
 pub mod service;
+pub mod setup;
 pub mod team;
 pub mod trust;
 

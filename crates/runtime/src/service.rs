@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gadfly_agents::World;
-use gadfly_agents::launcher::Launcher;
 use gadfly_engine::input::What;
 use gadfly_engine::machine::Engine;
 use gadfly_engine::protocol::Protocols;
@@ -16,23 +15,19 @@ use gadfly_journal::{
 use gadfly_project::{Config, Problem, Root};
 use tokio::sync::{mpsc, watch};
 
-use crate::agents::{Env, Recruiter, environment};
+use crate::agents::Recruiter;
 use crate::clock::wall_ms;
 use crate::driver::{DriveError, Driver, Ended, Stop, Update};
 use crate::host::Host;
 use crate::log_file::LogWritten;
-use crate::os::ProcessLauncher;
-use crate::prepare::{Prepared, Request, prepare};
+use crate::prepare::{Prepared, Request};
+use crate::setup::Setup;
 use crate::team::Team;
 
 /// One project's Gadfly in this process.
 pub struct Gadfly {
     host: Arc<Host>,
-    root: Root,
-    config: Config,
-    env: Env,
-    world: World,
-    launcher: Option<Arc<dyn Launcher>>,
+    setup: Setup,
     /// Agents this program brings itself; they go before configured ones of the same name.
     own: Team,
 }
@@ -89,17 +84,12 @@ pub struct Raise {
 
 impl Gadfly {
     pub fn open(root: Root, config: Config, store: &Path) -> Result<Self, GadflyError> {
-        let journal = Journal::open(store)?;
-        let env = environment();
-        let launcher: Option<Arc<dyn Launcher>> = ProcessLauncher::this_program()
-            .ok()
-            .map(|l| Arc::new(l.working_in(&root.dir)) as Arc<dyn Launcher>);
-        let mut world = World::new().with_base_env(env.clone().into_iter().collect());
-        if let Some(launcher) = &launcher {
-            world = world.with_launcher(Arc::clone(launcher));
-        }
-        let host = Host::new(journal)?;
-        Ok(Self { host, root, config, env, world, launcher, own: Team::default() })
+        Setup::new(root, config).open(store)
+    }
+
+    pub(crate) fn over(setup: Setup, store: &Path) -> Result<Self, GadflyError> {
+        let host = Host::new(Journal::open(store)?)?;
+        Ok(Self { host, setup, own: Team::default() })
     }
 
     /// Brings agents of the program's own.
@@ -113,30 +103,24 @@ impl Gadfly {
     }
 
     pub const fn config(&self) -> &Config {
-        &self.config
+        &self.setup.config
     }
 
     pub const fn root(&self) -> &Root {
-        &self.root
+        &self.setup.root
     }
 
     pub const fn world(&self) -> &World {
-        &self.world
+        &self.setup.world
     }
 
     pub fn recruiter(&self) -> Recruiter<'_> {
-        Recruiter {
-            config: &self.config,
-            root: &self.root.dir,
-            env: &self.env,
-            world: &self.world,
-            launcher: self.launcher.as_ref(),
-        }
+        self.setup.recruiter()
     }
 
     /// Makes a plan; nothing is called and nothing recorded.
     pub async fn prepare(&self, request: &Request) -> Result<Prepared, Vec<Problem>> {
-        prepare(request, &self.recruiter()).await
+        self.setup.prepare(request).await
     }
 
     /// Starts a prepared run and drives it until it ends, parks or the process stops.

@@ -53,7 +53,11 @@ async fn go(args: &Resume, context: &Context) -> Result<Code, Code> {
                 )));
             }
             let planned = Planned::of(&gadfly, [&run]);
-            agreement::trust_recorded(context, &strs(&planned.agents), &strs(&planned.outputs), args.trust)?;
+            // Of a run that has ended nothing is asked: it is refused, below.
+            if !summary.ended {
+                let (agents, outputs) = (strs(&planned.agents), strs(&planned.outputs));
+                agreement::trust_recorded(context, &agents, &outputs, args.trust)?;
+            }
             let attended = terminal::person_at_stdin() && !args.unattended;
             let session = Session { context, gadfly: &gadfly, run: run.clone(), attended, print_draft: true };
             Ok(session.drive(&mut interrupts, |driving| gadfly.resume(&run, raise, driving)).await)

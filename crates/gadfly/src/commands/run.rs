@@ -7,6 +7,7 @@ use gadfly_engine::input::What;
 use gadfly_engine::{Engine, Input, Limits, Money, Stamp};
 use gadfly_project::{Flags, Layer, Problem, Sourced, file, rubric, suggest};
 use gadfly_runtime::prepare::{Prepared, Request};
+use gadfly_runtime::setup::Setup;
 use serde_json::json;
 
 use crate::cli::Run;
@@ -32,14 +33,10 @@ pub async fn run(args: Run, context: &Context) -> Code {
 
 async fn go(args: Run, context: &Context) -> Result<Code, Code> {
     let (mut request, mut given) = request(&args, context)?;
-    let scratch = Scratch::if_needed(context);
-    let gadfly = match &scratch {
-        Some(scratch) => context.open_at(&scratch.0)?,
-        None => context.open()?,
-    };
     if let Some(from) = &args.from {
-        let from = find(gadfly.journal(), from)?;
-        let inherited = request.begin_from(&from, gadfly.journal(), &context.config);
+        let journal = context.journal()?;
+        let from = find(&journal, from)?;
+        let inherited = request.begin_from(&from, &journal, &context.config);
         inherited.map_err(|problem| problems::refuse(&[problem], &context.root.dir))?;
     }
     let (agents, found) = agents(&request, context);
@@ -55,7 +52,9 @@ async fn go(args: Run, context: &Context) -> Result<Code, Code> {
         let recorded: Vec<&str> = recorded.iter().map(AsRef::as_ref).collect();
         agreement::trust_recorded(context, &names, &recorded, args.flags.trust)?;
     }
-    let prepared = match gadfly.prepare(&request).await {
+    // The store is opened, and made, by a run that starts: one that is only prepared leaves nothing behind.
+    let setup = Setup::new(context.root.clone(), context.config.clone());
+    let prepared = match setup.prepare(&request).await {
         Ok(prepared) => prepared,
         Err(found) => {
             let code = problems::refuse(&united(&context.problems, found), root);
@@ -74,10 +73,7 @@ async fn go(args: Run, context: &Context) -> Result<Code, Code> {
     {
         agreement::named(context, &out.to_string_lossy());
     }
-    let gadfly = match &scratch {
-        Some(_) => context.open()?,
-        None => gadfly,
-    };
+    let gadfly = setup.open(&context.store()).map_err(|e| error::usage(&e.to_string()))?;
     let session = Session {
         context,
         gadfly: &gadfly,
@@ -221,21 +217,4 @@ fn show_briefs(prepared: Prepared, json: bool) -> Result<Code, Code> {
     }
     print::err("\ndry run: nothing was sent and nothing recorded");
     Ok(exit::OK)
-}
-
-/// A store that goes away again. The project's own is made by the first run that starts: one that is only
-/// prepared leaves nothing behind, and never has to take away what another process may use by then.
-struct Scratch(std::path::PathBuf);
-
-impl Scratch {
-    fn if_needed(context: &Context) -> Option<Self> {
-        let place = || std::env::temp_dir().join(format!("gadfly-preparing-{}", std::process::id()));
-        (!context.store().exists()).then(|| Self(place()))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
 }

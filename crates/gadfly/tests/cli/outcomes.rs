@@ -405,6 +405,26 @@ fn a_run_from_another_one_inherits_task_rubric_and_draft() {
 }
 
 #[test]
+fn a_large_file_that_a_run_wrote_can_be_replaced_by_the_next() {
+    let project = Project::scripted(&["One"], &[APPROVE], "");
+    project.write("out.md", &"a long line\n".repeat(200_000));
+    let said = project.gadfly(&run_with(&["--out", "out.md"]));
+    assert_eq!((said.code, project.read("out.md").as_str()), (0, "One"), "{}", said.err);
+    std::fs::write(project.path("out.md"), b"\xff no text").unwrap();
+    let said = project.gadfly(&run_with(&["--out", "out.md"]));
+    assert!(said.code == 2 && said.err.contains("choose another --out"), "{}", said.err);
+}
+
+#[test]
+fn an_empty_task_is_no_task_and_said_once() {
+    let project = Project::scripted(&["One"], &[APPROVE], "");
+    let said = project.gadfly(&["run", "  ", "--criterion", "at most 150 words"]);
+    assert_eq!(said.code, 2);
+    assert_eq!(said.err.matches("error:").count(), 1, "{}", said.err);
+    assert!(said.err.contains("there is no task"), "{}", said.err);
+}
+
+#[test]
 fn a_resume_raises_rounds_within_their_bounds_or_says_that_it_does_not() {
     let project = Project::scripted(&["One"], &["nonsense", "nonsense", APPROVE], "");
     assert_eq!(project.gadfly(&run_with(&[])).code, 5);

@@ -7,15 +7,24 @@ use std::ffi::CStr;
 use std::fs;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, chmodat, openat, renameat, unlinkat};
 use rustix::io::Errno;
 use rustix::path::Arg;
 
-/// Removes what is at `path` as far as it can be removed. Waits for the disk.
+/// A disk can take minutes for what a command made in seconds; nobody waits longer for it than this. What is
+/// left goes with its run.
+const LONGEST: Duration = Duration::from_secs(2);
+
+/// Removes what is at `path` as far and as quickly as it can be removed. Waits for the disk.
 pub fn remove_tree(path: &Path) {
+    remove_within(path, LONGEST);
+}
+
+fn remove_within(path: &Path, time: Duration) {
     match open(CWD, path) {
-        Ok(base) => clear(&base),
+        Ok(base) => clear(&base, Instant::now() + time),
         Err(Errno::LOOP | Errno::NOTDIR) => drop(fs::remove_file(path)),
         Err(_) => {}
     }
@@ -23,17 +32,17 @@ pub fn remove_tree(path: &Path) {
 }
 
 /// Every folder below comes up into `base` before its turn, so that depth costs nothing.
-fn clear(base: &OwnedFd) {
+fn clear(base: &OwnedFd, until: Instant) {
     let mut moved = fastrand::u64(..);
     let mut progress = true;
-    while std::mem::take(&mut progress) {
-        each(base, |name| {
+    while std::mem::take(&mut progress) && Instant::now() < until {
+        each(base, until, |name| {
             if gone(base, name) {
                 progress = true;
                 return;
             }
             let Ok(folder) = open(base, name) else { return };
-            each(&folder, |below| {
+            each(&folder, until, |below| {
                 if gone(&folder, below) {
                     progress = true;
                     return;
@@ -59,9 +68,9 @@ fn gone(folder: &OwnedFd, name: &CStr) -> bool {
     unlinkat(folder, name, AtFlags::empty()).is_ok() || unlinkat(folder, name, AtFlags::REMOVEDIR).is_ok()
 }
 
-fn each(folder: &OwnedFd, mut act: impl FnMut(&CStr)) {
+fn each(folder: &OwnedFd, until: Instant, mut act: impl FnMut(&CStr)) {
     let Ok(entries) = Dir::read_from(folder) else { return };
-    for entry in entries.flatten() {
+    for entry in entries.flatten().take_while(|_| Instant::now() < until) {
         if !matches!(entry.file_name().to_bytes(), b"." | b"..") {
             act(entry.file_name());
         }
@@ -105,7 +114,7 @@ mod tests {
         // So little stack that descending by recursion would end this process.
         std::thread::scope(|s| {
             let small = std::thread::Builder::new().stack_size(96 << 10);
-            small.spawn_scoped(s, || remove_tree(&tree)).unwrap();
+            small.spawn_scoped(s, || remove_within(&tree, Duration::from_mins(5))).unwrap();
         });
         assert!(!tree.exists());
         assert!(outside.join("kept").exists());

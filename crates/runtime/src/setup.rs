@@ -1,0 +1,55 @@
+//! A project as this process can work on it, without a store: enough to make plans. Nothing is recorded here.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use gadfly_agents::World;
+use gadfly_agents::launcher::Launcher;
+use gadfly_project::{Config, Problem, Root};
+
+use crate::agents::{Env, Recruiter, environment};
+use crate::os::ProcessLauncher;
+use crate::prepare::{Prepared, Request, prepare};
+use crate::service::{Gadfly, GadflyError};
+
+pub struct Setup {
+    pub(crate) root: Root,
+    pub(crate) config: Config,
+    pub(crate) world: World,
+    env: Env,
+    launcher: Option<Arc<dyn Launcher>>,
+}
+
+impl Setup {
+    pub fn new(root: Root, config: Config) -> Self {
+        let env = environment();
+        let launcher: Option<Arc<dyn Launcher>> = ProcessLauncher::this_program()
+            .ok()
+            .map(|l| Arc::new(l.working_in(&root.dir)) as Arc<dyn Launcher>);
+        let mut world = World::new().with_base_env(env.clone().into_iter().collect());
+        if let Some(launcher) = &launcher {
+            world = world.with_launcher(Arc::clone(launcher));
+        }
+        Self { root, config, world, env, launcher }
+    }
+
+    /// Makes a plan; nothing is called and nothing recorded.
+    pub async fn prepare(&self, request: &Request) -> Result<Prepared, Vec<Problem>> {
+        prepare(request, &self.recruiter()).await
+    }
+
+    /// Opens the store its runs are kept in, and makes it if there is none.
+    pub fn open(self, store: &Path) -> Result<Gadfly, GadflyError> {
+        Gadfly::over(self, store)
+    }
+
+    pub(crate) fn recruiter(&self) -> Recruiter<'_> {
+        Recruiter {
+            config: &self.config,
+            root: &self.root.dir,
+            env: &self.env,
+            world: &self.world,
+            launcher: self.launcher.as_ref(),
+        }
+    }
+}
