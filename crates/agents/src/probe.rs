@@ -62,7 +62,8 @@ pub async fn models(base_url: &str) -> Result<Vec<String>, ProbeError> {
 }
 
 async fn ask(url: Url) -> Result<Vec<String>, ProbeError> {
-    let client = client::build(Route { connect: CONNECT, local: true, plain: url.scheme() == "http" }).map_err(|_| ProbeError::Silent)?;
+    let client = client::build(Route { connect: CONNECT, local: true, plain: url.scheme() == "http" })
+        .map_err(|_| ProbeError::Silent)?;
     let mut reply = client.get(url).send().await.map_err(|_| ProbeError::Silent)?;
     if !reply.status().is_success() {
         return Err(ProbeError::Strange(format!("status {}", reply.status().as_u16())));

@@ -7,6 +7,7 @@ use crate::digest::Digest;
 use crate::effect::{CallFailure, EffectId, NodePath};
 use crate::plan::AgentCard;
 use crate::review::Review;
+use crate::stall::Stall;
 use crate::turn::Role;
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -52,6 +53,11 @@ pub enum Happened {
         critic: String,
         problem: String,
         restating: bool,
+    },
+    /// The loop makes no headway.
+    Stalled {
+        round: u32,
+        stalls: Vec<Stall>,
     },
     RejectionOverruled {
         round: u32,

@@ -19,6 +19,7 @@ pub mod protocol;
 pub mod replay;
 pub mod review;
 pub mod sections;
+pub mod stall;
 pub mod status_grammar;
 pub mod text;
 pub mod turn;

@@ -8,7 +8,6 @@
 
 pub mod critic_log;
 pub mod shared_file;
-pub mod signals;
 pub mod state;
 pub mod summary;
 

@@ -2,13 +2,13 @@
 
 use gadfly_engine::event::Happened;
 use gadfly_engine::review::{Item, Verdict};
+use gadfly_engine::stall::Stall;
 use gadfly_engine::{Digest, NodePath, Outcome};
 use serde::{Deserialize, Serialize};
 
 use crate::journal::Journal;
 use crate::read::{ReadError, Record};
 use crate::run_id::RunId;
-use crate::signals::{Signal, Signals};
 use crate::summary::Summary;
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -19,8 +19,6 @@ pub struct RunState {
     pub warnings: Vec<String>,
     /// Files written: path, and whether the content was approved.
     pub saved: Vec<SavedFile>,
-    #[serde(skip)]
-    signals: Signals,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -45,7 +43,7 @@ pub struct RoundState {
     /// Sections that changed although no open item asked for it.
     pub changed_unasked: Vec<String>,
     /// What the rounds up to this one show beside the verdict.
-    pub signals: Vec<Signal>,
+    pub stalls: Vec<Stall>,
 }
 
 impl RunState {
@@ -56,7 +54,6 @@ impl RunState {
             outcome: None,
             warnings: Vec::new(),
             saved: Vec::new(),
-            signals: Signals::default(),
         }
     }
 
@@ -87,14 +84,13 @@ impl RunState {
                 self.round(node, *round).changed_unasked.clone_from(sections);
             }
             Happened::Reviewed { round, review } => {
-                let signals = self.signals.reviewed(node, review);
                 let at = self.round(node, *round);
                 at.verdict = Some(review.verdict);
                 at.open.clone_from(&review.open);
                 at.addressed.clone_from(&review.addressed);
                 at.notes.clone_from(&review.notes);
-                at.signals = signals;
             }
+            Happened::Stalled { round, stalls } => self.round(node, *round).stalls.clone_from(stalls),
             Happened::RejectionOverruled { round, notes } => {
                 let at = self.round(node, *round);
                 at.overruled = true;
@@ -123,7 +119,7 @@ impl RunState {
                 addressed: Vec::new(),
                 notes: Vec::new(),
                 changed_unasked: Vec::new(),
-                signals: Vec::new(),
+                stalls: Vec::new(),
             });
             self.rounds.len() - 1
         });

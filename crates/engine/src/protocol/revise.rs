@@ -16,6 +16,7 @@ use crate::plan::{NodePlan, Target};
 use crate::protocol::{Protocol, RuleBook};
 use crate::review::{Binding, Coverage, Item, Review, Seen, Verdict};
 use crate::sections;
+use crate::stall::{Headway, Rejected};
 use crate::status_grammar::{self, Status, StatusReply};
 use crate::turn::Role;
 
@@ -81,6 +82,7 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
         draft: None,
         previous: None,
         items: Vec::new(),
+        headway: Headway::default(),
     }))
 }
 
@@ -94,6 +96,7 @@ struct Revise {
     previous: Option<Digest>,
     /// Every item ever sent to the worker, by number.
     items: Vec<Sent>,
+    headway: Headway,
 }
 
 /// An item once sent to the worker.
@@ -250,6 +253,9 @@ impl Revise {
         };
         let review = self.review(&answer, draft, &reply, &addressed, open.clone(), cx);
         cx.emit(Happened::Reviewed { round: self.round, review: review.clone() });
+        if review.verdict == Verdict::Rejected {
+            self.watch_headway(&review, cx);
+        }
 
         match review.verdict {
             Verdict::Approved => {
@@ -266,6 +272,21 @@ impl Revise {
                 cx.finish(Outcome::Halted { reason: Halt::Cap, draft: Some(draft), open });
             }
             Verdict::Rejected => self.revise(draft, open, cx),
+        }
+    }
+
+    /// Reported beside the verdict; `revise` has its own cap and stops by nothing else.
+    fn watch_headway(&mut self, review: &Review, cx: &mut Cx<'_>) {
+        let previous = self.previous.map(|p| cx.text(&p));
+        let rejected = Rejected {
+            artifact: review.binding.artifact,
+            open: review.open.iter().map(|i| i.number).collect(),
+            only_new_about_old_text: previous
+                .is_some_and(|p| items::only_new_about_old_text(&review.open, self.round, p)),
+        };
+        let stalls = self.headway.rejected(rejected);
+        if !stalls.is_empty() {
+            cx.emit(Happened::Stalled { round: self.round, stalls });
         }
     }
 

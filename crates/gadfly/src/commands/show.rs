@@ -114,8 +114,8 @@ fn round(round: &RoundState, of: u32) -> Result<(), Code> {
             if item.since < round.round { format!(" (since round {})", item.since) } else { String::new() };
         print::out(&format!("  {}. {}{since}", item.number, safe::line(&item.text, 600)))?;
     }
-    for signal in &round.signals {
-        print::out(&format!("  hint: {}", signal.text()))?;
+    for stall in &round.stalls {
+        print::out(&format!("  hint: {stall}"))?;
     }
     if !round.addressed.is_empty() {
         let numbers: Vec<String> = round.addressed.iter().map(ToString::to_string).collect();

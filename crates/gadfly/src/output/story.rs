@@ -8,7 +8,6 @@ use gadfly_engine::input::What;
 use gadfly_engine::review::{Review, Verdict};
 use gadfly_engine::{AgentCard, Class, Digest, Effect, EffectKind, Observation};
 use gadfly_journal::Record;
-use gadfly_journal::signals::Signals;
 use owo_colors::OwoColorize as _;
 
 use super::table::{cost, counted, size};
@@ -21,20 +20,13 @@ pub struct Story {
     agents: BTreeMap<String, AgentCard>,
     draft: Option<String>,
     spent: Spent,
-    signals: Signals,
     /// Say when an agent is asked: where no live line shows it.
     say_asked: bool,
 }
 
 impl Story {
     pub fn new(say_asked: bool) -> Self {
-        Self {
-            agents: BTreeMap::new(),
-            draft: None,
-            spent: Spent::default(),
-            signals: Signals::default(),
-            say_asked,
-        }
+        Self { agents: BTreeMap::new(), draft: None, spent: Spent::default(), say_asked }
     }
 
     /// `writer (qwen3)`.
@@ -56,10 +48,6 @@ impl Story {
         }
         for event in &record.step.events {
             self.happened(&event.what, record, &mut lines);
-            if let Happened::Reviewed { review, .. } = &event.what {
-                let signals = self.signals.reviewed(&event.node, review);
-                lines.extend(signals.iter().map(|signal| format!("    hint: {}", signal.text())));
-            }
         }
         for effect in &record.step.effects {
             self.asked(effect, &mut lines);
@@ -106,6 +94,9 @@ impl Story {
                     "!".yellow(),
                     safe::line(problem, 300)
                 ));
+            }
+            Happened::Stalled { stalls, .. } => {
+                lines.extend(stalls.iter().map(|stall| format!("    hint: {stall}")));
             }
             Happened::RejectionOverruled { .. } => {
                 lines.push(format!("  {} only new requirements: the rejection is overruled", "✓".green()));

@@ -2,7 +2,8 @@
 //! only new requirements. Similar wording may keep a rejection, it never overrules one.
 
 use super::Sent;
-use crate::brief::neutralise;
+use crate::brief::{neutralise, one_line};
+use crate::review::Item;
 use crate::status_grammar::{Bullet, Status, StatusReply};
 
 /// How alike two wordings must be to count as the same item, as a share of their words.
@@ -86,6 +87,17 @@ fn quote_new_text(bullets: &[Bullet], draft: &str, previous: &str) -> bool {
         let q = fold(q);
         q.chars().count() >= 2 && draft.contains(&q) && !previous.contains(&q)
     })
+}
+
+/// Is every one of these items new, and about text that the draft before had, too? An item that quotes
+/// nothing is unsure.
+pub(super) fn only_new_about_old_text(open: &[Item], round: u32, previous: &str) -> bool {
+    let previous = one_line(&neutralise(previous));
+    let stood_there = |item: &Item| {
+        let quoted = quotes(&item.text);
+        !quoted.is_empty() && quoted.iter().all(|q| previous.contains(&one_line(&neutralise(q))))
+    };
+    !open.is_empty() && open.iter().all(|item| item.since == round && stood_there(item))
 }
 
 /// Quoted passages: "…", “…”, «…», `…`.

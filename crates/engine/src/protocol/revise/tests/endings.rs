@@ -85,6 +85,7 @@ fn the_third_rejection_halts_at_once_with_the_third_draft() {
           run#6 ask critic cato
         > run#6 “[STATUS: REJECTED] - 1: none to this day”
           Rejected 1. none to this day (since 1)
+          stalled: [Plateau]
           run#7 save unapproved
         > run#7 saved
           = halted(cap)
@@ -93,6 +94,22 @@ fn the_third_rejection_halts_at_once_with_the_third_draft() {
     let Some(Outcome::Halted { draft: Some(draft), open, .. }) = t.engine.outcome() else { panic!() };
     assert_eq!(t.engine.texts().unwrap().get(draft), "v3");
     assert_eq!(*open, ["none to this day"]);
+}
+
+#[test]
+fn a_critic_that_always_finds_something_new_in_old_text_is_told_on() {
+    let mut t = Table::new().with(|s| (s.rounds, s.overrule) = (4, false)).start();
+    t.says("far, high, wide").says("[STATUS: REJECTED]\n- \"far\" has no unit");
+    t.says("9 km, high, wide").says("[STATUS: REJECTED]\n- ✓ 1: done\n- \"high\" has no unit");
+    assert!(!t.log().contains("stalled"), "{}", t.log());
+    t.says("9 km, 2 m, wide").says("[STATUS: REJECTED]\n- ✓ 2: done\n- \"wide\" has no unit");
+    assert!(t.log().contains("stalled: [Churn]"), "{}", t.log());
+    // About what the worker just wrote it is no churn: that may be a new error.
+    let mut t = Table::new().with(|s| (s.rounds, s.overrule) = (4, false)).start();
+    t.says("far, high").says("[STATUS: REJECTED]\n- \"far\" has no unit");
+    t.says("9 km, high").says("[STATUS: REJECTED]\n- ✓ 1: done\n- \"high\" has no unit");
+    t.says("9 km, 2 mm").says("[STATUS: REJECTED]\n- ✓ 2: done\n- \"2 mm\" cannot be right");
+    assert!(!t.log().contains("stalled"), "{}", t.log());
 }
 
 #[test]

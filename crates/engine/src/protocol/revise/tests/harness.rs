@@ -280,6 +280,7 @@ fn event_line(event: &Happened) -> Option<String> {
             let then = if *restating { ", restate" } else { "" };
             format!("malformed{then}: {}", problem.lines().next().unwrap_or_default())
         }
+        Happened::Stalled { stalls, .. } => format!("stalled: {stalls:?}"),
         Happened::RejectionOverruled { notes, .. } => format!("overruled: {}", notes.join(" | ")),
         Happened::FellBack { from, to, because } => format!("{from} → {to}: {because}"),
         Happened::CallFailed { effect, failure, .. } => format!("{effect} failed: {failure}"),
