@@ -176,6 +176,13 @@ fn make(path: &Path, file: File, flags: OpenFlags) -> Result<(), StoreError> {
     for left_over in [new.clone(), path.with_extension("new-wal"), path.with_extension("new-shm")] {
         let _ = fs::remove_file(left_over);
     }
+    // Drafts and replies are for the user alone, also in a folder that others may enter; SQLite gives its
+    // side files the same permissions.
+    let mut private = fs::OpenOptions::new();
+    private.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut private, 0o600);
+    private.open(&new)?;
     let conn = Connection::open_with_flags(&new, flags)?;
     conn.pragma_update(None, "synchronous", "OFF")?;
     create(&conn, file)?;
