@@ -95,7 +95,7 @@ pub struct Demo {
 #[derive(Args, Debug)]
 pub struct Init {
     /// Write without asking
-    #[arg(long)]
+    #[arg(long, short)]
     pub yes: bool,
 }
 
@@ -173,6 +173,9 @@ pub struct Run {
     /// Stop after this many active minutes
     #[arg(long, value_name = "N")]
     pub minutes: Option<u64>,
+    /// Stop after this many calls
+    #[arg(long, value_name = "N")]
+    pub calls: Option<u32>,
     #[command(flatten)]
     pub flags: LoopFlags,
 }

@@ -104,7 +104,7 @@ fn request(args: &Run, context: &Context) -> Result<(Request, Vec<Problem>), Cod
             tokens: args.budget_tokens,
             money: args.flags.budget_usd.map(usd).transpose()?,
             active_ms: args.minutes.map(|m| m.saturating_mul(60_000)),
-            calls: None,
+            calls: args.calls,
         },
     };
     let mut loop_name = None;
