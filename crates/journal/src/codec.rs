@@ -23,7 +23,7 @@ const ZSTD: u8 = 1;
 /// A record: zstd with the dictionary of that number.
 const RECORD_1: u8 = 2;
 
-/// By `zstd --train` from records of loops whose tasks, agents, models and digests were drawn at random.
+/// By `zstd --train` from records of the benchmark's loops, their tasks, agents, models and digests varied.
 /// Stored records cannot be read without it: never edited after a release; a better one is a new number.
 const RECORDS_1: &[u8] = include_bytes!("codec/records-1.dict");
 
