@@ -58,8 +58,8 @@ fn the_folder_is_private_and_ignored_by_git() {
     let store = dir.path().join(".gadfly");
     let journal = Journal::open(&store).unwrap();
     assert_eq!(std::fs::metadata(&store).unwrap().permissions().mode() & 0o777, 0o700);
-    let journal = std::fs::metadata(store.join("journal.db")).unwrap();
-    assert_eq!(journal.permissions().mode() & 0o777, 0o600, "private also in a folder others may enter");
+    let database = std::fs::metadata(store.join("journal.db")).unwrap();
+    assert_eq!(database.permissions().mode() & 0o777, 0o600, "private also in a folder others may enter");
     assert_eq!(std::fs::read_to_string(store.join(".gitignore")).unwrap(), "*\n");
     drop(journal);
     assert!(!store.join("journal.db-wal").exists(), "a closed journal has no side files");

@@ -100,9 +100,11 @@ fn the_third_rejection_halts_at_once_with_the_third_draft() {
 fn a_critic_that_always_finds_something_new_in_old_text_is_told_on() {
     let mut t = Table::new().with(|s| (s.rounds, s.overrule) = (4, false)).start();
     t.says("far, high, wide").says("[STATUS: REJECTED]\n- \"far\" has no unit");
-    t.says("9 km, high, wide").says("[STATUS: REJECTED]\n- ✓ 1: done\n- say how \"high\" it rises above the plain");
+    t.says("9 km, high, wide")
+        .says("[STATUS: REJECTED]\n- ✓ 1: done\n- say how \"high\" it rises above the plain");
     assert!(!t.log().contains("stalled"), "{}", t.log());
-    t.says("9 km, 2 m, wide").says("[STATUS: REJECTED]\n- ✓ 2: done\n- nobody knows what \"wide\" should mean here");
+    t.says("9 km, 2 m, wide")
+        .says("[STATUS: REJECTED]\n- ✓ 2: done\n- nobody knows what \"wide\" should mean here");
     assert!(t.log().contains("stalled: [Churn]"), "{}", t.log());
     // About what the worker just wrote it is no churn: that may be a new error.
     let mut t = Table::new().with(|s| (s.rounds, s.overrule) = (4, false)).start();
