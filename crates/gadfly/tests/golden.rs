@@ -38,13 +38,16 @@ fn runs(dir: &Path) -> BTreeMap<String, serde_json::Value> {
         .collect()
 }
 
-/// Every golden file, by release.
-fn files() -> Vec<(String, PathBuf)> {
+/// Every golden file of this kind, by release.
+fn files(extension: &str) -> Vec<(String, PathBuf)> {
     let mut found = Vec::new();
     for release in fs::read_dir(golden()).unwrap().map(|e| e.unwrap().path()).filter(|p| p.is_dir()) {
         let name = release.file_name().unwrap().to_string_lossy().into_owned();
         for file in fs::read_dir(&release).unwrap() {
-            found.push((name.clone(), file.unwrap().path()));
+            let path = file.unwrap().path();
+            if path.extension().is_some_and(|e| e == extension) {
+                found.push((name.clone(), path));
+            }
         }
     }
     found.sort();
@@ -56,7 +59,7 @@ fn journals_of_every_release_are_listed_shown_and_resumed() {
     if let Ok(name) = std::env::var("GADFLY_WRITE_GOLDEN") {
         write(&golden().join(name));
     }
-    let files = files();
+    let files = files("zst");
     assert!(files.len() >= 5, "the golden journals are missing: {files:?}");
     for (release, file) in files {
         let scene = file.file_name().unwrap().to_string_lossy().split('.').next().unwrap().to_owned();
@@ -65,13 +68,7 @@ fn journals_of_every_release_are_listed_shown_and_resumed() {
         let runs = runs(dir.path());
         let (_, run) = runs.iter().next().unwrap();
         let id = run["run"].as_str().unwrap();
-        let expected = match scene.as_str() {
-            "approval" | "revision" | "overruled" => "approved",
-            "halt" => "halted(cap)",
-            "unverified" => "unverified",
-            other => panic!("no expectation for {release}/{other}"),
-        };
-        assert_eq!(run["state"], expected, "{release}/{scene}");
+        assert_eq!(run["state"], expected(&scene), "{release}/{scene}");
         let shown = stdout(&gadfly(dir.path(), &["show", id]));
         assert!(shown.contains("round 1"), "{release}/{scene}: {shown}");
         let log = stdout(&gadfly(dir.path(), &["show", id, "--critic-log"]));
@@ -85,6 +82,36 @@ fn journals_of_every_release_are_listed_shown_and_resumed() {
             assert_eq!(code, Some(2), "{release}/{scene} has ended: {said}");
             assert!(said.contains("has ended"), "{said}");
         }
+    }
+}
+
+/// The database itself, as that release left it on disk.
+#[test]
+fn stores_of_every_release_are_opened_listed_and_resumed() {
+    let files = files("db");
+    assert!(!files.is_empty(), "the golden stores are missing");
+    for (release, file) in files {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join(".gadfly")).unwrap();
+        fs::copy(&file, dir.path().join(".gadfly/journal.db")).unwrap();
+        let runs = runs(dir.path());
+        assert_eq!(runs.len(), 5, "{release}: {runs:?}");
+        for (scene, run) in &runs {
+            assert_eq!(run["state"], expected(scene), "{release}/{scene}");
+        }
+        let id = runs["unverified"]["run"].as_str().unwrap();
+        let resumed = resume(dir.path(), id);
+        let said = String::from_utf8_lossy(&resumed.stderr);
+        assert_eq!(resumed.status.code(), Some(0), "{release} does not go on: {said}");
+    }
+}
+
+fn expected(scene: &str) -> &'static str {
+    match scene {
+        "approval" | "revision" | "overruled" => "approved",
+        "halt" => "halted(cap)",
+        "unverified" => "unverified",
+        other => panic!("no expectation for {other}"),
     }
 }
 
@@ -104,6 +131,8 @@ fn write(to: &Path) {
     fs::create_dir_all(to).unwrap();
     for (scene, run) in runs(dir.path()) {
         let file = to.join(format!("{scene}.jsonl.zst"));
+        let _ = fs::remove_file(&file);
         stdout(&gadfly(dir.path(), &["export", run["run"].as_str().unwrap(), file.to_str().unwrap()]));
     }
+    fs::copy(dir.path().join(".gadfly/journal.db"), to.join("journal.db")).unwrap();
 }

@@ -186,3 +186,41 @@ fn campaign(dice: &mut Dice, landed: &mut BTreeMap<Landed, usize>) -> u64 {
     assert!(made >= undisturbed, "{made} calls < {undisturbed}: an answer was made up");
     made - undisturbed
 }
+
+#[test]
+fn a_killed_run_is_resumed_to_the_same_end_and_pays_for_no_answer_twice() {
+    let mut dice = Dice(u64::from(std::process::id()) * 40_503 + 7);
+    let (_runtime, server) = serve(8);
+    let project = Project::new(&server, "critic:R,R,A");
+    let mut observer = Observer::new(project.store());
+    let (mut lost, mut killed) = (0, 0);
+    let begin = ["run", "Write.", "--criterion", "at most 3 words", "--worker", "w", "--critic", "c"];
+    for _ in 0..15 {
+        // The run, then its resumption, are killed, each at a moment of its own; at last it gets through.
+        for (args, spared) in [(&begin[..], false), (&["resume", "--all"], false), (&["resume", "--all"], true)] {
+            let mut command = project.gadfly(args);
+            let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+            if spared {
+                assert_eq!(child.wait().unwrap().code(), Some(0));
+                continue;
+            }
+            std::thread::sleep(Duration::from_micros(dice.roll(120_000)));
+            let committing = landing::is_committing(child.id());
+            let killed_ms = now_ms();
+            child.kill().unwrap();
+            killed += usize::from(child.wait().unwrap().code().is_none());
+            lost += observer.look(&server, committing, killed_ms, IN_TRANSIT_MS).lost;
+        }
+    }
+    let listed = project.gadfly(&["runs", "--json", "-n", "100"]).output().unwrap();
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    let runs: Vec<serde_json::Value> = listed.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    for run in &runs {
+        assert_eq!((run["state"].as_str(), run["rounds"].as_u64()), (Some("approved"), Some(3)), "{run}");
+    }
+    let undisturbed = runs.len() as u64 * CALLS_PER_TASK;
+    let made = server.calls().total;
+    println!("{killed} kills, {} runs, {made} calls, {undisturbed} undisturbed, {lost} lost", runs.len());
+    assert!(killed > 0 && !runs.is_empty(), "the kills did not hit the work");
+    assert!((undisturbed..=undisturbed + lost).contains(&made), "{made} calls, {undisturbed} + {lost}");
+}
