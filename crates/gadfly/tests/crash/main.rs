@@ -4,6 +4,15 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)] // tests may fail loudly and print
 #![cfg(target_os = "linux")]
 
+/// Says something that is seen although the test passes: the runner captures what `println!` prints.
+macro_rules! say {
+    ($($said:tt)*) => {{
+        use std::io::Write as _;
+        let line = format!($($said)*);
+        let _ = writeln!(std::io::stderr(), "{line}");
+    }};
+}
+
 mod children;
 mod landing;
 mod sync_order;
@@ -112,7 +121,7 @@ impl Dice {
 fn two_hundred_kills_change_no_outcome_and_pay_for_no_answer_twice() {
     let seed = std::env::var("GADFLY_CRASH_SEED").ok().and_then(|s| s.parse().ok());
     let seed = seed.unwrap_or_else(|| u64::from(std::process::id()) * 2_654_435_761 + 1);
-    println!("seed: GADFLY_CRASH_SEED={seed}");
+    say!("seed: GADFLY_CRASH_SEED={seed}");
     let mut dice = Dice(seed);
     let mut landed: BTreeMap<Landed, usize> = BTreeMap::new();
     let (mut campaigns, mut repeated) = (0, 0);
@@ -122,7 +131,7 @@ fn two_hundred_kills_change_no_outcome_and_pay_for_no_answer_twice() {
     }
     assert!(repeated > 0, "no kill cost a call: the kills did not hit the work");
     let kills: usize = landed.values().sum();
-    println!("{kills} kills in {campaigns} campaigns landed: {landed:?}");
+    say!("{kills} kills in {campaigns} campaigns landed: {landed:?}");
     for class in [Landed::BeforeReply, Landed::BeforeCommit, Landed::InCommit, Landed::After] {
         assert!(landed.get(&class).is_some_and(|n| *n > 0), "no kill landed {class:?}: {landed:?}");
     }
@@ -174,7 +183,7 @@ fn campaign(dice: &mut Dice, landed: &mut BTreeMap<Landed, usize>) -> u64 {
     }
     let undisturbed = TASKS as u64 * CALLS_PER_TASK;
     let made = server.calls().total;
-    println!(
+    say!(
         "campaign: {kills} kills, {made} calls, {undisturbed} undisturbed, {lost} lost, {excused} in flight or just answered"
     );
     assert!(made <= undisturbed + excused, "{made} calls > {undisturbed} + {excused}");
@@ -197,7 +206,9 @@ fn a_killed_run_is_resumed_to_the_same_end_and_pays_for_no_answer_twice() {
     let begin = ["run", "Write.", "--criterion", "at most 3 words", "--worker", "w", "--critic", "c"];
     for _ in 0..15 {
         // The run, then its resumption, are killed, each at a moment of its own; at last it gets through.
-        for (args, spared) in [(&begin[..], false), (&["resume", "--all"], false), (&["resume", "--all"], true)] {
+        for (args, spared) in
+            [(&begin[..], false), (&["resume", "--all"], false), (&["resume", "--all"], true)]
+        {
             let mut command = project.gadfly(args);
             let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
             if spared {
@@ -220,7 +231,7 @@ fn a_killed_run_is_resumed_to_the_same_end_and_pays_for_no_answer_twice() {
     }
     let undisturbed = runs.len() as u64 * CALLS_PER_TASK;
     let made = server.calls().total;
-    println!("{killed} kills, {} runs, {made} calls, {undisturbed} undisturbed, {lost} lost", runs.len());
+    say!("{killed} kills, {} runs, {made} calls, {undisturbed} undisturbed, {lost} lost", runs.len());
     assert!(killed > 0 && !runs.is_empty(), "the kills did not hit the work");
     assert!((undisturbed..=undisturbed + lost).contains(&made), "{made} calls, {undisturbed} + {lost}");
 }

@@ -8,7 +8,7 @@ use crate::{Project, serve};
 #[test]
 fn the_log_is_synced_before_each_requests_first_byte() {
     if Command::new("strace").arg("--version").output().is_err() {
-        println!("SKIPPED: strace is not installed, so the order of sync and send was not checked");
+        say!("SKIPPED: strace is not installed, so the order of sync and send was not checked");
         return;
     }
     let (_runtime, server) = serve(0);
@@ -23,7 +23,7 @@ fn the_log_is_synced_before_each_requests_first_byte() {
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     if said.contains("ptrace") && !output.status.success() {
-        println!("SKIPPED: strace may not trace here: {said}");
+        say!("SKIPPED: strace may not trace here: {said}");
         return;
     }
     assert!(output.status.success(), "{said}");
