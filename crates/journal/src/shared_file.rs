@@ -79,13 +79,6 @@ fn write_block_before(
     Err(SharedFileError::Busy { path: real })
 }
 
-/// Replaces a file of ours whole: after a crash it is the old one or the new one.
-pub fn replace_file(path: &Path, bytes: &[u8]) -> Result<(), SharedFileError> {
-    let fail = |source| SharedFileError::Io { path: path.to_owned(), source };
-    fs::create_dir_all(parent(path)).map_err(fail)?;
-    Staged::new(path, bytes).and_then(|staged| staged.publish(path)).map_err(fail)
-}
-
 fn compose(current: &[u8], ours: &[String], heading: Option<&str>, block: &str) -> Vec<u8> {
     let mut known: Vec<&[u8]> = ours.iter().map(String::as_bytes).filter(|o| !o.is_empty()).collect();
     // A block that grew begins with its former self, so the longest is looked for first.
