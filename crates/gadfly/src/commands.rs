@@ -22,6 +22,9 @@ pub mod transfer;
 pub mod welcome;
 
 pub async fn dispatch(cli: Cli) -> Code {
+    if let Some(store) = &cli.global.store {
+        crate::output::again::at(store);
+    }
     let Some(command) = cli.command else { return welcome::welcome(&Context::read(cli.global)) };
     let context = || Context::read(cli.global.clone());
     match command {

@@ -1,5 +1,6 @@
 //! Everything that reaches the terminal or a pipe. Nothing else in the workspace prints.
 
+pub mod again;
 pub mod ask;
 pub mod brief;
 pub mod consent;

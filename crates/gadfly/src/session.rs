@@ -15,7 +15,7 @@ use crate::exit::{self, Code};
 use crate::interrupts::Interrupts;
 use crate::output::ending::{self, DraftIs};
 use crate::output::screen::{Screen, Shown};
-use crate::output::{brief, error, events, print, problems, safe, terminal};
+use crate::output::{again, brief, error, events, print, problems, safe, terminal};
 use crate::typing::Typing;
 
 const UPDATES: usize = 256;
@@ -130,7 +130,10 @@ impl Session<'_> {
             "You are the {}. Type the answer and end it with a line that has only a dot,",
             turn.role.name()
         ));
-        lines.push(format!("or answer from another terminal: gadfly answer {}", self.run));
+        lines.push(format!(
+            "or answer from another terminal: {}",
+            again::command(&format!("answer {}", self.run))
+        ));
         let _ = screen.offer(Shown::Lines(lines));
         Some(turn.role)
     }
@@ -185,7 +188,10 @@ impl Session<'_> {
         match draft.filter(|_| self.print_draft).map(|text| print_draft(&text)) {
             None | Some(Ok(()) | Err(exit::OK)) => code,
             Some(Err(fault)) => {
-                print::err(&format!("the draft is kept: gadfly show {} --draft", self.run));
+                print::err(&format!(
+                    "the draft is kept: {}",
+                    again::command(&format!("show {} --draft", self.run))
+                ));
                 fault
             }
         }
@@ -225,7 +231,7 @@ pub fn refuse(context: &Context, run: &RunId, why: ResumeError) -> Code {
             error::usage(&why.to_string())
         }
         ResumeError::Drive(DriveError::Journal(_) | DriveError::Closed) => {
-            error::fault(&format!("{why}\nnothing is lost: gadfly resume {run}"))
+            error::fault(&format!("{why}\nnothing is lost: {}", again::command(&format!("resume {run}"))))
         }
         ResumeError::Drive(DriveError::Refused(_)) => error::usage(&why.to_string()),
         ResumeError::Claim(_) | ResumeError::Read(_) | ResumeError::Replay { .. } => {

@@ -6,7 +6,7 @@ use gadfly_runtime::service::AnswerError;
 use crate::cli::Answer;
 use crate::context::{Context, find};
 use crate::exit::{self, Code};
-use crate::output::{brief, error, print};
+use crate::output::{again, brief, error, print};
 use crate::session::unreadable;
 
 pub fn answer(args: Answer, context: &Context) -> Code {
@@ -45,7 +45,10 @@ fn go(args: Answer, context: &Context) -> Result<Code, Code> {
     if asked.driven {
         print::err("answered: the run goes on where it is driven");
     } else {
-        print::err(&format!("answered; nobody drives the run now, so go on with: gadfly resume {run}"));
+        print::err(&format!(
+            "answered; nobody drives the run now, so go on with: {}",
+            again::command(&format!("resume {run}"))
+        ));
     }
     Ok(exit::OK)
 }

@@ -7,7 +7,7 @@ use gadfly_runtime::service::Controlled;
 use crate::cli::RunName;
 use crate::context::{Context, find};
 use crate::exit::{self, Code};
-use crate::output::{error, print};
+use crate::output::{again, error, print};
 use crate::session::refuse;
 
 pub async fn pause(args: &RunName, context: &Context) -> Code {
@@ -26,7 +26,8 @@ async fn control(args: &RunName, context: &Context, wanted: Control) -> Result<C
     match done {
         Controlled::Asked if wanted == Control::Pause => {
             print::err(&format!(
-                "asked: the run pauses after its calls under way; gadfly resume {run} goes on"
+                "asked: the run pauses after its calls under way; {} goes on",
+                again::command(&format!("resume {run}"))
             ));
         }
         Controlled::Asked => print::err("asked: the process that drives the run ends it"),
@@ -42,7 +43,8 @@ async fn control(args: &RunName, context: &Context, wanted: Control) -> Result<C
         }
         Controlled::NotDriven => {
             return Err(error::usage(&format!(
-                "nobody drives run `{run}`, so there is nothing to pause; `gadfly resume {run}` would go on"
+                "nobody drives run `{run}`, so there is nothing to pause; `{}` would go on",
+                again::command(&format!("resume {run}"))
             )));
         }
     }

@@ -122,9 +122,13 @@ fn set_up(folder: &Path) -> std::io::Result<()> {
 }
 
 fn close(store: &Path) {
-    let store = store.display();
-    print::err(&format!("\nAll five runs are in {store}. Look at them:"));
-    print::err(&format!("  gadfly --store {store} runs"));
-    print::err(&format!("  gadfly --store {store} show RUN --diff"));
+    let folder = store.parent().unwrap_or(store).display();
+    print::err(&format!(
+        "\nAll five runs are in {}. Look at them, and go on where it says so:",
+        store.display()
+    ));
+    print::err(&format!("  cd {folder}"));
+    print::err("  gadfly runs");
+    print::err("  gadfly show RUN --diff");
     print::err("Now your own: gadfly doctor says what this machine has, gadfly init writes a gadfly.toml.");
 }

@@ -15,7 +15,7 @@ use crate::context::{Context, find};
 use crate::exit::{self, Code};
 use crate::interrupts::Interrupts;
 use crate::output::table::counted;
-use crate::output::{error, print, problems, safe, terminal};
+use crate::output::{again, error, print, problems, safe, terminal};
 use crate::session::Session;
 
 /// States from which `--all` goes on.
@@ -89,7 +89,7 @@ async fn all(
         print::err(&format!("\n{run}  {}", safe::line(&summary.title, 72)));
         let unread = gadfly.journal().mail(run).is_ok_and(|mail| !mail.is_empty());
         if summary.waiting_for.is_some() && !unread {
-            print::err(&format!("  still waits for an answer: gadfly answer {run}"));
+            print::err(&format!("  still waits for an answer: {}", again::command(&format!("answer {run}"))));
             codes.push(exit::WAITING);
             continue;
         }

@@ -14,7 +14,7 @@ use crate::context::{Context, find};
 use crate::exit::{self, Code};
 use crate::output::ending::{self, DraftIs};
 use crate::output::table::{counted, moment, size, state as coloured};
-use crate::output::{brief, diff, error, print, safe};
+use crate::output::{again, brief, diff, error, print, safe};
 use crate::session::print_draft;
 
 pub fn show(args: &Show, context: &Context) -> Code {
@@ -140,7 +140,10 @@ fn question(journal: &Journal, run: &RunId, effect: &gadfly_engine::EffectId) ->
     }
     let mail = journal.mail(run).map_err(fault)?;
     if mail.iter().any(|(_, m)| matches!(&m.what, MailKind::Answer { effect: to, .. } if to == effect)) {
-        print::out(&format!("an answer is given and not read yet: gadfly resume {run}"))?;
+        print::out(&format!(
+            "an answer is given and not read yet: {}",
+            again::command(&format!("resume {run}"))
+        ))?;
     }
     Ok(())
 }

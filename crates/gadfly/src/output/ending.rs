@@ -7,7 +7,7 @@ use gadfly_journal::RunState;
 use owo_colors::OwoColorize as _;
 
 use super::table::{cost, counted, moment};
-use super::{print, safe};
+use super::{again, print, safe};
 
 /// Where an approved draft is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -105,8 +105,8 @@ fn draft_place(state: &RunState, outcome: Option<&Outcome>, draft: DraftIs) -> O
         (Some(file), true, _) => safe::line(&file.path, 400),
         (Some(file), false, _) => format!("{} (not approved)", safe::line(&file.path, 400)),
         (None, true, DraftIs::Printed) if state.summary.out.is_none() => "on standard output".to_owned(),
-        (None, true, _) => format!("gadfly show {run} --draft"),
-        (None, false, _) => format!("gadfly show {run} --draft (not approved)"),
+        (None, true, _) => again::command(&format!("show {run} --draft")),
+        (None, false, _) => again::command(&format!("show {run} --draft (not approved)")),
     })
 }
 
@@ -118,13 +118,13 @@ fn is_approved(state: &RunState) -> bool {
 /// The commands that go on from here.
 fn onwards(state: &RunState, outcome: Option<&Outcome>) -> Vec<(&'static str, String)> {
     let run = &state.summary.run;
-    let resume = format!("gadfly resume {run}");
+    let resume = again::command(&format!("resume {run}"));
     match outcome {
         Some(Outcome::Approved { .. } | Outcome::Aborted) => Vec::new(),
-        Some(Outcome::Halted { .. }) => vec![("go on", format!("gadfly run --from {run}"))],
+        Some(Outcome::Halted { .. }) => vec![("go on", again::command(&format!("run --from {run}")))],
         Some(Outcome::Waiting(Waiting::Question { .. } | Waiting::Approval { .. })) => vec![
-            ("question", format!("gadfly show {run}")),
-            ("answer", format!("gadfly answer {run} \"…\"")),
+            ("question", again::command(&format!("show {run}"))),
+            ("answer", again::command(&format!("answer {run} \"…\""))),
             ("then", resume),
         ],
         Some(Outcome::OutOfBudget { shortage }) => vec![("go on", format!("{resume} {}", raise(shortage)))],

@@ -148,3 +148,13 @@ fn resume_all_takes_up_what_can_go_on() {
     assert!(said.err.contains("still waits for an answer"), "{}", said.err);
     assert_eq!(project.states(), ["waiting(question)", "approved"]);
 }
+
+#[test]
+fn with_another_store_the_commands_to_go_on_name_it() {
+    let project = Project::scripted(&["One"], &[], "");
+    let args: Vec<&str> = ["--store", "my store"].into_iter().chain(RUN).collect();
+    let said = project.gadfly(&args);
+    assert!(said.err.contains("gadfly --store 'my store' resume "), "{}", said.err);
+    assert!(said.err.contains("gadfly --store 'my store' answer "), "{}", said.err);
+    assert!(!project.path(".gadfly").exists());
+}
