@@ -5,7 +5,7 @@
 use std::fmt;
 
 use gadfly_engine::EffectId;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 
 use crate::codec;
@@ -191,17 +191,26 @@ fn unread(
     let mut rows = rows.query([run.map(RunId::as_str)])?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
-        let id = MailId(row.get(0)?);
-        let damaged = |message: String| ReadError::Mail { mail: id, message };
-        let run = row.get::<_, String>(1)?.parse().map_err(|e: NotARunId| damaged(e.to_string()))?;
-        if !wanted(&run) {
-            continue;
+        match delivery(row, &wanted) {
+            Ok(delivery) => found.extend(delivery),
+            // One damaged entry must not keep the mail of other runs back; asked for by its run, it is named.
+            Err(ReadError::Mail { .. }) if run.is_none() => {}
+            Err(error) => return Err(error),
         }
-        let size = usize::try_from(row.get::<_, i64>(2)?).unwrap_or(usize::MAX);
-        let json = codec::unpack(row.get_ref(3)?.as_blob().unwrap_or_default(), size);
-        let json = json.map_err(|e| damaged(e.to_string()))?;
-        let mail = serde_json::from_slice(&json).map_err(|e| damaged(e.to_string()))?;
-        found.push(Delivery { run, id, mail });
     }
     Ok(found)
+}
+
+fn delivery(row: &Row<'_>, wanted: impl Fn(&RunId) -> bool) -> Result<Option<Delivery>, ReadError> {
+    let id = MailId(row.get(0)?);
+    let damaged = |message: String| ReadError::Mail { mail: id, message };
+    let run = row.get::<_, String>(1)?.parse().map_err(|e: NotARunId| damaged(e.to_string()))?;
+    if !wanted(&run) {
+        return Ok(None);
+    }
+    let size = usize::try_from(row.get::<_, i64>(2)?).unwrap_or(usize::MAX);
+    let json = codec::unpack(row.get_ref(3)?.as_blob().unwrap_or_default(), size);
+    let json = json.map_err(|e| damaged(e.to_string()))?;
+    let mail = serde_json::from_slice(&json).map_err(|e| damaged(e.to_string()))?;
+    Ok(Some(Delivery { run, id, mail }))
 }

@@ -122,3 +122,18 @@ fn posting_works_while_the_journal_is_locked_by_a_writer() {
     assert_eq!(journal.mail(writer.run()).unwrap().len(), 1);
     busy.execute_batch("ROLLBACK").unwrap();
 }
+
+#[test]
+fn one_damaged_entry_keeps_no_other_runs_mail_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = Journal::open(dir.path()).unwrap();
+    let (one, two) = (begin(&journal, "one", 1), begin(&journal, "two", 2));
+    journal.post(one.run(), &answer("lost")).unwrap();
+    let inbox = rusqlite::Connection::open(dir.path().join("inbox.db")).unwrap();
+    inbox.execute_batch("UPDATE mail SET body = x'00'").unwrap();
+    journal.post(two.run(), &answer("heard")).unwrap();
+    let polled = journal.poll_mail().unwrap().unwrap();
+    assert_eq!(polled.iter().map(|d| &d.run).collect::<Vec<_>>(), [two.run()]);
+    // Asked for by its run, the damage is named.
+    assert!(journal.mail(one.run()).is_err());
+}
