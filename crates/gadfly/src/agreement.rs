@@ -9,7 +9,7 @@ use gadfly_runtime::trust::Trust;
 
 use crate::context::Context;
 use crate::exit::{self, Code};
-use crate::output::{ask, consent, error, print, terminal};
+use crate::output::{again, ask, consent, error, print, terminal};
 
 /// Lets a run use these agents if the project's part in them is trusted, was asked for here, or is
 /// agreed to with `--trust`.
@@ -42,7 +42,7 @@ pub fn trust_recorded(
         print::err("this project's files want to:");
         print::err_lines(&consent::wanted(&missing));
         if !terminal::can_ask() {
-            let again = command_line();
+            let again = again::command_line();
             return Err(error::usage(&format!(
                 "you have not agreed to this yet. To agree, once:\n  {again} --trust"
             )));
@@ -87,32 +87,4 @@ pub fn start(said: &Consent, yes: bool) -> Result<(), Code> {
     }
     print::err("not started; nothing was sent");
     Err(exit::USAGE)
-}
-
-/// The command as it could be typed again.
-pub fn command_line() -> String {
-    typed(std::env::args_os().skip(1).map(|arg| arg.to_string_lossy().into_owned()))
-}
-
-fn typed(args: impl Iterator<Item = String>) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
-    let quoted = args.map(|arg| {
-        if !arg.is_empty() && arg.chars().all(plain) {
-            arg
-        } else {
-            format!("'{}'", arg.replace('\'', r"'\''"))
-        }
-    });
-    std::iter::once("gadfly".to_owned()).chain(quoted).collect::<Vec<_>>().join(" ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_command_line_can_be_typed_again() {
-        let args = ["run", "Don't panic", "--rounds=2", ""].map(str::to_owned);
-        assert_eq!(typed(args.into_iter()), r"gadfly run 'Don'\''t panic' --rounds=2 ''");
-    }
 }

@@ -21,11 +21,6 @@ impl Journal {
         })
     }
 
-    /// Whether nothing was ever recorded here and nobody is about to.
-    pub fn is_unused(&self) -> Result<bool, ReadError> {
-        Ok(self.count()? == 0 && lock::live(self.inner.lock.dir()).is_empty())
-    }
-
     /// Removes one entry without a record of it: it answers a question that is no longer open.
     pub fn put_mail_away(&self, mail: MailId) -> Result<(), StoreError> {
         let conn = schema::connect(self.inbox_path(), Use::Sweep)?;

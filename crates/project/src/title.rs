@@ -1,4 +1,4 @@
-//! A task's first line as a title for lists, and as a slug for file names.
+//! A task's first line as a title for lists and headings.
 
 use crate::place::visible;
 
@@ -20,24 +20,6 @@ pub fn title(task: &str) -> String {
     format!("{}…", cut.get(..end).unwrap_or(&cut).trim_end())
 }
 
-/// Lower-case ASCII letters, digits and single dashes, at most 40 of them; never empty.
-pub fn slug(text: &str) -> String {
-    const MOST: usize = 40;
-    let mut out = String::new();
-    for c in title(text).chars() {
-        if out.len() >= MOST {
-            break;
-        }
-        if c.is_ascii_alphanumeric() {
-            out.push(c.to_ascii_lowercase());
-        } else if !out.is_empty() && !out.ends_with('-') {
-            out.push('-');
-        }
-    }
-    let trimmed = out.trim_end_matches('-');
-    if trimmed.is_empty() { "untitled".to_owned() } else { trimmed.to_owned() }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -49,13 +31,5 @@ mod tests {
         assert_eq!(title("bell\u{7}"), "bell\\u{7}");
         let long = title(&"word ".repeat(40));
         assert!(long.chars().count() <= 72 && long.ends_with("word…"), "{long}");
-    }
-
-    #[test]
-    fn a_slug_is_safe_as_a_file_name() {
-        assert_eq!(slug("Write the *abstract*: v2!"), "write-the-abstract-v2");
-        assert_eq!(slug("../../etc/passwd"), "etc-passwd");
-        assert_eq!(slug("日本語"), "untitled");
-        assert!(slug(&"x".repeat(500)).len() <= 40);
     }
 }

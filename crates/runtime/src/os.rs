@@ -13,6 +13,6 @@ mod trees;
 mod wire;
 
 pub use launcher::{NoSupervisor, ProcessLauncher, children_ended};
-pub use limits::{ChildLimits, keep_memory_private, raise_open_files, resident_kb};
+pub use limits::{ChildLimits, keep_memory_private, raise_open_files};
 pub use supervisor::supervise;
 pub use trees::remove_tree;

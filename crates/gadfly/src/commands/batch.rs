@@ -18,7 +18,7 @@ use crate::context::Context;
 use crate::exit::{self, Code};
 use crate::interrupts::Interrupts;
 use crate::output::feed::Feed;
-use crate::output::{ask, consent, error, print, problems, safe, terminal};
+use crate::output::{again, ask, consent, error, print, problems, safe, terminal};
 
 /// How often the line on a terminal, and how often a line elsewhere, is written.
 const REDRAW: Duration = Duration::from_millis(200);
@@ -170,7 +170,7 @@ async fn run(batch: Batch, args: &cli::Batch, context: &Context) -> Code {
     print::err(&counts(&report));
     let stopped = *stop.borrow() != Stop::No && report.left + report.interrupted > 0;
     if stopped {
-        print::err(&format!("to go on: {}", agreement::command_line()));
+        print::err(&format!("to go on: {}", again::command_line()));
     }
     if report.unaffordable > 0 {
         let cap = args.flags.budget_usd.map(Money::from_usd).unwrap_or_default();

@@ -30,16 +30,6 @@ pub fn keep_memory_private() {
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
 }
 
-/// Resident memory of this process in KiB; none where the system does not say.
-pub fn resident_kb() -> Option<u64> {
-    parse_resident(&std::fs::read_to_string("/proc/self/status").ok()?)
-}
-
-fn parse_resident(status: &str) -> Option<u64> {
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse().ok()
-}
-
 /// Bounds on a command and everything it starts. No core dumps, always; the rest on request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct ChildLimits {
@@ -87,14 +77,5 @@ mod tests {
         let raised = raise_open_files().unwrap();
         assert_eq!(raised, getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX));
         assert_eq!(raise_open_files().unwrap(), raised);
-    }
-
-    #[test]
-    fn resident_memory_is_read_from_its_line_only() {
-        assert_eq!(parse_resident("Name:\tVmRSS: 5 kB\nVmHWM:\t 7 kB\nVmRSS:\t  1234 kB\n"), Some(1234));
-        assert_eq!(parse_resident("VmHWM:\t 7 kB\n"), None);
-        assert_eq!(parse_resident("VmRSS:\t many kB\n"), None);
-        #[cfg(target_os = "linux")]
-        assert!(resident_kb().is_some_and(|kb| kb > 100));
     }
 }
