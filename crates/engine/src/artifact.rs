@@ -36,12 +36,17 @@ impl Manifest {
     }
 
     pub fn digest(&self) -> Digest {
+        Digest::of(self.listing().as_bytes())
+    }
+
+    /// The manifest as a text, a line per entry. Stored, it is found under the manifest's digest.
+    pub fn listing(&self) -> String {
         let mut lines = String::new();
         for e in &self.entries {
             use std::fmt::Write as _;
             let _ = writeln!(lines, "{:o} {} {}", e.mode, e.blob, e.path);
         }
-        Digest::of(lines.as_bytes())
+        lines
     }
 }
 

@@ -67,13 +67,13 @@ impl ColdView<'_> {
     pub fn message(&self, instructions: &[Digest], mark: &str) -> Message {
         let mut parts: Vec<Part> = instructions.iter().map(|d| Part::Blob(*d)).collect();
         parts.push(Part::Text(format!("Iteration: {}\n\n", self.iteration)));
-        enclose(&mut parts, mark, "rubric", self.rubric);
+        enclose(&mut parts, mark, "rubric", Part::Data(self.rubric));
         for reference in self.references {
             let name = neutralise(&one_line(&reference.name)).into_owned();
-            enclose(&mut parts, mark, &format!("reference {name}"), reference.text);
+            enclose(&mut parts, mark, &format!("reference {name}"), Part::Data(reference.text));
         }
         if let Some(previous) = self.previous {
-            enclose(&mut parts, mark, "previous draft (rejected)", previous.draft);
+            enclose(&mut parts, mark, "previous draft (rejected)", Part::Data(previous.draft));
             let mut open = String::from("Open items of the previous draft:\n");
             for item in previous.open {
                 let _ = writeln!(open, "{}. {}", item.number, neutralise(&one_line(&item.text)));
@@ -81,15 +81,26 @@ impl ColdView<'_> {
             open.push('\n');
             parts.push(Part::Text(open));
         }
-        enclose(&mut parts, mark, "draft", self.draft);
+        enclose(&mut parts, mark, "draft", Part::Data(self.draft));
         Message { from: Speaker::User, parts }
     }
 }
 
-fn enclose(parts: &mut Vec<Part>, mark: &str, label: &str, data: Digest) {
+/// Puts data between marks.
+pub(crate) fn enclose(parts: &mut Vec<Part>, mark: &str, label: &str, data: Part) {
     parts.push(Part::Text(format!("--- begin {label} {mark} ---\n")));
-    parts.push(Part::Data(data));
+    parts.push(data);
     parts.push(Part::Text(format!("\n--- end {label} {mark} ---\n\n")));
+}
+
+/// The first few of many names, and how many more there are.
+pub fn some_of(names: &[String]) -> String {
+    const SHOWN: usize = 5;
+    let shown = names.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
 }
 
 /// Folds a text to one line.

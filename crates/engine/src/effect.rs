@@ -11,6 +11,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::budget::{Reservation, Usage};
 use crate::digest::Digest;
 use crate::plan::Target;
+use crate::question::Question;
+use crate::tree::{Accept, Look, Looked, Verified, Verify};
 use crate::turn::{Part, Turn};
 
 /// Where in the tree of a run something belongs: `loop`, `pipeline/strategist`.
@@ -116,6 +118,14 @@ pub enum EffectKind {
     Turn(Turn),
     /// Write a text to the user's file: the accepted draft, or the last unapproved one beside it.
     Save(Save),
+    /// See what the run's folder holds.
+    Look(Look),
+    /// Run a command in the run's folder and see how it ends.
+    Verify(Verify),
+    /// Ask a person.
+    Ask(Question),
+    /// Bring the approved tree to the user.
+    Accept(Accept),
     /// Stop an open effect; its own reply then says `cancelled` (or the answer that came first).
     Cancel { target: EffectId },
     /// Say something to an agent at work.
@@ -125,13 +135,17 @@ pub enum EffectKind {
 impl EffectKind {
     /// `Cancel` and `Tell` are signals: nothing comes back for them.
     pub const fn has_reply(&self) -> bool {
-        matches!(self, Self::Turn(_) | Self::Save(_))
+        !matches!(self, Self::Cancel { .. } | Self::Tell { .. })
     }
 
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Turn(_) => "turn",
             Self::Save(_) => "save",
+            Self::Look(_) => "look",
+            Self::Verify(_) => "verify",
+            Self::Ask(_) => "ask",
+            Self::Accept(_) => "accept",
             Self::Cancel { .. } => "cancel",
             Self::Tell { .. } => "tell",
         }
@@ -181,6 +195,21 @@ pub enum Reply {
     Saved {
         path: String,
     },
+    Looked(Looked),
+    Verified(Verified),
+    /// A tree is with the user: the paths that changed there, or the commit and its branch.
+    Accepted {
+        paths: Vec<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        commit: Option<Committed>,
+    },
+}
+
+/// A commit made on request.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Committed {
+    pub id: String,
+    pub branch: String,
 }
 
 /// What an agent said.
@@ -194,6 +223,12 @@ pub struct Answer {
     pub model: Option<String>,
     /// How long the call took, in milliseconds.
     pub took_ms: u64,
+    /// The file the turn asked for, if the agent wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report: Option<Digest>,
+    /// What a critic changed although it may only read; it was undone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub violations: Vec<String>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

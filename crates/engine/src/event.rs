@@ -4,10 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::budget::{Limits, Money, Shortage, Spent, Usage};
 use crate::digest::Digest;
-use crate::effect::{CallFailure, EffectId, NodePath};
+use crate::effect::{CallFailure, Committed, EffectId, NodePath};
 use crate::plan::AgentCard;
+use crate::question::About;
 use crate::review::Review;
 use crate::stall::Stall;
+use crate::tree::Verified;
 use crate::turn::Role;
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -33,6 +35,9 @@ pub enum Happened {
         blob: Digest,
         bytes: u64,
         given: bool,
+        /// For a tree: its diff against the beginning. `blob` is then its manifest.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        diff: Option<Digest>,
     },
     /// Sections that changed although no open item asked for it: a hint for the person.
     ChangedUnasked {
@@ -100,6 +105,76 @@ pub enum Happened {
     },
     Warned {
         message: String,
+    },
+    /// A verify command ran. Round 0 is the try before the first paid call.
+    VerifyRan {
+        round: u32,
+        command: String,
+        green: bool,
+        verified: Verified,
+    },
+    /// Where the round's findings lead.
+    Routed {
+        round: u32,
+        route: String,
+        because: String,
+    },
+    /// A person is asked.
+    Asked {
+        effect: EffectId,
+        about: About,
+    },
+    /// A person answered a question.
+    PersonSaid {
+        effect: EffectId,
+        by: String,
+        text: Digest,
+    },
+    /// The loop was handed to someone else to decide.
+    Escalated {
+        round: u32,
+        /// An agent's name, `orchestrator` or `user`.
+        to: String,
+        because: String,
+    },
+    /// What the one asked for a decision said.
+    Decided {
+        by: String,
+        text: Digest,
+    },
+    /// A criterion is put off, with its reason.
+    Deferred {
+        round: u32,
+        criterion: String,
+        reason: String,
+        by: String,
+    },
+    /// A protocol's own result line of one round, computed by the engine.
+    RoundEnded {
+        round: u32,
+        line: String,
+    },
+    /// A protocol's summary of the whole loop.
+    Summarised {
+        line: String,
+    },
+    /// A critic changed files it may only read. The change was undone and its reply does not count.
+    Violated {
+        effect: EffectId,
+        agent: String,
+        paths: Vec<String>,
+    },
+    /// A report for callers: it is kept as a file of this name in the run's folder.
+    Reported {
+        round: u32,
+        name: String,
+        report: Digest,
+        envelope: Digest,
+    },
+    /// The approved tree is with the user.
+    Accepted {
+        paths: Vec<String>,
+        commit: Option<Committed>,
     },
     PauseRequested,
     CancelRequested,

@@ -6,23 +6,34 @@
 //! journal the step, perform its effects, feed replies back.
 
 pub mod artifact;
+pub mod blocks;
 pub mod brief;
 pub mod budget;
+pub mod corpus;
+pub mod deduction;
 pub mod digest;
 pub mod effect;
 pub mod event;
+pub mod evidence;
+pub mod finding;
+pub mod identity;
 pub mod input;
+pub mod judging;
 pub mod machine;
 pub mod outcome;
 pub mod plan;
 pub mod protocol;
+pub mod question;
 pub mod replay;
 pub mod review;
 pub mod sections;
+pub mod slice;
 pub mod stall;
 pub mod status_grammar;
 pub mod text;
+pub mod tree;
 pub mod turn;
+pub mod work;
 
 pub use artifact::{Entry, Manifest};
 pub use budget::{Limits, Money, Price, Usage};
@@ -30,6 +41,7 @@ pub use digest::Digest;
 pub use effect::{Answer, CallFailure, Class, Effect, EffectId, EffectKind, FailureKind, NodePath};
 pub use effect::{Observation, Reply, StopReason};
 pub use event::Event;
+pub use finding::{Finding, Place, Severity, Standing};
 pub use input::{Control, Input, Stamp, Start};
 pub use machine::{Engine, Step};
 pub use outcome::{Halt, Outcome, Waiting};

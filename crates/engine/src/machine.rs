@@ -9,8 +9,10 @@ mod calls;
 mod cx;
 mod run;
 mod saving;
+mod tasks;
 
-pub use cx::{Answered, CriticCall, Cx};
+pub use cx::{Answered, CriticCall, Cx, WorkerCall};
+pub use tasks::Learned;
 
 use serde::{Deserialize, Serialize};
 
@@ -52,6 +54,8 @@ pub enum Refused {
     NotOpen(EffectId),
     #[error("effect {0} does not wait for a person")]
     NotAPerson(EffectId),
+    #[error("{0}")]
+    NoSuchChoice(String),
     #[error("this record names text {0} without bringing it")]
     TextMissing(Digest),
     #[error("{0}")]

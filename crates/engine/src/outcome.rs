@@ -22,10 +22,18 @@ pub enum Outcome {
         draft: Option<Digest>,
         open: Vec<String>,
     },
+    /// A review found something that blocks. Loops never end so.
+    Rejected {
+        draft: Option<Digest>,
+        open: Vec<String>,
+    },
     Waiting(Waiting),
     Unverified {
         reason: String,
         draft: Option<Digest>,
+        /// What no critic saw although it is in scope.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        unseen: Vec<String>,
     },
     OutOfBudget {
         shortage: Shortage,
@@ -68,7 +76,7 @@ pub enum Waiting {
 impl Outcome {
     /// Ended runs are over; parked ones are continued by `resume`.
     pub const fn is_ended(&self) -> bool {
-        matches!(self, Self::Approved { .. } | Self::Halted { .. } | Self::Aborted)
+        matches!(self, Self::Approved { .. } | Self::Halted { .. } | Self::Rejected { .. } | Self::Aborted)
     }
 
     /// The class, as it is written in files, lists and events: `halted(cap)`, `waiting(question)`.
@@ -77,6 +85,8 @@ impl Outcome {
             Self::Approved { .. } => "approved".into(),
             Self::Halted { reason, .. } => format!("halted({reason})"),
             Self::Waiting(w) => format!("waiting({w})"),
+            Self::Rejected { .. } => "rejected".into(),
+            Self::Unverified { unseen, .. } if !unseen.is_empty() => "unverified(partial)".into(),
             Self::Unverified { .. } => "unverified".into(),
             Self::OutOfBudget { .. } => "out_of_budget".into(),
             Self::Aborted => "aborted".into(),

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::budget::{Limits, Price};
 use crate::digest::Digest;
+use crate::tree::WorkspacePlan;
 
 /// The plan of a run. It is the first record and never changes; raised limits are inputs of their own.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -15,6 +16,9 @@ pub struct Plan {
     pub root: NodePlan,
     pub agents: BTreeMap<String, AgentCard>,
     pub limits: Limits,
+    /// The folder of a run whose worker edits files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<WorkspacePlan>,
 }
 
 /// Which protocol a node follows, with that protocol's own settings.
@@ -44,6 +48,9 @@ pub struct AgentCard {
     pub timeout_ms: u64,
     #[serde(default)]
     pub limits: Limits,
+    /// Tokens one call can take, brief and answer together. None: nobody knows, so nothing is split.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<u64>,
     /// For a process agent that states its own cost: the most one call may use.
     #[serde(default)]
     pub per_call: Limits,

@@ -3,16 +3,22 @@
 //! To add one: write `protocol/NAME.rs` with a `Protocol` and a `rule_book()`, name the module here and
 //! add its line to [`SHIPPED`].
 
+pub mod audit;
+pub mod converge;
+#[cfg(test)]
+pub(crate) mod harness;
 pub mod revise;
+pub mod score;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::digest::Digest;
 use crate::effect::{EffectId, NodePath, Observation};
-use crate::machine::{Answered, Cx};
+use crate::machine::{Answered, Cx, Learned};
 use crate::outcome::Outcome;
 use crate::plan::{NodePlan, Target};
+use crate::tree::Acceptance;
 
 /// Every protocol this engine knows.
 pub const SHIPPED: &[RuleBook] = &[revise::RULE_BOOK];
@@ -34,6 +40,12 @@ pub trait Protocol: Send {
     /// An agent answered one of this node's calls.
     fn answered(&mut self, answer: Answered, cx: &mut Cx<'_>);
 
+    /// Something this node asked for is there: a look, a verify run, a person's word.
+    fn learned(&mut self, _effect: &EffectId, _what: Learned, _cx: &mut Cx<'_>) {}
+
+    /// The run was parked by this node and goes on.
+    fn taken_up(&mut self, _cx: &mut Cx<'_>) {}
+
     /// An effect reported something while it was under way.
     fn observed(&mut self, _effect: &EffectId, _observation: &Observation, _cx: &mut Cx<'_>) {}
 
@@ -53,6 +65,11 @@ pub trait Protocol: Send {
 
     /// The user's file this node writes: on approval the file itself, otherwise a copy beside it.
     fn target(&self) -> Option<Target> {
+        None
+    }
+
+    /// This node's draft is a tree, and an approved one is brought to the user this way.
+    fn acceptance(&self) -> Option<Acceptance> {
         None
     }
 

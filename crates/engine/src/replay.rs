@@ -81,6 +81,10 @@ pub fn decisions(step: &Step) -> Vec<String> {
                         save.target.path
                     )
                 }
+                EffectKind::Look(_) | EffectKind::Verify(_) | EffectKind::Ask(_) | EffectKind::Accept(_) => {
+                    let given = serde_json::to_vec(&e.kind).unwrap_or_default();
+                    format!("{} {}", e.kind.name(), crate::digest::Digest::of(&given).short())
+                }
                 EffectKind::Cancel { target } => format!("cancel {target}"),
                 EffectKind::Tell { target, text } => {
                     format!("tell {target} {}", crate::digest::Digest::of(text.as_bytes()).short())

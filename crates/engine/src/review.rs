@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
+use crate::finding::Finding;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -27,12 +28,25 @@ pub struct Binding {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Coverage {
     pub entries: Vec<Seen>,
+    /// What is in scope and no critic saw, each with the reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unseen: Vec<Unseen>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Seen {
     pub path: String,
     pub lines: u32,
+    /// The first of the lines, where it is not the whole entry.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<u32>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Unseen {
+    /// `data.bin`, or `big.sql, lines 900–2400`.
+    pub what: String,
+    pub because: String,
 }
 
 /// A point the worker has to address, numbered for the whole loop.
@@ -60,7 +74,63 @@ pub struct Review {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deviations: Vec<String>,
     pub coverage: Coverage,
-    /// The call that produced it: the rendered prompt and the reply, by digest.
+    /// The call that produced it: the rendered prompt and the reply, by digest. Where the artifact was
+    /// judged in parts, the first of them.
     pub prompt: Digest,
     pub reply: Digest,
+    /// The calls of the other parts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub more_calls: Vec<CallEvidence>,
+    /// Every finding, the unsupported ones too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
+    /// Numbers of findings of the round before that are gone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fixed: Vec<u32>,
+    /// One line per criterion, where the protocol judges by criteria.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub criteria: Vec<CriterionVerdict>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<Score>,
+}
+
+/// Findings as the points a worker has to address.
+pub fn open_items(findings: &[Finding]) -> Vec<Item> {
+    let item = |f: &Finding| Item { number: f.number, text: f.line(), since: f.since };
+    findings.iter().filter(|f| f.is_supported()).map(item).collect()
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct CallEvidence {
+    pub prompt: Digest,
+    pub reply: Digest,
+}
+
+/// What a critic says about one criterion, after the engine checked it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct CriterionVerdict {
+    pub id: String,
+    pub claim: String,
+    /// The protocol's own word: `Satisfied`, `PASS`.
+    pub verdict: String,
+    /// It does not stand in the way of approval.
+    pub clean: bool,
+    pub because: String,
+}
+
+/// A score the engine computed, with its arithmetic.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Score {
+    /// 0 to 100.
+    pub value: u32,
+    /// Before it was floored at 0.
+    pub unfloored: i64,
+    pub threshold: u32,
+    /// What the critic itself says the score is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stated: Option<u32>,
+    /// False: there was no rubric table, so the stated number counts.
+    pub computed: bool,
+    /// The sum, line by line, for a person.
+    pub arithmetic: Vec<String>,
 }

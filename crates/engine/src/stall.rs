@@ -6,6 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
+use crate::outcome::Halt;
 
 /// What the rounds so far have in common.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -17,6 +18,17 @@ pub enum Stall {
     Oscillation,
     /// Every round since the first brought only new items, about text the worker did not just change.
     Churn,
+}
+
+impl Stall {
+    /// How a loop that stops for this reason ends.
+    pub const fn halt(self) -> Halt {
+        match self {
+            Self::Plateau => Halt::Plateau,
+            Self::Oscillation => Halt::Oscillation,
+            Self::Churn => Halt::Churn,
+        }
+    }
 }
 
 impl fmt::Display for Stall {
@@ -40,18 +52,27 @@ pub struct Rejected {
     pub only_new_about_old_text: bool,
 }
 
-/// The rejected rounds of one loop.
+/// The rejected rounds of one loop, and the artifacts of all its rounds.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Headway(Vec<Rejected>);
+pub struct Headway {
+    rounds: Vec<Rejected>,
+    artifacts: Vec<Digest>,
+}
 
 impl Headway {
+    /// Notes the artifact of a round that no critic judged: it may lie between two equal ones.
+    pub fn pass_by(&mut self, artifact: Digest) {
+        self.artifacts.push(artifact);
+    }
+
     /// Takes the next rejection in and says what it shows.
     pub fn rejected(&mut self, round: Rejected) -> Vec<Stall> {
-        self.0.push(round);
-        let rounds = &self.0;
+        self.artifacts.push(round.artifact);
+        self.rounds.push(round);
+        let rounds = &self.rounds;
         let found = [
             (Stall::Plateau, plateau(rounds)),
-            (Stall::Oscillation, oscillation(rounds)),
+            (Stall::Oscillation, is_back(&self.artifacts) || swings(rounds)),
             (Stall::Churn, churn(rounds)),
         ];
         found.into_iter().filter(|(_, holds)| *holds).map(|(stall, _)| stall).collect()
@@ -66,11 +87,15 @@ fn plateau(rounds: &[Rejected]) -> bool {
     rounds.len() >= 3 && rounds[rounds.len() - 3..].windows(2).all(nothing_fixed)
 }
 
-fn oscillation(rounds: &[Rejected]) -> bool {
-    let Some((last, before)) = rounds.split_last() else { return false };
-    let same = before.iter().position(|r| r.artifact == last.artifact);
-    let back = same.is_some_and(|at| before[at..].iter().any(|r| r.artifact != last.artifact));
-    back || last.open.iter().any(|number| returns(rounds, *number) >= 2)
+/// Is the last artifact an earlier one, with another in between?
+fn is_back(artifacts: &[Digest]) -> bool {
+    let Some((last, before)) = artifacts.split_last() else { return false };
+    let since = before.iter().position(|artifact| artifact == last).and_then(|at| before.get(at..));
+    since.is_some_and(|since| since.iter().any(|artifact| artifact != last))
+}
+
+fn swings(rounds: &[Rejected]) -> bool {
+    rounds.last().is_some_and(|last| last.open.iter().any(|number| returns(rounds, *number) >= 2))
 }
 
 /// How often an item is open again after a round in which it was not.
@@ -134,6 +159,19 @@ mod tests {
         ];
         assert_eq!(after(&swinging), [Stall::Oscillation]);
         assert_eq!(after(&swinging[..3]), [], "once is not a swing");
+    }
+
+    #[test]
+    fn a_draft_that_no_critic_judged_lies_between_two_equal_ones() {
+        let round = |draft: &str| Rejected {
+            artifact: Digest::of(draft.as_bytes()),
+            open: vec![],
+            only_new_about_old_text: false,
+        };
+        let mut headway = Headway::default();
+        assert_eq!(headway.rejected(round("a")), []);
+        headway.pass_by(Digest::of(b"b"));
+        assert_eq!(headway.rejected(round("a")), [Stall::Oscillation]);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
+use crate::slice::Slice;
 use crate::text::Texts;
 
 /// Who an agent is in this call. Permissions follow from it, and only from it.
@@ -13,13 +14,15 @@ use crate::text::Texts;
 pub enum Role {
     Worker,
     Critic,
+    /// Asked for advice or a decision: its reply is text for others, never a verdict.
+    Advisor,
 }
 
 impl Role {
     pub const fn permission(self) -> Permission {
         match self {
             Self::Worker => Permission::Write,
-            Self::Critic => Permission::ReadOnly,
+            Self::Critic | Self::Advisor => Permission::ReadOnly,
         }
     }
 
@@ -27,6 +30,7 @@ impl Role {
         match self {
             Self::Worker => "worker",
             Self::Critic => "critic",
+            Self::Advisor => "advisor",
         }
     }
 }
@@ -56,6 +60,8 @@ pub enum Part {
     Blob(Digest),
     /// A stored text as data: verdict tokens inside it are neutralised when it is rendered.
     Data(Digest),
+    /// Some lines of a stored text, as data.
+    Slice(Slice),
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -69,6 +75,7 @@ impl Message {
         let size = self.parts.iter().map(|part| match part {
             Part::Text(t) => t.len(),
             Part::Blob(d) | Part::Data(d) => texts.get(d).len(),
+            Part::Slice(slice) => slice.size(texts.get(&slice.text)),
         });
         let mut out = String::with_capacity(size.sum());
         for part in &self.parts {
@@ -76,11 +83,15 @@ impl Message {
                 Part::Text(t) => out.push_str(t),
                 Part::Blob(d) => out.push_str(texts.get(d)),
                 Part::Data(d) => out.push_str(&crate::brief::neutralise(texts.get(d))),
+                Part::Slice(slice) => slice.render(texts.get(&slice.text), &mut out),
             }
         }
         out
     }
 }
+
+/// The folder beside the tree that a critic may write to, as the brief names it.
+pub const SCRATCH: &str = "scratch";
 
 /// One request to one agent.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -93,4 +104,14 @@ pub struct Turn {
     /// How many of this agent's calls were answered before in this run: a repeated call keeps its number.
     pub nth: u32,
     pub max_output_tokens: u64,
+    /// The state of the run's folder the agent works on: a worker's own folder is put into it first, a
+    /// critic gets a copy of it. None: the agent sees no folder of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<Digest>,
+    /// A JSON Schema the answer should follow, for agents that can be held to one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schema: Option<Digest>,
+    /// The file in its scratch folder that a critic may write its answer to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report: Option<String>,
 }

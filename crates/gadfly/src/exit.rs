@@ -26,7 +26,7 @@ pub const INTERRUPTED: Code = Code(130);
 pub fn of_outcome(outcome: &Outcome) -> Code {
     match outcome {
         Outcome::Approved { .. } => OK,
-        Outcome::Halted { .. } => HALTED,
+        Outcome::Halted { .. } | Outcome::Rejected { .. } => HALTED,
         Outcome::Waiting(_) => WAITING,
         Outcome::Unverified { .. } => UNVERIFIED,
         Outcome::OutOfBudget { .. } => OUT_OF_BUDGET,

@@ -186,6 +186,7 @@ fn ending(outcome: &Outcome) -> Option<&'static str> {
         Outcome::Approved { overruled: false, .. } => "APPROVED",
         Outcome::Approved { overruled: true, .. } => "APPROVED (rejection overruled)",
         Outcome::Halted { .. } => "HALTED",
+        Outcome::Rejected { .. } => "REJECTED",
         Outcome::Unverified { .. } => "UNVERIFIED",
         Outcome::OutOfBudget { .. } => "OUT_OF_BUDGET",
         Outcome::Aborted => "ABORTED",

@@ -116,6 +116,7 @@ impl Summary {
                 match turn.role {
                     Role::Worker => self.worker = Some(turn.agent.clone()),
                     Role::Critic => self.critic = Some(turn.agent.clone()),
+                    Role::Advisor => {}
                 }
             }
             if effect.kind.has_reply() {

@@ -327,6 +327,12 @@ impl Driving {
                 self.at_work
                     .insert(effect.id.clone(), AtWork { cancel: CancellationToken::new(), tell, task });
             }
+            // Answered by a person, through the inbox.
+            EffectKind::Ask(_) => {}
+            EffectKind::Look(_) | EffectKind::Verify(_) | EffectKind::Accept(_) => {
+                let reply = perform::impossible("this run has no folder".to_owned());
+                self.own_replies.push_back((effect.id.clone(), reply));
+            }
             EffectKind::Cancel { target } => self.cancel(target),
             EffectKind::Tell { target, text } => {
                 if let Some(work) = self.at_work.get(target) {

@@ -115,6 +115,7 @@ pub fn own_card() -> AgentCard {
         max_output_tokens: 8_192,
         timeout_ms: 600_000,
         limits: Limits::default(),
+        window: None,
         per_call: Limits::default(),
     }
 }

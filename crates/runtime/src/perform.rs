@@ -97,7 +97,7 @@ fn reply(result: Result<Answered, Unanswered>, took_ms: u64) -> (Reply, Vec<Text
     match result {
         Ok(Answered { text, stop, usage, model }) => {
             let text = Text::new(text);
-            let answer = Answer { parts: vec![Part::Blob(text.digest())], stop, usage, model, took_ms };
+            let answer = Answer { parts: vec![Part::Blob(text.digest())], stop, usage, model, took_ms, report: None, violations: Vec::new() };
             (Reply::Done(answer), vec![text])
         }
         Err(Unanswered::Failed(failure)) => (Reply::Failed(failure), Vec::new()),

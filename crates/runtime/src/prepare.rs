@@ -139,7 +139,7 @@ pub fn assemble(
 ) -> Result<Prepared, Problem> {
     let wrong = |e: &dyn std::fmt::Display| Problem::error(e.to_string());
     let root = settings.node_plan(loop_limits).map_err(|e| wrong(&e))?;
-    let plan = Plan { title, root, agents: team.cards(), limits: run_limits };
+    let plan = Plan { title, root, agents: team.cards(), limits: run_limits, workspace: None };
     let given: u64 = texts.iter().map(|t| t.as_str().len() as u64).sum();
     let consent = Consent::of(&plan, settings, given);
     let run = RunId::random().map_err(|e| wrong(&e))?;

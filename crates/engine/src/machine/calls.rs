@@ -20,6 +20,11 @@ pub struct CallSpec {
     pub brief: usize,
     /// A second critic for when this one fails.
     pub fallback: Option<String>,
+    /// The protocol's own name for what this call is about; it comes back with the answer.
+    pub tag: u32,
+    pub tree: Option<Digest>,
+    pub schema: Option<Digest>,
+    pub report: Option<String>,
 }
 
 impl CallSpec {
@@ -38,10 +43,17 @@ impl CallSpec {
 
 pub(super) struct Open {
     pub effect: Effect,
-    /// None for a save.
+    /// None for everything that is not an agent's turn.
     pub call: Option<CallSpec>,
     /// The engine asked for its end.
     pub cancelled: bool,
+}
+
+impl Open {
+    /// It brings the result to the user: waited for, whatever else is called off.
+    pub const fn is_delivery(&self) -> bool {
+        matches!(self.effect.kind, EffectKind::Save(_) | EffectKind::Accept(_))
+    }
 }
 
 /// Something that goes on when the run does.
@@ -52,6 +64,10 @@ pub(super) enum Held {
         call: CallSpec,
         repeats: Option<EffectId>,
     },
+    /// Something else a node asked for.
+    Task { id: Option<EffectId>, node: NodePath, kind: EffectKind, repeats: Option<EffectId> },
+    /// A node that parked the run and is told when it goes on.
+    Node(NodePath),
     /// An ending whose save was refused.
     Ending(Option<Outcome>),
 }
@@ -119,6 +135,9 @@ impl Run {
             messages: Arc::clone(&call.messages),
             nth,
             max_output_tokens: card.max_output_tokens,
+            tree: call.tree,
+            schema: call.schema,
+            report: call.report.clone(),
         };
         let effect =
             Effect { id: id.clone(), class, time_ms, reserve, repeats, kind: EffectKind::Turn(turn) };
@@ -150,6 +169,7 @@ impl Run {
             .map(|p| match p {
                 Part::Text(t) => t.len(),
                 Part::Blob(d) | Part::Data(d) => self.texts.get(d).len(),
+                Part::Slice(slice) => slice.size(self.texts.get(&slice.text)),
             })
             .sum();
         let input = (bytes as u64).div_ceil(2).saturating_add(64);
@@ -186,7 +206,7 @@ impl Run {
         let ids: Vec<EffectId> = self
             .open
             .values()
-            .filter(|o| o.call.is_some() && node.contains(&o.effect.id.node))
+            .filter(|o| !o.is_delivery() && node.contains(&o.effect.id.node))
             .map(|o| o.effect.id.clone())
             .collect();
         for id in ids {
@@ -210,7 +230,11 @@ impl Run {
             Reply::Failed(failure) => failure.usage,
             Reply::Cancelled { sent: true } => return self.ledger.lose(id),
             Reply::Cancelled { sent: false } | Reply::DeniedQuota { .. } => return self.ledger.release(id),
-            Reply::Conflict { .. } | Reply::Saved { .. } => Usage::default(),
+            Reply::Conflict { .. }
+            | Reply::Saved { .. }
+            | Reply::Looked(_)
+            | Reply::Verified(_)
+            | Reply::Accepted { .. } => Usage::default(),
         };
         let price = self.plan.agents.get(&call.agent).and_then(|c| c.price.as_ref());
         let cost = usage.cost_at(price);
@@ -275,7 +299,7 @@ impl Run {
         self.critic_unusable(id, call, format!("two malformed replies: {problem}"));
     }
 
-    fn critic_unusable(&mut self, id: &EffectId, call: CallSpec, because: String) {
+    pub fn critic_unusable(&mut self, id: &EffectId, call: CallSpec, because: String) {
         let mut call = call.afresh();
         let node = id.node.clone();
         if let Some(second) = call.fallback.take() {
@@ -286,7 +310,7 @@ impl Run {
         }
         let reason = format!("critic `{}`: {because}", call.agent);
         self.held.push_back(Held::again(call, id));
-        self.end_with(Outcome::Unverified { reason, draft: None });
+        self.end_with(Outcome::Unverified { reason, draft: None, unseen: Vec::new() });
     }
 
     /// After a crash: what has no recorded reply is lost and will be repeated; persons are still asked.
@@ -300,10 +324,16 @@ impl Run {
         for id in lost {
             let Some(open) = self.open.remove(&id) else { continue };
             self.ledger.lose(&id);
-            let Some(call) = open.call else { continue };
-            if self.has_ended(&id.node) {
+            if self.has_ended(&id.node) || open.is_delivery() {
                 continue;
             }
+            let Some(call) = open.call else {
+                if self.mode != Mode::Cancelling && !open.cancelled {
+                    let (node, kind) = (id.node.clone(), open.effect.kind);
+                    self.held.push_back(Held::Task { id: None, node, kind, repeats: Some(id) });
+                }
+                continue;
+            };
             let (agent, role) = (call.agent.clone(), call.role);
             self.emit(&id.node.clone(), Happened::CallLost { effect: id.clone(), agent, role });
             if self.mode == Mode::Cancelling {
@@ -321,6 +351,11 @@ impl Run {
         for held in std::mem::take(&mut self.held) {
             match held {
                 Held::Ending(ending) => self.ending = ending,
+                Held::Node(node) => self.tell(&node, |protocol, cx| protocol.taken_up(cx)),
+                Held::Task { id, node, kind, repeats } => {
+                    let id = id.unwrap_or_else(|| self.next_id(&node));
+                    self.request_task(id, kind, repeats);
+                }
                 Held::Call { id, node, call, repeats } => {
                     let id = id.unwrap_or_else(|| self.next_id(&node));
                     self.request(id, call, repeats);

@@ -1,13 +1,17 @@
 //! What a protocol can do. Permissions are not among its parameters: they follow from the role.
 
-use super::calls::CallSpec;
+use super::calls::{CallSpec, Held};
 use super::run::{Pending, Run};
 use crate::brief::{self, ColdView};
 use crate::digest::Digest;
 use crate::effect::{EffectId, EffectKind, NodePath};
 use crate::event::Happened;
+use crate::judging::{ColdCase, Piece};
 use crate::outcome::Outcome;
 use crate::plan::NodePlan;
+use crate::question::Question;
+use crate::text::Texts;
+use crate::tree::{Look, Verify};
 use crate::turn::{Message, Role};
 
 /// An agent's readable answer, with the call it belongs to.
@@ -15,6 +19,8 @@ use crate::turn::{Message, Role};
 pub struct Answered {
     pub effect: EffectId,
     pub text: Digest,
+    /// The file the call asked for, if the agent wrote it.
+    pub report: Option<Digest>,
     pub(super) call: CallSpec,
 }
 
@@ -25,6 +31,11 @@ impl Answered {
 
     pub fn agent(&self) -> &str {
         &self.call.agent
+    }
+
+    /// What the protocol said this call is about.
+    pub const fn tag(&self) -> u32 {
+        self.call.tag
     }
 
     /// It came after a request to restate.
@@ -42,6 +53,34 @@ pub struct CriticCall<'a> {
     pub instructions: &'a [&'static str],
 }
 
+/// Whom to ask for work, or for advice.
+#[derive(Clone, Debug)]
+pub struct WorkerCall<'a> {
+    pub agent: &'a str,
+    pub messages: Vec<Message>,
+    /// The agent works in the run's folder, which is put into this state first.
+    pub tree: Option<Digest>,
+    /// It only advises: read-only, and its answer is text for others.
+    pub advice: bool,
+    pub tag: u32,
+}
+
+fn spec(role: Role, agent: &str, messages: Vec<Message>) -> CallSpec {
+    let brief = messages.len();
+    let messages = messages.into();
+    CallSpec {
+        role,
+        agent: agent.to_owned(),
+        messages,
+        brief,
+        fallback: None,
+        tag: 0,
+        tree: None,
+        schema: None,
+        report: None,
+    }
+}
+
 pub struct Cx<'a> {
     pub(super) run: &'a mut Run,
     pub(super) node: &'a NodePath,
@@ -50,6 +89,10 @@ pub struct Cx<'a> {
 impl Cx<'_> {
     pub fn text(&self, digest: &Digest) -> &str {
         self.run.texts.get(digest)
+    }
+
+    pub const fn texts(&self) -> &Texts {
+        &self.run.texts
     }
 
     /// Stores a text and gives its name.
@@ -63,7 +106,77 @@ impl Cx<'_> {
 
     pub fn call_worker(&mut self, agent: &str, messages: Vec<Message>) -> EffectId {
         let id = self.run.next_id(self.node);
-        self.call(id, Role::Worker, agent, messages, None)
+        let spec = spec(Role::Worker, agent, messages);
+        self.run.request(id.clone(), spec, None);
+        id
+    }
+
+    /// As `call_worker`, in the run's folder or as an advisor.
+    pub fn call(&mut self, call: WorkerCall<'_>) -> EffectId {
+        let id = self.run.next_id(self.node);
+        let role = if call.advice { Role::Advisor } else { Role::Worker };
+        let mut spec = spec(role, call.agent, call.messages);
+        (spec.tag, spec.tree) = (call.tag, call.tree);
+        self.run.request(id.clone(), spec, None);
+        id
+    }
+
+    /// The window of an agent, in tokens, and the most it may answer.
+    pub fn window(&self, agent: &str) -> Option<(u64, u64)> {
+        let card = self.run.plan.agents.get(agent)?;
+        card.window.map(|window| (window, card.max_output_tokens))
+    }
+
+    /// Asks a critic one part of a case; see `judging`, which is the way protocols do it.
+    pub(crate) fn call_judge(
+        &mut self,
+        (agent, fallback): (&str, Option<&str>),
+        case: &ColdCase<'_>,
+        pieces: &[Piece],
+        tag: u32,
+    ) -> EffectId {
+        let id = self.run.next_id(self.node);
+        let instructions: Vec<Digest> =
+            case.instructions.iter().map(|t| self.run.intern((*t).to_owned())).collect();
+        let schema = case.schema.map(|s| self.run.intern(s.to_owned()));
+        let mark = brief::mark(&self.run.seed, &id, &self.run.texts, &case.enclosed(pieces));
+        let message = case.message(&instructions, pieces, &mark);
+        let mut spec = spec(Role::Critic, agent, vec![message]);
+        spec.fallback = fallback.map(ToOwned::to_owned);
+        (spec.tag, spec.tree, spec.schema) = (tag, case.tree, schema);
+        spec.report = case.report.map(ToOwned::to_owned);
+        self.run.request(id.clone(), spec, None);
+        id
+    }
+
+    /// Looks at the run's folder.
+    pub fn look(&mut self, look: Look) -> EffectId {
+        self.task(EffectKind::Look(look))
+    }
+
+    /// Has a command run in the run's folder.
+    pub fn verify(&mut self, verify: Verify) -> EffectId {
+        self.task(EffectKind::Verify(verify))
+    }
+
+    /// Asks a person. The answer comes as `Learned::Said`.
+    pub fn ask(&mut self, question: Question) -> EffectId {
+        let about = question.about;
+        let id = self.task(EffectKind::Ask(question));
+        self.emit(Happened::Asked { effect: id.clone(), about });
+        id
+    }
+
+    fn task(&mut self, kind: EffectKind) -> EffectId {
+        let id = self.run.next_id(self.node);
+        self.run.request_task(id.clone(), kind, None);
+        id
+    }
+
+    /// Parks the run; when it goes on the protocol is told with `taken_up`.
+    pub fn park(&mut self, outcome: Outcome) {
+        self.run.held.push_back(Held::Node(self.node.clone()));
+        self.run.end_with(outcome);
     }
 
     /// Asks a critic, who sees exactly this view.
@@ -73,32 +186,15 @@ impl Cx<'_> {
             call.instructions.iter().map(|t| self.run.intern((*t).to_owned())).collect();
         let mark = brief::mark(&self.run.seed, &id, &self.run.texts, &view.enclosed());
         let message = view.message(&instructions, &mark);
-        self.call(id, Role::Critic, call.agent, vec![message], call.fallback)
-    }
-
-    fn call(
-        &mut self,
-        id: EffectId,
-        role: Role,
-        agent: &str,
-        messages: Vec<Message>,
-        fallback: Option<&str>,
-    ) -> EffectId {
-        let brief = messages.len();
-        let spec = CallSpec {
-            role,
-            agent: agent.to_owned(),
-            messages: messages.into(),
-            brief,
-            fallback: fallback.map(ToOwned::to_owned),
-        };
+        let mut spec = spec(Role::Critic, call.agent, vec![message]);
+        spec.fallback = call.fallback.map(ToOwned::to_owned);
         self.run.request(id.clone(), spec, None);
         id
     }
 
     /// The answer cannot be read as a verdict: restate once, then the second critic, then `unverified`.
     pub fn malformed(&mut self, answered: Answered, round: u32, problem: &str) {
-        let Answered { effect, text, call } = answered;
+        let Answered { effect, text, call, .. } = answered;
         self.run.malformed(&effect, call, text, round, problem);
     }
 

@@ -8,13 +8,14 @@ use super::{Refused, Step};
 use crate::budget::{Account, Ledger, Limits};
 use crate::digest::Digest;
 use crate::effect::{
-    Answer, CallFailure, Class, EffectId, FailureKind, NodePath, Observation, Reply, StopReason,
+    Answer, CallFailure, Class, EffectId, EffectKind, FailureKind, NodePath, Observation, Reply, StopReason,
 };
 use crate::event::{Event, Happened};
 use crate::input::{Control, Input, Start, What};
 use crate::outcome::{Outcome, Waiting};
 use crate::plan::{AgentCard, NodePlan, Plan};
 use crate::protocol::{Protocol, Protocols};
+use crate::question::Picked;
 use crate::text::{Text, Texts};
 use crate::turn::{Part, Role};
 
@@ -128,22 +129,28 @@ impl Run {
             What::Observed { effect, .. } => self.must_be_open(effect).map(|_| ()),
             What::Replied { effect, reply } => {
                 self.must_be_open(effect)?;
-                if let Reply::Done(answer) = reply {
-                    for part in &answer.parts {
-                        if let Part::Blob(d) | Part::Data(d) = part
-                            && !brought(d)
-                        {
-                            return Err(Refused::TextMissing(*d));
-                        }
-                    }
+                match super::tasks::named_texts(reply).into_iter().find(|d| !brought(d)) {
+                    Some(missing) => Err(Refused::TextMissing(missing)),
+                    None => Ok(()),
                 }
-                Ok(())
             }
             What::Answered { effect, text, .. } => {
-                if self.must_be_open(effect)?.effect.class != Class::Person {
+                let open = self.must_be_open(effect)?;
+                if open.effect.class != Class::Person {
                     return Err(Refused::NotAPerson(effect.clone()));
                 }
-                if brought(text) { Ok(()) } else { Err(Refused::TextMissing(*text)) }
+                if !brought(text) {
+                    return Err(Refused::TextMissing(*text));
+                }
+                let said = input.texts.iter().find(|t| t.digest() == *text);
+                let said = said.map_or_else(|| self.texts.get(text), Text::as_str);
+                match &open.effect.kind {
+                    EffectKind::Ask(question) => match question.pick(said) {
+                        Picked::Neither(why) => Err(Refused::NoSuchChoice(why)),
+                        _ => Ok(()),
+                    },
+                    _ => Ok(()),
+                }
             }
             What::Controlled(_) | What::Resumed { .. } => Ok(()),
         }
@@ -163,6 +170,9 @@ impl Run {
             What::Started(_) => {}
             What::Observed { effect, observation } => self.observed(effect, observation),
             What::Replied { effect, reply } => self.replied(effect, reply),
+            What::Answered { effect, text, by } if self.is_question(effect) => {
+                self.person_said(effect, *text, by);
+            }
             What::Answered { effect, text, .. } => {
                 let answer = Answer {
                     parts: vec![Part::Blob(*text)],
@@ -170,6 +180,8 @@ impl Run {
                     usage: crate::budget::Usage::default(),
                     model: None,
                     took_ms: 0,
+                    report: None,
+                    violations: Vec::new(),
                 };
                 self.replied(effect, &Reply::Done(answer));
             }
@@ -208,7 +220,7 @@ impl Run {
         let Some(open) = self.open.remove(id) else { return };
         self.charge(&open, reply);
         let Open { effect, call, cancelled } = open;
-        let Some(call) = call else { return self.save_replied(&effect.kind, reply) };
+        let Some(call) = call else { return self.task_replied(effect, reply, cancelled) };
         if !matches!(reply, Reply::Cancelled { .. }) {
             let count = self.replies.entry((call.agent.clone(), call.role)).or_insert(0);
             *count = count.saturating_add(1);
@@ -218,10 +230,13 @@ impl Run {
             return;
         }
         let failure = match reply {
+            Reply::Done(answer) if !answer.violations.is_empty() => {
+                return self.violated(id, call, &answer.violations);
+            }
             Reply::Done(answer) => match stopped_short(answer, call.role) {
                 None => {
                     let text = self.answer_text(answer);
-                    let answered = Answered { effect: id.clone(), text, call };
+                    let answered = Answered { effect: id.clone(), text, report: answer.report, call };
                     return self.tell(&node, |protocol, cx| protocol.answered(answered, cx));
                 }
                 Some(_) if cancelled => return self.tell(&node, |protocol, cx| protocol.cancelled(id, cx)),
@@ -246,7 +261,9 @@ impl Run {
             Reply::Conflict { message } => {
                 bad_reply(format!("an agent's call was answered as a save: {message}"))
             }
-            Reply::Saved { path } => bad_reply(format!("an agent's call was answered as a save to {path}")),
+            Reply::Saved { .. } | Reply::Looked(_) | Reply::Verified(_) | Reply::Accepted { .. } => {
+                bad_reply("an agent's call was answered as something else".to_owned())
+            }
         };
         self.call_failed(id, call, failure);
     }
@@ -331,7 +348,9 @@ impl Run {
         for (_, node) in self.nodes.iter_mut().filter(|(p, _)| path.contains(p)) {
             node.ended = true;
         }
-        self.held.retain(|h| !matches!(h, Held::Call { node, .. } if path.contains(node)));
+        self.held.retain(|h| {
+            !matches!(h, Held::Call { node, .. } | Held::Task { node, .. } | Held::Node(node) if path.contains(node))
+        });
         self.cancel_calls_of(path);
     }
 
@@ -426,6 +445,6 @@ fn stopped_short(answer: &Answer, role: Role) -> Option<CallFailure> {
     Some(CallFailure { kind, message, usage: crate::budget::Usage::default() })
 }
 
-fn bad_reply(message: String) -> CallFailure {
+pub(super) fn bad_reply(message: String) -> CallFailure {
     CallFailure { kind: FailureKind::BadReply, message, usage: crate::budget::Usage::default() }
 }

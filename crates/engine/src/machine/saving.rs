@@ -6,30 +6,39 @@ use crate::budget::{Reservation, Usage};
 use crate::effect::{CallFailure, Class, Effect, EffectKind, FailureKind, NodePath, Reply, Save};
 use crate::event::Happened;
 use crate::outcome::Outcome;
+use crate::tree::Accept;
 
 /// Time for writing a file of the user's.
 const SAVE_MS: u64 = 60_000;
 
 impl Run {
     /// What has to be on disk before the run may stop with this outcome.
-    pub fn save_before(&self, ending: &Outcome) -> Option<Save> {
+    pub fn save_before(&self, ending: &Outcome) -> Option<EffectKind> {
         let root = self.root()?;
+        if let Some(how) = root.acceptance() {
+            return match ending {
+                Outcome::Approved { draft, .. } if !self.approved_saved => {
+                    Some(EffectKind::Accept(Accept { tree: *draft, how }))
+                }
+                _ => None,
+            };
+        }
         let (target, draft) = (root.target()?, root.draft()?);
         match ending {
             Outcome::Approved { draft, .. } => {
-                (!self.approved_saved).then_some(Save { target, content: *draft, approved: true })
+                let save = Save { target, content: *draft, approved: true };
+                (!self.approved_saved).then_some(EffectKind::Save(save))
             }
             Outcome::Waiting(_) => None,
             Outcome::Failed { .. } if self.held.iter().any(|h| matches!(h, Held::Ending(_))) => None,
-            _ => (self.unapproved_saved != Some(draft)).then_some(Save {
-                target,
-                content: draft,
-                approved: false,
-            }),
+            _ => {
+                let save = Save { target, content: draft, approved: false };
+                (self.unapproved_saved != Some(draft)).then_some(EffectKind::Save(save))
+            }
         }
     }
 
-    pub fn issue_save(&mut self, save: Save) {
+    pub fn issue_save(&mut self, kind: EffectKind) {
         let id = self.next_id(&NodePath::root());
         let effect = Effect {
             id: id.clone(),
@@ -37,22 +46,30 @@ impl Run {
             time_ms: Some(SAVE_MS),
             reserve: Reservation::default(),
             repeats: None,
-            kind: EffectKind::Save(save),
+            kind,
         };
         self.step.effects.push(effect.clone());
         self.open.insert(id, Open { effect, call: None, cancelled: false });
     }
 
     pub fn save_replied(&mut self, kind: &EffectKind, reply: &Reply) {
-        let EffectKind::Save(save) = kind else { return };
+        let (path, content, approved) = match kind {
+            EffectKind::Save(save) => (save.target.path.clone(), save.content, save.approved),
+            EffectKind::Accept(accept) => ("the checkout".to_owned(), accept.tree, true),
+            _ => return,
+        };
         let root = NodePath::root();
         match reply {
+            Reply::Accepted { paths, commit } => {
+                self.emit(&root, Happened::Accepted { paths: paths.clone(), commit: commit.clone() });
+                self.approved_saved = true;
+            }
             Reply::Saved { path } => {
-                self.emit(&root, Happened::Saved { path: path.clone(), approved: save.approved });
-                if save.approved {
+                self.emit(&root, Happened::Saved { path: path.clone(), approved });
+                if approved {
                     self.approved_saved = true;
                 } else {
-                    self.unapproved_saved = Some(save.content);
+                    self.unapproved_saved = Some(content);
                 }
             }
             // The host stopped before the file was written. An end waits with it; a parking, or a person
@@ -62,7 +79,7 @@ impl Run {
                 if ended && self.mode != Mode::Cancelling {
                     self.held.push_back(Held::Ending(self.ending.take()));
                 } else {
-                    self.unapproved_saved = Some(save.content);
+                    self.unapproved_saved = Some(content);
                 }
             }
             other => {
@@ -71,16 +88,15 @@ impl Run {
                     Reply::Failed(f) => f.message.clone(),
                     _ => "the save got no proper reply".to_owned(),
                 };
-                let path = save.target.path.clone();
                 self.emit(&root, Happened::SaveRefused { path, message: message.clone() });
-                if save.approved {
+                if approved {
                     let failure =
                         CallFailure { kind: FailureKind::Misconfigured, message, usage: Usage::default() };
                     // The verdict stands; resuming tries the save again.
                     self.held.push_back(Held::Ending(self.ending.take()));
                     self.ending = Some(Outcome::Failed { failure });
                 }
-                self.unapproved_saved = Some(save.content);
+                self.unapproved_saved = Some(content);
             }
         }
     }

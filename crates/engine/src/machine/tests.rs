@@ -91,6 +91,7 @@ fn start_of(root: NodePlan, person: bool) -> Start {
         max_output_tokens: 10,
         timeout_ms: 1000,
         limits: Limits::default(),
+        window: None,
         per_call: Limits::default(),
     };
     let plan = Plan {
@@ -98,6 +99,7 @@ fn start_of(root: NodePlan, person: bool) -> Start {
         root,
         agents: BTreeMap::from([("ann".to_owned(), card)]),
         limits: Limits::default(),
+        workspace: None,
     };
     Start { format: FORMAT, plan, seed: "5eed".into() }
 }
@@ -129,6 +131,8 @@ fn says(engine: &mut Engine, effect: &str, said: &str) -> Step {
         usage: crate::budget::Usage::default(),
         model: None,
         took_ms: 1,
+        report: None,
+        violations: Vec::new(),
     };
     reply(engine, effect, Reply::Done(answer), vec![text])
 }
@@ -293,6 +297,8 @@ fn refused_inputs_say_why_and_change_nothing() {
         usage: crate::budget::Usage::default(),
         model: None,
         took_ms: 1,
+        report: None,
+        violations: Vec::new(),
     };
     let what = What::Replied { effect: id("run#1"), reply: Reply::Done(answer) };
     assert_eq!(engine.on(&input(what, Vec::new())), Err(Refused::TextMissing(absent)));

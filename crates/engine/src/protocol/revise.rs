@@ -119,7 +119,7 @@ impl Protocol for Revise {
 
     fn answered(&mut self, answer: Answered, cx: &mut Cx<'_>) {
         match answer.role() {
-            Role::Worker => self.drafted(answer, cx),
+            Role::Worker | Role::Advisor => self.drafted(answer, cx),
             Role::Critic => self.reviewed(answer, cx),
         }
     }
@@ -215,7 +215,7 @@ impl Revise {
         let text = cx.text(&draft).to_owned();
         let round = self.round;
         let artifact = Manifest::of_text(draft).digest();
-        cx.emit(Happened::DraftMade { round, artifact, blob: draft, bytes: text.len() as u64, given });
+        cx.emit(Happened::DraftMade { round, artifact, blob: draft, bytes: text.len() as u64, given, diff: None });
         if let Some(line) = status_grammar::status_line(&text) {
             cx.emit(Happened::SelfVerdictNoted { round, line });
         }
@@ -358,9 +358,14 @@ impl Revise {
             addressed: addressed.to_vec(),
             notes: reply.notes.clone(),
             deviations: reply.deviations.clone(),
-            coverage: Coverage { entries: vec![Seen { path: "draft".into(), lines }] },
+            coverage: Coverage { entries: vec![Seen { path: "draft".into(), lines, from: None }], unseen: Vec::new() },
             prompt: cx.prompt_digest(answer),
             reply: answer.text,
+            more_calls: Vec::new(),
+            findings: Vec::new(),
+            fixed: Vec::new(),
+            criteria: Vec::new(),
+            score: None,
         }
     }
 }

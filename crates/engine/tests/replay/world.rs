@@ -73,12 +73,13 @@ impl World {
             max_output_tokens: 10,
             timeout_ms: 1000,
             limits: Limits::default(),
+            window: None,
             per_call: Limits { tokens: Some(PER_CALL), money: Some(Money(0)), ..Limits::default() },
         };
         let agents = [("worker", false), ("critic", false), ("person", true)]
             .map(|(name, person)| (name.to_owned(), card(person)));
         let limits = Limits { tokens: Some(cap), ..Limits::default() };
-        let plan = Plan { title: "fan".into(), root: shape.plan(), agents: agents.into(), limits };
+        let plan = Plan { title: "fan".into(), root: shape.plan(), agents: agents.into(), limits, workspace: None };
         let mut world = Self::around(Engine::new(protocols()), seed, cap);
         world.put(What::Started(Box::new(Start { format: FORMAT, plan, seed: "5eed".into() })), Vec::new());
         world
@@ -276,7 +277,7 @@ impl World {
             }
         }
         let said = match turn.role {
-            Role::Worker => format!("work on {asked}"),
+            Role::Worker | Role::Advisor => format!("work on {asked}"),
             Role::Critic if tried < 2 && mood == 4 => "Hm.".into(),
             Role::Critic if hash(0) < 8 => "[STATUS: APPROVED]\nGood.".into(),
             Role::Critic => "[STATUS: REJECTED]\n- fix it".into(),
@@ -288,6 +289,8 @@ impl World {
             stop: StopReason::EndTurn,
             usage: Usage { input: PER_CALL / 2, output: mood, ..Usage::default() },
             model: None,
+            report: None,
+            violations: Vec::new(),
             took_ms: 1,
         };
         ((Reply::Done(answer), vec![text]), Some(digest))

@@ -295,7 +295,7 @@ mod tests {
             Outcome::Approved { draft: Digest::of(b""), overruled: false, notes: vec![] },
             Outcome::Halted { reason: Halt::Cap, draft: None, open: vec![] },
             Outcome::Waiting(Waiting::Paused),
-            Outcome::Unverified { reason: String::new(), draft: None },
+            Outcome::Unverified { reason: String::new(), draft: None, unseen: Vec::new() },
             Outcome::Aborted,
         ];
         for outcome in outcomes {

@@ -28,7 +28,7 @@ pub fn block(state: &RunState, outcome: Option<&Outcome>, draft: DraftIs) -> Vec
                 say("note", safe::line(note, 600));
             }
         }
-        Some(Outcome::Halted { open, .. }) => {
+        Some(Outcome::Halted { open, .. } | Outcome::Rejected { open, .. }) => {
             for item in open {
                 say("unresolved", safe::line(item, 600));
             }
@@ -74,6 +74,7 @@ fn headline(state: &RunState, outcome: Option<&Outcome>) -> String {
         Some(outcome @ Outcome::Halted { .. }) => {
             format!("{} after {rounds}: not approved", outcome.label()).red().bold().to_string()
         }
+        Some(Outcome::Rejected { .. }) => "rejected: there are findings that block".red().bold().to_string(),
         Some(Outcome::Waiting(Waiting::Question { .. } | Waiting::Approval { .. })) => {
             "waiting for a person's answer".yellow().bold().to_string()
         }
@@ -120,7 +121,7 @@ fn onwards(state: &RunState, outcome: Option<&Outcome>) -> Vec<(&'static str, St
     let run = &state.summary.run;
     let resume = again::command(&format!("resume {run}"));
     match outcome {
-        Some(Outcome::Approved { .. } | Outcome::Aborted) => Vec::new(),
+        Some(Outcome::Approved { .. } | Outcome::Rejected { .. } | Outcome::Aborted) => Vec::new(),
         Some(Outcome::Halted { .. }) => vec![("go on", again::command(&format!("run --from {run}")))],
         Some(Outcome::Waiting(Waiting::Question { .. } | Waiting::Approval { .. })) => vec![
             ("question", again::command(&format!("show {run}"))),

@@ -150,7 +150,39 @@ impl Story {
                     card.kind
                 ));
             }
-            Happened::NodeStarted { .. } => {}
+            Happened::VerifyRan { command, green, .. } => {
+                let mark = if *green { "✓".green().to_string() } else { "✗".red().to_string() };
+                lines.push(format!("  {mark} verify `{}`", safe::line(command, 200)));
+            }
+            Happened::Routed { route, because, .. } => {
+                lines.push(format!("  → {route}: {}", safe::line(because, 300)));
+            }
+            Happened::Escalated { to, because, .. } => {
+                lines.push(format!("  escalated to {}: {}", safe::line(to, 60), safe::line(because, 300)));
+            }
+            Happened::Decided { by, .. } => lines.push(format!("  {} decided", safe::line(by, 60))),
+            Happened::Deferred { criterion, reason, by, .. } => lines.push(format!(
+                "  deferred {} by {}: {}",
+                safe::line(criterion, 80),
+                safe::line(by, 60),
+                safe::line(reason, 300)
+            )),
+            Happened::RoundEnded { line, .. } | Happened::Summarised { line } => {
+                lines.push(format!("  {}", safe::line(line, 300)));
+            }
+            Happened::Violated { agent, paths, .. } => lines.push(format!(
+                "  {} {} changed files it may only read: {}; undone, its reply is void",
+                "✗".red(),
+                self.agent(agent),
+                safe::line(&paths.join(", "), 300)
+            )),
+            Happened::Accepted { paths, .. } => {
+                lines.push(format!("  accepted: {} changed", counted(paths.len(), "file")));
+            }
+            Happened::Asked { .. }
+            | Happened::PersonSaid { .. }
+            | Happened::Reported { .. }
+            | Happened::NodeStarted { .. } => {}
         }
     }
 

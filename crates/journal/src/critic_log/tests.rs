@@ -14,7 +14,7 @@ use super::*;
 fn log(settings: serde_json::Value, title: &str) -> CriticLog {
     let mut log = CriticLog::new("0123456789".parse().unwrap());
     let root = NodePlan { protocol: "revise".into(), version: 1, limits: Limits::default(), settings };
-    let plan = Plan { title: title.into(), root, agents: BTreeMap::new(), limits: Limits::default() };
+    let plan = Plan { title: title.into(), root, agents: BTreeMap::new(), limits: Limits::default(), workspace: None };
     let start = Start { format: 1, plan, seed: "00".into() };
     let at = Stamp { wall_ms: 1_794_778_200_123, active_ms: 0 };
     let input = Input { at, what: What::Started(Box::new(start)), texts: vec![] };
@@ -35,9 +35,14 @@ fn review(round: u32, verdict: Verdict, open: &[&str]) -> Happened {
             addressed: vec![],
             notes: vec![],
             deviations: vec![],
-            coverage: Coverage { entries: vec![] },
+            coverage: Coverage { entries: vec![], unseen: vec![] },
             prompt: digest,
             reply: digest,
+            more_calls: vec![],
+            findings: vec![],
+            fixed: vec![],
+            criteria: vec![],
+            score: None,
         },
     }
 }
@@ -147,7 +152,7 @@ fn other_endings() {
     let shortage = Shortage { account: Account::Run, cap: Cap::Calls, limit: 1, committed: 1, wanted: 1 };
     let failure = CallFailure { kind: FailureKind::Crashed, message: String::new(), usage: Usage::default() };
     let ends = [
-        Outcome::Unverified { reason: "no verdict".into(), draft: None },
+        Outcome::Unverified { reason: "no verdict".into(), draft: None, unseen: Vec::new() },
         Outcome::OutOfBudget { shortage },
         Outcome::Aborted,
         Outcome::Failed { failure },
@@ -171,7 +176,7 @@ fn other_endings() {
 #[test]
 fn a_resumed_run_has_no_ending_until_it_has_one() {
     let mut log = log(serde_json::json!({}), "Task");
-    let end = Outcome::Unverified { reason: "no verdict".into(), draft: None };
+    let end = Outcome::Unverified { reason: "no verdict".into(), draft: None, unseen: Vec::new() };
     step(&mut log, vec![begun(1)], Some(end));
     assert!(log.file().contains("## Final: UNVERIFIED"));
     let what = What::Resumed { limits: Limits::default(), rounds: None, agents: BTreeMap::new() };

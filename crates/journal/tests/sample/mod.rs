@@ -20,7 +20,7 @@ pub fn started(title: &str, wall_ms: u64) -> Input {
         "out": { "path": "/tmp/paper.md" },
     });
     let root = NodePlan { protocol: "revise".into(), version: 1, limits: Limits::default(), settings };
-    let plan = Plan { title: title.into(), root, agents: BTreeMap::new(), limits: Limits::default() };
+    let plan = Plan { title: title.into(), root, agents: BTreeMap::new(), limits: Limits::default(), workspace: None };
     let start = Start { format: 1, plan, seed: "00ff".into() };
     let at = Stamp { wall_ms, active_ms: 0 };
     Input { at, what: What::Started(Box::new(start)), texts: vec![Text::new(format!("task: {title}"))] }
@@ -34,6 +34,8 @@ pub fn replied(n: u32, text: &str, wall_ms: u64) -> Input {
         usage: Usage { input: 1000, output: 500, ..Usage::default() },
         model: Some("model-1".into()),
         took_ms: 1200,
+        report: None,
+        violations: vec![],
     };
     let effect = format!("run#{n}").parse().unwrap();
     let at = Stamp { wall_ms, active_ms: wall_ms };
@@ -50,7 +52,7 @@ pub fn drafted(round: u32, body: &str) -> Vec<Happened> {
     let run = Spent { tokens: 1500, money: Money(42), calls: round, ..Spent::default() };
     vec![
         Happened::RoundStarted { round, of: 3 },
-        Happened::DraftMade { round, artifact: blob, blob, bytes: body.len() as u64, given: false },
+        Happened::DraftMade { round, artifact: blob, blob, bytes: body.len() as u64, given: false, diff: None },
         Happened::Charged {
             effect: "run#1".parse().unwrap(),
             agent: "writer".into(),
@@ -71,9 +73,14 @@ pub fn reviewed(round: u32, verdict: Verdict, open: &[&str]) -> Happened {
         addressed: vec![],
         notes: vec![],
         deviations: vec![],
-        coverage: Coverage { entries: vec![] },
+        coverage: Coverage { entries: vec![], unseen: vec![] },
         prompt: digest,
         reply: digest,
+        more_calls: vec![],
+        findings: vec![],
+        fixed: vec![],
+        criteria: vec![],
+        score: None,
     };
     Happened::Reviewed { round, review }
 }

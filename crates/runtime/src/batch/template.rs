@@ -70,7 +70,7 @@ impl Template {
         };
         let wrong = |e: &dyn std::fmt::Display| vec![Problem::error(e.to_string())];
         let root = settings.node_plan(looped.limits).map_err(|e| wrong(&e))?;
-        let plan = Plan { title: String::new(), root, agents: team.cards(), limits: run_limits };
+        let plan = Plan { title: String::new(), root, agents: team.cards(), limits: run_limits, workspace: None };
         let path = request.tasks.canonicalize().map_err(|e| wrong(&e))?;
         let protocol = looped.protocol.value.name();
         let mut identity = Vec::new();
@@ -115,7 +115,7 @@ impl Template {
         let root = settings.node_plan(self.loop_limits).map_err(|e| e.to_string())?;
         let limits = Limits { money: money.or(self.plan.limits.money), ..self.plan.limits };
         let title = title::title(&task.task);
-        let plan = Plan { title, root, agents: self.plan.agents.clone(), limits };
+        let plan = Plan { title, root, agents: self.plan.agents.clone(), limits, workspace: None };
         let mut seed = [0u8; 16];
         getrandom::fill(&mut seed).map_err(|e| e.to_string())?;
         let seed = format!("{:032x}", u128::from_le_bytes(seed));

@@ -51,6 +51,7 @@ fn entry(run: &RunId, record: &Record, texts: &Texts) -> Result<(), Code> {
             let said = answer.parts.iter().map(|part| match part {
                 Part::Text(text) => text.as_str(),
                 Part::Blob(digest) | Part::Data(digest) => texts.get(digest),
+                Part::Slice(slice) => texts.get(&slice.text),
             });
             quoted(&said.collect::<String>())?;
         }

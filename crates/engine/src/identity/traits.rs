@@ -1,0 +1,164 @@
+//! What a finding is known by: rule, criterion, file, section or function, quoted text, wording; and what the
+//! artifact of today says about the anchors of an earlier one.
+
+use std::collections::BTreeMap;
+
+use super::words::Words;
+use crate::corpus::{Corpus, Entry, normal};
+use crate::evidence::folded::{Folded, folded};
+use crate::evidence::outline::Outline;
+use crate::finding::Finding;
+
+/// Quotes are compared by so much of them.
+const QUOTE: usize = 2_000;
+
+/// How many bytes are searched per round for quotes of earlier rounds.
+const SEARCHED: usize = 1 << 28;
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Traits {
+    pub(super) rule: String,
+    pub(super) criterion: Option<String>,
+    pub(super) path: Option<String>,
+    pub(super) line: Option<u32>,
+    /// The section or function, innermost name only.
+    pub(super) within: Option<String>,
+    /// What the critic quoted, folded; empty if nothing.
+    pub(super) quote: String,
+    pub(super) quote_words: Words,
+    /// The text of the cited line, folded; empty if there is none.
+    pub(super) line_text: String,
+    pub(super) says: Words,
+    /// What is wrong and what to do about it: critics put the point into either.
+    pub(super) says_all: Words,
+}
+
+/// What became of an earlier finding's anchors.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Gone {
+    pub(super) file: bool,
+    pub(super) within: bool,
+    pub(super) quote: bool,
+}
+
+/// A rule's name, however it is spelt.
+pub(super) fn rule(name: &str) -> String {
+    let words: Vec<String> = name
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect();
+    if words.is_empty() { name.trim().to_owned() } else { words.join("-") }
+}
+
+/// The innermost name of `impl Parser › next`.
+fn innermost(within: &str) -> String {
+    within.rsplit(" › ").next().unwrap_or(within).trim().to_lowercase()
+}
+
+/// The folded texts and outlines of one round's artifact, made as they are needed.
+pub(super) struct View<'a> {
+    pub(super) corpus: &'a Corpus,
+    folded: BTreeMap<&'a str, Folded>,
+    outlines: BTreeMap<&'a str, Outline>,
+    left: usize,
+}
+
+impl<'a> View<'a> {
+    pub(super) fn new(corpus: &'a Corpus) -> Self {
+        Self { corpus, folded: BTreeMap::new(), outlines: BTreeMap::new(), left: SEARCHED }
+    }
+
+    pub(super) fn folded(&mut self, path: &str) -> Option<&Folded> {
+        let known = self.corpus.resolve(path)?;
+        let text = self.corpus.text(known)?;
+        Some(self.folded.entry(known).or_insert_with(|| Folded::of(text)))
+    }
+
+    /// Does the folded text stand in the file, or without a file anywhere? Nothing if there was too much to
+    /// search.
+    pub(super) fn holds(&mut self, path: Option<&str>, text: &str) -> Option<bool> {
+        let Some(path) = path else {
+            let paths: Vec<&str> = self.corpus.texts().map(|(path, _)| path).collect();
+            let mut unsure = false;
+            for path in paths {
+                match self.holds(Some(path), text) {
+                    Some(true) => return Some(true),
+                    Some(false) => {}
+                    None => unsure = true,
+                }
+            }
+            return (!unsure).then_some(false);
+        };
+        let Some(size) = self.folded(path).map(|file| file.as_str().len()) else { return Some(false) };
+        self.left = self.left.checked_sub(size)?;
+        self.folded(path).map(|file| file.as_str().contains(text))
+    }
+
+    pub(super) fn traits(&mut self, finding: &Finding) -> Traits {
+        let place = finding.place.as_ref();
+        let quote: String =
+            finding.quote.as_deref().map(|quote| cut(quote, QUOTE)).map(folded).unwrap_or_default();
+        let line_text = place
+            .and_then(|place| Some((place, place.line?)))
+            .and_then(|(place, line)| Some(self.folded(&place.path)?.between(line, line)))
+            .map(|text| cut(text, QUOTE).to_owned())
+            .unwrap_or_default();
+        let says = Words::of(&finding.says);
+        let says_all = if finding.fix.is_empty() {
+            says.clone()
+        } else {
+            Words::of(&format!("{} {}", finding.says, finding.fix))
+        };
+        let rule = rule(&finding.rule);
+        Traits {
+            // A criterion that only repeats the rule's name adds nothing to it.
+            criterion: finding.criterion.as_deref().map(self::rule).filter(|criterion| *criterion != rule),
+            rule,
+            path: place.map(|place| self.known_path(&place.path)).filter(|path| !path.is_empty()),
+            line: place.and_then(|place| place.line),
+            within: finding.within.as_deref().map(innermost).filter(|within| !within.is_empty()),
+            quote_words: Words::of(&quote),
+            quote,
+            line_text,
+            says,
+            says_all,
+        }
+    }
+
+    fn known_path(&self, path: &str) -> String {
+        self.corpus.resolve(path).map_or_else(|| normal(path), str::to_owned)
+    }
+
+    /// What of an earlier finding's anchors is not there any more. Unsure is: still there.
+    pub(super) fn gone(&mut self, earlier: &Traits, before: Option<&Corpus>) -> Gone {
+        let Some(path) = earlier.path.as_deref() else {
+            let quote = !earlier.quote.is_empty()
+                && self.corpus.texts().next().is_some()
+                && self.holds(None, &earlier.quote) == Some(false);
+            return Gone { quote, ..Gone::default() };
+        };
+        match self.corpus.get(path) {
+            Some(Entry::Text(_)) => {}
+            Some(Entry::Opaque) => return Gone::default(),
+            Some(Entry::Deleted | Entry::Absent) => return Gone { file: true, within: true, quote: true },
+            None => {
+                let file = before.is_some_and(|before| before.has(path));
+                return Gone { file, within: file, quote: file };
+            }
+        }
+        let quote = !earlier.quote.is_empty() && self.holds(Some(path), &earlier.quote) == Some(false);
+        let within = earlier.within.as_deref().is_some_and(|name| !self.has_part(path, name));
+        Gone { file: false, within, quote }
+    }
+
+    fn has_part(&mut self, path: &str, name: &str) -> bool {
+        let Some(known) = self.corpus.resolve(path) else { return true };
+        let Some(text) = self.corpus.text(known) else { return true };
+        self.outlines.entry(known).or_insert_with(|| Outline::of(known, text)).has(name)
+    }
+}
+
+fn cut(text: &str, characters: usize) -> &str {
+    text.char_indices().nth(characters).map_or(text, |(at, _)| &text[..at])
+}

@@ -1,0 +1,337 @@
+//! Putting a case before critics, the same way for every protocol that judges: what they are shown (rule
+//! 2), in parts where it does not fit (rule 4), between marks (rule 5), with their citations checked (rule
+//! 6) and every opinion tied to the call it came from (rule 8). What an opinion leads to is the protocol's.
+
+mod cold;
+mod parts;
+mod subject;
+
+pub use cold::ColdCase;
+pub use subject::{Piece, Subject};
+
+use crate::corpus::Corpus;
+use crate::digest::Digest;
+use crate::evidence;
+use crate::finding::Finding;
+use crate::machine::{Answered, Cx};
+use crate::outcome::Outcome;
+use crate::review::{Binding, CallEvidence, Coverage, Review, Seen, Unseen, Verdict};
+use crate::tree::{FileContent, Look, Looked};
+
+/// Cited files that are looked up for one reply.
+const MOST_LOOKED_UP: usize = 64;
+
+/// Calls one critic's judgement may be split into, unless the settings say otherwise.
+pub const PARTS: u32 = 40;
+
+/// A critic's readable reply, in a protocol's own terms.
+pub trait Judgement {
+    /// What it holds against the work. Unsupported findings are taken out before anything is decided.
+    fn findings(&mut self) -> &mut Vec<Finding>;
+
+    /// Would the work pass by this reply alone? Read again after unsupported findings are gone.
+    fn passes(&self) -> bool;
+
+    /// What it says in favour of the work, with citations. One that does not hold makes the reply
+    /// malformed.
+    fn claims(&mut self) -> &mut [Finding] {
+        &mut []
+    }
+}
+
+/// A critic's place on the panel.
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+pub struct Seat {
+    pub agent: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fallback: Option<String>,
+    /// What this critic looks at in particular.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lens: Option<String>,
+}
+
+/// A reply to be read.
+pub struct Reading<'a> {
+    pub reply: &'a str,
+    /// The report file, if the critic wrote one.
+    pub report: Option<&'a str>,
+    pub critic: &'a str,
+    pub lens: Option<&'a str>,
+    /// It saw only a part of the artifact.
+    pub partial: bool,
+}
+
+/// One reply, read and checked.
+#[derive(Clone, Debug)]
+pub struct Opinion<J> {
+    pub judgement: J,
+    /// Findings whose citations do not hold.
+    pub unsupported: Vec<Finding>,
+    pub critic: String,
+    prompt: Digest,
+    reply: Digest,
+    seen: Vec<Seen>,
+}
+
+/// Everything one seat said about the artifact.
+#[derive(Clone, Debug)]
+pub struct Heard<J> {
+    pub seat: Seat,
+    /// In the order of the parts; never empty.
+    pub parts: Vec<Opinion<J>>,
+    pub unseen: Vec<Unseen>,
+}
+
+/// The critics of one round and what they have said so far.
+#[derive(Debug)]
+pub struct Panel<J> {
+    round: u32,
+    corpus: Corpus,
+    tree: Option<Digest>,
+    seats: Vec<(Seat, Vec<Unseen>)>,
+    calls: Vec<Slot<J>>,
+    /// Replies whose citations wait for a look.
+    waiting: Vec<(Answered, J)>,
+}
+
+#[derive(Debug)]
+struct Slot<J> {
+    seat: usize,
+    seen: Vec<Seen>,
+    opinion: Option<Opinion<J>>,
+}
+
+impl<J> Default for Panel<J> {
+    fn default() -> Self {
+        Self {
+            round: 0,
+            corpus: Corpus::default(),
+            tree: None,
+            seats: Vec::new(),
+            calls: Vec::new(),
+            waiting: Vec::new(),
+        }
+    }
+}
+
+impl<J: Judgement> Panel<J> {
+    /// Calls every seat, in as many parts as its critic needs. If a critic could not be shown anything,
+    /// nobody is called and what is unseen comes back.
+    pub fn convene(
+        &mut self,
+        round: u32,
+        seats: &[Seat],
+        case: &ColdCase<'_>,
+        corpus: Corpus,
+        cx: &mut Cx<'_>,
+    ) -> Result<(), Vec<Unseen>> {
+        *self = Self { round, corpus, tree: case.tree, ..Self::default() };
+        let mut planned = Vec::new();
+        for seat in seats {
+            let (parts, mut unseen) = parts::for_critic(case, seat, cx);
+            unseen.extend(case.subject.hidden.iter().cloned());
+            if parts.is_empty() {
+                return Err(unseen);
+            }
+            self.seats.push((seat.clone(), unseen));
+            planned.push(parts);
+        }
+        for (at, (seat, parts)) in seats.iter().zip(planned).enumerate() {
+            let of = parts.len();
+            for (part, pieces) in parts.into_iter().enumerate() {
+                let tag = u32::try_from(self.calls.len()).unwrap_or(u32::MAX);
+                let seen = pieces.iter().map(|p| p.seen(case.subject)).collect();
+                self.calls.push(Slot { seat: at, seen, opinion: None });
+                let case = ColdCase {
+                    part: (of > 1).then_some((part + 1, of)),
+                    lens: seat.lens.as_deref(),
+                    ..*case
+                };
+                cx.call_judge((&seat.agent, seat.fallback.as_deref()), &case, &pieces, tag);
+            }
+        }
+        Ok(())
+    }
+
+    /// What the critics' citations are checked against.
+    pub const fn corpus(&self) -> &Corpus {
+        &self.corpus
+    }
+
+    /// Takes a critic's answer. `read` turns it into the protocol's terms, or says what is wrong with it;
+    /// then the critic is asked to restate. Once everyone has been heard, all opinions come back.
+    pub fn heard(
+        &mut self,
+        answer: Answered,
+        cx: &mut Cx<'_>,
+        read: impl FnOnce(&Reading<'_>) -> Result<J, String>,
+    ) -> Option<Vec<Heard<J>>> {
+        let slot = self.calls.get(answer.tag() as usize).filter(|s| s.opinion.is_none())?;
+        let (seat, unseen) = self.seats.get(slot.seat)?;
+        let of_seat = self.calls.iter().filter(|s| s.seat == slot.seat).count();
+        let reading = Reading {
+            reply: cx.text(&answer.text),
+            report: answer.report.as_ref().map(|d| cx.text(d)),
+            critic: answer.agent(),
+            lens: seat.lens.as_deref(),
+            partial: of_seat > 1 || !unseen.is_empty(),
+        };
+        let mut judgement = match read(&reading) {
+            Ok(judgement) => judgement,
+            Err(problem) => {
+                cx.malformed(answer, self.round, &problem);
+                return None;
+            }
+        };
+        for finding in judgement.findings().iter_mut() {
+            finding.lens.clone_from(&seat.lens);
+        }
+        let mut unknown = evidence::unknown_paths(judgement.findings(), &self.corpus);
+        unknown.extend(evidence::unknown_paths(judgement.claims(), &self.corpus));
+        unknown.sort();
+        unknown.dedup();
+        unknown.truncate(MOST_LOOKED_UP);
+        if self.tree.is_some() && !unknown.is_empty() {
+            self.waiting.push((answer, judgement));
+            cx.look(Look { tree: self.tree, paths: unknown });
+            return None;
+        }
+        self.weigh(answer, judgement, cx)
+    }
+
+    /// Takes a look at files that critics cited.
+    pub fn looked(&mut self, looked: &Looked, cx: &mut Cx<'_>) -> Option<Vec<Heard<J>>> {
+        for file in &looked.files {
+            match file.what {
+                FileContent::Text(text) => self.corpus.insert(&file.path, cx.text(&text)),
+                FileContent::Opaque => self.corpus.insert_opaque(&file.path),
+                FileContent::Missing => self.corpus.insert_absent(&file.path),
+            }
+        }
+        let known = |j: &mut J, corpus: &Corpus| {
+            let unknown = evidence::unknown_paths(j.findings(), corpus);
+            unknown.len() <= MOST_LOOKED_UP
+                && unknown.iter().all(|p| !looked.files.iter().any(|f| f.path == *p))
+        };
+        let mut done = None;
+        for (answer, mut judgement) in std::mem::take(&mut self.waiting) {
+            let asked = evidence::unknown_paths(judgement.findings(), &self.corpus).is_empty()
+                || known(&mut judgement, &self.corpus);
+            if asked {
+                done = self.weigh(answer, judgement, cx).or(done);
+            } else {
+                self.waiting.push((answer, judgement));
+            }
+        }
+        done
+    }
+
+    /// Rule 6: what cites something that is not there decides nothing, and never approves.
+    fn weigh(&mut self, answer: Answered, mut judgement: J, cx: &mut Cx<'_>) -> Option<Vec<Heard<J>>> {
+        let passed = judgement.passes();
+        evidence::check(judgement.claims(), &self.corpus);
+        let false_claims: Vec<String> = judgement.claims().iter().filter_map(complaint).collect();
+        if !false_claims.is_empty() {
+            let problem = format!("evidence that does not hold: {}", false_claims.join("; "));
+            cx.malformed(answer, self.round, &problem);
+            return None;
+        }
+        evidence::check(judgement.findings(), &self.corpus);
+        let all = std::mem::take(judgement.findings());
+        let (supported, unsupported): (Vec<_>, Vec<_>) = all.into_iter().partition(Finding::is_supported);
+        *judgement.findings() = supported;
+        if !passed && judgement.passes() {
+            let wrong: Vec<String> = unsupported.iter().filter_map(complaint).collect();
+            let problem = format!(
+                "nothing would be left of the rejection, because what it cites does not hold: {}",
+                wrong.join("; ")
+            );
+            cx.malformed(answer, self.round, &problem);
+            return None;
+        }
+        let opinion = Opinion {
+            judgement,
+            unsupported,
+            critic: answer.agent().to_owned(),
+            prompt: cx.prompt_digest(&answer),
+            reply: answer.text,
+            seen: Vec::new(),
+        };
+        let slot = self.calls.get_mut(answer.tag() as usize)?;
+        slot.opinion = Some(Opinion { seen: std::mem::take(&mut slot.seen), ..opinion });
+        self.everyone()
+    }
+
+    fn everyone(&mut self) -> Option<Vec<Heard<J>>> {
+        if self.calls.iter().any(|s| s.opinion.is_none()) {
+            return None;
+        }
+        let mut all: Vec<Heard<J>> = std::mem::take(&mut self.seats)
+            .into_iter()
+            .map(|(seat, unseen)| Heard { seat, parts: Vec::new(), unseen })
+            .collect();
+        for slot in std::mem::take(&mut self.calls) {
+            if let (Some(heard), Some(opinion)) = (all.get_mut(slot.seat), slot.opinion) {
+                heard.parts.push(opinion);
+            }
+        }
+        Some(all)
+    }
+}
+
+impl<J> Heard<J> {
+    /// The critic that answered: the fallback, if it had to.
+    pub fn critic(&self) -> &str {
+        self.parts.first().map_or(&self.seat.agent, |p| &p.critic)
+    }
+
+    /// A review bound to what was judged and by whom. The protocol adds its findings, criteria or score.
+    pub fn review(&self, round: u32, artifact: Digest, rubric: Digest, verdict: Verdict) -> Review {
+        let calls = |p: &Opinion<J>| CallEvidence { prompt: p.prompt, reply: p.reply };
+        let first = self.parts.first().map_or(CallEvidence { prompt: rubric, reply: rubric }, calls);
+        Review {
+            binding: Binding {
+                round,
+                artifact,
+                critic: self.critic().to_owned(),
+                lens: self.seat.lens.clone(),
+                rubric,
+            },
+            verdict,
+            open: Vec::new(),
+            addressed: Vec::new(),
+            notes: Vec::new(),
+            deviations: Vec::new(),
+            coverage: Coverage {
+                entries: self.parts.iter().flat_map(|p| p.seen.clone()).collect(),
+                unseen: self.unseen.clone(),
+            },
+            prompt: first.prompt,
+            reply: first.reply,
+            more_calls: self.parts.iter().skip(1).map(calls).collect(),
+            findings: Vec::new(),
+            fixed: Vec::new(),
+            criteria: Vec::new(),
+            score: None,
+        }
+    }
+}
+
+/// Rule 4: what nobody saw is not clean.
+pub fn unverified(unseen: &[Unseen]) -> Outcome {
+    let named: Vec<String> = unseen.iter().map(|u| u.what.clone()).collect();
+    let because = unseen.first().map_or("", |u| u.because.as_str());
+    Outcome::Unverified {
+        reason: format!("no critic saw {}: {because}", crate::brief::some_of(&named)),
+        draft: None,
+        unseen: named,
+    }
+}
+
+fn complaint(finding: &Finding) -> Option<String> {
+    let why = finding.unsupported.as_ref()?;
+    Some(format!("{} ({why})", crate::brief::one_line(&finding.says)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,111 @@
+//! All that a cold critic may see, by type: there is no way in for a worker's transcript, its view of its
+//! own work, or what earlier rounds said.
+
+use crate::brief::{Reference, enclose, neutralise, one_line};
+use crate::digest::Digest;
+use crate::turn::{Message, Part, SCRATCH, Speaker};
+
+use super::{Piece, Subject};
+
+const PART: &str = include_str!("../prompts/part-1.md");
+
+/// A case as it is put before a critic.
+#[derive(Clone, Copy, Debug)]
+pub struct ColdCase<'a> {
+    /// Template texts, in order.
+    pub instructions: &'a [&'static str],
+    /// The number the protocol's format needs, under the protocol's word for it. `score` has none.
+    pub number: Option<(&'static str, u32)>,
+    /// How severe to be, in one line.
+    pub severity: Option<&'a str>,
+    /// What to look at in particular; set for each seat by the panel.
+    pub lens: Option<&'a str>,
+    /// The task's id, where the reply has to name it.
+    pub task_id: Option<&'a str>,
+    /// The task's text, where the protocol judges by it.
+    pub task: Option<Digest>,
+    /// The rubric or the criteria.
+    pub rubric: Digest,
+    pub references: &'a [Reference],
+    /// Deterministic evidence: verify output, the engine's own checks.
+    pub evidence: &'a [Reference],
+    pub subject: &'a Subject,
+    /// The tree the subject is taken from: an agent that works in a folder gets a copy of it.
+    pub tree: Option<Digest>,
+    pub schema: Option<&'static str>,
+    /// The file an agent with a folder may write its reply to.
+    pub report: Option<&'a str>,
+    /// How many calls one critic's judgement may be split into.
+    pub max_parts: u32,
+    /// Set by the panel: which part of how many this is.
+    pub part: Option<(usize, usize)>,
+}
+
+impl ColdCase<'_> {
+    /// Everything that goes between marks.
+    pub(crate) fn enclosed(&self, pieces: &[Piece]) -> Vec<Digest> {
+        let mut all: Vec<Digest> = vec![self.rubric];
+        all.extend(self.task);
+        all.extend(self.references.iter().chain(self.evidence).map(|r| r.text));
+        all.extend(pieces.iter().map(|p| p.slice.text));
+        all.sort();
+        all.dedup();
+        all
+    }
+
+    /// The brief's only message.
+    pub(crate) fn message(&self, instructions: &[Digest], pieces: &[Piece], mark: &str) -> Message {
+        let mut parts: Vec<Part> = instructions.iter().map(|d| Part::Blob(*d)).collect();
+        parts.push(Part::Text(self.heads()));
+        if let Some(task) = self.task {
+            enclose(&mut parts, mark, "task", Part::Data(task));
+        }
+        enclose(&mut parts, mark, "rubric", Part::Data(self.rubric));
+        for (label, given) in [("reference", self.references), ("evidence", self.evidence)] {
+            for reference in given {
+                let name = neutralise(&one_line(&reference.name)).into_owned();
+                enclose(&mut parts, mark, &format!("{label} {name}"), Part::Data(reference.text));
+            }
+        }
+        for piece in pieces {
+            let name = neutralise(&one_line(&piece.path)).into_owned();
+            enclose(&mut parts, mark, &name, Part::Slice(piece.slice));
+        }
+        Message { from: Speaker::User, parts }
+    }
+
+    fn heads(&self) -> String {
+        use std::fmt::Write as _;
+        let mut out = String::new();
+        if let Some((part, of)) = self.part {
+            let _ = write!(out, "{PART}Part: {part} of {of}\n");
+        }
+        if let Some((word, number)) = self.number {
+            let _ = writeln!(out, "{word}: {number}");
+        }
+        if let Some(id) = self.task_id {
+            let _ = writeln!(out, "Task id: {}", one_line(id));
+        }
+        if let Some(severity) = self.severity {
+            let _ = writeln!(out, "Severity: {}", one_line(severity));
+        }
+        if let Some(lens) = self.lens {
+            let _ = writeln!(out, "Lens: judge by the rubric, looking in particular at {}", one_line(lens));
+        }
+        if let Some(report) = self.report {
+            let _ = writeln!(out, "Report path: {SCRATCH}/{report}");
+        }
+        out.push('\n');
+        out
+    }
+
+    /// Bytes of everything but the pieces.
+    pub(super) fn overhead(&self, texts: &crate::text::Texts) -> usize {
+        let instructions: usize = self.instructions.iter().map(|t| t.len()).sum();
+        let blobs = [Some(self.rubric), self.task].into_iter().flatten();
+        let named = self.references.iter().chain(self.evidence);
+        let blobs: usize = blobs.chain(named.map(|r| r.text)).map(|d| texts.get(&d).len()).sum();
+        let marks = 160 * (4 + self.references.len() + self.evidence.len());
+        instructions + blobs + marks + PART.len() + self.schema.map_or(0, str::len)
+    }
+}

@@ -1,0 +1,157 @@
+//! What a node asks for besides agents' turns: looks, verify runs, questions. Like calls they wait while
+//! the run is parked, and are repeated if their reply was lost.
+
+use super::calls::{CallSpec, Held, Open};
+use super::run::{Mode, Run, bad_reply};
+use crate::budget::Reservation;
+use crate::digest::Digest;
+use crate::effect::{CallFailure, Class, Effect, EffectId, EffectKind, FailureKind, Reply};
+use crate::event::Happened;
+use crate::outcome::Outcome;
+use crate::tree::{FileContent, Looked, Verified};
+use crate::turn::{Part, Role};
+
+/// Time for a look at a folder; making it is part of the first one.
+const LOOK_MS: u64 = 15 * 60_000;
+/// What a command gets beyond its own limit, to be started and stopped.
+const VERIFY_GRACE_MS: u64 = 30_000;
+
+/// What became of something a node asked for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Learned {
+    Looked(Looked),
+    Verified(Verified),
+    /// A person answered; the engine already knows that the answer is one of those asked for.
+    Said {
+        text: Digest,
+        by: String,
+    },
+}
+
+impl Run {
+    /// Issues a task, or holds it while the run is parked.
+    pub fn request_task(&mut self, id: EffectId, kind: EffectKind, repeats: Option<EffectId>) {
+        let node = id.node.clone();
+        let person = matches!(kind, EffectKind::Ask(_));
+        if self.mode != Mode::Going || (self.ending.is_some() && !person) {
+            self.held.push_back(Held::Task { id: Some(id), node, kind, repeats });
+            return;
+        }
+        let accounts = Self::accounts(&node, None);
+        if !person && let Some(shortage) = self.ledger.out_of_time(&accounts) {
+            self.held.push_back(Held::Task { id: Some(id), node, kind, repeats });
+            return self.end_with(Outcome::OutOfBudget { shortage });
+        }
+        let wanted = match &kind {
+            EffectKind::Verify(v) => {
+                v.timeout_ms.saturating_mul(u64::from(v.runs.max(1))).saturating_add(VERIFY_GRACE_MS)
+            }
+            _ => LOOK_MS,
+        };
+        let left = self.ledger.time_left(&accounts).unwrap_or(u64::MAX);
+        let effect = Effect {
+            id: id.clone(),
+            class: if person { Class::Person } else { Class::Read },
+            time_ms: (!person).then_some(left.min(wanted)),
+            reserve: Reservation::default(),
+            repeats,
+            kind,
+        };
+        self.step.effects.push(effect.clone());
+        self.open.insert(id, Open { effect, call: None, cancelled: false });
+    }
+
+    pub fn is_question(&self, effect: &EffectId) -> bool {
+        self.open.get(effect).is_some_and(|o| matches!(o.effect.kind, EffectKind::Ask(_)))
+    }
+
+    pub fn person_said(&mut self, id: &EffectId, text: Digest, by: &str) {
+        if self.open.remove(id).is_none() {
+            return;
+        }
+        let node = id.node.clone();
+        self.emit(&node, Happened::PersonSaid { effect: id.clone(), by: by.to_owned(), text });
+        let by = by.to_owned();
+        self.tell(&node, |protocol, cx| protocol.learned(id, Learned::Said { text, by }, cx));
+    }
+
+    pub fn task_replied(&mut self, effect: Effect, reply: &Reply, cancelled: bool) {
+        let Effect { id, kind, .. } = effect;
+        if matches!(kind, EffectKind::Save(_) | EffectKind::Accept(_)) {
+            return self.save_replied(&kind, reply);
+        }
+        let node = id.node.clone();
+        if self.mode == Mode::Cancelling || self.has_ended(&node) {
+            return;
+        }
+        let learned = match (&kind, reply) {
+            (EffectKind::Look(_), Reply::Looked(looked)) => Learned::Looked(looked.clone()),
+            (EffectKind::Verify(_), Reply::Verified(verified)) => Learned::Verified(verified.clone()),
+            _ if cancelled => return self.tell(&node, |protocol, cx| protocol.cancelled(&id, cx)),
+            (_, Reply::Cancelled { .. }) => {
+                return self.held.push_back(Held::Task { id: None, node, kind, repeats: Some(id) });
+            }
+            (_, other) => {
+                let failure = match other {
+                    Reply::Failed(failure) => failure.clone(),
+                    _ => bad_reply(format!("a {} got no proper reply", kind.name())),
+                };
+                return self.task_failed(id, kind, failure);
+            }
+        };
+        self.tell(&node, |protocol, cx| protocol.learned(&id, learned, cx));
+    }
+
+    /// The run parks, and resuming tries again.
+    fn task_failed(&mut self, id: EffectId, kind: EffectKind, failure: CallFailure) {
+        let node = id.node.clone();
+        let accounts = Self::accounts(&node, None);
+        let shortage = self.ledger.out_of_time(&accounts);
+        self.emit(&node, Happened::Warned { message: format!("{}: {failure}", kind.name()) });
+        self.held.push_back(Held::Task { id: None, node, kind, repeats: Some(id) });
+        match shortage {
+            Some(shortage) if failure.kind == FailureKind::Timeout => {
+                self.end_with(Outcome::OutOfBudget { shortage });
+            }
+            _ => self.end_with(Outcome::Failed { failure }),
+        }
+    }
+
+    /// Rule 3: a reader that wrote. What it changed was undone; its reply counts for nothing.
+    pub fn violated(&mut self, id: &EffectId, call: CallSpec, paths: &[String]) {
+        let (node, agent) = (id.node.clone(), call.agent.clone());
+        self.emit(&node, Happened::Violated { effect: id.clone(), agent, paths: paths.to_vec() });
+        let because = format!("it changed files it may only read ({}); its reply is void", paths.join(", "));
+        if call.role == Role::Critic {
+            return self.critic_unusable(id, call, because);
+        }
+        self.call_failed(id, call, bad_reply(because));
+    }
+}
+
+/// The texts a reply names: they have to come with it.
+pub(super) fn named_texts(reply: &Reply) -> Vec<Digest> {
+    match reply {
+        Reply::Done(answer) => {
+            let parts = answer.parts.iter().filter_map(|part| match part {
+                Part::Blob(d) | Part::Data(d) => Some(*d),
+                Part::Slice(slice) => Some(slice.text),
+                Part::Text(_) => None,
+            });
+            parts.chain(answer.report).collect()
+        }
+        Reply::Looked(looked) => {
+            let tree = looked.tree.iter().flat_map(|tree| {
+                let after = tree.changes.iter().filter(|c| !c.binary).filter_map(|c| c.after);
+                after.chain([tree.digest, tree.diff])
+            });
+            let files = looked.files.iter().filter_map(|file| match file.what {
+                FileContent::Text(d) => Some(d),
+                FileContent::Opaque | FileContent::Missing => None,
+            });
+            tree.chain(files).collect()
+        }
+        Reply::Verified(verified) => verified.runs.iter().map(|r| r.output).collect(),
+        _ => Vec::new(),
+    }
+}

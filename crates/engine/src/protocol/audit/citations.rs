@@ -1,0 +1,180 @@
+//! What a piece of evidence points at: `file:line` places, `file@test` names and passages in double quotes.
+//!
+//! Only these can be checked against the artifact. Backticks mark names and commands, which may well be
+//! absent ("no `unwrap` is left"), so they are not taken for quotations.
+
+use crate::finding::{Finding, Place, Severity};
+
+/// The most citations of one piece of evidence that are checked.
+const MOST: usize = 50;
+/// As much of the evidence as a citation repeats.
+const LONGEST_SAYS: usize = 200;
+/// A shorter passage in quotes proves nothing.
+const SHORTEST_QUOTE: usize = 3;
+/// Endings of host names, which look like `file:line` when a port follows.
+const HOSTS: [&str; 8] = ["com", "org", "net", "dev", "local", "localhost", "internal", "test"];
+
+/// The rule under which a citation is checked like a finding.
+pub const EVIDENCE: &str = "evidence";
+
+/// Every citation in the evidence of one criterion, in the shape evidence is checked in.
+pub fn of(criterion: &str, evidence: &str, by: &str) -> Vec<Finding> {
+    let mut found: Vec<(Option<Place>, Option<&str>)> = Vec::new();
+    let words = evidence.split_whitespace().filter_map(|word| {
+        let named = || named_test(word).map(|(place, name)| (Some(place), Some(name)));
+        place(word).map(|place| (Some(place), None)).or_else(named)
+    });
+    let quotes = quoted(evidence).into_iter().map(|quote| (None, Some(quote)));
+    for cited in words.chain(quotes) {
+        if !found.contains(&cited) {
+            found.push(cited);
+        }
+        if found.len() == MOST {
+            break;
+        }
+    }
+    let says: String = evidence.chars().take(LONGEST_SAYS).collect();
+    let citation = |(place, quote): (Option<Place>, Option<&str>)| {
+        let mut citation = Finding::new(EVIDENCE, Severity::Fail, says.clone(), by);
+        citation.criterion = Some(criterion.to_owned());
+        citation.place = place;
+        citation.quote = quote.map(str::to_owned);
+        citation
+    };
+    found.into_iter().map(citation).collect()
+}
+
+/// Reads `src/a.rs:12`, `src/a.rs:12-15`, `src/a.rs:12:5` or `src/a.rs#L12-L15`, whatever marks surround it.
+pub fn place(word: &str) -> Option<Place> {
+    let word = bare(word);
+    let (path, lines) = match word.split_once("#L") {
+        Some((path, lines)) => (path, lines),
+        None => split_lines(word)?,
+    };
+    if !is_path(path) {
+        return None;
+    }
+    let (line, end) = lines_of(lines)?;
+    Some(Place { path: path.to_owned(), line: Some(line), end })
+}
+
+/// `12`, `L12`, `12-15`, `12–15`, `12-L15`: the first and the last line.
+pub fn lines_of(text: &str) -> Option<(u32, Option<u32>)> {
+    let number = |t: &str| t.trim().trim_start_matches(['L', 'l']).parse::<u32>().ok();
+    match text.trim().split_once(['-', '–', '—']) {
+        None => Some((number(text)?, None)),
+        Some((first, last)) => {
+            let (first, last) = (number(first)?, number(last)?);
+            Some((first.min(last), Some(first.max(last)).filter(|_| first != last)))
+        }
+    }
+}
+
+/// Splits at the colon before the line numbers; a column behind them is left out.
+fn split_lines(word: &str) -> Option<(&str, &str)> {
+    let (head, tail) = word.rsplit_once(':')?;
+    let is_number = |t: &str| !t.is_empty() && t.bytes().all(|b| b.is_ascii_digit());
+    match head.rsplit_once(':') {
+        Some((path, lines)) if is_number(tail) && lines_of(lines).is_some() => Some((path, lines)),
+        _ => Some((head, tail)),
+    }
+}
+
+fn named_test(word: &str) -> Option<(Place, &str)> {
+    let (path, name) = bare(word).split_once('@')?;
+    let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "_-:.".contains(c));
+    let has_extension = path.rsplit('/').next()?.contains('.');
+    (is_name && has_extension && is_path(path))
+        .then(|| (Place { path: path.to_owned(), line: None, end: None }, name))
+}
+
+fn bare(word: &str) -> &str {
+    let word = word.trim_start_matches(['(', '[', '{', '<', '"', '\'', '`', '*', '“', '«', ',', ';']);
+    word.trim_end_matches([')', ']', '}', '>', '"', '\'', '`', '*', '”', '»', ',', ';', '.', ':', '!', '?'])
+}
+
+/// Has the look of a file's path: a folder or an extension, and not a web address, a host or a number.
+fn is_path(text: &str) -> bool {
+    let extension = text.rsplit_once('.').map(|(_, e)| e);
+    let is_host = !text.contains('/') && extension.is_some_and(|e| HOSTS.contains(&e));
+    (text.contains('/') || extension.is_some_and(|e| !e.is_empty()))
+        && !text.contains("://")
+        && !text.contains(['"', '`', '(', ')', '='])
+        && text.chars().any(char::is_alphabetic)
+        && !is_host
+}
+
+/// Passages between double quotes, straight or typographic. A quote mark that never closes marks nothing.
+fn quoted(text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    for (open, close) in [('"', '"'), ('“', '”'), ('«', '»')] {
+        let mut rest = text;
+        while let Some((_, after)) = rest.split_once(open) {
+            let Some((inner, tail)) = after.split_once(close) else { break };
+            let inner = inner.trim();
+            if inner.chars().count() >= SHORTEST_QUOTE && found.len() < MOST {
+                found.push(inner);
+            }
+            rest = tail;
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(evidence: &str) -> Vec<String> {
+        of("SC-1", evidence, "critic")
+            .iter()
+            .map(|c| match (c.shown_place(), &c.quote) {
+                (Some(place), Some(quote)) => format!("{place} holds {quote}"),
+                (Some(place), None) => place,
+                (None, quote) => format!("holds {}", quote.as_deref().unwrap_or_default()),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn places_tests_and_quotes_are_checkable() {
+        let cases: &[(&str, &[&str])] = &[
+            ("see src/auth.rs:12 and `src/b.rs:3-9`.", &["src/auth.rs:12", "src/b.rs:3-9"]),
+            ("(main.py:7:14)", &["main.py:7"]),
+            ("src/a.rs#L12-L15", &["src/a.rs:12-15"]),
+            ("src/a.rs:15-12", &["src/a.rs:12-15"]),
+            (
+                "tests/AuthTest.php@returns_401 (passed in verify output)",
+                &["tests/AuthTest.php holds returns_401"],
+            ),
+            ("it sends \"WWW-Authenticate: Bearer\" now", &["holds WWW-Authenticate: Bearer"]),
+            ("“Grüße, Welt” stands there", &["holds Grüße, Welt"]),
+            ("src/a.rs:0", &["src/a.rs:0"]),
+        ];
+        for (evidence, expected) in cases {
+            assert_eq!(shown(evidence), *expected, "{evidence}");
+        }
+    }
+
+    #[test]
+    fn what_only_looks_like_a_citation_is_none() {
+        for evidence in [
+            "at 12:30 the server on localhost:8080 answered",
+            "http://127.0.0.1:8080 and 127.0.0.1:80 and example.com:443",
+            "a ratio of 3:1, Note: fine",
+            "no `unwrap` is left; mail a@b.c",
+            "an open \"quote",
+            "src/a.rs:99999999999999999999",
+            "\"a\"",
+        ] {
+            assert_eq!(shown(evidence), [""; 0], "{evidence}");
+        }
+    }
+
+    #[test]
+    fn a_flood_of_citations_is_bounded() {
+        let flood: String = (0..100_000).map(|n| format!("a.rs:{n} ")).collect();
+        assert_eq!(of("SC-1", &flood, "critic").len(), MOST);
+        assert!(of("SC-1", &"\"".repeat(100_001), "critic").is_empty());
+    }
+}

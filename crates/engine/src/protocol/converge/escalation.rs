@@ -1,0 +1,223 @@
+//! A point only a person can settle, and the question that puts up to three of them.
+//!
+//! Reading an escalation from a critic's reply is `grammar`'s business; here is what it says and how it
+//! is shown.
+
+use std::fmt::Write as _;
+
+use serde::{Deserialize, Serialize};
+
+/// At most so many escalations are put in one question.
+pub const MOST_PER_QUESTION: usize = 3;
+
+/// The last way out of every escalation, where the critic did not word it itself.
+pub const SKIP: &str = "Skip — keep current state, mark as [DEFERRED]";
+
+/// The only grounds on which a critic may ask a person.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trigger {
+    MultipleValidApproaches,
+    SubjectiveJudgment,
+    ScopeBoundary,
+    PrincipleConflict,
+    MissingInformation,
+}
+
+/// How each trigger may be worded, in lower case with single spaces.
+const WORDINGS: [(Trigger, &[&str]); 5] = [
+    (
+        Trigger::MultipleValidApproaches,
+        &["multiple valid approach", "multiple valid solution", "multiple valid option"],
+    ),
+    (Trigger::SubjectiveJudgment, &["subjective judgment", "subjective judgement", "subjective decision"]),
+    (Trigger::ScopeBoundary, &["scope boundary", "scope boundaries", "boundary of scope"]),
+    (
+        Trigger::PrincipleConflict,
+        &["principle conflict", "principles conflict", "conflicting principle", "conflict of principle"],
+    ),
+    (
+        Trigger::MissingInformation,
+        &["missing information", "information missing", "information is missing", "missing info"],
+    ),
+];
+
+impl Trigger {
+    pub const ALL: [Self; 5] = [
+        Self::MultipleValidApproaches,
+        Self::SubjectiveJudgment,
+        Self::ScopeBoundary,
+        Self::PrincipleConflict,
+        Self::MissingInformation,
+    ];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::MultipleValidApproaches => "multiple valid approaches",
+            Self::SubjectiveJudgment => "subjective judgment",
+            Self::ScopeBoundary => "scope boundary",
+            Self::PrincipleConflict => "principle conflict",
+            Self::MissingInformation => "missing information",
+        }
+    }
+
+    /// The trigger a sentence names first, whatever its case and hyphens.
+    pub fn named_in(text: &str) -> Option<Self> {
+        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty());
+        let folded = format!(" {} ", words.map(str::to_lowercase).collect::<Vec<_>>().join(" "));
+        WORDINGS
+            .iter()
+            .filter_map(|(trigger, wordings)| {
+                let at = wordings.iter().filter_map(|w| folded.find(&format!(" {w}"))).min()?;
+                Some((at, *trigger))
+            })
+            .min_by_key(|(at, _)| *at)
+            .map(|(_, trigger)| trigger)
+    }
+}
+
+/// One way to settle it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Choice {
+    pub label: String,
+    /// What it means; may be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub says: String,
+    pub pro: String,
+    pub con: String,
+}
+
+impl Choice {
+    /// `label — says`, or the label alone.
+    pub fn line(&self) -> String {
+        if self.says.is_empty() { self.label.clone() } else { format!("{} — {}", self.label, self.says) }
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Escalation {
+    pub criterion: String,
+    pub question: String,
+    pub issue: String,
+    pub why: Trigger,
+    /// The critic's own words for `why`.
+    pub because: String,
+    pub options: Vec<Choice>,
+    /// The last option: leave it as it is. In the critic's words, or [`SKIP`].
+    pub skip: String,
+}
+
+impl Escalation {
+    fn write(&self, out: &mut String) {
+        let _ = writeln!(out, "[{}] {}\n", self.criterion, self.question);
+        let _ = writeln!(out, "Issue: {}\nWhy escalation: {}\n\nOptions:", self.issue, self.because);
+        for (n, option) in self.options.iter().enumerate() {
+            let _ = writeln!(out, "  {}. {}", n + 1, option.line());
+            let _ = writeln!(out, "     Pro: {}  Con: {}", option.pro, option.con);
+        }
+        let _ = writeln!(out, "  {}. {}", self.options.len() + 1, self.skip);
+    }
+}
+
+/// The escalations of one pass, as many at a time as one question holds.
+pub fn batches(escalations: &[Escalation]) -> impl Iterator<Item = &[Escalation]> {
+    escalations.chunks(MOST_PER_QUESTION)
+}
+
+/// The question that puts these escalations to a person.
+pub fn question(batch: &[Escalation]) -> String {
+    let mut out = format!("=== CRITIC ESCALATION ({}) ===\n", batch.len());
+    for (n, escalation) in batch.iter().enumerate() {
+        if n > 0 {
+            out.push('\n');
+        }
+        escalation.write(&mut out);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn escalation(criterion: &str) -> Escalation {
+        let choice = |label: &str, says: &str| Choice {
+            label: label.into(),
+            says: says.into(),
+            pro: "simple".into(),
+            con: "slow".into(),
+        };
+        Escalation {
+            criterion: criterion.into(),
+            question: "Who may delete a record?".into(),
+            issue: "The text names two roles.".into(),
+            why: Trigger::ScopeBoundary,
+            because: "Scope boundary: only the owner knows.".into(),
+            options: vec![choice("Owners", "only they"), choice("Everyone", "")],
+            skip: SKIP.into(),
+        }
+    }
+
+    #[test]
+    fn a_question_shows_its_escalations_in_the_block_format() {
+        insta::assert_snapshot!(question(&[escalation("RISK"), escalation("SAFETY")]), @"
+        === CRITIC ESCALATION (2) ===
+        [RISK] Who may delete a record?
+
+        Issue: The text names two roles.
+        Why escalation: Scope boundary: only the owner knows.
+
+        Options:
+          1. Owners — only they
+             Pro: simple  Con: slow
+          2. Everyone
+             Pro: simple  Con: slow
+          3. Skip — keep current state, mark as [DEFERRED]
+
+        [SAFETY] Who may delete a record?
+
+        Issue: The text names two roles.
+        Why escalation: Scope boundary: only the owner knows.
+
+        Options:
+          1. Owners — only they
+             Pro: simple  Con: slow
+          2. Everyone
+             Pro: simple  Con: slow
+          3. Skip — keep current state, mark as [DEFERRED]
+        ");
+    }
+
+    #[test]
+    fn at_most_three_are_put_in_one_question() {
+        let all: Vec<Escalation> = ["A", "B", "C", "D"].map(escalation).to_vec();
+        let sizes: Vec<usize> = batches(&all).map(<[_]>::len).collect();
+        assert_eq!(sizes, [3, 1]);
+    }
+
+    #[test]
+    fn each_trigger_is_found_in_a_sentence_and_nothing_else_is() {
+        for trigger in Trigger::ALL {
+            for text in [
+                trigger.name().to_owned(),
+                trigger.name().to_uppercase(),
+                trigger.name().replace(' ', "-"),
+                format!("It is a case of **{}**: nobody else knows.", trigger.name()),
+            ] {
+                assert_eq!(Trigger::named_in(&text), Some(trigger), "{text}");
+            }
+        }
+        let cases = [
+            ("Subjective judgement of taste", Some(Trigger::SubjectiveJudgment)),
+            ("two principles conflict here", Some(Trigger::PrincipleConflict)),
+            ("Scope boundary, and missing information too", Some(Trigger::ScopeBoundary)),
+            ("I cannot decide this", None),
+            ("the information is not what is missing", None),
+            ("telescope boundary", None),
+            ("", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(Trigger::named_in(text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Does a rationale hold a quantity: "M of N", a count, a measure?
+//!
+//! Digits count unless they belong to a name (`v2`, `UTF-8`) or a citation (`a.rs:12`); so do spelled
+//! numbers from two to twelve and a few larger ones. "None", "zero" and "one" by themselves are turns of
+//! speech: they count beside a total, and the total is then a quantity itself.
+
+const SPELLED: [&str; 17] = [
+    "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "dozen",
+    "twenty", "thirty", "fifty", "hundred", "thousand",
+];
+
+/// Words after which "one" is a count.
+const COUNTING: [&str; 5] = ["exactly", "only", "just", "least", "most"];
+
+pub(super) fn has_quantity(text: &str) -> bool {
+    has_digits(text) || has_spelled(text)
+}
+
+fn has_digits(text: &str) -> bool {
+    // The two characters before the one looked at.
+    let mut before: [char; 2] = [' ', ' '];
+    let mut in_token = false;
+    for c in text.chars() {
+        if c.is_numeric() && !in_token {
+            let [second, first] = before;
+            let named = is_name(first)
+                || (first == '-' && is_name(second))
+                || (first == ':' && !second.is_whitespace() && !second.is_numeric());
+            if !named {
+                return true;
+            }
+            in_token = true;
+        } else if !(c.is_numeric() || matches!(c, '.' | ',' | '-' | ':')) {
+            in_token = false;
+        }
+        before = [before[1], c];
+    }
+    false
+}
+
+/// Only letters of names like `v2`: a language without spaces puts its digits right after its words.
+const fn is_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+fn has_spelled(text: &str) -> bool {
+    let mut last = "";
+    for word in text.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()) {
+        if SPELLED.iter().any(|spelled| word.eq_ignore_ascii_case(spelled)) {
+            return true;
+        }
+        if word.eq_ignore_ascii_case("one") && COUNTING.iter().any(|c| last.eq_ignore_ascii_case(c)) {
+            return true;
+        }
+        last = word;
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_quantity;
+
+    #[test]
+    fn counts_and_measures_are_quantities() {
+        for text in [
+            "5 of 5 requirements have a threshold",
+            "12/12 confirmed",
+            "100% of the branches",
+            "p95 is below 30 ms",
+            "0 of 14 lines apply",
+            "0 occurrences in the file",
+            "none of the seven callers",
+            "exactly one caller, which was read",
+            "at least one per section",
+            "Two callers.",
+            "(3)",
+            "~3x",
+            "共检查3处",
+            "٣ من ٥",
+            "½ of the text",
+            "ratio 3:1",
+            "see a.rs:12, where 4 branches are handled",
+            "a dozen inputs",
+        ] {
+            assert!(has_quantity(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn names_citations_and_turns_of_speech_are_not() {
+        for text in [
+            "",
+            "none",
+            "zero issues",
+            "compliant",
+            "no one could object",
+            "one sees that it holds",
+            "one of the better texts",
+            "handled as UTF-8 by v2 of the parser",
+            "see src/a.rs:12",
+            "see src/a.rs:12-15",
+            "see `draft:4`",
+            "sha256 is used, as in ISO-8601",
+            "someone, often, weight, tenant",
+            "all present, fully covered",
+        ] {
+            assert!(!has_quantity(text), "{text}");
+        }
+    }
+}

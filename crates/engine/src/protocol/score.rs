@@ -1,0 +1,3 @@
+//! `score`: a critic deducts points by a rubric, the engine adds them up, at most three times.
+
+pub mod reply;

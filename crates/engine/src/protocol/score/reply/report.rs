@@ -1,0 +1,436 @@
+//! The Markdown report: `**Score:** 84/100`, `## Score Breakdown`, deductions as bullets or table rows.
+//!
+//! Code fences and quoted lines are passed over: what the artifact says about itself counts for nothing.
+//! Where there is a breakdown only its deductions count, since reports repeat them beside each issue.
+
+mod amounts;
+mod score_line;
+
+use amounts::Points;
+use score_line::ScoreLine;
+
+use super::{Claim, Said, place, shorten};
+use crate::deduction::{Amount, Gravity, words};
+
+/// A fence around the whole reply is dropped.
+pub(super) fn unfenced(body: &str) -> &str {
+    let Some((first, rest)) = body.split_once('\n') else { return body };
+    let Some(inner) = rest.trim_end().strip_suffix("```") else { return body };
+    let opens = first.trim_start().starts_with("```");
+    let other = inner.lines().any(|line| line.trim_start().starts_with("```"));
+    if opens && !other { inner } else { body }
+}
+
+/// Reads a report. `table`: the rubric has rows, so that a point without a number is no deduction.
+pub(super) fn read(text: &str, table: bool) -> Said {
+    let mut reader = Reader { table, ..Reader::default() };
+    let mut fence: Option<char> = None;
+    for line in text.lines() {
+        let trimmed = line.trim_start();
+        let mark = ['`', '~'].into_iter().find(|c| trimmed.starts_with(&String::from_iter([*c; 3])));
+        match (fence, mark) {
+            (None, Some(mark)) => fence = Some(mark),
+            (Some(open), Some(mark)) if open == mark => fence = None,
+            (Some(_), _) => {}
+            (None, None) => reader.line(line),
+        }
+    }
+    reader.said()
+}
+
+#[derive(Default)]
+struct Reader {
+    table: bool,
+    said: Said,
+    /// The heading above: a category, perhaps.
+    heading: Option<String>,
+    section: Section,
+    breakdown: bool,
+    /// Claims with the section they stand in.
+    claims: Vec<(Section, Claim)>,
+    /// Bullets without a number of points.
+    bullets: Vec<Claim>,
+    /// What lines that belong to a bullet are added to.
+    open: Open,
+    columns: Option<Columns>,
+    /// Points outside of the places where deductions stand.
+    loose: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+enum Section {
+    #[default]
+    Body,
+    Breakdown,
+    Notes,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+enum Open {
+    #[default]
+    Nothing,
+    Claim,
+    Bullet,
+}
+
+impl Reader {
+    fn line(&mut self, line: &str) {
+        let trimmed = line.trim();
+        if let Some(quote) = trimmed.strip_prefix('>') {
+            self.quote(quote.trim());
+            return;
+        }
+        if trimmed.is_empty() {
+            self.open = Open::Nothing;
+            self.columns = None;
+            return;
+        }
+        match score_line::read(trimmed) {
+            Some(ScoreLine::Score(score)) => {
+                self.said.scores.push(score);
+                self.open = Open::Nothing;
+                return;
+            }
+            Some(ScoreLine::Projected) => {
+                self.said.notes.push(shorten(trimmed, 300));
+                return;
+            }
+            Some(ScoreLine::OtherScale) => {
+                self.said.deviations.push(format!("not a score out of 100: {}", shorten(trimmed, 100)));
+                return;
+            }
+            Some(ScoreLine::Sum) => {
+                self.open = Open::Nothing;
+                return;
+            }
+            None => {}
+        }
+        if let Some(heading) = heading(trimmed) {
+            self.head(heading);
+        } else if trimmed.starts_with('|') {
+            self.table_row(trimmed);
+        } else if let Some(text) = bullet(trimmed) {
+            let inner = line.len() - line.trim_start().len() >= 2;
+            if !(inner && self.detail(text)) {
+                self.point(text);
+            }
+        } else if self.section == Section::Breakdown || amounts::leads(trimmed) {
+            self.point(trimmed);
+        } else {
+            self.go_on(trimmed);
+        }
+    }
+
+    fn head(&mut self, heading: &str) {
+        let name = words(heading).collect::<Vec<_>>().join(" ");
+        self.open = Open::Nothing;
+        self.columns = None;
+        self.section = if name.contains("score breakdown") || name == "deductions" || name == "scoring" {
+            self.breakdown = true;
+            Section::Breakdown
+        } else if ["note", "strength", "positive", "recommendation"].iter().any(|w| name.starts_with(w)) {
+            Section::Notes
+        } else {
+            Section::Body
+        };
+        self.heading = Some(heading.to_owned());
+    }
+
+    /// A bullet, or a line of the breakdown.
+    fn point(&mut self, text: &str) {
+        self.open = Open::Nothing;
+        if score_line::is_sum(text) {
+            return;
+        }
+        let found = amounts::read(text, self.section == Section::Breakdown);
+        if found.credit {
+            self.said.deviations.push(format!("a credit is no deduction: {}", shorten(text, 100)));
+            return;
+        }
+        match found.points {
+            Some(points) => {
+                let claim = claim(&points, self.heading.as_deref());
+                self.claims.push((self.section, claim));
+                self.open = Open::Claim;
+            }
+            None if self.section == Section::Notes => self.said.notes.push(shorten(text, 2_000)),
+            None => {
+                self.loose |= found.loose;
+                if self.section == Section::Body {
+                    self.bullets.push(plain(text, self.heading.as_deref()));
+                    self.open = Open::Bullet;
+                }
+            }
+        }
+    }
+
+    fn last(&mut self) -> Option<&mut Claim> {
+        match self.open {
+            Open::Nothing => None,
+            Open::Claim => self.claims.last_mut().map(|(_, claim)| claim),
+            Open::Bullet => self.bullets.last_mut(),
+        }
+    }
+
+    /// `Fix: …`, `Where: …`, `Quote: …` under a bullet.
+    fn detail(&mut self, text: &str) -> bool {
+        let plain = text.trim_start_matches(['*', '_', '→', ' ']);
+        let Some((label, value)) = plain.split_once(':') else { return false };
+        let value = value.trim_start_matches(['*', '_', ' ']).trim();
+        let label = label.trim_matches(['*', '_', ' ']).to_ascii_lowercase();
+        let Some(claim) = self.last() else { return false };
+        match label.as_str() {
+            "fix" | "remedy" | "suggestion" | "recommendation" => claim.fix = value.to_owned(),
+            "where" | "location" | "line" | "file" => {
+                match place::read(value).or_else(|| place::within(value)) {
+                    Some(place) => claim.place = Some(place),
+                    None => claim.whereabouts = Some(value.to_owned()),
+                }
+            }
+            "quote" | "quoted" | "text" => claim.quote = Some(unquoted(value)),
+            _ => return false,
+        }
+        true
+    }
+
+    /// A quoted line under a deduction is what it quotes from the artifact.
+    fn quote(&mut self, text: &str) {
+        if let Some(claim) = self.last() {
+            let quote = claim.quote.get_or_insert_with(String::new);
+            if quote.len() < 2_000 {
+                if !quote.is_empty() {
+                    quote.push(' ');
+                }
+                quote.push_str(text);
+            }
+        }
+    }
+
+    /// A line that goes on with the bullet above.
+    fn go_on(&mut self, text: &str) {
+        if self.detail(text) {
+            return;
+        }
+        let found = amounts::read(text, false);
+        self.loose |= found.loose || found.points.is_some();
+        if let Some(claim) = self.last()
+            && claim.says.len() < 2_000
+        {
+            claim.says.push(' ');
+            claim.says.push_str(text);
+        }
+    }
+
+    fn table_row(&mut self, line: &str) {
+        let cells = cells(line);
+        if cells.iter().all(|c| !c.is_empty() && c.chars().all(|c| matches!(c, '-' | ':' | ' '))) {
+            return;
+        }
+        let Some(columns) = self.columns.take() else {
+            self.columns = Some(Columns::of(&cells));
+            // A table may have no header; then its first line is a row like any other.
+            if !cells.iter().any(|c| amounts::whole_cell(c, false).is_some()) {
+                return;
+            }
+            return self.table_row(line);
+        };
+        if let Some(claim) = columns.claim(&cells, self.heading.as_deref()) {
+            self.claims.push((self.section, claim));
+        }
+        self.columns = Some(columns);
+    }
+
+    fn said(mut self) -> Said {
+        let in_breakdown = self.claims.iter().any(|(section, _)| *section == Section::Breakdown);
+        let claims = self.claims.into_iter();
+        self.said.claims = claims
+            .filter(|(s, _)| !in_breakdown || *s == Section::Breakdown)
+            .map(|(_, claim)| claim)
+            .collect();
+        self.said.passed_over = self.loose && !in_breakdown;
+        // Without a table and without points, the bullets are what there is to fix.
+        if self.said.claims.is_empty() && !self.table {
+            self.said.claims = self.bullets;
+        }
+        self.said
+    }
+}
+
+/// `## Heading`, or a line that is bold as a whole.
+fn heading(line: &str) -> Option<&str> {
+    let hashes = line.bytes().take_while(|b| *b == b'#').count();
+    if (1..=6).contains(&hashes) && line[hashes..].starts_with(' ') {
+        return Some(line[hashes..].trim());
+    }
+    let inner = line.strip_prefix("**")?.trim_end_matches(':').strip_suffix("**")?;
+    (!inner.contains("**") && amounts::read(inner, true).points.is_none()).then_some(inner)
+}
+
+/// What follows `- `, `* `, `+ `, `• `, `1. `, `1) `.
+fn bullet(line: &str) -> Option<&str> {
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    let rest = if (1..=3).contains(&digits) {
+        line.get(digits..)?.strip_prefix(['.', ')'])?
+    } else {
+        line.strip_prefix(['-', '*', '+', '•', '–'])?
+    };
+    let rest = rest.strip_prefix([' ', '\t'])?.trim();
+    let unticked = ["[ ] ", "[x] ", "[X] "].iter().find_map(|b| rest.strip_prefix(b));
+    Some(unticked.unwrap_or(rest)).filter(|t| !t.is_empty())
+}
+
+fn claim(points: &Points<'_>, heading: Option<&str>) -> Claim {
+    let mut claim = plain(&points.rest(), heading);
+    claim.names = vec![named(points.before), named(points.after), claim.says.clone()];
+    claim.gravity = claim.names.iter().find_map(|n| leading_gravity(n));
+    claim.points = Some(points.amount);
+    claim.times = points.times;
+    claim
+}
+
+/// A bullet without points.
+fn plain(text: &str, heading: Option<&str>) -> Claim {
+    let (says, fix) = match find_ignoring_case(text, "fix:") {
+        Some(at) => (
+            text[..at].trim_end_matches(['*', '_', '→', ' ', '(']),
+            text[at + 4..].trim_matches(['*', '_', ' ']),
+        ),
+        None => text.split_once(" → ").unwrap_or((text, "")),
+    };
+    Claim {
+        names: vec![named(text)],
+        category: heading.map(str::to_owned),
+        gravity: leading_gravity(text),
+        place: place::within(text),
+        says: says.trim().to_owned(),
+        fix: fix.trim().to_owned(),
+        ..Claim::default()
+    }
+}
+
+/// The part of a text that may name a row: up to the fix.
+fn named(text: &str) -> String {
+    let text = text.split(" → ").next().unwrap_or(text);
+    let end = find_ignoring_case(text, "fix:").unwrap_or(text.len());
+    text.get(..end)
+        .unwrap_or(text)
+        .trim_matches([' ', ':', '*', '_', '—', '–', '-', '(', ')', '=', '|'])
+        .to_owned()
+}
+
+fn leading_gravity(text: &str) -> Option<Gravity> {
+    let word = text.split(|c: char| c.is_whitespace() || matches!(c, ':' | '|')).find(|w| !w.is_empty())?;
+    Gravity::parse(word)
+}
+
+fn find_ignoring_case(text: &str, what: &str) -> Option<usize> {
+    text.as_bytes().windows(what.len()).position(|w| w.eq_ignore_ascii_case(what.as_bytes()))
+}
+
+fn unquoted(text: &str) -> String {
+    text.trim().trim_matches(['"', '“', '”', '„', '`', '«', '»']).to_owned()
+}
+
+/// The cells of a table row; `\|` is a bar inside a cell.
+fn cells(line: &str) -> Vec<String> {
+    let mut cells = vec![String::new()];
+    let mut escaped = false;
+    for c in line.chars() {
+        match (c, escaped, cells.last_mut()) {
+            ('|', false, _) => cells.push(String::new()),
+            ('\\', false, _) => {
+                escaped = true;
+                continue;
+            }
+            (c, _, Some(cell)) => {
+                if escaped && c != '|' {
+                    cell.push('\\');
+                }
+                cell.push(c);
+            }
+            _ => {}
+        }
+        escaped = false;
+    }
+    if cells.len() > 1 && cells.last().is_some_and(|c| c.trim().is_empty()) {
+        cells.pop();
+    }
+    if cells.len() > 1 {
+        cells.remove(0);
+    }
+    cells.into_iter().map(|c| c.trim().trim_matches(['*', '_']).trim().to_owned()).collect()
+}
+
+/// Which column of a table says what.
+#[derive(Default)]
+struct Columns {
+    points: Option<usize>,
+    /// The header says that its numbers are taken off, so that they need no minus sign.
+    deducted: bool,
+    row: Option<usize>,
+    category: Option<usize>,
+    times: Option<usize>,
+    place: Option<usize>,
+    fix: Option<usize>,
+    quote: Option<usize>,
+}
+
+impl Columns {
+    fn of(header: &[String]) -> Self {
+        let column = |names: &[&str]| {
+            header.iter().position(|cell| {
+                let cell = cell.to_lowercase();
+                names.iter().any(|name| cell.starts_with(name))
+            })
+        };
+        let deducted = column(&["deduct", "penalty", "points off", "subtract"]);
+        Self {
+            points: deducted.or_else(|| column(&["points"])),
+            deducted: deducted.is_some(),
+            row: column(&["row", "id"]).or_else(|| column(&["issue", "problem", "finding", "item", "rule"])),
+            category: column(&["category", "area", "tier"]),
+            times: column(&["times", "count", "instances", "occurrences", "how often"]),
+            place: column(&["where", "location", "line", "file", "place"]),
+            fix: column(&["fix", "remedy", "suggest"]),
+            quote: column(&["quote"]),
+        }
+    }
+
+    fn claim(&self, cells: &[String], heading: Option<&str>) -> Option<Claim> {
+        let cell =
+            |at: Option<usize>| at.and_then(|at| cells.get(at)).map(String::as_str).filter(|c| !c.is_empty());
+        let (at, amount, times) = match self.points {
+            Some(at) => amounts::whole_cell(cells.get(at)?, self.deducted).map(|(a, t)| (at, a, t))?,
+            None => cells
+                .iter()
+                .enumerate()
+                .find_map(|(at, c)| amounts::whole_cell(c, false).map(|(a, t)| (at, a, t)))?,
+        };
+        let others =
+            cells.iter().enumerate().filter(|(n, c)| *n != at && !c.is_empty()).map(|(_, c)| c.as_str());
+        let first = cell(self.row).or_else(|| others.clone().next())?;
+        if score_line::is_sum_label(first) {
+            return None;
+        }
+        let stated = cell(self.times).and_then(|c| c.trim_start_matches(['×', 'x']).trim().parse().ok());
+        let whole = others.collect::<Vec<_>>().join(" — ");
+        Some(Claim {
+            names: vec![first.to_owned(), whole.clone()],
+            category: cell(self.category).or(heading).map(str::to_owned),
+            gravity: leading_gravity(first).or_else(|| cells.iter().find_map(|c| Gravity::parse(c))),
+            points: Some(amount),
+            times: stated.or(times),
+            place: cell(self.place).and_then(place::read).or_else(|| place::within(&whole)),
+            whereabouts: cell(self.place).map(str::to_owned),
+            quote: cell(self.quote).map(unquoted),
+            says: if self.row.is_some() { first.to_owned() } else { whole },
+            fix: cell(self.fix).unwrap_or_default().to_owned(),
+            ..Claim::default()
+        })
+    }
+}
+
+/// Where an amount is zero nothing is deducted.
+fn above_zero(amount: Amount) -> Option<Amount> {
+    Some(amount.abs()).filter(|a| *a > Amount::ZERO)
+}

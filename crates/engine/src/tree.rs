@@ -1,0 +1,164 @@
+//! A worker's folder as the engine knows it: what changed against what the run began with. The folder
+//! itself, and how it is copied, restored and accepted, is the runtime's.
+
+use serde::{Deserialize, Serialize};
+
+use crate::digest::Digest;
+
+/// What a run's folder is made from. Frozen with the plan.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct WorkspacePlan {
+    /// Absolute path of the user's project.
+    pub project: String,
+    /// Paths of the project that are linked into the folder although they are ignored.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub link: Vec<String>,
+    /// As `link`, copied.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub copy: Vec<String>,
+    /// A command that makes the folder ready.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub setup: Option<String>,
+}
+
+/// A folder at one moment.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Tree {
+    /// Digest of its manifest, a text that is stored under this name: what a verdict is bound to.
+    pub digest: Digest,
+    /// The unified diff against the beginning, as a text.
+    pub diff: Digest,
+    /// Every entry that differs from the beginning, by path.
+    pub changes: Vec<Change>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Change {
+    pub path: String,
+    pub kind: ChangeKind,
+    /// Unix permission bits, with the file type for links.
+    pub mode: u32,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub binary: bool,
+    pub bytes: u64,
+    pub lines: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<Digest>,
+    /// Its content now. The text comes with the look, unless it is binary.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<Digest>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangeKind {
+    Added,
+    Modified,
+    Deleted,
+}
+
+/// A look at the run's folder.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Look {
+    /// None: the folder as it is now. Otherwise files of this earlier state are read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<Digest>,
+    /// Files to read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<String>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Looked {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<Tree>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<FileSeen>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct FileSeen {
+    pub path: String,
+    pub what: FileContent,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FileContent {
+    Text(Digest),
+    /// It exists and is no text, or too large to be read.
+    Opaque,
+    Missing,
+}
+
+/// A command the engine has run in the folder: verify commands, the folder's `setup`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Verify {
+    /// A line for `sh -c`.
+    pub command: String,
+    /// The state the folder is in before each run; what a run changed is put back.
+    pub tree: Digest,
+    /// How often; the first failure ends it.
+    pub runs: u32,
+    pub timeout_ms: u64,
+}
+
+/// What came of a command.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Verified {
+    pub runs: Vec<OneRun>,
+    /// Entries that running it changed; they were put back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<String>,
+}
+
+impl Verified {
+    pub fn is_green(&self) -> bool {
+        !self.runs.is_empty() && self.runs.iter().all(|r| r.end == RunEnd::Code(0))
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct OneRun {
+    pub end: RunEnd,
+    /// The end of what it printed.
+    pub output: Digest,
+    pub took_ms: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunEnd {
+    Code(i32),
+    Signal(i32),
+    TimedOut,
+}
+
+impl std::fmt::Display for RunEnd {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Code(code) => write!(f, "exit code {code}"),
+            Self::Signal(signal) => write!(f, "signal {signal}"),
+            Self::TimedOut => f.write_str("timed out"),
+        }
+    }
+}
+
+/// Brings an approved tree to the user.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Accept {
+    /// Exactly the tree that was judged.
+    pub tree: Digest,
+    pub how: Acceptance,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Acceptance {
+    /// Into the checkout, as unstaged changes.
+    #[default]
+    Checkout,
+    /// One commit on a new branch; the checkout, its index and HEAD stay as they are. Without a name the
+    /// branch is `gadfly/RUN`.
+    Commit { branch: Option<String>, message: String },
+}

@@ -1,0 +1,274 @@
+//! Carries one tree's changes into the user's checkout, or takes them back: both are the same act.
+//!
+//! Every path is looked at before the first is written, and must be exactly what the one tree says or
+//! already what the other says; so a crash in the middle is repaired by doing it again. If anything fails
+//! half-way, what this call wrote is taken back. The user's index, HEAD and stash are not touched: only files.
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::path::Path;
+
+use gadfly_engine::Digest;
+
+use super::blobs::Facts;
+use super::checkout::{Checkout, Found};
+use super::error::WorkspaceError;
+use super::store::{Difference, EXECUTABLE_MODE, LINK_MODE, Side, Store};
+
+/// What was changed in the checkout, sorted by path.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Accepted {
+    pub paths: Vec<String>,
+}
+
+/// What one path must be before, and will be after.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Step {
+    path: String,
+    from: Option<State>,
+    to: Option<State>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct State {
+    mode: u32,
+    oid: String,
+    digest: Digest,
+    bytes: u64,
+}
+
+/// Why a write was not made.
+#[derive(Debug)]
+enum Stopped {
+    Conflict(Vec<String>),
+    Failed { path: String, source: io::Error },
+}
+
+/// Whether the checkout is looked at before it is written to. Only a test may look away.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Care {
+    Looking,
+    #[cfg(test)]
+    Blind,
+}
+
+impl Store {
+    /// Makes the checkout go from one tree to the other, where they differ.
+    pub async fn apply(&self, from: &str, to: &str, project: &Path) -> Result<Accepted, WorkspaceError> {
+        let steps = self.steps(from, to).await?;
+        let checking = (project.to_owned(), steps.clone());
+        let conflicts = blocking(move || check(&checking.0, &checking.1)).await.map_err(|s| error(s, project))?;
+        if !conflicts.is_empty() {
+            return Err(WorkspaceError::Conflict { paths: conflicts });
+        }
+        let mut done = Vec::new();
+        if let Err(stopped) = self.carry_out(project, in_order(&steps), &mut done).await {
+            let back: Vec<Step> = done
+                .into_iter()
+                .map(|Step { path, from, to }| Step { path, from: to, to: from })
+                .collect();
+            // If even this fails the first reason is still the one to tell, and doing it again repairs all.
+            let _ = self.carry_out(project, in_order(&back), &mut Vec::new()).await;
+            return Err(stopped);
+        }
+        Ok(Accepted { paths: steps.into_iter().map(|s| s.path).collect() })
+    }
+
+    async fn steps(&self, from: &str, to: &str) -> Result<Vec<Step>, WorkspaceError> {
+        let differences = self.between(from, to).await?;
+        let sides = differences.iter().flat_map(|d| d.from.iter().chain(&d.to));
+        let facts = self.facts(sides.map(|s| s.oid.as_str())).await?;
+        Ok(differences.into_iter().map(|d| step(d, &facts)).collect())
+    }
+
+    async fn carry_out(
+        &self,
+        project: &Path,
+        steps: Vec<Step>,
+        done: &mut Vec<Step>,
+    ) -> Result<(), WorkspaceError> {
+        let wanted: Vec<&str> =
+            steps.iter().filter_map(|s| s.to.as_ref()).map(|to| to.oid.as_str()).collect();
+        let groups = self.groups(&wanted).await?;
+        let leaving = leaving(&steps);
+        let mut rest = steps.as_slice();
+        for group in groups.iter().map(Vec::as_slice).chain([&[][..]]) {
+            // The steps of one group: its writes, and the removals between and behind them.
+            let mut room = group.len();
+            let writes = |s: &&Step| s.to.is_none() || room.checked_sub(1).map(|r| room = r).is_some();
+            let now: Vec<Step> = rest.iter().take_while(writes).cloned().collect();
+            rest = rest.get(now.len()..).unwrap_or_default();
+            let contents = if group.is_empty() { Vec::new() } else { self.contents(group).await? };
+            let (project, leaving) = (project.to_owned(), leaving.clone());
+            let root = project.clone();
+            let (result, finished) = blocking(move || {
+                let mut finished = Vec::new();
+                let result = perform(&project, &now, contents, &leaving, Care::Looking, &mut finished);
+                (result, finished)
+            })
+            .await;
+            done.extend(finished);
+            result.map_err(|s| error(s, &root))?;
+        }
+        Ok(())
+    }
+}
+
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(value) => value,
+        Err(stopped) => std::panic::resume_unwind(stopped.into_panic()),
+    }
+}
+
+fn error(stopped: Stopped, project: &Path) -> WorkspaceError {
+    match stopped {
+        Stopped::Conflict(paths) => WorkspaceError::Conflict { paths },
+        Stopped::Failed { path, source } => {
+            WorkspaceError::Io { doing: "written", path: project.join(path), source }
+        }
+    }
+}
+
+fn step(difference: Difference, facts: &HashMap<String, Facts>) -> Step {
+    let state = |side: Option<Side>| {
+        let Side { mode, oid } = side?;
+        let facts = facts.get(&oid)?;
+        Some(State { mode, oid, digest: facts.digest, bytes: facts.bytes })
+    };
+    Step { path: difference.path, from: state(difference.from), to: state(difference.to) }
+}
+
+/// What stands in the way goes first, then everything is written, then the rest goes: if the machine stops in
+/// between, as much as possible is there.
+fn in_order(steps: &[Step]) -> Vec<Step> {
+    let written: HashSet<&str> = steps.iter().filter(|s| s.to.is_some()).map(|s| s.path.as_str()).collect();
+    let mut needed: HashSet<&str> = HashSet::new();
+    for path in &written {
+        needed.extend(parents(path));
+    }
+    let in_the_way =
+        |s: &&Step| needed.contains(s.path.as_str()) || parents(&s.path).any(|p| written.contains(p));
+    let (first, rest): (Vec<&Step>, Vec<&Step>) =
+        steps.iter().partition(|s| s.to.is_none() && in_the_way(s));
+    let (last, writes): (Vec<&Step>, Vec<&Step>) = rest.into_iter().partition(|s| s.to.is_none());
+    first.into_iter().chain(writes).chain(last).cloned().collect()
+}
+
+fn leaving(steps: &[Step]) -> HashSet<String> {
+    steps.iter().filter(|s| s.to.is_none()).map(|s| s.path.clone()).collect()
+}
+
+fn parents(path: &str) -> impl Iterator<Item = &str> {
+    path.match_indices('/').map(|(at, _)| &path[..at])
+}
+
+/// The paths that are neither what they were nor what they shall be.
+fn check(root: &Path, steps: &[Step]) -> Result<Vec<String>, Stopped> {
+    let checkout = open(root)?;
+    let leaving = leaving(steps);
+    let mut conflicts = Vec::new();
+    for step in steps {
+        if !fits(&checkout, step, &leaving)? {
+            conflicts.push(step.path.clone());
+        }
+    }
+    Ok(conflicts)
+}
+
+fn open(root: &Path) -> Result<Checkout, Stopped> {
+    Checkout::open(root).map_err(|source| Stopped::Failed { path: String::new(), source })
+}
+
+fn fits(checkout: &Checkout, step: &Step, leaving: &HashSet<String>) -> Result<bool, Stopped> {
+    let failed = |source| Stopped::Failed { path: step.path.clone(), source };
+    let found = checkout.look(&step.path).map_err(failed)?;
+    let is = |state: &Option<State>| is_as(checkout, &step.path, &found, state.as_ref()).map_err(failed);
+    if is(&step.to)? {
+        return Ok(true);
+    }
+    if !is(&step.from)? {
+        return Ok(false);
+    }
+    match found {
+        // Something is to be written where a folder is: it must hold nothing that stays.
+        Found::Folder => checkout.holds_only(&step.path, |path| leaving.contains(path)).map_err(failed),
+        // What blocks the way must be one of ours to remove.
+        Found::Blocked => {
+            for parent in parents(&step.path) {
+                match checkout.look(parent).map_err(failed)? {
+                    Found::Folder => {}
+                    Found::Nothing => break,
+                    _ => return Ok(leaving.contains(parent)),
+                }
+            }
+            Ok(true)
+        }
+        _ => Ok(true),
+    }
+}
+
+/// What is found is what the tree says. A folder is no entry of a tree: there is nothing at its path.
+fn is_as(checkout: &Checkout, path: &str, found: &Found, state: Option<&State>) -> io::Result<bool> {
+    let Some(state) = state else {
+        return Ok(matches!(found, Found::Nothing | Found::Blocked | Found::Folder));
+    };
+    match found {
+        Found::Link(target) => Ok(state.mode == LINK_MODE && Digest::of(target) == state.digest),
+        Found::File { permissions, bytes } => {
+            if state.mode == LINK_MODE
+                || *bytes != state.bytes
+                || Found::is_executable(*permissions) != (state.mode == EXECUTABLE_MODE)
+            {
+                return Ok(false);
+            }
+            Ok(checkout.read(path, state.bytes)?.is_some_and(|content| Digest::of(&content) == state.digest))
+        }
+        _ => Ok(false),
+    }
+}
+
+/// Performs steps in the order given; `contents` belong to those that write, in the same order.
+fn perform(
+    root: &Path,
+    steps: &[Step],
+    contents: Vec<Vec<u8>>,
+    leaving: &HashSet<String>,
+    care: Care,
+    finished: &mut Vec<Step>,
+) -> Result<(), Stopped> {
+    let mut checkout = open(root)?;
+    let mut contents = contents.into_iter();
+    for step in steps {
+        let failed = |source| Stopped::Failed { path: step.path.clone(), source };
+        let content = step.to.as_ref().and_then(|_| contents.next());
+        // Somebody may have saved the file since all of them were checked.
+        if care == Care::Looking && !fits(&checkout, step, leaving)? {
+            let _ = checkout.sync();
+            return Err(Stopped::Conflict(vec![step.path.clone()]));
+        }
+        let found = checkout.look(&step.path).map_err(failed)?;
+        if care == Care::Looking && is_as(&checkout, &step.path, &found, step.to.as_ref()).map_err(failed)? {
+            continue;
+        }
+        match (&step.to, content) {
+            (Some(to), Some(bytes)) => {
+                if found == Found::Folder {
+                    checkout.remove_empty(&step.path).map_err(failed)?;
+                }
+                if to.mode == LINK_MODE {
+                    checkout.put_link(&step.path, &bytes).map_err(failed)?;
+                } else {
+                    let executable = to.mode == EXECUTABLE_MODE;
+                    checkout.put_file(&step.path, &bytes, executable).map_err(failed)?;
+                }
+            }
+            _ => checkout.remove(&step.path).map_err(failed)?,
+        }
+        finished.push(step.clone());
+    }
+    checkout.sync().map_err(|source| Stopped::Failed { path: String::new(), source })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,277 @@
+//! Files below a folder that others may change at the same time, reached without ever following a link.
+//!
+//! Every step of a path is opened by itself and must be a real folder; so a link that appears in the middle
+//! of a path leads nowhere. It does not decide what may be written: see `apply`.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::path::Path;
+
+use rustix::fs::{
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, fchmod, fsync, mkdirat, openat, readlinkat, renameat,
+    statat, symlinkat, unlinkat,
+};
+use rustix::io::Errno;
+
+/// How deep a folder is looked into that must become empty; deeper is somebody else's.
+const DEEPEST: usize = 200;
+
+pub(super) struct Checkout {
+    root: OwnedFd,
+    /// Folders whose entries changed and are not on disk yet.
+    unsynced: BTreeSet<String>,
+}
+
+/// What stands at a path.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Found {
+    Nothing,
+    /// Something that is no folder stands where a folder of the path should be.
+    Blocked,
+    Folder,
+    File { permissions: u32, bytes: u64 },
+    Link(Vec<u8>),
+    /// A pipe, a device, a socket.
+    Other,
+}
+
+impl Found {
+    pub const fn is_executable(permissions: u32) -> bool {
+        permissions & 0o100 != 0
+    }
+}
+
+impl Checkout {
+    pub fn open(root: &Path) -> io::Result<Self> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Ok(Self { root: openat(CWD, root, flags, Mode::empty())?, unsynced: BTreeSet::new() })
+    }
+
+    pub fn look(&self, path: &str) -> io::Result<Found> {
+        let (parent, name) = match self.parent(path) {
+            Ok(found) => found,
+            Err(Errno::NOENT) => return Ok(Found::Nothing),
+            Err(Errno::LOOP | Errno::NOTDIR) => return Ok(Found::Blocked),
+            Err(other) => return Err(other.into()),
+        };
+        look_at(&parent, name)
+    }
+
+    /// The bytes of a regular file of about this size; none if it is something else by now.
+    pub fn read(&self, path: &str, bytes: u64) -> io::Result<Option<Vec<u8>>> {
+        let (parent, name) = self.parent(path)?;
+        // A pipe must not be waited for: it may have come since the look.
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        let file = match openat(&parent, name, flags, Mode::empty()) {
+            Ok(fd) => File::from(fd),
+            Err(Errno::NOENT | Errno::LOOP | Errno::NXIO) => return Ok(None),
+            Err(other) => return Err(other.into()),
+        };
+        if !file.metadata()?.is_file() {
+            return Ok(None);
+        }
+        let mut content = Vec::new();
+        file.take(bytes.saturating_add(1)).read_to_end(&mut content)?;
+        Ok(Some(content))
+    }
+
+    /// A new file takes the path's place in one step. Missing folders are made.
+    pub fn put_file(&mut self, path: &str, bytes: &[u8], executable: bool) -> io::Result<()> {
+        let (parent, name) = self.make_parent(path)?;
+        let before = look_at(&parent, name)?;
+        let temp = temporary()?;
+        let mode = if executable { 0o777 } else { 0o666 };
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mut file = File::from(openat(&parent, temp.as_str(), flags, Mode::from_raw_mode(mode))?);
+        let result = (|| {
+            file.write_all(bytes)?;
+            if let Found::File { permissions, .. } = before {
+                fchmod(file.as_fd(), Mode::from_raw_mode(with_execution(permissions, executable)))?;
+            }
+            file.sync_all()?;
+            Ok(renameat(&parent, temp.as_str(), &parent, name)?)
+        })();
+        self.placed(path, &parent, &temp, result)
+    }
+
+    pub fn put_link(&mut self, path: &str, target: &[u8]) -> io::Result<()> {
+        let (parent, name) = self.make_parent(path)?;
+        let temp = temporary()?;
+        let result = symlinkat(target, &parent, temp.as_str())
+            .and_then(|()| renameat(&parent, temp.as_str(), &parent, name))
+            .map_err(io::Error::from);
+        self.placed(path, &parent, &temp, result)
+    }
+
+    fn placed(&mut self, path: &str, parent: &OwnedFd, temp: &str, result: io::Result<()>) -> io::Result<()> {
+        if result.is_err() {
+            let _ = unlinkat(parent, temp, AtFlags::empty());
+        }
+        self.unsynced.insert(folder_of(path).to_owned());
+        result
+    }
+
+    /// Removes a file or link, and every folder above that is empty now.
+    pub fn remove(&mut self, path: &str) -> io::Result<()> {
+        let (parent, name) = self.parent(path)?;
+        unlinkat(&parent, name, AtFlags::empty())?;
+        let mut folder = folder_of(path);
+        while !folder.is_empty() {
+            let Ok((above, name)) = self.parent(folder) else { break };
+            if unlinkat(&above, name, AtFlags::REMOVEDIR).is_err() {
+                break;
+            }
+            folder = folder_of(folder);
+        }
+        self.unsynced.insert(folder.to_owned());
+        Ok(())
+    }
+
+    /// Every file and link below a folder is in `allowed`; nothing else is there.
+    pub fn holds_only(&self, folder: &str, allowed: impl Fn(&str) -> bool) -> io::Result<bool> {
+        let mut waiting = vec![(folder.to_owned(), 0)];
+        while let Some((path, depth)) = waiting.pop() {
+            let (parent, name) = self.parent(&path)?;
+            let dir = open_folder(&parent, name)?;
+            for entry in Dir::read_from(&dir)? {
+                let entry = entry?;
+                let Ok(name) = entry.file_name().to_str() else { return Ok(false) };
+                if matches!(name, "." | "..") {
+                    continue;
+                }
+                let below = format!("{path}/{name}");
+                match look_at(&dir, name)? {
+                    Found::Folder if depth < DEEPEST => waiting.push((below, depth + 1)),
+                    Found::File { .. } | Found::Link(_) if allowed(&below) => {}
+                    _ => return Ok(false),
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Removes a folder that holds nothing but empty folders.
+    pub fn remove_empty(&mut self, folder: &str) -> io::Result<()> {
+        let mut folders = vec![folder.to_owned()];
+        let mut at = 0;
+        while let Some(path) = folders.get(at).cloned() {
+            let (parent, name) = self.parent(&path)?;
+            let dir = open_folder(&parent, name)?;
+            for entry in Dir::read_from(&dir)? {
+                let entry = entry?;
+                let name = entry.file_name().to_string_lossy().into_owned();
+                if !matches!(name.as_str(), "." | "..") {
+                    folders.push(format!("{path}/{name}"));
+                }
+            }
+            at += 1;
+        }
+        for path in folders.iter().rev() {
+            let (parent, name) = self.parent(path)?;
+            unlinkat(&parent, name, AtFlags::REMOVEDIR)?;
+        }
+        self.unsynced.insert(folder_of(folder).to_owned());
+        Ok(())
+    }
+
+    /// What was changed survives a loss of power.
+    pub fn sync(&mut self) -> io::Result<()> {
+        for folder in std::mem::take(&mut self.unsynced) {
+            let opened = if folder.is_empty() {
+                openat(&self.root, ".", FOLDER, Mode::empty())
+            } else {
+                self.parent(&folder).and_then(|(above, name)| open_folder(&above, name))
+            };
+            // A folder that was removed again needs no sync: the one above is in the list.
+            if let Ok(fd) = opened {
+                fsync(fd)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The folder a path is in, and its last name.
+    fn parent<'a>(&self, path: &'a str) -> Result<(OwnedFd, &'a str), Errno> {
+        self.descend(path, false)
+    }
+
+    fn make_parent<'a>(&mut self, path: &'a str) -> io::Result<(OwnedFd, &'a str)> {
+        let mut above = folder_of(path);
+        // Made folders are entries too.
+        while !above.is_empty() && self.look(above)? == Found::Nothing {
+            above = folder_of(above);
+            self.unsynced.insert(above.to_owned());
+        }
+        Ok(self.descend(path, true)?)
+    }
+
+    fn descend<'a>(&self, path: &'a str, make: bool) -> Result<(OwnedFd, &'a str), Errno> {
+        let mut at = openat(&self.root, ".", FOLDER, Mode::empty())?;
+        let mut names = path.split('/').peekable();
+        while let Some(name) = names.next() {
+            // No tree of ours holds such names; this is the last line of defence before the user's files.
+            if matches!(name, "" | "." | "..") || name.eq_ignore_ascii_case(".git") {
+                return Err(Errno::INVAL);
+            }
+            if names.peek().is_none() {
+                return Ok((at, name));
+            }
+            at = match open_folder(&at, name) {
+                Err(Errno::NOENT) if make => {
+                    mkdirat(&at, name, Mode::from_raw_mode(0o777))?;
+                    open_folder(&at, name)?
+                }
+                other => other?,
+            };
+        }
+        Err(Errno::INVAL)
+    }
+}
+
+const FOLDER: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+fn open_folder(dir: &OwnedFd, name: &str) -> Result<OwnedFd, Errno> {
+    openat(dir, name, FOLDER, Mode::empty())
+}
+
+fn look_at(parent: &OwnedFd, name: &str) -> io::Result<Found> {
+    let stat: Stat = match statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => stat,
+        Err(Errno::NOENT) => return Ok(Found::Nothing),
+        Err(other) => return Err(other.into()),
+    };
+    Ok(match FileType::from_raw_mode(stat.st_mode) {
+        FileType::Directory => Found::Folder,
+        FileType::RegularFile => Found::File {
+            permissions: Mode::from_raw_mode(stat.st_mode).as_raw_mode() & 0o7777,
+            bytes: u64::try_from(stat.st_size).unwrap_or(0),
+        },
+        FileType::Symlink => Found::Link(readlinkat(parent, name, Vec::new())?.into_bytes()),
+        _ => Found::Other,
+    })
+}
+
+/// The user's own permissions stay; who may read may execute, or nobody may.
+const fn with_execution(permissions: u32, executable: bool) -> u32 {
+    if executable == Found::is_executable(permissions) {
+        permissions
+    } else if executable {
+        permissions | ((permissions & 0o444) >> 2)
+    } else {
+        permissions & !0o111
+    }
+}
+
+fn folder_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// Random and new: nobody can put something there beforehand.
+fn temporary() -> io::Result<String> {
+    let mut random = [0_u8; 8];
+    getrandom::fill(&mut random).map_err(io::Error::other)?;
+    Ok(format!(".gadfly-{:016x}", u64::from_le_bytes(random)))
+}

@@ -1,0 +1,198 @@
+//! The worker's own repository: the user's history with refs, index and stash of its own.
+//!
+//! Nothing leads from it back to the user's repository: it has no remote, and objects are shared by hard
+//! links. Its state can be kept and put back, because a worker commits, switches branches and stashes.
+//! Git is run in it only before the worker was: afterwards its configuration is the worker's.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::error::WorkspaceError;
+use super::git::{Git, Place, text, zero_ended};
+use super::objects;
+use super::repository::Repository;
+use super::store::quoted;
+use crate::os::remove_tree;
+
+/// A repository's state without its objects is small; more than this is something else, and is not kept.
+const MOST_STATE: u64 = 1 << 30;
+const MOST_FILES: usize = 200_000;
+
+/// Makes `<work>/.git` from the user's repository. The files of the tree are the caller's to put there.
+pub(super) async fn make(
+    git: &Git,
+    repository: &Repository,
+    root: &Path,
+    work: &Path,
+) -> Result<(), WorkspaceError> {
+    let format = format!("--object-format={}", repository.object_format);
+    let args = ["init", "--quiet", "--template=", &format, &text(work)?];
+    git.outside(work, &args).await?;
+    let own = work.join(".git");
+    share(repository.shared.join("objects"), own.join("objects")).await?;
+    let refs = repository.packed_refs(git, root).await?;
+    let write = |name: &str, bytes: &[u8]| {
+        let path = own.join(name);
+        fs::write(&path, bytes).map_err(WorkspaceError::io("written", &path))
+    };
+    write("packed-refs", refs.as_bytes())?;
+    if let Ok(shallow) = fs::read(repository.shared.join("shallow")) {
+        write("shallow", &shallow)?;
+    }
+    let head = match (&repository.branch, &repository.head) {
+        (Some(branch), _) => format!("ref: {branch}\n"),
+        (None, Some(commit)) => format!("{commit}\n"),
+        (None, None) => "ref: refs/heads/main\n".to_owned(),
+    };
+    write("HEAD", head.as_bytes())?;
+    let info = own.join("info");
+    fs::create_dir_all(&info).map_err(WorkspaceError::io("made", &info))?;
+    write("info/exclude", &repository.own_excludes())?;
+    let attributes = repository.shared.join("info/attributes");
+    if let Ok(attributes) = fs::read(attributes) {
+        write("info/attributes", &attributes)?;
+    }
+    let config = own.join("config");
+    let mut settings = fs::read_to_string(&config).map_err(WorkspaceError::io("read", &config))?;
+    for (key, value) in repository.harmless_settings(git, root).await? {
+        let Some((section, name)) = key.split_once('.') else { continue };
+        let result = writeln!(settings, "[{section}]\n\t{name} = {}", quoted(&value));
+        debug_assert!(result.is_ok(), "writing to a String cannot fail");
+    }
+    settings.push_str("[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n");
+    write("config", settings.as_bytes())
+}
+
+/// Gives the clone the user's index, so that `git status` there says what it says in the checkout. The files
+/// must be in place.
+pub(super) async fn copy_index(
+    git: &Git,
+    repository: &Repository,
+    root: &Path,
+    work: &Path,
+) -> Result<(), WorkspaceError> {
+    let place = Place::bare(&work.join(".git")).over(work);
+    let (mut entries, mut skipped) = (Vec::new(), Vec::new());
+    let indexed = repository.index(git, root).await?;
+    for entry in &indexed {
+        let line = format!("{:o} {} {}\t{}\0", entry.mode, entry.oid, entry.stage, entry.path);
+        entries.extend_from_slice(line.as_bytes());
+        if entry.skipped {
+            skipped.push(entry.path.as_str());
+        }
+    }
+    git.feed(&place, &["update-index", "-z", "--index-info"], entries).await?;
+    if !skipped.is_empty() {
+        git.feed(&place, &["update-index", "--skip-worktree", "-z", "--stdin"], zero_ended(skipped)).await?;
+    }
+    // So that the worker's first `git status` need not read every file. It says no if files differ.
+    git.try_feed(&place, &["update-index", "-q", "--refresh"], Vec::new(), 1 << 20).await.map(drop)
+}
+
+pub(super) async fn share(from: PathBuf, to: PathBuf) -> Result<(), WorkspaceError> {
+    let path = from.clone();
+    super::tree::off_thread(move || objects::share(&from, &to)).await.map_err(WorkspaceError::io("read", &path))
+}
+
+/// Keeps the clone's refs, index, stash and settings (not its objects) in `kept`. A clone that is too large
+/// to be one is not kept.
+pub(super) fn keep(work: &Path, kept: &Path) -> io::Result<()> {
+    let own = work.join(".git");
+    let mut copies = Vec::new();
+    let (mut bytes, mut waiting) = (0, vec![own.clone()]);
+    while let Some(dir) = waiting.pop() {
+        let entries = match fs::read_dir(&dir) {
+            Ok(entries) => entries,
+            Err(_) if dir == own => return Ok(()),
+            Err(e) => return Err(e),
+        };
+        for entry in entries {
+            let entry = entry?;
+            let (path, meta) = (entry.path(), entry.metadata()?);
+            if path == own.join("objects") || path.extension().is_some_and(|e| e == "lock") {
+                continue;
+            }
+            if meta.is_dir() {
+                waiting.push(path.clone());
+            }
+            bytes += meta.len();
+            copies.push((path, meta));
+            if bytes > MOST_STATE || copies.len() > MOST_FILES {
+                return Ok(());
+            }
+        }
+    }
+    let fresh = kept.with_extension("new");
+    remove_tree(&fresh);
+    fs::create_dir_all(&fresh)?;
+    for (path, meta) in copies {
+        let to = fresh.join(path.strip_prefix(&own).unwrap_or(&path));
+        if meta.is_dir() {
+            fs::create_dir_all(to)?;
+        } else if meta.is_file() {
+            fs::copy(path, to)?;
+        }
+    }
+    remove_tree(kept);
+    fs::rename(fresh, kept)
+}
+
+/// Puts back what [`keep`] kept. If nothing was kept, at least no lock of a dead git is left.
+pub(super) fn put_back(work: &Path, kept: &Path, store_objects: &Path) -> io::Result<()> {
+    let own = work.join(".git");
+    if !kept.is_dir() {
+        for name in ["index.lock", "HEAD.lock", "packed-refs.lock", "config.lock"] {
+            let _ = fs::remove_file(own.join(name));
+        }
+        return Ok(());
+    }
+    if !fs::symlink_metadata(&own).is_ok_and(|m| m.is_dir()) {
+        remove_tree(&own);
+        fs::create_dir(&own)?;
+    }
+    for entry in fs::read_dir(&own)? {
+        let entry = entry?;
+        if entry.file_name() != "objects" {
+            remove_tree(&entry.path());
+        }
+    }
+    if !fs::symlink_metadata(own.join("objects")).is_ok_and(|m| m.is_dir()) {
+        remove_tree(&own.join("objects"));
+        fs::create_dir(own.join("objects"))?;
+        objects::share(store_objects, &own.join("objects"))?;
+    }
+    copy_folder(kept, &own)
+}
+
+/// Copies files, folders and links, with their permissions; into folders that are there already too.
+pub(super) fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
+    let mut waiting = vec![(from.to_owned(), to.to_owned())];
+    while let Some((from, to)) = waiting.pop() {
+        fs::create_dir_all(&to)?;
+        for entry in fs::read_dir(&from)? {
+            let entry = entry?;
+            let (kind, target) = (entry.file_type()?, to.join(entry.file_name()));
+            if kind.is_dir() {
+                waiting.push((entry.path(), target));
+            } else {
+                copy_file(&entry.path(), &target)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A file or a link; anything else (a pipe, a socket) has no content to copy.
+pub(super) fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
+    let kind = fs::symlink_metadata(from)?;
+    if kind.is_symlink() {
+        let _ = fs::remove_file(to);
+        return std::os::unix::fs::symlink(fs::read_link(from)?, to);
+    }
+    if kind.is_file() {
+        fs::copy(from, to)?;
+    }
+    Ok(())
+}
