@@ -122,10 +122,10 @@ impl<'a> Checker<'a> {
             }
             return Ok(());
         }
-        if self.left == 0 {
-            return Err("its quote was not looked for: the review quotes too much to be checked".into());
-        }
         let Some(spot) = self.find_anywhere(&spellings) else {
+            if self.left == 0 {
+                return Err("its quote was not looked for: the review quotes too much to be checked".into());
+            }
             return Err(match &finding.place {
                 Some(place) => format!("the quoted text occurs neither in {} nor elsewhere", place.path),
                 None => "the quoted text does not occur in the artifact".into(),

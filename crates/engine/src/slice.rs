@@ -154,7 +154,7 @@ mod tests {
             assert!(!out.contains("[STATUS"), "{out}");
         }
         let diff = shown(text, 1, 4, SliceStyle::Diff);
-        assert!(!diff.contains("==="), "{diff}");
+        assert!(!diff.contains("+==="), "{diff}");
         assert!(diff.contains("Verdict∶"), "{diff}");
     }
 }

@@ -21,6 +21,7 @@ pub mod service;
 pub mod setup;
 pub mod team;
 pub mod trust;
+pub mod workspace;
 
 pub use driver::{DriveError, Ended, Stop, Update};
 pub use host::Host;

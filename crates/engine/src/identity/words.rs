@@ -74,9 +74,10 @@ impl Words {
         if LESS.contains(&stem) {
             self.wants.less = true;
         }
-        let weight = if lower.chars().count() >= 6 { 2 } else { 1 };
-        let meant = GROUPS.get(&stem).copied().unwrap_or_else(|| hash(&stem));
-        self.all.push((meant, weight));
+        self.all.push(match GROUPS.get(&stem) {
+            Some(meant) => (*meant, 2),
+            None => (hash(&stem), if stem.len() >= 5 { 2 } else { 1 }),
+        });
     }
 
     /// How alike two texts are, from 0 to 1000: shared weight over all weight, and over the shorter one's.

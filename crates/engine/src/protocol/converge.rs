@@ -2,6 +2,7 @@
 //!
 //! The criteria sets are `sets`, the reply grammar is `grammar`, questions to a person are `escalation`.
 
+pub mod settings;
 pub mod escalation;
 pub mod grammar;
 pub mod sets;

@@ -53,6 +53,8 @@ pub(super) struct Place {
     pub settings: Vec<(String, String)>,
     /// Lets the user's own configuration and identity in.
     pub as_user: bool,
+    /// Where new objects go, if not into the repository.
+    pub objects: Option<String>,
 }
 
 impl Place {
@@ -63,6 +65,7 @@ impl Place {
             tree: None,
             settings: Vec::new(),
             as_user: false,
+            objects: None,
         }
     }
 
@@ -179,6 +182,9 @@ impl Git {
         }
         if let Some(tree) = &place.tree {
             env.push(("GIT_WORK_TREE".to_owned(), text(tree)?));
+        }
+        if let Some(objects) = &place.objects {
+            env.push(("GIT_OBJECT_DIRECTORY".to_owned(), objects.clone()));
         }
         if !place.as_user {
             env.push(("GIT_CONFIG_GLOBAL".to_owned(), "/dev/null".to_owned()));

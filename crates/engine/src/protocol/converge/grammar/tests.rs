@@ -362,7 +362,10 @@ fn a_block_may_stand_anywhere_below_the_header_and_lacks_nothing() {
         (without("  3. Skip — keep current state, mark as [DEFERRED]\n"), "ESCALATE,PASS / N"),
         (with(&BLOCK.replace("Issue:", "**Issue:**").replace("  1. ", "1) ")), "ESCALATE,PASS / N"),
         (with(""), "NoBlock(\"COVERAGE\")"),
-        (with(&BLOCK.replace("=== CRITIC ESCALATION (1) ===\n", "")), "NoVerdict(\"COVERAGE\")"),
+        (
+            with(&BLOCK.replace("=== CRITIC ESCALATION (1) ===\n", "")),
+            "NoBlock(\"COVERAGE\") + NoVerdict(\"COVERAGE\")",
+        ),
         (without("[COVERAGE] Who owns the third part?\n"), "NamelessBlock + NoBlock(\"COVERAGE\")"),
         (without(" Who owns the third part?"), "NoQuestion(\"COVERAGE\")"),
         (without("Issue: The plan names two owners.\n"), "NoIssue(\"COVERAGE\")"),
@@ -431,7 +434,11 @@ fn findings_are_what_is_not_clean_with_what_it_cites() {
             )
         })
         .collect();
-    insta::assert_snapshot!(shown.join("\n"), @"");
+    insta::assert_snapshot!(shown.join("\n"), @r#"
+    COVERAGE Some("plan.md:4") Some("ship it") plan.md:4: the step "ship it" in plan.md:4 has no owner → name one by anna in Some("COVERAGE")
+    EDGE_CASES None None measured next month by anna in Some("EDGE_CASES")
+    ADVERSARIAL None Some("retry") `retry` never ends → cap it by anna in None
+    "#);
     let clean = parse(&reply(&[COVERAGE, EDGES, SCENARIO]), &criteria(), 1).unwrap();
     assert_eq!(clean.findings("anna"), []);
 }
@@ -439,18 +446,23 @@ fn findings_are_what_is_not_clean_with_what_it_cites() {
 #[test]
 fn all_breaches_are_named_at_once_one_line_each() {
     let text = "=== CRITIC 3 ===\n[COVERAGE] PASS\nVerdict: PASS\n[ADVERSARIAL] fire\n→ Realistic? Y\n";
-    insta::assert_snapshot!(problem(&parse(text, &criteria(), 1).unwrap_err()), @"");
+    insta::assert_snapshot!(problem(&parse(text, &criteria(), 1).unwrap_err()), @"
+    - the header has another number than this pass: write `=== CRITIC 1 ===`
+    - [COVERAGE] is a bare PASS: answer the question and say what was counted
+    - [EDGE_CASES] is not answered
+    - [ADVERSARIAL]: a realistic scenario must be a FAIL: write `Realistic? Y → FAIL + the fix`
+    ");
     let many: Vec<Breach> = (0..40).map(|n| Breach::Unanswered(format!("C{n}"))).collect();
     assert_eq!(problem(&many).lines().count(), 26);
 }
 
 #[test]
 fn huge_replies_are_bounded_and_read_once() {
-    let big = "word ".repeat(2_000_000);
+    let big = "word ".repeat(400_000);
     let parsed =
         parse(&covering(&format!("[COVERAGE] → 5 of 5 {big}\nVerdict: PASS {big}")), &criteria(), 1).unwrap();
     assert!(parsed.answers[0].rationale.chars().count() <= LONGEST);
-    let many = reply(&[&"[ELEGANCE] → 1\nVerdict: PASS\n".repeat(500_000)]);
+    let many = reply(&[&"[ELEGANCE] → 1\nVerdict: PASS\n".repeat(100_000)]);
     assert!(parse(&many, &criteria(), 1).unwrap_err().contains(&Breach::TooMany));
     let hostile = [
         "[",
@@ -466,16 +478,16 @@ fn huge_replies_are_bounded_and_read_once() {
     ];
     for token in hostile {
         let _ = parse(
-            &covering(&format!("[COVERAGE] → 5 of 5\nVerdict: PASS\n{}", token.repeat(1_000_000))),
+            &covering(&format!("[COVERAGE] → 5 of 5\nVerdict: PASS\n{}", token.repeat(200_000))),
             &criteria(),
             1,
         );
-        let _ = parse(&token.repeat(1_000_000), &criteria(), 1);
+        let _ = parse(&token.repeat(200_000), &criteria(), 1);
         let _ = parse(
             &format!(
                 "{}{}",
                 reply(&["[COVERAGE] q\nVerdict: ESCALATE\n"]),
-                format!("{BLOCK}{}", token.repeat(1_000_000))
+                format!("{BLOCK}{}", token.repeat(200_000))
             ),
             &criteria(),
             1,

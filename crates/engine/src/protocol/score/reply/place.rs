@@ -95,7 +95,7 @@ fn is_path(text: &str, with_line: bool) -> bool {
     let plain = !text.is_empty() && !text.contains(['\n', '`', '"', '<', '>', '|', '*', '?']);
     let name = text.rsplit('/').next().unwrap_or_default();
     let extension = name.rsplit_once('.').is_some_and(|(stem, ext)| {
-        !stem.is_empty() && (1..=8).contains(&ext.len()) && ext.bytes().all(|b| b.is_ascii_alphanumeric())
+        stem.len() >= 2 && (1..=8).contains(&ext.len()) && ext.bytes().all(|b| b.is_ascii_alphanumeric())
     });
     let word = text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/'));
     let lettered = text.chars().any(char::is_alphabetic);

@@ -1,0 +1,203 @@
+//! Puts what was judged on a new branch of the user's repository, without touching anything else there.
+//!
+//! HEAD, index, files and stash stay; no hook runs. Objects are added, and one ref is created that must not
+//! exist. What the workspace never held (repositories inside the project, files outside a sparse checkout)
+//! is taken over from HEAD, and files that git keeps in another form than they have on disk (line ends)
+//! are stored in that form.
+
+use std::collections::{BTreeMap, HashMap};
+
+use gadfly_agents::launcher::Exit;
+
+use super::Workspace;
+use super::error::WorkspaceError;
+use super::git::{Place, failure, text, zero_ended, zero_separated};
+use super::repository::Repository;
+use super::store::{LINK_MODE, Side, checked};
+
+/// The ref in the store that a commit waits under until the user's repository has fetched it.
+const WAITING: &str = "refs/gadfly/commit";
+
+impl Workspace {
+    /// A commit of exactly this tree on top of the commit the run began with, as a new branch. Returns its id.
+    pub async fn commit(&self, judged: &str, branch: &str, message: &str) -> Result<String, WorkspaceError> {
+        let Some(repository) = &self.facts.repository else { return Err(WorkspaceError::NotARepository) };
+        let git = &self.store.git;
+        let reference = format!("refs/heads/{branch}");
+        let users = repository.place(git, &self.facts.root).await?;
+        if branch.starts_with('-')
+            || git.line_if_any(&users, &["check-ref-format", &reference]).await?.is_none()
+        {
+            return Err(WorkspaceError::BadBranch { name: branch.to_owned() });
+        }
+        let taken = ["rev-parse", "--verify", "--quiet", &reference];
+        if git.line_if_any(&users, &taken).await?.is_some() {
+            return Err(WorkspaceError::BranchExists { name: branch.to_owned() });
+        }
+        let who = self.identity(&users).await?;
+        let tree = self.commit_tree(repository, &users, checked(judged)?).await?;
+        let mut ours = self.store.place();
+        ours.settings.extend(who.clone());
+        let mut args = vec!["commit-tree", "-F", "-"];
+        if let Some(head) = &repository.head {
+            args.extend(["-p", head]);
+        }
+        args.push(&tree);
+        let commit = git.feed(&ours, &args, message.as_bytes().to_vec()).await?;
+        let commit = String::from_utf8_lossy(&commit).trim().to_owned();
+        git.run(&ours, &["update-ref", WAITING, checked(&commit)?]).await?;
+        self.hand_over(&users, &reference, &commit, who, branch).await?;
+        Ok(commit)
+    }
+
+    /// The user's name and address, as settings; an error if git would have to guess.
+    async fn identity(&self, users: &Place) -> Result<Vec<(String, String)>, WorkspaceError> {
+        let mut place = users.clone();
+        place.as_user = true;
+        place.settings.push(("user.useConfigOnly".to_owned(), "true".to_owned()));
+        let mut settings = Vec::new();
+        for (variable, role) in [("GIT_AUTHOR_IDENT", "author"), ("GIT_COMMITTER_IDENT", "committer")] {
+            let line = self.store.git.line_if_any(&place, &["var", variable]).await?;
+            // `Name <address> time zone`
+            let parsed = line.as_deref().and_then(|l| l.rsplit_once("> ")?.0.rsplit_once(" <"));
+            let Some((name, address)) = parsed else { return Err(WorkspaceError::NoIdentity) };
+            settings.push((format!("{role}.name"), name.to_owned()));
+            settings.push((format!("{role}.email"), address.to_owned()));
+        }
+        Ok(settings)
+    }
+
+    /// The judged tree as the user's repository would keep it.
+    async fn commit_tree(
+        &self,
+        repository: &Repository,
+        users: &Place,
+        judged: &str,
+    ) -> Result<String, WorkspaceError> {
+        let mut entries: BTreeMap<String, Side> = BTreeMap::new();
+        for entry in self.store.entries(judged).await? {
+            entries.insert(entry.path, Side { mode: entry.mode, oid: entry.oid });
+        }
+        self.convert(users, judged, &mut entries).await?;
+        for (path, raw, stored) in self.kept_in_another_form()? {
+            if let Some(side) = entries.get_mut(&path).filter(|side| side.oid == raw) {
+                side.oid = stored;
+            }
+        }
+        if let Some(head) = &repository.head {
+            let unseen = self.unseen()?;
+            for entry in self.store.entries(head).await? {
+                if unseen.contains(&entry.path) {
+                    let side = Side { mode: entry.mode, oid: entry.oid };
+                    entries.entry(entry.path).or_insert(side);
+                }
+            }
+        }
+        let place = self.store.place().with_index(&self.store.index("commit"));
+        let git = &self.store.git;
+        git.run(&place, &["read-tree", "--empty"]).await?;
+        let mut lines = Vec::new();
+        for (path, Side { mode, oid }) in &entries {
+            lines.extend_from_slice(format!("{mode:o} {oid}\t{path}\0").as_bytes());
+        }
+        git.feed(&place, &["update-index", "-z", "--index-info"], lines).await?;
+        // A commit inside another repository is not an object of this one.
+        git.line(&place, &["write-tree", "--missing-ok"]).await
+    }
+
+    /// Changed files whose attributes ask for it get the form `git add` would give them. A filter is a program
+    /// and is not run; a changed file that needs one cannot be committed here.
+    async fn convert(
+        &self,
+        users: &Place,
+        judged: &str,
+        entries: &mut BTreeMap<String, Side>,
+    ) -> Result<(), WorkspaceError> {
+        let git = &self.store.git;
+        let changed: Vec<(String, Side)> = self
+            .store
+            .between(&self.facts.base, judged)
+            .await?
+            .into_iter()
+            .filter_map(|d| Some((d.path, d.to.filter(|to| to.mode != LINK_MODE)?)))
+            .collect();
+        let automatic = git.line_if_any(users, &["config", "--get", "core.autocrlf"]).await?;
+        let automatic = automatic.is_some_and(|value| matches!(value.as_str(), "true" | "input" | "1"));
+        let asked = ["check-attr", "-z", "--stdin", "filter", "text", "eol", "crlf", "ident", "working-tree-encoding"];
+        let paths = zero_ended(changed.iter().map(|(path, _)| path.as_str()));
+        let answer = zero_separated(&git.feed(users, &asked, paths).await?)?;
+        let mut converted: HashMap<&str, bool> = HashMap::new();
+        for attribute in answer.chunks_exact(3) {
+            let [path, name, value] = attribute else { continue };
+            let set = !matches!(value.as_str(), "unspecified" | "unset");
+            if set && name == "filter" {
+                let reason = format!("git keeps it through the filter `{value}`: accept without a branch and commit it yourself");
+                return Err(WorkspaceError::unusable(path, reason));
+            }
+            let fixed = name == "text" && value == "unset";
+            let entry = converted.entry(path).or_insert(automatic);
+            *entry = (*entry || set) && !fixed;
+        }
+        for (path, side) in &changed {
+            if !converted.get(path.as_str()).copied().unwrap_or(automatic) {
+                continue;
+            }
+            let bytes = self.store.contents(&[side.oid.as_str()]).await?.into_iter().next().unwrap_or_default();
+            let option = format!("--path={path}");
+            let oid = git.feed(&self.with_attributes(users)?, &["hash-object", "-w", "--stdin", &option], bytes).await?;
+            let oid = String::from_utf8_lossy(&oid).trim().to_owned();
+            if let Some(entry) = entries.get_mut(path) {
+                entry.oid = oid;
+            }
+        }
+        Ok(())
+    }
+
+    /// The user's attributes and settings, with new objects going to our store.
+    fn with_attributes(&self, users: &Place) -> Result<Place, WorkspaceError> {
+        let mut place = users.clone();
+        place.objects = Some(text(&self.store.dir.join("objects"))?);
+        Ok(place)
+    }
+
+    async fn hand_over(
+        &self,
+        users: &Place,
+        reference: &str,
+        commit: &str,
+        who: Vec<(String, String)>,
+        branch: &str,
+    ) -> Result<(), WorkspaceError> {
+        let git = &self.store.git;
+        let mut place = users.clone();
+        place.settings.extend(who);
+        for (key, value) in [("protocol.file.allow", "always"), ("fetch.writeCommitGraph", "false")] {
+            place.settings.push((key.to_owned(), value.to_owned()));
+        }
+        let from = text(&self.store.dir)?;
+        let fetch = [
+            "fetch",
+            "--quiet",
+            "--no-tags",
+            "--no-write-fetch-head",
+            "--no-auto-maintenance",
+            "--no-recurse-submodules",
+            "--no-prune",
+            &from,
+            WAITING,
+        ];
+        git.run(&place, &fetch).await?;
+        let zero = "0".repeat(commit.len());
+        // Only if there is no such ref: git checks and creates it in one step.
+        let create = ["update-ref", "-m", "gadfly: commit", reference, commit, &zero];
+        let finished = git.try_feed(&place, &create, Vec::new(), 1 << 16).await?;
+        if finished.exit == Exit::Code(0) {
+            return Ok(());
+        }
+        let exists = ["rev-parse", "--verify", "--quiet", reference];
+        if git.line_if_any(&place, &exists).await?.is_some() {
+            return Err(WorkspaceError::BranchExists { name: branch.to_owned() });
+        }
+        Err(failure(&create, &finished))
+    }
+}

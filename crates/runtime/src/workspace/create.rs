@@ -1,0 +1,242 @@
+//! Makes a workspace: takes the base from the project, then gives the worker a tree of exactly that.
+//!
+//! The facts file comes before the worker's tree is used, and its presence says that the base is whole; what
+//! an interrupted attempt left behind is cleared away.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::bring::Bring;
+use super::clone;
+use super::error::WorkspaceError;
+use super::git::{Git, text, zero_ended, zero_separated};
+use super::ignore_rules::add_rules;
+use super::repository::{Indexed, Repository, enclosing, global_excludes, rules_in};
+use super::store::Store;
+use super::tree::{Excluded, Listing, Rules, off_thread, stands};
+use super::{Created, Facts, VERSION, WORK, Workspace, clear, home_of};
+use crate::save::write_atomically;
+
+/// The index the base is taken with.
+const BASE: &str = "base";
+
+/// A project as it is found: where its tree begins, and what its repository says.
+struct Project {
+    root: PathBuf,
+    below: String,
+    repository: Option<Repository>,
+    indexed: Vec<Indexed>,
+}
+
+impl Workspace {
+    /// Makes the workspace of a run in `<run>/tree`. The project is only read.
+    pub async fn create(git: Git, project: &Path, run: &Path, bring: &Bring) -> Result<Created, WorkspaceError> {
+        let given = project;
+        let project = project.canonicalize().ok().filter(|p| p.is_dir());
+        let project = project.ok_or_else(|| WorkspaceError::NotADirectory { path: given.to_owned() })?;
+        git.present(&project).await?;
+        fs::create_dir_all(run).map_err(WorkspaceError::io("made", run))?;
+        let home = home_of(run)?;
+        let old = home.clone();
+        off_thread(move || clear(&old)).await;
+        fs::create_dir(&home).map_err(WorkspaceError::io("made", &home))?;
+
+        let bring = bring.checked()?;
+        let project = Project::find(&git, &project).await?;
+        let bring = project.from_root(&bring);
+        let store = Store::at(git.clone(), home.join("store.git"));
+        project.prepare(&store).await?;
+
+        let mut own = bring.clone();
+        if let Some(inside) = home.strip_prefix(&project.root).ok().and_then(Path::to_str) {
+            own.without.push(inside.to_owned());
+        }
+        let excluded = Excluded::new(own.all().cloned());
+        let listing = store.listing(&project.root, Rules::OfFolder, &excluded).await?;
+        let tracked = project.tracked_beside(&listing, &excluded);
+        let base = store.take(&project.root, BASE, &listing.files, &tracked).await?;
+        refuse_links_over(&own.link, &listing.files, &tracked)?;
+        let rules = project.rules(&store, &listing, &tracked).await?;
+        write(&home.join("rules"), rules.as_bytes())?;
+        write(&home.join("tracked"), &zero_ended(tracked.iter().map(String::as_str)))?;
+        write(&home.join("unseen"), &zero_ended(project.unseen(&tracked, &listing)))?;
+        write(&home.join("converted"), &project.converted(&store, &base).await?)?;
+        fs::create_dir(home.join("kept")).map_err(WorkspaceError::io("made", &home))?;
+
+        let facts = Facts {
+            version: VERSION,
+            root: project.root.clone(),
+            project: project.below.clone(),
+            repository: project.repository.clone(),
+            base,
+            bring: own,
+            left_out: listing.repositories.clone(),
+        };
+        let work = home.join("work");
+        fs::create_dir(&work).map_err(WorkspaceError::io("made", &work))?;
+        if let Some(repository) = &project.repository {
+            clone::make(&git, repository, &project.root, &work).await?;
+        }
+        let workspace = Self::over(git, home.clone(), facts, tracked);
+        let place = workspace.store.place().with_index(&workspace.store.index(WORK)).over(&work);
+        workspace.store.git.run(&place, &["read-tree", "--reset", "-u", &workspace.facts.base]).await?;
+        if let Some(repository) = &project.repository {
+            clone::copy_index(&workspace.store.git, repository, &project.root, &work).await?;
+        }
+        let (root, into) = (project.root.clone(), work.clone());
+        let missing = off_thread(move || bring.perform(&root, &into)).await?;
+        fs::create_dir_all(workspace.dir()).map_err(WorkspaceError::io("made", &work))?;
+
+        let json = serde_json::to_vec_pretty(&workspace.facts)
+            .map_err(|e| WorkspaceError::Damaged { path: home.clone(), reason: e.to_string() })?;
+        write_atomically(&home.join("workspace.json"), &json)
+            .map_err(WorkspaceError::io("written", &home.join("workspace.json")))?;
+        let begun = workspace.snapshot().await?;
+        if begun.tree != workspace.facts.base {
+            let reason = "the worker's files are not the project's; take care that nothing changes them at the same time";
+            return Err(WorkspaceError::Damaged { path: work, reason: reason.to_owned() });
+        }
+        Ok(Created { left_out: workspace.facts.left_out.clone(), workspace, missing })
+    }
+}
+
+impl Project {
+    async fn find(git: &Git, project: &Path) -> Result<Self, WorkspaceError> {
+        let plain = || Self {
+            root: project.to_owned(),
+            below: String::new(),
+            repository: None,
+            indexed: Vec::new(),
+        };
+        text(project)?;
+        let Some(root) = enclosing(project) else { return Ok(plain()) };
+        let below = text(project.strip_prefix(root).unwrap_or(Path::new("")))?;
+        let repository = Repository::read(git, root).await?;
+        let indexed = repository.index(git, root).await?;
+        // A folder below somebody's repository of other things, a home folder under version control, say, is
+        // not part of it.
+        let part_of = |path: &str| path.strip_prefix(below.as_str()).is_some_and(|p| p.starts_with('/'));
+        if !below.is_empty() && !indexed.iter().any(|e| part_of(&e.path)) {
+            return Ok(plain());
+        }
+        Ok(Self { root: root.to_owned(), below, repository: Some(repository), indexed })
+    }
+
+    /// The same paths, seen from the root of the tree.
+    fn from_root(&self, bring: &Bring) -> Bring {
+        let moved = |paths: &[String]| -> Vec<String> {
+            let below = |p: &String| if self.below.is_empty() { p.clone() } else { format!("{}/{p}", self.below) };
+            paths.iter().map(below).collect()
+        };
+        Bring { link: moved(&bring.link), copy: moved(&bring.copy), without: moved(&bring.without) }
+    }
+
+    /// The store: the user's objects, and the ignore rules that hold outside the tree.
+    async fn prepare(&self, store: &Store) -> Result<(), WorkspaceError> {
+        let format = self.repository.as_ref().map_or("sha1", |r| r.object_format.as_str());
+        store.init(format).await?;
+        let (excludes, own) = match &self.repository {
+            None => (global_excludes(&store.git, &store.place()).await?, Vec::new()),
+            Some(repository) => {
+                clone::share(repository.shared.join("objects"), store.dir.join("objects")).await?;
+                if let Ok(shallow) = fs::read(repository.shared.join("shallow")) {
+                    write(&store.dir.join("shallow"), &shallow)?;
+                }
+                let place = repository.place(&store.git, &self.root).await?;
+                (global_excludes(&store.git, &place).await?, repository.own_excludes())
+            }
+        };
+        store.configure(&excludes, &own)
+    }
+
+    /// What the user's repository tracks and the listing does not show, because it is ignored.
+    fn tracked_beside(&self, listing: &Listing, excluded: &Excluded) -> Vec<String> {
+        let listed: HashSet<&str> = listing.files.iter().map(String::as_str).collect();
+        let mut tracked: Vec<String> = self
+            .indexed
+            .iter()
+            .filter(|e| !e.is_repository() && !listed.contains(e.path.as_str()) && !excluded.contains(&e.path))
+            .filter(|e| stands(&self.root, &e.path))
+            .map(|e| e.path.clone())
+            .collect();
+        tracked.sort_unstable();
+        tracked.dedup();
+        tracked
+    }
+
+    /// Tracked, and in no tree of ours: repositories inside, files outside a sparse checkout, what is left out.
+    fn unseen<'a>(&'a self, tracked: &[String], listing: &Listing) -> Vec<&'a str> {
+        let seen: HashSet<&str> = tracked.iter().chain(&listing.files).map(String::as_str).collect();
+        let hidden = |e: &&Indexed| e.is_repository() || e.skipped || stands(&self.root, &e.path);
+        self.indexed
+            .iter()
+            .filter(|e| !seen.contains(e.path.as_str()))
+            .filter(hidden)
+            .map(|e| e.path.as_str())
+            .collect()
+    }
+
+    /// Unchanged files that the repository keeps in another form than they have on disk: three texts each,
+    /// path, content as it is, content as it is kept.
+    async fn converted(&self, store: &Store, base: &str) -> Result<Vec<u8>, WorkspaceError> {
+        let Some(repository) = &self.repository else { return Ok(Vec::new()) };
+        let place = repository.place(&store.git, &self.root).await?;
+        let raw = store.git.run(&place, &["diff-files", "--name-only", "-z", "--no-renames"]).await?;
+        let dirty: HashSet<String> = zero_separated(&raw)?.into_iter().collect();
+        let base: HashMap<String, String> =
+            store.entries(base).await?.into_iter().map(|e| (e.path, e.oid)).collect();
+        let mut list = Vec::new();
+        for entry in self.indexed.iter().filter(|e| e.stage == 0 && !dirty.contains(&e.path)) {
+            if let Some(oid) = base.get(&entry.path).filter(|oid| **oid != entry.oid) {
+                list.extend(zero_ended([entry.path.as_str(), oid, &entry.oid]));
+            }
+        }
+        Ok(list)
+    }
+
+    /// Every ignore rule that holds in the project now, as one list.
+    async fn rules(
+        &self,
+        store: &Store,
+        listing: &Listing,
+        tracked: &[String],
+    ) -> Result<String, WorkspaceError> {
+        let mut rules = String::new();
+        for name in ["info/user-exclude", "info/exclude"] {
+            add_rules(&mut rules, "", &String::from_utf8_lossy(&rules_in(&store.dir.join(name))));
+        }
+        let ignored = store.ignored(&self.root).await?;
+        // A folder that ignores itself (`*` in its own ignore file) is listed as ignored, not its ignore file.
+        let own = ignored.iter().filter(|p| p.ends_with('/')).map(|p| format!("{p}.gitignore"));
+        let mut files: Vec<String> = own.collect();
+        let named = |p: &&String| *p == ".gitignore" || p.ends_with("/.gitignore");
+        files.extend(listing.files.iter().chain(tracked).chain(&ignored).filter(named).cloned());
+        files.sort_by_key(|path| (path.matches('/').count(), path.clone()));
+        files.dedup();
+        for path in files {
+            // Git does not follow a link here either.
+            if fs::symlink_metadata(self.root.join(&path)).is_ok_and(|m| m.is_file()) {
+                let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+                add_rules(&mut rules, folder, &String::from_utf8_lossy(&rules_in(&self.root.join(&path))));
+            }
+        }
+        Ok(rules)
+    }
+}
+
+/// A link in the place of files that count would make them look deleted.
+fn refuse_links_over(links: &[String], listed: &[String], tracked: &[String]) -> Result<(), WorkspaceError> {
+    for link in links {
+        let hit = |p: &&String| p.strip_prefix(link.as_str()).is_some_and(|r| r.is_empty() || r.starts_with('/'));
+        if listed.iter().chain(tracked).any(|p| hit(&p)) {
+            let reason = "it holds files of the project, and `link` is for what git ignores: remove it there";
+            return Err(WorkspaceError::unusable(link, reason));
+        }
+    }
+    Ok(())
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), WorkspaceError> {
+    fs::write(path, bytes).map_err(WorkspaceError::io("written", path))
+}
