@@ -33,7 +33,12 @@ pub struct Call {
     pub max_output_tokens: u64,
     /// Active time left for this call; the agent's own limit may be shorter.
     pub time: Option<Duration>,
+    /// The folder a process agent works in.
     pub workdir: Option<PathBuf>,
+    /// A file whose lock every process of this call holds until all it started is gone.
+    pub lock: Option<PathBuf>,
+    /// A JSON Schema the answer should follow. Kinds that cannot be held to one leave it alone.
+    pub schema: Option<Arc<str>>,
 }
 
 /// What an agent hears and tells while a call is under way.
@@ -45,6 +50,48 @@ pub struct Link {
     pub cancel: CancellationToken,
     /// What the engine says to an agent at work. Kinds that answer in one go ignore it.
     pub told: mpsc::Receiver<String>,
+    /// Changes files in the call's folder for an agent that has no process to do it: agents touch no files.
+    pub edit: Editing,
+}
+
+/// A change to one file, by its path below the call's folder.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Edit {
+    Write { path: String, content: String },
+    Delete { path: String },
+}
+
+/// Who carries out edits; nobody where a call has no folder.
+#[derive(Clone, Default)]
+pub struct Editing(Option<Arc<CarryOut>>);
+
+type CarryOut = dyn Fn(Vec<Edit>) -> BoxFuture<'static, Result<(), String>> + Send + Sync;
+
+impl Editing {
+    pub const fn none() -> Self {
+        Self(None)
+    }
+
+    pub fn by(
+        carry_out: impl Fn(Vec<Edit>) -> BoxFuture<'static, Result<(), String>> + Send + Sync + 'static,
+    ) -> Self {
+        Self(Some(Arc::new(carry_out)))
+    }
+
+    /// All of them in order, or the sentence that says why one could not be made.
+    pub async fn apply(&self, edits: Vec<Edit>) -> Result<(), String> {
+        match &self.0 {
+            _ if edits.is_empty() => Ok(()),
+            Some(carry_out) => carry_out(edits).await,
+            None => Err("this call has no folder whose files could be changed".to_owned()),
+        }
+    }
+}
+
+impl fmt::Debug for Editing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "Editing" } else { "Editing(nobody)" })
+    }
 }
 
 /// A lossy listener for text as it comes; cheap when nobody listens.
@@ -126,7 +173,15 @@ impl fmt::Display for Unanswered {
 pub trait Agent: Send + Sync {
     /// Answers one call. Dropping the future stops the call as cancelling does.
     fn call(&self, call: Call, link: Link) -> BoxFuture<'_, Result<Answered, Unanswered>>;
+
+    /// Whether calls of this agent need a folder to work in.
+    fn works_in_a_folder(&self) -> bool {
+        false
+    }
 }
+
+/// The most text a reply may have, of whatever kind the agent is.
+pub const MAX_REPLY: usize = 8 * 1024 * 1024;
 
 /// The smaller of two limits, each of which may be missing.
 pub(crate) fn shorter(a: Option<Duration>, b: Option<Duration>) -> Option<Duration> {

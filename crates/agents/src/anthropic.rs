@@ -2,6 +2,7 @@
 
 use gadfly_engine::{StopReason, Usage};
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use crate::agent::Call;
 use crate::http::refused::Said;
@@ -27,6 +28,20 @@ struct Body<'a> {
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_config: Option<OutputConfig<'a>>,
+}
+
+#[derive(Serialize)]
+struct OutputConfig<'a> {
+    format: Format<'a>,
+}
+
+#[derive(Serialize)]
+struct Format<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    schema: &'a RawValue,
 }
 
 #[derive(Deserialize)]
@@ -129,7 +144,7 @@ impl Message<'_> {
 }
 
 impl Dialect for Anthropic {
-    fn body(&self, call: &Call) -> Result<Vec<u8>, serde_json::Error> {
+    fn body(&self, call: &Call, schema: Option<&RawValue>) -> Result<Vec<u8>, serde_json::Error> {
         let size: usize = call.messages.iter().map(|m| m.text.len()).sum();
         let mut out = Vec::with_capacity(size + size / 8 + 512);
         serde_json::to_writer(
@@ -141,6 +156,8 @@ impl Dialect for Anthropic {
                 messages: call.messages.iter().map(WireMessage::from).collect(),
                 stream: true,
                 temperature: self.temperature,
+                output_config: schema
+                    .map(|schema| OutputConfig { format: Format { kind: "json_schema", schema } }),
             },
         )?;
         Ok(out)

@@ -1,5 +1,6 @@
 //! `command`: any program that reads a brief on standard input and writes a reply to standard output.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,14 +8,14 @@ use futures_util::future::BoxFuture;
 use gadfly_engine::{FailureKind, Speaker, StopReason, Usage};
 use tokio::sync::Semaphore;
 
-use crate::agent::{Agent, Answered, Call, Link, Unanswered, shorter};
+use crate::agent::{Agent, Answered, Call, Link, MAX_REPLY, Unanswered, shorter};
 use crate::launcher::{Command, Exit, Finished, LaunchError, Launcher};
 use crate::world::enter;
 
-/// The most a command may reply with.
-pub(crate) const MAX_REPLY: usize = 8 * 1024 * 1024;
 /// How much of standard error goes into a failure's message.
 const STDERR_TAIL: usize = 2000;
+/// Where git stops to look for a repository above the working directory.
+const CEILING: &str = "GIT_CEILING_DIRECTORIES";
 /// What every process needs and none is told in secret. Everything else must be listed in `env`.
 const BASE_ENV: [&str; 5] = ["PATH", "HOME", "LANG", "TERM", "TMPDIR"];
 
@@ -46,19 +47,35 @@ impl Agent for CommandAgent {
             let command = Command {
                 program: self.program.clone(),
                 args: self.args.clone(),
-                env: self.env.clone(),
+                env: self.env(&call),
                 cwd: call.workdir.clone(),
                 stdin: brief(self.system.as_deref(), &call).into_bytes(),
                 time: shorter(call.time, Some(self.time)),
                 max_output: MAX_REPLY,
             };
-            let launched = self.launcher.launch(command, link.cancel.clone()).await;
+            let holding = call.lock.as_deref().and_then(|lock| self.launcher.holding(lock));
+            let launcher = holding.as_ref().unwrap_or(&self.launcher);
+            let launched = launcher.launch(command, link.cancel.clone()).await;
             self.judge(launched)
         })
+    }
+
+    fn works_in_a_folder(&self) -> bool {
+        true
     }
 }
 
 impl CommandAgent {
+    /// A folder of ours often lies inside the user's repository: git must not take it for a part of that.
+    fn env(&self, call: &Call) -> Vec<(String, String)> {
+        let mut env = self.env.clone();
+        let above = call.workdir.as_deref().and_then(Path::parent).and_then(Path::to_str);
+        if let Some(above) = above.filter(|_| env.iter().all(|(name, _)| name != CEILING)) {
+            env.push((CEILING.to_owned(), above.to_owned()));
+        }
+        env
+    }
+
     fn judge(&self, launched: Result<Finished, LaunchError>) -> Result<Answered, Unanswered> {
         let program = &self.program;
         let done = launched.map_err(|e| Unanswered::failed(FailureKind::Misconfigured, e.to_string()))?;
@@ -151,6 +168,8 @@ mod tests {
             max_output_tokens: 10,
             time: None,
             workdir: None,
+            lock: None,
+            schema: None,
         }
     }
 

@@ -9,6 +9,7 @@ pub(crate) mod retry;
 pub(crate) mod sse;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -16,6 +17,7 @@ use futures_util::future::BoxFuture;
 use gadfly_engine::{CallFailure, FailureKind, Observation, StopReason, Usage};
 use reqwest::header::HeaderMap;
 use reqwest::{Client, Url};
+use serde_json::value::RawValue;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
@@ -28,7 +30,8 @@ use breaker::{Breaker, Pass};
 
 /// A wire format: how a call is written and how its reply is read.
 pub(crate) trait Dialect: Send + Sync + 'static {
-    fn body(&self, call: &Call) -> Result<Vec<u8>, serde_json::Error>;
+    /// The call as it is sent; the reply is held to `schema`, if there is one.
+    fn body(&self, call: &Call, schema: Option<&RawValue>) -> Result<Vec<u8>, serde_json::Error>;
 
     /// One event of a stream.
     fn event(&self, data: &[u8], partial: &mut Partial) -> Result<(), Broken>;
@@ -95,6 +98,8 @@ pub(crate) struct Reach {
     pub timeouts: Timeouts,
     pub breaker: Arc<Breaker>,
     pub gate: Option<Arc<Semaphore>>,
+    /// This model has turned a schema down before.
+    pub schemaless: Arc<AtomicBool>,
     pub clock: Arc<dyn Clock>,
     pub jitter: Arc<dyn Jitter>,
 }
@@ -144,8 +149,10 @@ impl<D: Dialect> HttpAgent<D> {
         let end = Instant::now() + time;
         let mut number = 1;
         let mut adapted = 0;
+        let mut schema = self.schema(call);
+        let mut turned_down = false;
         loop {
-            let body = self.dialect.body(call).map_err(|e| {
+            let body = self.dialect.body(call, schema).map_err(|e| {
                 Unanswered::failed(
                     FailureKind::Misconfigured,
                     format!("the brief cannot be written as JSON: {e}"),
@@ -154,6 +161,10 @@ impl<D: Dialect> HttpAgent<D> {
             match self.attempt(Bytes::from(body), link).await {
                 Attempt::Done(answered) => {
                     pass.succeeded();
+                    // Only now it is known that the schema was what the server did not want.
+                    if turned_down {
+                        self.reach.schemaless.store(true, Ordering::Relaxed);
+                    }
                     return Ok(answered);
                 }
                 Attempt::Over(why) => {
@@ -162,6 +173,14 @@ impl<D: Dialect> HttpAgent<D> {
                     }
                     return Err(why);
                 }
+                Attempt::Unfit(failure) if schema.is_some() => {
+                    let message = format!("asked again without a schema for the answer: {}", failure.message);
+                    let retrying = Observation::Retrying { attempt: number, kind: failure.kind, message };
+                    let _ = link.observe.send(retrying).await;
+                    schema = None;
+                    turned_down = true;
+                }
+                Attempt::Unfit(failure) => return Err(Unanswered::Failed(failure)),
                 // Each parameter can be given up once; a server that names others for ever is stopped.
                 Attempt::Adapted(_) if adapted < 4 => adapted += 1,
                 Attempt::Adapted(failure) => return Err(Unanswered::Failed(failure)),
@@ -196,6 +215,12 @@ impl<D: Dialect> HttpAgent<D> {
                 }
             }
         }
+    }
+
+    /// The schema this call's answer is held to, unless the server is known not to take one.
+    fn schema<'c>(&self, call: &'c Call) -> Option<&'c RawValue> {
+        let schema = call.schema.as_deref().filter(|_| !self.reach.schemaless.load(Ordering::Relaxed))?;
+        serde_json::from_str(schema).ok()
     }
 
     fn shut(&self, until: u64) -> Unanswered {

@@ -1,6 +1,7 @@
 //! How an agent asks for a child process. The launcher itself lives in the runtime: agents never spawn.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
@@ -56,4 +57,10 @@ pub trait Launcher: Send + Sync {
         command: Command,
         cancel: CancellationToken,
     ) -> BoxFuture<'_, Result<Finished, LaunchError>>;
+
+    /// The same launcher, whose commands hold this file's lock until all they started is gone. None if it
+    /// can hold none.
+    fn holding(&self, _lock: &Path) -> Option<Arc<dyn Launcher>> {
+        None
+    }
 }

@@ -27,10 +27,10 @@ mod spec;
 mod vendors;
 mod world;
 
-pub use agent::{Agent, Answered, Call, Link, Progress, Spoken, Unanswered};
+pub use agent::{Agent, Answered, Call, Edit, Editing, Link, MAX_REPLY, Progress, Spoken, Unanswered};
 pub use launcher::{Command, Exit, Finished, LaunchError, Launcher};
 pub use prices::price;
-pub use registry::{BuildError, KINDS, Kind, build, sends_to};
+pub use registry::{BuildError, KINDS, Kind, build, kind_edits_files, sends_to};
 pub use scripted::{Fault, Repeat, Script, ScriptError, ScriptedReply};
 pub use secret::Secret;
 pub use spec::{AgentSpec, Timeouts};

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use gadfly_engine::{Speaker, StopReason, Usage};
 use serde::{Deserialize, Serialize, Serializer};
+use serde_json::value::RawValue;
 
 use crate::agent::{Call, Spoken};
 use crate::http::refused::Said;
@@ -42,6 +43,22 @@ struct Body<'a> {
     max_completion_tokens: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_format: Option<ResponseFormat<'a>>,
+}
+
+#[derive(Serialize)]
+struct ResponseFormat<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    json_schema: NamedSchema<'a>,
+}
+
+#[derive(Serialize)]
+struct NamedSchema<'a> {
+    name: &'static str,
+    strict: bool,
+    schema: &'a RawValue,
 }
 
 #[derive(Serialize)]
@@ -155,7 +172,7 @@ impl From<WireUsage> for Usage {
 }
 
 impl Dialect for OpenAi {
-    fn body(&self, call: &Call) -> Result<Vec<u8>, serde_json::Error> {
+    fn body(&self, call: &Call, schema: Option<&RawValue>) -> Result<Vec<u8>, serde_json::Error> {
         let without = self.without.load(Ordering::Relaxed);
         let has = |flag| without & flag == 0;
         let limit = Some(reply_limit(call, self.max_tokens));
@@ -172,6 +189,10 @@ impl Dialect for OpenAi {
                 max_tokens: limit.filter(|_| old),
                 max_completion_tokens: limit.filter(|_| !old),
                 temperature: self.temperature.filter(|_| has(NO_TEMPERATURE)),
+                response_format: schema.map(|schema| ResponseFormat {
+                    kind: "json_schema",
+                    json_schema: NamedSchema { name: "answer", strict: true, schema },
+                }),
             },
         )?;
         Ok(out)
@@ -294,8 +315,10 @@ mod tests {
             max_output_tokens: 7,
             time: None,
             workdir: None,
+            lock: None,
+            schema: None,
         };
-        let sent = || String::from_utf8(d.body(&call).unwrap()).unwrap();
+        let sent = || String::from_utf8(d.body(&call, None).unwrap()).unwrap();
         assert_eq!(
             sent(),
             r#"{"model":"m","messages":[{"role":"system","content":"s"},{"role":"user","content":"t\""}],"stream":true,"stream_options":{"include_usage":true},"max_tokens":7,"temperature":0.0}"#
@@ -303,5 +326,9 @@ mod tests {
         assert!(d.adapt("max_tokens") && d.adapt("temperature") && d.adapt("stream_options"));
         assert!(sent().ends_with(r#""stream":true,"max_completion_tokens":7}"#));
         assert!(!d.adapt("messages"));
+        let schema: &RawValue = serde_json::from_str(r#"{"type": "object"}"#).unwrap();
+        let held = String::from_utf8(d.body(&call, Some(schema)).unwrap()).unwrap();
+        let format = r#""response_format":{"type":"json_schema","json_schema":{"name":"answer","strict":true,"schema":{"type": "object"}}}}"#;
+        assert!(held.ends_with(format), "{held}");
     }
 }

@@ -24,6 +24,8 @@ pub struct Kind {
     pub name: &'static str,
     /// One line for people.
     pub about: &'static str,
+    /// Whether an agent of it can change files of the folder it works in.
+    pub edits_files: bool,
     build: fn(&AgentSpec, &World) -> Built,
 }
 
@@ -33,15 +35,22 @@ pub const KINDS: &[Kind] = &[
     Kind {
         name: "openai",
         about: "OpenAI-compatible chat completions",
+        edits_files: false,
         build: |s, w| chat(s, w, Vendor::by_name("openai")),
     },
     Kind {
         name: "anthropic",
         about: "Anthropic Messages",
+        edits_files: false,
         build: |s, w| messages(s, w, Vendor::by_name("anthropic")),
     },
-    Kind { name: "command", about: "a program: brief on stdin, reply on stdout", build: command },
-    Kind { name: "scripted", about: "replies from a file", build: scripted },
+    Kind {
+        name: "command",
+        about: "a program: brief on stdin, reply on stdout",
+        edits_files: true,
+        build: command,
+    },
+    Kind { name: "scripted", about: "replies from a file", edits_files: true, build: scripted },
 ];
 
 /// Why an agent cannot be built. Each names what to change.
@@ -94,6 +103,11 @@ pub fn build(kind: &str, spec: AgentSpec, world: &World) -> Built {
             })
         }
     }
+}
+
+/// Whether an agent of this kind can be a worker that changes files. A vendor's API answers with text only.
+pub fn kind_edits_files(kind: &str) -> bool {
+    KINDS.iter().any(|k| k.name == kind && k.edits_files)
 }
 
 /// Where briefs go, for people: a host, or `this machine`.
@@ -214,6 +228,7 @@ fn reach(
         timeouts: spec.timeouts,
         breaker: world.breaker(&host),
         gate: world.gate(&way, spec.concurrent),
+        schemaless: world.schemaless(&way),
         clock: Arc::clone(&world.clock),
         jitter: Arc::clone(&world.jitter),
         host,

@@ -53,6 +53,11 @@ impl Agent for Scripted {
             }
         })
     }
+
+    /// A folder is made only for a script that writes: most do not, and there may be thousands of calls.
+    fn works_in_a_folder(&self) -> bool {
+        self.script.edits_files()
+    }
 }
 
 impl Scripted {
@@ -92,6 +97,10 @@ impl Scripted {
         if reply.text.trim().is_empty() && stop == StopReason::EndTurn {
             return failed(FailureKind::BadReply, "send an empty reply");
         }
+        if let Err(why) = link.edit.apply(reply.edits.clone()).await {
+            let message = format!("the script of agent `{}` changes files: {why}", self.name);
+            return Err(Unanswered::failed(FailureKind::Misconfigured, message));
+        }
         link.progress.say(&reply.text);
         Ok(Answered { text: reply.text.clone(), stop, usage: reply.usage, model: None })
     }
@@ -104,15 +113,23 @@ mod tests {
     use tokio_util::sync::CancellationToken;
 
     use super::*;
-    use crate::agent::Progress;
+    use crate::agent::{Edit, Editing, Progress};
     use crate::{AgentSpec, World, build};
 
     async fn ask(script: Script, nth: u32) -> (Result<Answered, Unanswered>, Vec<Observation>) {
+        ask_with(script, nth, &Editing::none()).await
+    }
+
+    async fn ask_with(
+        script: Script,
+        nth: u32,
+        edit: &Editing,
+    ) -> (Result<Answered, Unanswered>, Vec<Observation>) {
         let spec = AgentSpec { name: "actor".into(), script: Some(script.into()), ..AgentSpec::default() };
         let agent = build("scripted", spec, &World::new()).unwrap();
         let (observe, mut observed) = mpsc::channel(8);
         let (_tell, told) = mpsc::channel(1);
-        let link = Link { observe, progress: Progress::none(), cancel: CancellationToken::new(), told };
+        let link = Link { observe, progress: Progress::none(), cancel: CancellationToken::new(), told, edit: edit.clone() };
         let call = Call {
             effect: "run#1".into(),
             role: Role::Critic,
@@ -123,6 +140,8 @@ mod tests {
             max_output_tokens: 1,
             time: None,
             workdir: None,
+            lock: None,
+            schema: None,
         };
         let result = agent.call(call, link).await;
         let mut seen = Vec::new();
@@ -139,6 +158,28 @@ mod tests {
         let step = |line: &str| Observation::Step { line: line.into() };
         assert_eq!(seen, [step("read the draft"), step("thought")]);
         assert_eq!(result.map(|a| (a.text, a.usage.tokens())), Ok(("yes".into(), 11)));
+    }
+
+    #[tokio::test]
+    async fn its_edits_are_carried_out_by_whoever_lends_the_folder_and_fail_the_call_where_there_is_none() {
+        let reply = ScriptedReply::text("done").writing("a.txt", "x").deleting("b");
+        let script = Script::new([reply]);
+        assert!(script.edits_files());
+        let made = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let carried = Arc::clone(&made);
+        let editing = Editing::by(move |edits| {
+            carried.lock().unwrap().extend(edits);
+            Box::pin(async { Ok(()) })
+        });
+        let (result, _) = ask_with(script.clone(), 0, &editing).await;
+        assert!(result.is_ok(), "{result:?}");
+        let expected = [
+            Edit::Write { path: "a.txt".into(), content: "x".into() },
+            Edit::Delete { path: "b".into() },
+        ];
+        assert_eq!(*made.lock().unwrap(), expected);
+        let (result, _) = ask(script, 0).await;
+        assert!(matches!(result, Err(Unanswered::Failed(_))), "{result:?}");
     }
 
     #[tokio::test]

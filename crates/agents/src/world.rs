@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::hash::Hash;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -54,6 +55,7 @@ pub struct World {
     clients: Shelf<Route, reqwest::Client>,
     breakers: Shelf<String, Arc<Breaker>>,
     gates: Shelf<String, Arc<Semaphore>>,
+    schemaless: Shelf<String, Arc<AtomicBool>>,
 }
 
 impl Default for World {
@@ -78,6 +80,7 @@ impl World {
             clients: Shelf::default(),
             breakers: Shelf::default(),
             gates: Shelf::default(),
+            schemaless: Shelf::default(),
         }
     }
 
@@ -111,6 +114,14 @@ impl World {
         let made = || Ok::<_, std::convert::Infallible>(Arc::new(Breaker::new(Arc::clone(&self.clock))));
         match self.breakers.get(host.to_owned(), made) {
             Ok(breaker) => breaker,
+            Err(never) => match never {},
+        }
+    }
+
+    /// True once the model reached in this way has turned a schema down: it is not asked again.
+    pub(crate) fn schemaless(&self, way: &str) -> Arc<AtomicBool> {
+        match self.schemaless.get(way.to_owned(), || Ok::<_, std::convert::Infallible>(Arc::default())) {
+            Ok(known) => known,
             Err(never) => match never {},
         }
     }

@@ -56,6 +56,8 @@ fn call(time: Option<Duration>) -> Call {
         max_output_tokens: 100,
         time,
         workdir: None,
+        lock: None,
+        schema: None,
     }
 }
 
@@ -68,7 +70,7 @@ async fn ask_with(
 ) -> (Result, Vec<Observation>) {
     let (observe, mut observed) = mpsc::channel(64);
     let (_tell, told) = mpsc::channel(1);
-    let link = Link { observe, progress: Progress::none(), cancel, told };
+    let link = Link { observe, progress: Progress::none(), cancel, told, edit: Editing::none() };
     let result = agent.call(call(time), link).await;
     let mut seen = Vec::new();
     while let Ok(observation) = observed.try_recv() {

@@ -113,15 +113,17 @@ impl Corpus {
         path.is_empty() || self.directories.contains(&path)
     }
 
-    /// The path as the corpus spells it. The `a/` or `b/` a diff puts in front is tolerated, but only where
-    /// the path as given is not known itself.
+    /// The path as the corpus spells it. Where the path as given is not known itself, the `a/` or `b/` a diff
+    /// puts in front is tolerated, and the folder a critic was started in before an absolute path.
     pub fn resolve(&self, path: &str) -> Option<&str> {
         let path = normal(path);
         let known = |path: &str| self.entries.get_key_value(path).map(|(known, _)| known.as_str());
-        known(&path).or_else(|| {
-            let plain = path.strip_prefix("a/").or_else(|| path.strip_prefix("b/"))?;
-            known(plain)
-        })
+        let plain = || known(path.strip_prefix("a/").or_else(|| path.strip_prefix("b/"))?);
+        let inside = || {
+            let rest = path.strip_prefix('/')?;
+            rest.match_indices('/').find_map(|(at, _)| known(rest.get(at + 1..)?))
+        };
+        known(&path).or_else(plain).or_else(inside)
     }
 
     /// All texts, by path.
@@ -162,7 +164,15 @@ mod tests {
     fn a_path_is_known_however_it_is_spelt() {
         let mut corpus = Corpus::default();
         corpus.insert("./src//a.rs", "fn a() {}");
-        for spelling in ["src/a.rs", "./src/a.rs", "src//a.rs", " src/./a.rs ", "a/src/a.rs", "b/src/a.rs"] {
+        for spelling in [
+            "src/a.rs",
+            "./src/a.rs",
+            "src//a.rs",
+            " src/./a.rs ",
+            "a/src/a.rs",
+            "b/src/a.rs",
+            "/x/y/src/a.rs",
+        ] {
             assert_eq!(corpus.text(spelling), Some("fn a() {}"), "{spelling}");
         }
         for other in ["src\\a.rs", "a.rs", "/src/a.rs", "src/b.rs", "src/../src/a.rs", "c/src/a.rs", ""] {

@@ -50,18 +50,27 @@ pub fn check(findings: &mut [Finding], corpus: &Corpus) {
 }
 
 /// The paths the findings cite and the corpus does not know, sorted: the caller looks them up and puts them
-/// in, as texts, as opaque or as absent, before [`check`]. For a finding about something absent it also
-/// looks whether the folder exists.
+/// in, as texts, as opaque or as absent, before [`check`]. For a finding about something absent its folder is
+/// among them: one that exists is put in as opaque.
 pub fn unknown_paths(findings: &[Finding], corpus: &Corpus) -> Vec<String> {
+    let mut paths = BTreeSet::new();
     if corpus.is_one_text() {
         return Vec::new();
     }
-    let cited = findings.iter().filter(|f| f.is_supported()).filter_map(|f| f.place.as_ref());
-    let paths: BTreeSet<String> = cited
-        .filter(|place| place.path.len() <= LONGEST_PATH && !corpus.knows(&place.path))
-        .map(|place| normal(&place.path))
-        .filter(|path| !path.is_empty())
-        .collect();
+    for finding in findings.iter().filter(|finding| finding.is_supported()) {
+        let Some(place) = finding.place.as_ref().filter(|place| place.path.len() <= LONGEST_PATH) else {
+            continue;
+        };
+        let path = normal(&place.path);
+        if let (true, Some((folder, _))) = (finding.absent, path.rsplit_once('/'))
+            && !(folder.is_empty() || corpus.has_directory(folder) || corpus.knows(folder))
+        {
+            paths.insert(folder.to_owned());
+        }
+        if !(path.is_empty() || corpus.knows(&path)) {
+            paths.insert(path);
+        }
+    }
     paths.into_iter().collect()
 }
 
@@ -176,7 +185,7 @@ impl<'a> Checker<'a> {
         match self.corpus.get(&place.path) {
             Some(Entry::Text(_) | Entry::Opaque | Entry::Deleted) => Ok(()),
             Some(Entry::Absent) | None => match place.path.rsplit_once('/') {
-                Some((parent, _)) if !self.corpus.has_directory(parent) => {
+                Some((parent, _)) if !(self.corpus.has_directory(parent) || self.corpus.has(parent)) => {
                     Err(format!("there is no folder {parent} for it to be missing from"))
                 }
                 _ => Ok(()),

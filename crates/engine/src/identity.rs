@@ -20,7 +20,7 @@ mod words;
 
 pub use fingerprint::{fingerprint, fingerprints};
 use likeness::{Likeness, compare};
-use traits::{Traits, View};
+use traits::{Past, Traits, View};
 
 /// So many findings of a round are matched; the rest are numbered as new.
 const MATCHED: usize = 2_000;
@@ -73,9 +73,16 @@ pub struct Lineage {
 struct Current {
     at: usize,
     traits: Traits,
+    past: Past,
     same: Vec<(u32, u32)>,
     maybe: Vec<(u32, u32)>,
     earlier: Option<u32>,
+}
+
+impl Current {
+    fn new(at: usize, traits: Traits) -> Self {
+        Self { at, traits, past: Past::default(), same: Vec::new(), maybe: Vec::new(), earlier: None }
+    }
 }
 
 impl Lineage {
@@ -124,16 +131,14 @@ impl Lineage {
     /// Compares every finding of the round with the earlier points.
     fn weigh(&self, findings: &[Finding], view: &mut View<'_>, before: Option<&Corpus>) -> Vec<Current> {
         let supported = findings.iter().enumerate().filter(|(_, finding)| finding.is_supported());
-        let mut current: Vec<Current> = supported
-            .take(MATCHED)
-            .map(|(at, finding)| Current {
-                at,
-                traits: view.traits(finding),
-                same: Vec::new(),
-                maybe: Vec::new(),
-                earlier: None,
-            })
-            .collect();
+        let mut current: Vec<Current> =
+            supported.take(MATCHED).map(|(at, finding)| Current::new(at, view.traits(finding))).collect();
+        if let Some(before) = before {
+            let mut before = View::new(before);
+            for one in &mut current {
+                one.past = view.past(&one.traits, &mut before);
+            }
+        }
         let (open, fixed): (Vec<_>, Vec<_>) =
             self.points.iter().rev().partition(|(_, point)| point.state != State::Fixed);
         for (number, point) in open.into_iter().chain(fixed).take(REMEMBERED) {
@@ -141,7 +146,7 @@ impl Lineage {
             // Between equals, what was open just now is meant.
             let nearer = if point.state == State::Fixed { 0 } else { 60 };
             for one in &mut current {
-                match compare(&point.traits, &one.traits, gone) {
+                match compare(&point.traits, &one.traits, gone, one.past) {
                     Likeness::Different => {}
                     Likeness::Same(score) => keep_best(&mut one.same, score + nearer, *number),
                     Likeness::Maybe(score) => keep_best(&mut one.maybe, score + nearer, *number),

@@ -91,7 +91,15 @@ pub struct Panel<J> {
     seats: Vec<(Seat, Vec<Unseen>)>,
     calls: Vec<Slot<J>>,
     /// Replies whose citations wait for a look.
-    waiting: Vec<(Answered, J)>,
+    waiting: Vec<Cited<J>>,
+}
+
+#[derive(Debug)]
+struct Cited<J> {
+    answer: Answered,
+    judgement: J,
+    /// The files it cites that nobody has looked at yet.
+    paths: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -192,8 +200,8 @@ impl<J: Judgement> Panel<J> {
         unknown.dedup();
         unknown.truncate(MOST_LOOKED_UP);
         if self.tree.is_some() && !unknown.is_empty() {
-            self.waiting.push((answer, judgement));
-            cx.look(Look { tree: self.tree, paths: unknown });
+            cx.look(Look { tree: self.tree, paths: unknown.clone() });
+            self.waiting.push(Cited { answer, judgement, paths: unknown });
             return None;
         }
         self.weigh(answer, judgement, cx)
@@ -208,19 +216,12 @@ impl<J: Judgement> Panel<J> {
                 FileContent::Missing => self.corpus.insert_absent(&file.path),
             }
         }
-        let known = |j: &mut J, corpus: &Corpus| {
-            let unknown = evidence::unknown_paths(j.findings(), corpus);
-            unknown.len() <= MOST_LOOKED_UP
-                && unknown.iter().all(|p| !looked.files.iter().any(|f| f.path == *p))
-        };
         let mut done = None;
-        for (answer, mut judgement) in std::mem::take(&mut self.waiting) {
-            let asked = evidence::unknown_paths(judgement.findings(), &self.corpus).is_empty()
-                || known(&mut judgement, &self.corpus);
-            if asked {
-                done = self.weigh(answer, judgement, cx).or(done);
+        for waiting in std::mem::take(&mut self.waiting) {
+            if waiting.paths.iter().all(|p| self.corpus.knows(p)) {
+                done = self.weigh(waiting.answer, waiting.judgement, cx).or(done);
             } else {
-                self.waiting.push((answer, judgement));
+                self.waiting.push(waiting);
             }
         }
         done

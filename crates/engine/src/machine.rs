@@ -129,4 +129,6 @@ impl Engine {
 }
 
 #[cfg(test)]
+mod task_tests;
+#[cfg(test)]
 mod tests;

@@ -7,6 +7,8 @@
 //! To add a projection: one file with a fold over [`Record`]s, and its `pub mod` line below.
 
 pub mod critic_log;
+pub mod deferred;
+pub mod report_files;
 pub mod shared_file;
 pub mod state;
 pub mod summary;
@@ -29,6 +31,7 @@ mod store_error;
 mod transfer;
 mod writer;
 
+pub use deferred::Deferred;
 pub use gc::{Gc, GcReport, RemoveError};
 pub use import::ImportError;
 pub use inbox::{Delivery, Mail, MailId, MailKind, PostError};

@@ -1,15 +1,22 @@
 //! A run's `state.json`: its summary and what each round brought. A fold; no decision reads it.
 
+mod round;
+
+use std::collections::BTreeMap;
+
+use gadfly_engine::effect::Committed;
 use gadfly_engine::event::Happened;
-use gadfly_engine::review::{Item, Verdict};
-use gadfly_engine::stall::Stall;
-use gadfly_engine::{Digest, NodePath, Outcome};
+use gadfly_engine::input::What;
+use gadfly_engine::question::Question;
+use gadfly_engine::{Digest, Effect, EffectId, EffectKind, NodePath, Outcome, Reply};
 use serde::{Deserialize, Serialize};
 
 use crate::journal::Journal;
 use crate::read::{ReadError, Record};
 use crate::run_id::RunId;
 use crate::summary::Summary;
+
+pub use round::{CriticCount, DeferredItem, Escalation, Moved, RoundState, Route, VerifyState};
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RunState {
@@ -19,6 +26,31 @@ pub struct RunState {
     pub warnings: Vec<String>,
     /// Files written: path, and whether the content was approved.
     pub saved: Vec<SavedFile>,
+    /// The model behind each agent: as planned, or as the provider says once it answered.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub models: BTreeMap<String, String>,
+    /// Verify commands as they ran before the first paid call.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tried: Vec<VerifyState>,
+    /// Every question to a person, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub questions: Vec<Asked>,
+    /// What those said who were asked for a decision.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub decisions: Vec<Decision>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub violations: Vec<Violation>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reports: Vec<Reported>,
+    /// The approved tree is with the user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accepted: Option<Accepted>,
+    /// The protocol's own summary of the whole loop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
+    /// The run has a folder whose state is judged.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub folder: bool,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -27,23 +59,41 @@ pub struct SavedFile {
     pub approved: bool,
 }
 
+/// A question to a person and, once there is one, its answer.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct RoundState {
-    pub node: NodePath,
+pub struct Asked {
+    pub effect: EffectId,
+    pub question: Question,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Decision>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Decision {
+    pub by: String,
+    pub text: Digest,
+}
+
+/// A critic that changed what it may only read.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Violation {
+    pub agent: String,
+    pub paths: Vec<String>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Reported {
     pub round: u32,
-    /// The draft's text.
-    pub draft: Option<Digest>,
-    pub bytes: u64,
-    /// None until a critic's reply was read.
-    pub verdict: Option<Verdict>,
-    pub overruled: bool,
-    pub open: Vec<Item>,
-    pub addressed: Vec<u32>,
-    pub notes: Vec<String>,
-    /// Sections that changed although no open item asked for it.
-    pub changed_unasked: Vec<String>,
-    /// What the rounds up to this one show beside the verdict.
-    pub stalls: Vec<Stall>,
+    pub name: String,
+    pub report: Digest,
+    pub envelope: Digest,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Accepted {
+    pub paths: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<Committed>,
 }
 
 impl RunState {
@@ -54,14 +104,45 @@ impl RunState {
             outcome: None,
             warnings: Vec::new(),
             saved: Vec::new(),
+            models: BTreeMap::new(),
+            tried: Vec::new(),
+            questions: Vec::new(),
+            decisions: Vec::new(),
+            violations: Vec::new(),
+            reports: Vec::new(),
+            accepted: None,
+            result: None,
+            folder: false,
         }
     }
 
     pub fn apply(&mut self, record: &Record) {
         let Record { input, step, .. } = record;
         self.summary.apply(input, step);
+        match &input.what {
+            What::Started(start) => {
+                self.folder = start.plan.workspace.is_some();
+                let known = |(name, card): (&String, &gadfly_engine::AgentCard)| {
+                    Some((name.clone(), card.model.clone()?))
+                };
+                self.models = start.plan.agents.iter().filter_map(known).collect();
+            }
+            What::Replied { reply: Reply::Done(answer), .. } => {
+                let charged = step.events.iter().find_map(|e| match &e.what {
+                    Happened::Charged { agent, .. } => Some(agent.clone()),
+                    _ => None,
+                });
+                if let (Some(agent), Some(model)) = (charged, &answer.model) {
+                    self.models.insert(agent, model.clone());
+                }
+            }
+            _ => {}
+        }
         for event in &step.events {
             self.happened(&event.node, &event.what);
+        }
+        for effect in &step.effects {
+            self.asked(effect);
         }
         if step.outcome.is_some() {
             self.outcome.clone_from(&step.outcome);
@@ -70,26 +151,50 @@ impl RunState {
         }
     }
 
+    /// The question that waits for its answer, if there is one.
+    pub fn open_question(&self) -> Option<&Asked> {
+        self.questions.iter().rfind(|asked| asked.answer.is_none())
+    }
+
+    /// The last round that a critic judged.
+    pub fn last_judged(&self) -> Option<&RoundState> {
+        self.rounds.iter().rfind(|round| !round.reviews.is_empty())
+    }
+
+    /// For every critic, how many of its findings were supported and how many were not, in all rounds.
+    pub fn critic_counts(&self) -> Vec<CriticCount> {
+        let mut counts: Vec<CriticCount> = Vec::new();
+        for review in self.rounds.iter().flat_map(|round| &round.reviews) {
+            CriticCount::add(&mut counts, review);
+        }
+        counts
+    }
+
+    fn asked(&mut self, effect: &Effect) {
+        let EffectKind::Ask(question) = &effect.kind else { return };
+        // A question that is asked again after a stop is the same one.
+        if let Some(before) = &effect.repeats {
+            self.questions.retain(|asked| asked.effect != *before || asked.answer.is_some());
+        }
+        let (effect, question) = (effect.id.clone(), question.clone());
+        self.questions.push(Asked { effect, question, answer: None });
+    }
+
     fn happened(&mut self, node: &NodePath, what: &Happened) {
         match what {
-            Happened::RoundStarted { round, .. } => {
-                self.round(node, *round);
-            }
-            Happened::DraftMade { round, blob, bytes, .. } => {
+            Happened::RoundStarted { round, .. } => self.begin(node, *round),
+            Happened::DraftMade { round, artifact, blob, bytes, given, diff } => {
                 let at = self.round(node, *round);
                 at.draft = Some(*blob);
                 at.bytes = *bytes;
+                at.artifact = Some(*artifact);
+                at.given = *given;
+                at.diff = *diff;
             }
             Happened::ChangedUnasked { round, sections } => {
                 self.round(node, *round).changed_unasked.clone_from(sections);
             }
-            Happened::Reviewed { round, review } => {
-                let at = self.round(node, *round);
-                at.verdict = Some(review.verdict);
-                at.open.clone_from(&review.open);
-                at.addressed.clone_from(&review.addressed);
-                at.notes.clone_from(&review.notes);
-            }
+            Happened::Reviewed { round, review } => self.round(node, *round).judged(review),
             Happened::Stalled { round, stalls } => self.round(node, *round).stalls.clone_from(stalls),
             Happened::RejectionOverruled { round, notes } => {
                 let at = self.round(node, *round);
@@ -101,26 +206,78 @@ impl RunState {
             Happened::Saved { path, approved } => {
                 self.saved.push(SavedFile { path: path.clone(), approved: *approved });
             }
-            _ => {}
+            Happened::VerifyRan { round, command, green, verified } => {
+                let ran =
+                    VerifyState { command: command.clone(), green: *green, verified: verified.clone() };
+                let runs = if *round == 0 { &mut self.tried } else { &mut self.round(node, *round).verify };
+                runs.push(ran);
+            }
+            Happened::Routed { round, route, because } => {
+                let routed = Route { route: route.clone(), because: because.clone() };
+                self.round(node, *round).routes.push(routed);
+            }
+            Happened::Escalated { round, to, because } => {
+                let escalated = Escalation { to: to.clone(), because: because.clone() };
+                self.round(node, *round).escalations.push(escalated);
+            }
+            Happened::Deferred { round, criterion, reason, by } => {
+                let item =
+                    DeferredItem { criterion: criterion.clone(), reason: reason.clone(), by: by.clone() };
+                self.round(node, *round).deferred.push(item);
+            }
+            Happened::RoundEnded { round, line } => self.round(node, *round).result = Some(line.clone()),
+            Happened::Summarised { line } => self.result = Some(line.clone()),
+            Happened::Decided { by, text } => {
+                self.decisions.push(Decision { by: by.clone(), text: *text });
+            }
+            Happened::PersonSaid { effect, by, text } => {
+                if let Some(asked) = self.questions.iter_mut().rfind(|asked| asked.effect == *effect) {
+                    asked.answer = Some(Decision { by: by.clone(), text: *text });
+                }
+            }
+            Happened::Violated { agent, paths, .. } => {
+                self.violations.push(Violation { agent: agent.clone(), paths: paths.clone() });
+            }
+            Happened::Reported { round, name, report, envelope } => {
+                let (round, name) = (*round, name.clone());
+                self.reports.push(Reported { round, name, report: *report, envelope: *envelope });
+            }
+            Happened::Accepted { paths, commit } => {
+                self.accepted = Some(Accepted { paths: paths.clone(), commit: commit.clone() });
+            }
+            Happened::AgentChanged { agent, card } => match &card.model {
+                Some(model) => drop(self.models.insert(agent.clone(), model.clone())),
+                None => drop(self.models.remove(agent)),
+            },
+            Happened::NodeStarted { .. }
+            | Happened::SelfVerdictNoted { .. }
+            | Happened::ReplyMalformed { .. }
+            | Happened::FellBack { .. }
+            | Happened::CallFailed { .. }
+            | Happened::CallLost { .. }
+            | Happened::Charged { .. }
+            | Happened::Overran { .. }
+            | Happened::SaveRefused { .. }
+            | Happened::Asked { .. }
+            | Happened::PauseRequested
+            | Happened::CancelRequested
+            | Happened::Resumed
+            | Happened::LimitsRaised { .. } => {}
+        }
+    }
+
+    /// A loop that starts over counts its rounds anew: a number that was judged already begins another round.
+    fn begin(&mut self, node: &NodePath, round: u32) {
+        let known = self.rounds.iter().rfind(|r| r.round == round && r.node == *node);
+        if known.is_none_or(|r| !r.reviews.is_empty()) {
+            self.rounds.push(RoundState::new(node.clone(), round));
         }
     }
 
     fn round(&mut self, node: &NodePath, round: u32) -> &mut RoundState {
-        let found = self.rounds.iter().position(|r| r.round == round && r.node == *node);
+        let found = self.rounds.iter().rposition(|r| r.round == round && r.node == *node);
         let at = found.unwrap_or_else(|| {
-            self.rounds.push(RoundState {
-                node: node.clone(),
-                round,
-                draft: None,
-                bytes: 0,
-                verdict: None,
-                overruled: false,
-                open: Vec::new(),
-                addressed: Vec::new(),
-                notes: Vec::new(),
-                changed_unasked: Vec::new(),
-                stalls: Vec::new(),
-            });
+            self.rounds.push(RoundState::new(node.clone(), round));
             self.rounds.len() - 1
         });
         &mut self.rounds[at]
@@ -139,3 +296,6 @@ impl Journal {
         Ok(state)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,12 +1,15 @@
 //! How one run stands, in a line's worth of facts: a pure fold over its records. No decision reads it.
 
+use std::collections::HashSet;
+
 use gadfly_engine::event::Happened;
 use gadfly_engine::input::What;
-use gadfly_engine::review::Verdict;
+use gadfly_engine::review::{Review, Verdict};
 use gadfly_engine::turn::Role;
 use gadfly_engine::{Digest, EffectId, EffectKind, Input, Money, Outcome, Plan, Step, Waiting};
 use serde::{Deserialize, Serialize};
 
+use crate::deferred::Deferrals;
 use crate::run_id::RunId;
 
 /// No outcome yet, and a living process drives it.
@@ -52,12 +55,21 @@ pub struct Summary {
     /// The file an approved draft is saved to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub out: Option<String>,
-    /// The last draft's text.
+    /// The last draft's text; of files and folders the manifest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_draft: Option<Digest>,
+    /// Of a folder: the diff of the last draft against the beginning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_diff: Option<Digest>,
     /// The effect a person's answer is awaited for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting_for: Option<EffectId>,
+    /// What was put off and what was settled; see `Journal::deferred`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) deferrals: Option<Box<Deferrals>>,
+    /// The seats of critics, where the protocol has several; the first is the primary.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    seats: Vec<String>,
     /// Agents without a price row: what they use cannot be priced.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     unpriced: Vec<String>,
@@ -89,7 +101,10 @@ impl Summary {
             critic_model: None,
             out: None,
             last_draft: None,
+            last_diff: None,
             waiting_for: None,
+            deferrals: None,
+            seats: Vec::new(),
             unpriced: Vec::new(),
         }
     }
@@ -108,13 +123,17 @@ impl Summary {
             }
             What::Replied { .. } | What::Observed { .. } | What::Controlled(_) => {}
         }
+        self.judged(step);
         for event in &step.events {
             self.happened(&event.what);
         }
+        Deferrals::apply(&mut self.deferrals, input, step);
         for effect in &step.effects {
             if let EffectKind::Turn(turn) = &effect.kind {
                 match turn.role {
                     Role::Worker => self.worker = Some(turn.agent.clone()),
+                    // A second seat is no other critic; a fallback is.
+                    Role::Critic if self.seats.iter().skip(1).any(|seat| *seat == turn.agent) => {}
                     Role::Critic => self.critic = Some(turn.agent.clone()),
                     Role::Advisor => {}
                 }
@@ -134,7 +153,11 @@ impl Summary {
         let settings = &plan.root.settings;
         let named = |key: &str| settings.get(key).and_then(|v| v.as_str()).map(str::to_owned);
         self.worker = named("worker");
-        self.critic = named("critic");
+        let seats = settings.get("critics").and_then(|v| v.as_array());
+        let seats = seats.into_iter().flatten().filter_map(|seat| seat.get("agent")?.as_str());
+        let seats: Vec<String> = seats.map(str::to_owned).collect();
+        self.critic = named("critic").or_else(|| seats.first().cloned());
+        self.seats = if seats.len() > 1 { seats } else { Vec::new() };
         let out = settings.get("out");
         self.out = named("out")
             .or_else(|| out.and_then(|o| o.get("path")).and_then(|p| p.as_str()).map(str::to_owned));
@@ -168,16 +191,31 @@ impl Summary {
         }
     }
 
+    /// The critics of one round are heard in one step: approved only if all of them approve.
+    fn judged(&mut self, step: &Step) {
+        let reviews = step.events.iter().filter_map(|e| match &e.what {
+            Happened::Reviewed { review, .. } => Some(review),
+            _ => None,
+        });
+        let reviews: Vec<&Review> = reviews.collect();
+        if reviews.is_empty() {
+            return;
+        }
+        let rejected = reviews.iter().any(|r| r.verdict == Verdict::Rejected);
+        self.last_verdict = Some(if rejected { Verdict::Rejected } else { Verdict::Approved });
+        let open: HashSet<u32> = reviews.iter().flat_map(|r| &r.open).map(|item| item.number).collect();
+        self.open_items = u32::try_from(open.len()).unwrap_or(u32::MAX);
+    }
+
     fn happened(&mut self, what: &Happened) {
         match what {
             Happened::RoundStarted { round, of } => {
                 self.rounds = (*round).max(self.rounds);
                 self.rounds_max = *of;
             }
-            Happened::DraftMade { blob, .. } => self.last_draft = Some(*blob),
-            Happened::Reviewed { review, .. } => {
-                self.last_verdict = Some(review.verdict);
-                self.open_items = u32::try_from(review.open.len()).unwrap_or(u32::MAX);
+            Happened::DraftMade { blob, diff, .. } => {
+                self.last_draft = Some(*blob);
+                self.last_diff = *diff;
             }
             Happened::RejectionOverruled { .. } => self.open_items = 0,
             Happened::Charged { agent, usage, run, .. } => {

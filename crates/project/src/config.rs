@@ -6,7 +6,9 @@
 
 mod agent;
 mod budget;
+pub mod criteria;
 mod endpoint;
+mod flags;
 pub mod keys;
 mod loops;
 mod names;
@@ -22,8 +24,10 @@ use gadfly_engine::budget::Limits;
 
 pub use agent::{AgentConfig, Key, System};
 pub use budget::loop_default;
+pub use criteria::{CriteriaSetting, CriterionSetting, CriticSetting};
 pub use endpoint::{BadEndpoint, Endpoint};
-pub use loops::{Flags, LoopConfig, RubricSetting, Task};
+pub use flags::Flags;
+pub use loops::{LoopConfig, RubricSetting, Task};
 pub use names::{Kind, Output, Protocol, vendor_host};
 pub use parse::{Partial, parse};
 
@@ -112,16 +116,12 @@ impl Config {
         }
         let defaults = merged.table("defaults").map(Defaults::read).unwrap_or_default();
         let workspace = merged.table("workspace").map(Workspace::read).unwrap_or_default();
-        if let Some(table) = merged.table("workspace") {
-            let message = "[workspace] has no effect yet: workspaces come with a later version";
-            problems.push(Problem::warning(message).at(table.place.as_ref()));
-        }
         let limits = merged.table("budget").map(budget::limits).unwrap_or_default();
         let mut config = Self { agents, defaults, loops: BTreeMap::new(), limits, workspace, merged };
         config.check_defaults(&mut problems);
         let names: Vec<String> = config.merged.tables("loops").map(|(name, _)| name.to_owned()).collect();
         for name in names {
-            let table = config.loop_table(Some(&name));
+            let table = config.loop_table(Some(&name), None);
             let agents = config.agent_names();
             let (mut found, mut own) = (Vec::new(), Vec::new());
             let built = LoopConfig::build(Some(&name), &table, limits, &agents, &mut found);
@@ -143,32 +143,32 @@ impl Config {
                 .unwrap_or_else(|| "no loops are configured; give a task and --rubric instead".into());
             problems.push(Problem::error(format!("there is no loop `{}`", brief(name))).help(help));
         }
-        let table = self.loop_table(name).overlaid(flags.table(&mut problems));
+        let table = self.loop_table(name, Some(flags.table(&mut problems)));
         let agents = self.agent_names();
         let run = self.limits.with(flags.limits);
         let mut built = LoopConfig::build(name, &table, run, &agents, &mut problems);
         // A flag is above everything, also above the loop's own caps.
         built.limits = built.limits.with(flags.limits);
-        for (role, agent) in [("worker", &built.worker), ("critic", &built.critic)] {
-            match agent {
-                None if !table.has(role) => problems.push(
+        let needed = [("worker", &built.worker), ("critic", &built.critic)];
+        for (role, agent) in needed.into_iter().skip(usize::from(flags.critics_only)) {
+            if agent.is_none() && !table.has(role) && !(role == "critic" && table.has("critics")) {
+                problems.push(
                     Problem::error(format!("no {role} is given"))
                         .help(format!("use --{role} NAME, or set `{role}` in [defaults]"))
                         .at(built.place.as_ref()),
-                ),
-                _ => {}
+                );
             }
         }
-        let roles = [
-            ("worker", &built.worker),
-            ("critic", &built.critic),
-            ("fallback critic", &built.fallback_critic),
-        ];
+        let roles = if flags.critics_only { built.judges() } else { built.roles() };
         for (role, agent) in roles {
-            let Some(agent) = agent else { continue };
-            if agents.contains(&agent.value.as_str()) && !self.agents.contains_key(&agent.value) {
-                let message = format!("{role} `{}` cannot be used as it is configured", agent.value);
-                problems.push(Problem::error(message).help(SEE_CHECK).at(agent.place.as_ref()));
+            match self.agents.get(&agent.value) {
+                Some(found) => problems.extend(built.unfit(role, found).map(|p| p.at(agent.place.as_ref()))),
+                None if agents.contains(&agent.value.as_str()) => {
+                    let role = role.replace('_', " ");
+                    let message = format!("{role} `{}` cannot be used as it is configured", agent.value);
+                    problems.push(Problem::error(message).help(SEE_CHECK).at(agent.place.as_ref()));
+                }
+                None => {}
             }
         }
         // Never without what was meant: a cap that was mistyped is not a cap that was left out.
@@ -181,7 +181,7 @@ impl Config {
             let message = format!("{what} cannot be used as it is configured");
             problems.push(Problem::error(message).help(SEE_CHECK).at(table.place.as_ref()));
         }
-        if built.task.is_none() && !table.has("task") && !table.has("task_file") {
+        if !flags.critics_only && built.task.is_none() && !table.has("task") && !table.has("task_file") {
             let help = "give it as an argument, with --task-file FILE, or as `task` of a loop";
             problems.push(Problem::error("there is no task").help(help).at(built.place.as_ref()));
         }
@@ -193,15 +193,21 @@ impl Config {
         self.merged.tables("agents").map(|(name, _)| name).collect()
     }
 
-    fn loop_table(&self, name: Option<&str>) -> Table {
+    /// The loop's own keys and the flags over the defaults, of which only those count that its protocol knows.
+    fn loop_table(&self, name: Option<&str>, flags: Option<Table>) -> Table {
         let mut base = Table::new(Section::Loop, Layer::BuiltIn, None);
         for (key, value) in self.merged.table("defaults").into_iter().flat_map(Table::keys) {
             base.insert(key, value.clone());
         }
-        match name.and_then(|n| self.merged.tables("loops").find(|(name, _)| *name == n)) {
-            Some((_, table)) => base.overlaid(table.clone()),
-            None => base,
+        let own = name.and_then(|n| self.merged.tables("loops").find(|(name, _)| *name == n));
+        let mut own =
+            own.map_or_else(|| Table::new(Section::Loop, Layer::BuiltIn, None), |(_, table)| table.clone());
+        if let Some(flags) = flags {
+            own = own.overlaid(flags);
         }
+        let protocol = own.protocol("protocol").or_else(|| base.protocol("protocol"));
+        let protocol = protocol.map(|p| p.value).unwrap_or_default();
+        base.filtered(|key| loops::is_used(key, protocol)).overlaid(own)
     }
 
     fn check_defaults(&self, problems: &mut Vec<Problem>) {

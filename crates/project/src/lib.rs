@@ -5,6 +5,7 @@
 //! user's own config) are named by the caller.
 
 pub mod config;
+pub mod deduction_table;
 pub mod file;
 mod fingerprint;
 pub mod markdown;

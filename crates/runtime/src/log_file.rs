@@ -1,10 +1,11 @@
-//! Keeps a run's `critic-log.md` up to date while it is driven. A rendering: if it cannot be written the
-//! run goes on, and `gadfly show --log` has the same from the journal.
+//! Keeps a run's `critic-log.md` and the reports beside it up to date while it is driven. A rendering: if it
+//! cannot be written the run goes on, and `gadfly show --log` has the same from the journal.
 
 use std::path::PathBuf;
 
 use gadfly_engine::event::Happened;
 use gadfly_journal::critic_log::CriticLog;
+use gadfly_journal::report_files::{self, ReportFile};
 use gadfly_journal::{Journal, ReadError, Record, RunId};
 
 /// When the file is written.
@@ -16,68 +17,97 @@ pub enum LogWritten {
     ByTheCaller,
 }
 
-/// A file to be written.
+/// Files to be written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LogToWrite {
-    path: PathBuf,
-    content: String,
+    dir: PathBuf,
+    log: String,
+    reports: Vec<ReportFile>,
 }
 
 impl LogToWrite {
     /// Waits for the disk.
     pub fn write(&self) {
-        if let Some(dir) = self.path.parent() {
-            let _ = std::fs::create_dir_all(dir);
+        let _ = std::fs::create_dir_all(&self.dir);
+        let _ = std::fs::write(self.dir.join("critic-log.md"), &self.log);
+        for report in &self.reports {
+            let _ = std::fs::write(self.dir.join(&report.name), &report.content);
         }
-        let _ = std::fs::write(&self.path, &self.content);
     }
 }
 
 pub struct LogFile {
-    path: PathBuf,
+    journal: Journal,
+    dir: PathBuf,
     log: CriticLog,
+    /// Reports that are not written yet.
+    reports: Vec<ReportFile>,
     when: LogWritten,
-    /// The file lacks something of the log.
+    /// The files lack something.
     behind: bool,
 }
 
 impl LogFile {
     /// For a run that may have records already.
     pub fn of(journal: &Journal, run: &RunId, has_records: bool, when: LogWritten) -> Self {
-        let path = journal.run_dir(run).join("critic-log.md");
-        let known = has_records.then(|| journal.critic_log(run).ok()).flatten();
-        Self { path, log: known.unwrap_or_else(|| CriticLog::new(run.clone())), when, behind: false }
+        let dir = journal.run_dir(run);
+        let known = has_records.then(|| folded(journal, run).ok()).flatten();
+        // A process that was killed may have left a report unwritten.
+        let (log, reports) = known.unwrap_or_else(|| (CriticLog::new(run.clone()), Vec::new()));
+        Self { journal: journal.clone(), dir, log, reports, when, behind: false }
     }
 
-    /// The log of a run as its records have it.
+    /// The files of a run as its records have them.
     pub fn whole(journal: &Journal, run: &RunId) -> Result<LogToWrite, ReadError> {
-        let path = journal.run_dir(run).join("critic-log.md");
-        Ok(LogToWrite { path, content: journal.critic_log(run)?.file() })
+        let (log, reports) = folded(journal, run)?;
+        Ok(LogToWrite { dir: journal.run_dir(run), log: log.file(), reports })
     }
 
-    /// Takes in a record; writes the file when a round or the run is through.
+    /// Takes in a record; writes the files when a round or the run is through.
     pub fn follow(&mut self, record: &Record) {
         self.log.apply(record);
+        let reported = report_files::named(record).next().is_some();
+        if reported {
+            self.reports.extend(self.journal.reports_of(record).unwrap_or_default());
+        }
         let round_over = record.step.events.iter().any(|e| {
             matches!(
                 e.what,
-                Happened::Reviewed { .. } | Happened::ReplyMalformed { .. } | Happened::CallFailed { .. }
+                Happened::Reviewed { .. }
+                    | Happened::ReplyMalformed { .. }
+                    | Happened::CallFailed { .. }
+                    | Happened::VerifyRan { .. }
+                    | Happened::RoundEnded { .. }
             )
         });
-        if !round_over && record.step.outcome.is_none() {
+        if !reported && !round_over && record.step.outcome.is_none() {
             return;
         }
         self.behind = true;
         if self.when == LogWritten::EveryRound
-            && let Some(file) = self.rest()
+            && let Some(files) = self.rest()
         {
-            file.write();
+            files.write();
         }
     }
 
     /// What was not written yet.
     pub fn rest(&mut self) -> Option<LogToWrite> {
-        std::mem::take(&mut self.behind)
-            .then(|| LogToWrite { path: self.path.clone(), content: self.log.file() })
+        std::mem::take(&mut self.behind).then(|| LogToWrite {
+            dir: self.dir.clone(),
+            log: self.log.file(),
+            reports: std::mem::take(&mut self.reports),
+        })
     }
+}
+
+fn folded(journal: &Journal, run: &RunId) -> Result<(CriticLog, Vec<ReportFile>), ReadError> {
+    let mut log = CriticLog::new(run.clone());
+    let mut reports = Vec::new();
+    for record in journal.replay(run) {
+        let record = record?;
+        log.apply(&record);
+        reports.extend(journal.reports_of(&record)?);
+    }
+    Ok((log, reports))
 }

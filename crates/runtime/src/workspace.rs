@@ -110,10 +110,12 @@ impl Workspace {
         let text = fs::read(&path).map_err(|e| damaged(format!("{}: {e}", path.display())))?;
         let facts: Facts = serde_json::from_slice(&text).map_err(|e| damaged(e.to_string()))?;
         if facts.version != VERSION {
-            let reason = format!("it was made by another version (format {}, ours is {VERSION})", facts.version);
+            let reason =
+                format!("it was made by another version (format {}, ours is {VERSION})", facts.version);
             return Err(damaged(reason));
         }
-        let tracked = fs::read(home.join("tracked")).map_err(WorkspaceError::io("read", &home.join("tracked")))?;
+        let tracked =
+            fs::read(home.join("tracked")).map_err(WorkspaceError::io("read", &home.join("tracked")))?;
         let tracked = git::zero_separated(&tracked)?;
         Ok(Self::over(git, home, facts, tracked))
     }
@@ -319,7 +321,11 @@ impl Workspace {
     /// (path, its content as it was on disk, the same as the user's repository keeps it)
     fn kept_in_another_form(&self) -> Result<Vec<(String, String, String)>, WorkspaceError> {
         let list = self.list("converted")?;
-        Ok(list.chunks_exact(3).filter_map(|c| <[String; 3]>::try_from(c.to_vec()).ok()).map(Into::into).collect())
+        Ok(list
+            .chunks_exact(3)
+            .filter_map(|c| <[String; 3]>::try_from(c.to_vec()).ok())
+            .map(Into::into)
+            .collect())
     }
 
     fn list(&self, name: &str) -> Result<Vec<String>, WorkspaceError> {

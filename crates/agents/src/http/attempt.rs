@@ -13,10 +13,8 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::refused::{Meaning, Said, short};
 use super::sse::Sse;
 use super::{Broken, Dialect, HttpAgent, Partial, retry};
-use crate::agent::{Answered, Link, Unanswered};
+use crate::agent::{Answered, Link, MAX_REPLY, Unanswered};
 
-/// The most text a reply may have.
-const MAX_REPLY: usize = 8 * 1024 * 1024;
 /// The most bytes a reply may take on the wire, reasoning and framing included.
 const MAX_WIRE: usize = 64 * 1024 * 1024;
 const MAX_ERROR: usize = 64 * 1024;
@@ -34,6 +32,8 @@ pub(crate) enum Attempt {
     },
     /// The server refused a parameter that the next body will not have.
     Adapted(CallFailure),
+    /// The server finds the request itself wrong, by nothing else that we know: perhaps by its schema.
+    Unfit(CallFailure),
     Over(Unanswered),
 }
 
@@ -128,6 +128,9 @@ impl<D: Dialect> HttpAgent<D> {
         let message = self.reach.scrub(message);
         if status.as_u16() == 400 && !said.param.is_empty() && self.dialect.adapt(&said.param) {
             return Attempt::Adapted(failure(FailureKind::Misconfigured, message, Usage::default()));
+        }
+        if status.as_u16() == 400 && meaning == Meaning::Lasting(FailureKind::Misconfigured) {
+            return Attempt::Unfit(failure(FailureKind::Misconfigured, message, Usage::default()));
         }
         self.meant(meaning, message, told, Usage::default())
     }

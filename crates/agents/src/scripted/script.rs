@@ -8,15 +8,20 @@
 //! observe = ["read the draft"]
 //! tokens = { input = 900, output = 40 }
 //! repeat = 2                         # or "always"
+//! files = { "src/a.rs" = "fn a() {}" } # written into the folder the call works in
+//! delete = ["src/b.rs"]
 //!
 //! [[reply]]
 //! fault = "rate_limited"
 //! ```
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use gadfly_engine::{Role, Usage};
 use serde::Deserialize;
+
+use crate::agent::Edit;
 
 /// More than this and a script is not one.
 const MAX_REPLIES: usize = 10_000;
@@ -35,6 +40,8 @@ pub struct ScriptedReply {
     pub usage: Usage,
     pub fault: Option<Fault>,
     pub repeat: Repeat,
+    /// Made before it answers, in the folder of the call.
+    pub edits: Vec<Edit>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -97,6 +104,10 @@ struct RawReply {
     tokens: RawTokens,
     fault: Option<Fault>,
     repeat: Option<RawRepeat>,
+    #[serde(default)]
+    files: BTreeMap<String, String>,
+    #[serde(default)]
+    delete: Vec<String>,
 }
 
 #[derive(Deserialize, Default)]
@@ -125,6 +136,7 @@ impl ScriptedReply {
             usage: Usage::default(),
             fault: None,
             repeat: Repeat::Times(1),
+            edits: Vec::new(),
         }
     }
 
@@ -149,6 +161,16 @@ impl ScriptedReply {
         Self { usage: Usage { input, output, ..Usage::default() }, ..self }
     }
 
+    pub fn writing(mut self, path: impl Into<String>, content: impl Into<String>) -> Self {
+        self.edits.push(Edit::Write { path: path.into(), content: content.into() });
+        self
+    }
+
+    pub fn deleting(mut self, path: impl Into<String>) -> Self {
+        self.edits.push(Edit::Delete { path: path.into() });
+        self
+    }
+
     pub fn repeated(self, repeat: Repeat) -> Self {
         Self { repeat, ..self }
     }
@@ -170,6 +192,11 @@ impl Script {
         }
         let replies = raw.reply.into_iter().enumerate().map(|(i, r)| typed(i + 1, r, &read));
         Ok(Self { replies: replies.collect::<Result<_, _>>()? })
+    }
+
+    /// Whether any of its replies changes files.
+    pub fn edits_files(&self) -> bool {
+        self.replies.iter().any(|r| !r.edits.is_empty())
     }
 
     /// The reply for the call with this number, counted from 0 within its role.
@@ -210,6 +237,17 @@ fn typed(
             return Err(wrong(format!("`repeat = \"{w}\"`; a number or \"always\" is needed")));
         }
     };
+    let written = raw.files.into_iter().map(|(path, content)| Edit::Write { path, content });
+    let deleted = raw.delete.into_iter().map(|path| Edit::Delete { path });
+    let edits: Vec<Edit> = written.chain(deleted).collect();
+    for edit in &edits {
+        let (Edit::Write { path, .. } | Edit::Delete { path }) = edit;
+        if !stays_below(path) {
+            return Err(wrong(format!(
+                "the path `{path}`; a path below the folder is needed, without `..`, not beginning with `/`"
+            )));
+        }
+    }
     Ok(ScriptedReply {
         role: raw.role,
         text,
@@ -218,7 +256,13 @@ fn typed(
         usage: Usage { input: raw.tokens.input, output: raw.tokens.output, ..Usage::default() },
         fault: raw.fault,
         repeat,
+        edits,
     })
+}
+
+/// Whether a path is one below a folder, by its text alone. Links are the business of whoever writes.
+fn stays_below(path: &str) -> bool {
+    !path.is_empty() && path.split('/').all(|part| !matches!(part, "" | "." | "..")) && !path.contains('\0')
 }
 
 #[cfg(test)]
@@ -245,6 +289,15 @@ mod tests {
     }
 
     #[test]
+    fn a_reply_may_write_and_delete_files() {
+        let script = parse("[[reply]]\ntext='a'\nfiles = { 'src/a.rs' = 'x' }\ndelete = ['b']").unwrap();
+        assert!(script.edits_files());
+        let expected = ScriptedReply::text("a").writing("src/a.rs", "x").deleting("b");
+        assert_eq!(script.pick(Role::Worker, 0), Some(&expected));
+        assert!(!parse("[[reply]]\ntext='a'").unwrap().edits_files());
+    }
+
+    #[test]
     fn a_reply_may_hold_for_ever() {
         let script = parse("[[reply]]\ntext = 'x'\nrepeat = 'always'").unwrap();
         assert_eq!(script.pick(Role::Worker, u32::MAX).unwrap().text, "x");
@@ -252,12 +305,19 @@ mod tests {
 
     #[test]
     fn mistakes_name_the_reply_and_the_way_out() {
-        let said = |toml| parse(toml).unwrap_err().to_string();
+        let said = |toml: &str| parse(toml).unwrap_err().to_string();
         assert_eq!(said("[[reply]]\ntext='a'\n[[reply]]\n"), "reply 2 has no `text`, `file` or `fault`");
         assert_eq!(said("[[reply]]\ntext='a'\nfile='b'"), "reply 1 has both `text` and `file`; keep one");
         assert_eq!(said(""), "the script has no [[reply]]");
         assert!(said("[[reply]]\nfault='explode'").contains("explode"));
         assert!(said("[[reply]]\nfile='b.md'").starts_with("reply 1 has a file that cannot be read, `b.md`"));
         assert!(said("[[reply]]\ntxt='a'").contains("txt"));
+        for path in ["../a", "/etc/a", "a/../b", "a//b", "", "./a"] {
+            let files = said(&format!("[[reply]]\ntext='a'\nfiles = {{ '{path}' = 'x' }}"));
+            let delete = said(&format!("[[reply]]\ntext='a'\ndelete = ['{path}']"));
+            for said in [files, delete] {
+                assert!(said.starts_with(&format!("reply 1 has the path `{path}`;")), "{said}");
+            }
+        }
     }
 }

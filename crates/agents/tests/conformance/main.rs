@@ -53,6 +53,8 @@ fn call(time: Option<Duration>) -> Call {
         max_output_tokens: 1000,
         time,
         workdir: None,
+        lock: None,
+        schema: None,
     }
 }
 
@@ -69,7 +71,7 @@ async fn play(stage: Stage) -> Seen {
     if stage.cancel == When::Before {
         cancel.cancel();
     }
-    let link = Link { observe, progress, cancel: cancel.clone(), told };
+    let link = Link { observe, progress, cancel: cancel.clone(), told, edit: Editing::none() };
     let mut calling = stage.agent.call(call(stage.time), link);
     let result = tokio::time::timeout(NEVER, async {
         if stage.cancel == When::During {

@@ -84,7 +84,10 @@ fn is_duplicate(a: &Traits, b: &Traits) -> bool {
     if apart(&a.path, &b.path) || apart(&a.within, &b.within) {
         return false;
     }
-    if a.says.clash(&b.says) || a.says_all.opposes(&b.says_all) {
+    let one_quote = !a.quote.is_empty() && a.quote == b.quote;
+    let other_specifics = a.says.names_others(&b.says) || a.says.counts_others(&b.says);
+    let other_subject = !one_quote && a.says.substitutes(&b.says);
+    if other_specifics || other_subject || a.says_all.opposes(&b.says_all) {
         return false;
     }
     let one_line = a.line.is_some() && a.line == b.line && a.path == b.path;
@@ -93,7 +96,7 @@ fn is_duplicate(a: &Traits, b: &Traits) -> bool {
     }
     let wording = a.says.likeness(&b.says).max(a.says_all.likeness(&b.says_all));
     match (a.quote.is_empty(), b.quote.is_empty()) {
-        (false, false) => (a.quote == b.quote || one_line && overlap(&a.quote, &b.quote)) && wording >= 350,
+        (false, false) => (one_quote || one_line && overlap(&a.quote, &b.quote)) && wording >= 350,
         _ if one_line => wording >= 500,
         (true, true) => a.path == b.path && wording >= 850,
         _ => false,

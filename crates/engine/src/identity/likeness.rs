@@ -2,7 +2,7 @@
 //! function, the quoted text. Wording decides where anchors are missing or were edited, and between equals.
 //! Between "the same" and "another" lies a zone in which nothing is claimed.
 
-use super::traits::{Gone, Traits};
+use super::traits::{Gone, Past, Traits};
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Likeness {
@@ -39,19 +39,23 @@ const WORDING_ALONE: u32 = 560;
 const WORDING_IN_PART: u32 = 460;
 const WORDING_NEAR: u32 = 280;
 const WORDING_EQUAL: u32 = 60;
+/// Wording that makes two quotes look like examples of one point.
+const WORDING_EXAMPLES: u32 = 850;
 /// Wording below which nothing is even doubtful.
 const WORDING_DOUBTFUL: u32 = 330;
 
-pub(super) fn compare(earlier: &Traits, today: &Traits, gone: Gone) -> Likeness {
+pub(super) fn compare(earlier: &Traits, today: &Traits, gone: Gone, past: Past) -> Likeness {
     if let (Some(a), Some(b)) = (&earlier.criterion, &today.criterion)
         && a != b
     {
         return Different;
     }
     let wording = earlier.says.likeness(&today.says).max(earlier.says_all.likeness(&today.says_all));
-    let clash = earlier.says.clash(&today.says);
+    let other_name = earlier.says.names_others(&today.says);
+    let clash =
+        other_name || earlier.says.counts_others(&today.says) || earlier.says.substitutes(&today.says);
     let opposed = earlier.says_all.opposes(&today.says_all);
-    let text = text(earlier, today);
+    let text = text(earlier, today, gone.quote && !past.stood);
     let part = part(earlier, today, gone);
     let file = match (&earlier.path, &today.path) {
         (Some(a), Some(b)) if a == b => Part::Equal,
@@ -66,15 +70,21 @@ pub(super) fn compare(earlier: &Traits, today: &Traits, gone: Gone) -> Likeness 
         return if doubtful && !clash { Maybe(score) } else { Different };
     }
     if file == Part::Apart {
-        let moved = gone.file && text == Text::Equal && wording >= WORDING_NEAR
-            || gone.file && part == Part::Equal && wording >= WORDING_ALONE;
-        return match (moved && !clash && !opposed, text) {
+        if clash || opposed {
+            return Different;
+        }
+        let renamed = gone.file
+            && (text == Text::Equal && wording >= WORDING_NEAR
+                || part == Part::Equal && wording >= WORDING_ALONE);
+        let moved =
+            (gone.quote || gone.file_unknown) && !past.stood_here && text == Text::Equal && telling(earlier);
+        return match (renamed, moved && wording >= WORDING_ALONE) {
             (true, _) => Same(score),
-            (false, Text::Equal) if wording >= 600 && telling(earlier) => Maybe(score),
-            _ => Different,
+            (false, true) => Maybe(score),
+            (false, false) => Different,
         };
     }
-    if part == Part::Apart {
+    if part == Part::Apart && !(text == Text::Equal && past.unique && telling(earlier)) {
         let doubtful = text == Text::Equal && telling(earlier) && wording >= WORDING_ALONE && !clash;
         return if doubtful { Maybe(score) } else { Different };
     }
@@ -82,18 +92,27 @@ pub(super) fn compare(earlier: &Traits, today: &Traits, gone: Gone) -> Likeness 
         Text::Equal if telling(earlier) => (wording >= WORDING_EQUAL, true),
         Text::Equal => (wording >= WORDING_NEAR, wording >= WORDING_EQUAL),
         Text::Near => (wording >= WORDING_NEAR, wording >= WORDING_EQUAL),
-        Text::Apart if gone.quote => (wording >= WORDING_ALONE, wording >= WORDING_DOUBTFUL),
-        Text::Apart => (wording >= 850, wording >= WORDING_ALONE),
-        Text::Unknown if part == Part::Equal => (wording >= WORDING_IN_PART, wording >= WORDING_DOUBTFUL),
+        // The worker edited the old text into the new one.
+        Text::Apart if gone.quote && !past.stood => (wording >= WORDING_ALONE, wording >= WORDING_DOUBTFUL),
+        // The old text is gone, and the new one stood beside it: another spot.
+        Text::Apart if gone.quote => (false, false),
+        // Two spots, unless the point is about the whole and the quotes are examples.
+        Text::Apart => (false, wording >= WORDING_EXAMPLES),
+        Text::Unknown if part == Part::Equal || earlier.says.shares_a_name(&today.says) => {
+            (wording >= WORDING_IN_PART, wording >= WORDING_DOUBTFUL)
+        }
         Text::Unknown => (wording >= WORDING_ALONE, wording >= WORDING_DOUBTFUL),
     };
     // The criterion is itself the requirement that is not met.
     let same = same || earlier.criterion.is_some() && today.criterion.is_some() && text != Text::Apart;
-    match (same, maybe, clash || opposed) {
-        (true, _, false) => Same(score),
-        (true, _, true) if text == Text::Equal && !opposed => Same(score),
-        (true, _, true) | (false, true, false) => Maybe(score),
-        (false, true, true) | (false, false, _) => Different,
+    if text != Text::Equal && (other_name || opposed) {
+        return Different;
+    }
+    match (same, maybe, clash, opposed) {
+        (true, _, false, false) => Same(score),
+        (true, _, true, false) if text == Text::Equal => Same(score),
+        (true, ..) | (false, true, false, false) => Maybe(score),
+        (false, ..) => Different,
     }
 }
 
@@ -101,7 +120,7 @@ fn telling(traits: &Traits) -> bool {
     traits.quote.len() >= TELLING || traits.quote.is_empty() && traits.line_text.len() >= TELLING
 }
 
-fn text(earlier: &Traits, today: &Traits) -> Text {
+fn text(earlier: &Traits, today: &Traits, edited: bool) -> Text {
     if earlier.quote.is_empty() || today.quote.is_empty() {
         // The text of a cited line stands in for a quote, but only speaks for a match: critics miscount.
         let line = |t: &Traits| if t.quote.is_empty() { t.line_text.clone() } else { t.quote.clone() };
@@ -117,7 +136,9 @@ fn text(earlier: &Traits, today: &Traits) -> Text {
     if short.len() >= TELLING && long.contains(short.as_str()) {
         return if 2 * short.len() >= long.len() { Text::Equal } else { Text::Near };
     }
-    if earlier.quote_words.likeness(&today.quote_words) >= 600 { Text::Near } else { Text::Apart }
+    // Two like texts that stood side by side are two; one that came when the other went is the other, edited.
+    let alike = earlier.quote_words.likeness(&today.quote_words) >= 600;
+    if edited && alike { Text::Near } else { Text::Apart }
 }
 
 fn part(earlier: &Traits, today: &Traits, gone: Gone) -> Part {

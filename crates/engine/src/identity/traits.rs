@@ -37,8 +37,20 @@ pub(super) struct Traits {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Gone {
     pub(super) file: bool,
+    /// It was known and is not any more, which a file that nobody looked at this time is, too.
+    pub(super) file_unknown: bool,
     pub(super) within: bool,
     pub(super) quote: bool,
+}
+
+/// What the quote of today's finding was in the artifact before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Past {
+    /// It stood there, too; in whatever file, or in the same one.
+    pub(super) stood: bool,
+    pub(super) stood_here: bool,
+    /// It stood there once and stands here once: the same text, wherever it has moved.
+    pub(super) unique: bool,
 }
 
 /// A rule's name, however it is spelt.
@@ -95,6 +107,28 @@ impl<'a> View<'a> {
         self.folded(path).map(|file| file.as_str().contains(text))
     }
 
+    /// How often the folded text stands in the file, counted up to two.
+    fn count(&mut self, path: &str, text: &str) -> usize {
+        let Some(size) = self.folded(path).map(|file| file.as_str().len()) else { return 0 };
+        let Some(left) = self.left.checked_sub(size) else { return 0 };
+        self.left = left;
+        self.folded(path).map_or(0, |file| file.as_str().match_indices(text).take(2).count())
+    }
+
+    /// What a finding's quote was in the artifact before.
+    pub(super) fn past(&mut self, today: &Traits, before: &mut View<'_>) -> Past {
+        if today.quote.is_empty() {
+            return Past::default();
+        }
+        let path = today.path.as_deref();
+        let here = path.map_or(0, |path| before.count(path, &today.quote));
+        Past {
+            stood: here > 0 || before.holds(None, &today.quote) == Some(true),
+            stood_here: here > 0,
+            unique: here == 1 && path.is_some_and(|path| self.count(path, &today.quote) == 1),
+        }
+    }
+
     pub(super) fn traits(&mut self, finding: &Finding) -> Traits {
         let place = finding.place.as_ref();
         let quote: String =
@@ -141,15 +175,17 @@ impl<'a> View<'a> {
         match self.corpus.get(path) {
             Some(Entry::Text(_)) => {}
             Some(Entry::Opaque) => return Gone::default(),
-            Some(Entry::Deleted | Entry::Absent) => return Gone { file: true, within: true, quote: true },
+            Some(Entry::Deleted | Entry::Absent) => {
+                return Gone { file: true, within: true, quote: true, ..Gone::default() };
+            }
             None => {
-                let file = before.is_some_and(|before| before.has(path));
-                return Gone { file, within: file, quote: file };
+                let file_unknown = before.is_some_and(|before| before.has(path));
+                return Gone { file_unknown, ..Gone::default() };
             }
         }
         let quote = !earlier.quote.is_empty() && self.holds(Some(path), &earlier.quote) == Some(false);
         let within = earlier.within.as_deref().is_some_and(|name| !self.has_part(path, name));
-        Gone { file: false, within, quote }
+        Gone { within, quote, ..Gone::default() }
     }
 
     fn has_part(&mut self, path: &str, name: &str) -> bool {

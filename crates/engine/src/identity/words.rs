@@ -9,11 +9,16 @@ use std::sync::LazyLock;
 const CHARACTERS: usize = 4_000;
 const WORDS: usize = 64;
 
+/// Long words are alike if they begin alike: `migrate`, `migration`.
+const ROOT: usize = 6;
+
 /// A text's words. Each stands for itself by a hash, so that comparing costs the same for any length.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Words {
     /// Sorted, without repetition: hash and weight.
     all: Vec<(u64, u32)>,
+    /// The same words as they follow each other.
+    sequence: Vec<u64>,
     names: BTreeSet<u64>,
     numbers: BTreeSet<u64>,
     wants: Wants,
@@ -43,6 +48,7 @@ impl Words {
                 words.take(word, &lower, in_code, names_a_line);
             }
         }
+        words.sequence = words.all.iter().map(|(word, _)| *word).collect();
         words.all.sort_unstable();
         words.all.dedup_by_key(|(word, _)| *word);
         words
@@ -60,12 +66,13 @@ impl Words {
         if STOP.contains(&lower) {
             return;
         }
-        let inner_capital =
-            word.chars().skip(1).any(char::is_uppercase) && word.chars().any(char::is_lowercase);
-        if word.contains('_') || inner_capital || in_code && word.chars().count() > 1 {
+        if is_name(word) {
             self.names.insert(hash(lower));
             self.all.push((hash(lower), 3));
             return;
+        }
+        if in_code && word.chars().count() > 1 {
+            self.names.insert(hash(lower));
         }
         let stem = stem(lower);
         if MORE.contains(&stem) {
@@ -75,8 +82,9 @@ impl Words {
             self.wants.less = true;
         }
         self.all.push(match GROUPS.get(&stem) {
-            Some(meant) => (*meant, 2),
-            None => (hash(&stem), if stem.len() >= 5 { 2 } else { 1 }),
+            // What critics say of anything weighs less than what they say it of.
+            Some(meant) => (*meant, 1),
+            None => (hash(root(&stem)), if stem.len() >= 5 { 2 } else { 1 }),
         });
     }
 
@@ -92,8 +100,8 @@ impl Words {
         for (word, weight) in &self.all {
             let skip = rest.partition_point(|(theirs, _)| theirs < word);
             rest = &rest[skip..];
-            if rest.first().is_some_and(|(theirs, _)| theirs == word) {
-                shared += weight;
+            if let Some((_, theirs)) = rest.first().filter(|(theirs, _)| theirs == word) {
+                shared += weight.min(theirs);
             }
         }
         let of_both = 2_000 * shared / (mine + theirs);
@@ -104,10 +112,32 @@ impl Words {
         ((2 * of_both + of_shorter) / 3).min(1_000)
     }
 
-    /// Both name numbers, or names from code, and no one of them is shared.
-    pub(super) fn clash(&self, other: &Self) -> bool {
-        let apart = |a: &BTreeSet<u64>, b: &BTreeSet<u64>| !a.is_empty() && !b.is_empty() && a.is_disjoint(b);
-        apart(&self.names, &other.names) || apart(&self.numbers, &other.numbers)
+    /// Both name something from code, and nothing of it is the same.
+    pub(super) fn names_others(&self, other: &Self) -> bool {
+        apart(&self.names, &other.names)
+    }
+
+    /// Both name the same thing from code.
+    pub(super) fn shares_a_name(&self, other: &Self) -> bool {
+        !self.names.is_disjoint(&other.names)
+    }
+
+    /// Both give numbers, and no number is the same.
+    pub(super) fn counts_others(&self, other: &Self) -> bool {
+        apart(&self.numbers, &other.numbers)
+    }
+
+    /// The two are one sentence with other words in one place of it: `the latency has no threshold` and `the
+    /// uptime has no threshold`. Wordings of one point differ in more places, or one only adds something.
+    pub(super) fn substitutes(&self, other: &Self) -> bool {
+        let (a, b) = (&self.sequence, &other.sequence);
+        let front = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+        let back = a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count();
+        let back = back.min(a.len().min(b.len()) - front);
+        let (mine, theirs) = (a.len() - front - back, b.len() - front - back);
+        let kept = front + back;
+        let most = mine.max(theirs);
+        mine > 0 && theirs > 0 && (kept >= 2 && kept >= most || kept >= 3 && 2 * kept >= most)
     }
 
     /// One asks only for more, the other only for less.
@@ -115,6 +145,10 @@ impl Words {
         let (a, b) = (self.wants, other.wants);
         a.more && !a.less && b.less && !b.more || a.less && !a.more && b.more && !b.less
     }
+}
+
+fn apart(a: &BTreeSet<u64>, b: &BTreeSet<u64>) -> bool {
+    !a.is_empty() && !b.is_empty() && a.is_disjoint(b)
 }
 
 /// Lower-case words without line numbers, for a fingerprint that outlives a move.
@@ -139,6 +173,18 @@ pub(super) fn plain_words(text: &str) -> String {
 fn hash(word: &str) -> u64 {
     word.bytes()
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+}
+
+/// Does a word look like a name from code or an abbreviation: `parse_line`, `parseLine`, `T4`, `RTT`?
+fn is_name(word: &str) -> bool {
+    let has = |test: fn(char) -> bool| word.chars().any(test);
+    let inner_capital = word.chars().skip(1).any(char::is_uppercase);
+    word.contains('_') || inner_capital || has(char::is_alphabetic) && has(|c| c.is_ascii_digit())
+}
+
+/// What the forms of a long word share.
+fn root(stem: &str) -> &str {
+    stem.char_indices().nth(ROOT).map_or(stem, |(at, _)| &stem[..at])
 }
 
 /// The number a word stands for.
@@ -182,7 +228,8 @@ static STOP: LazyLock<BTreeSet<&'static str>> = LazyLock::new(|| {
     "a an the this that these those it its is are was were be been being has have had do does did of in on at to \
      for from by with as and or but if so than then there here which who what when where while into onto over \
      under can could should would must may might will shall also just only very still yet again not need needs \
-     one any all some such each every i we you they he she your our their s t line lines please currently"
+     one any all some such each every i we you they he she your our their s t line lines please currently still \
+     remains remain how given gives give"
         .split_whitespace()
         .collect()
 });
@@ -211,14 +258,15 @@ static GROUPS: LazyLock<HashMap<String, u64>> = LazyLock::new(|| {
         "unclear ambiguous ambiguity vague confusing obscure cryptic",
         "add include provide supply insert",
         "remove delete drop strip eliminate",
-        "function method routine fn procedure",
+        "function method routine fn",
         "test tests coverage covered untested",
         "error exception failure fails",
         "name naming rename identifier",
         "long lengthy verbose wordy overlong",
         "duplicate duplicated duplication repeated repetition redundant repeats copy",
         "unused dead unreachable",
-        "explain justify describe clarify rationale justification explanation motivate",
+        "explain describe clarify description explanation unexplained",
+        "justify justification rationale motivate unjustified",
         "cite citation cited reference source uncited",
         "claim assertion statement asserts states",
         "check validate verify validation validated checked unvalidated unchecked",
@@ -268,13 +316,27 @@ mod tests {
 
     #[test]
     fn specifics_tell_points_apart_and_line_numbers_do_not() {
-        let clash = |a: &str, b: &str| Words::of(a).clash(&Words::of(b));
+        let clash = |a: &str, b: &str| {
+            let (a, b) = (Words::of(a), Words::of(b));
+            a.names_others(&b) || a.counts_others(&b)
+        };
         assert!(clash("`load` panics", "`save` panics"));
         assert!(clash("parse_line is long", "parse_page is long"));
         assert!(clash("only 12 of 40 patients", "only 13 of 41 patients"));
         assert!(!clash("line 12 is long", "line 40 is long"));
         assert!(!clash("`load` panics", "the function panics"));
         assert!(!clash("twelve patients", "12 patients"));
+    }
+
+    #[test]
+    fn a_sentence_with_another_subject_is_another_point() {
+        let substitutes = |a: &str, b: &str| Words::of(a).substitutes(&Words::of(b));
+        assert!(substitutes("The latency has no threshold", "The uptime has no threshold"));
+        assert!(substitutes("No test covers the happy path", "No test covers the full disk"));
+        assert!(!substitutes("The latency has no threshold", "The latency still has no threshold in ms"));
+        assert!(!substitutes("The latency has no threshold", "No threshold is given for the latency"));
+        assert!(!substitutes("", "No threshold"));
+        assert!(!substitutes("a threshold", "a threshold"));
     }
 
     #[test]

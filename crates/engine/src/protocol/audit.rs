@@ -1,9 +1,519 @@
-//! `audit`: a worker changes files, the engine verifies, a critic judges every success criterion, and
-//! findings are routed by their category.
+//! `audit`: a worker changes files, the engine verifies and checks the change itself, one critic judges
+//! every success criterion, and the findings decide where the task goes.
+//!
+//! Only the decisions are here. What a report is and when it counts is `report`, the table of routes is
+//! `routes`, the engine's own findings are `checks`, what people are asked is `questions`, what agents are
+//! told is `briefs`; failures, restating, citations and parking are the machine's and the panel's.
 
-pub mod settings;
+mod briefs;
 pub mod checks;
 pub mod citations;
 pub mod economy;
+mod judgement;
+mod people;
+mod questions;
 pub mod report;
 pub mod routes;
+mod settings;
+
+use std::collections::BTreeSet;
+
+use crate::corpus::Corpus;
+use crate::digest::Digest;
+use crate::effect::EffectId;
+use crate::event::Happened;
+use crate::evidence;
+use crate::finding::Finding;
+use crate::identity::Lineage;
+use crate::judging::{self, Heard, Panel};
+use crate::machine::{Answered, Cx, Learned};
+use crate::outcome::{Halt, Outcome};
+use crate::plan::NodePlan;
+use crate::protocol::{Protocol, RuleBook};
+use crate::question::Question;
+use crate::review::{self, Verdict};
+use crate::stall::Stall;
+use crate::tree::{Acceptance, Look, Looked, Verified, Verify};
+use crate::turn::Role;
+use crate::work::Work;
+
+use briefs::Red;
+use checks::scope::Scope;
+use judgement::Judged;
+use report::{Criterion, CriterionVerdict, Report};
+use routes::{Because, Route, Routing};
+pub use settings::{MOST_ROUNDS, ROUNDS, Settings, VERIFY_TIMEOUT_MS};
+
+/// Version 1 of the rules.
+pub const RULE_BOOK: RuleBook = RuleBook { name: "audit", version: 1, begin };
+
+fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
+    let settings: Settings = serde_json::from_value(plan.settings.clone())
+        .map_err(|e| format!("the settings of `audit` cannot be read: {e}"))?;
+    if let Some(problem) = settings.problem() {
+        return Err(problem);
+    }
+    Ok(Box::new(Audit {
+        scope: Scope::new(&settings.scope),
+        cap: settings.rounds,
+        criteria: settings.criteria.clone(),
+        round: 0,
+        said: Vec::new(),
+        research: Vec::new(),
+        work: None,
+        verified: Vec::new(),
+        red: None,
+        checked: Vec::new(),
+        open: Vec::new(),
+        panel: Panel::default(),
+        lineage: Lineage::default(),
+        before: None,
+        dropped: BTreeSet::new(),
+        patient_until: 0,
+        awaiting: Awaiting::Nothing,
+        settings,
+    }))
+}
+
+struct Audit {
+    settings: Settings,
+    scope: Scope,
+    /// Rounds allowed so far; a person may grant more.
+    cap: u32,
+    round: u32,
+    /// The criteria as they stand after what people said.
+    criteria: Vec<Criterion>,
+    /// What people changed or answered: part of the task from then on.
+    said: Vec<String>,
+    research: Vec<crate::brief::Reference>,
+    work: Option<Work>,
+    /// The verify runs on exactly this work.
+    verified: Vec<(String, Verified)>,
+    /// The verify command that failed on it.
+    red: Option<Red>,
+    /// The engine's own findings about it.
+    checked: Vec<Finding>,
+    /// What blocked when work was last judged.
+    open: Vec<Finding>,
+    panel: Panel<Judged>,
+    lineage: Lineage,
+    /// What was judged in the round before.
+    before: Option<Corpus>,
+    /// Findings a person has taken out of the task, by number.
+    dropped: BTreeSet<u32>,
+    /// A person wanted these rounds: no sign of stalling ends them.
+    patient_until: u32,
+    awaiting: Awaiting,
+}
+
+/// What the task waits for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Awaiting {
+    Nothing,
+    FirstLook,
+    /// The verify command of this index, before anybody worked.
+    Trial(usize),
+    Worker,
+    Look {
+        by_hand: bool,
+    },
+    Verify(usize),
+    Critic,
+    Research,
+    Person(Question),
+}
+
+impl Protocol for Audit {
+    fn start(&mut self, cx: &mut Cx<'_>) {
+        if self.criteria.is_empty() {
+            return self.without_criteria(cx);
+        }
+        self.set_out(cx);
+    }
+
+    fn answered(&mut self, answer: Answered, cx: &mut Cx<'_>) {
+        match answer.role() {
+            // What a worker says about its work counts for nothing: the folder is looked at.
+            Role::Worker => self.look(Awaiting::Look { by_hand: false }, cx),
+            Role::Advisor => self.researched(&answer, cx),
+            Role::Critic => {
+                let (settings, critic) = (&self.settings, answer.agent().to_owned());
+                let path = briefs::report_path(settings, self.round);
+                let expected = report::Expected {
+                    task_id: &settings.task_id,
+                    round: self.round,
+                    criteria: &self.criteria,
+                    by: &critic,
+                    report_path: &path,
+                };
+                let (economy, block_on) = (settings.economy, settings.block_on);
+                let heard = self
+                    .panel
+                    .heard(answer, cx, |reading| Judged::read(reading, &expected, economy, block_on));
+                self.judged(heard, cx);
+            }
+        }
+    }
+
+    fn learned(&mut self, _effect: &EffectId, what: Learned, cx: &mut Cx<'_>) {
+        match (what, std::mem::replace(&mut self.awaiting, Awaiting::Nothing)) {
+            (Learned::Looked(looked), Awaiting::Critic) => {
+                self.awaiting = Awaiting::Critic;
+                let heard = self.panel.looked(&looked, cx);
+                self.judged(heard, cx);
+            }
+            (Learned::Looked(looked), awaiting) => self.looked(looked, awaiting, cx),
+            (Learned::Verified(verified), Awaiting::Trial(at)) => self.tried(at, verified, cx),
+            (Learned::Verified(verified), Awaiting::Verify(at)) => self.verified(at, verified, cx),
+            (Learned::Said { text, by }, Awaiting::Person(question)) => {
+                let said = questions::read(&question, cx.text(&text));
+                self.said(said, question, &by, cx);
+            }
+            (Learned::Verified(_) | Learned::Said { .. }, awaiting) => self.awaiting = awaiting,
+        }
+    }
+
+    /// Nobody could judge the work; it is judged again.
+    fn taken_up(&mut self, cx: &mut Cx<'_>) {
+        match self.awaiting {
+            Awaiting::FirstLook | Awaiting::Look { .. } => {
+                _ = cx.look(Look { tree: None, paths: Vec::new() })
+            }
+            _ => self.convene(cx),
+        }
+    }
+
+    fn raise_rounds(&mut self, rounds: u32) {
+        self.cap = self.cap.max(rounds).min(MOST_ROUNDS);
+    }
+
+    fn draft(&self) -> Option<Digest> {
+        self.work.as_ref().map(Work::blob)
+    }
+
+    fn acceptance(&self) -> Option<Acceptance> {
+        self.settings.worker.as_ref()?;
+        Some(self.settings.acceptance.clone().unwrap_or_default())
+    }
+
+    fn material(&self) -> Vec<Digest> {
+        let settings = &self.settings;
+        let mut all = vec![settings.task];
+        all.extend(settings.references.iter().map(|r| r.text));
+        all.extend(settings.given.iter().flat_map(Work::material));
+        all
+    }
+}
+
+impl Audit {
+    /// Criteria are there: judge what was brought, or see where the worker begins.
+    fn set_out(&mut self, cx: &mut Cx<'_>) {
+        match self.settings.given.clone() {
+            Some(given) => {
+                self.round = 1;
+                cx.emit(Happened::RoundStarted { round: 1, of: 1 });
+                self.take_work(given, true, cx);
+                self.judge(cx);
+            }
+            None => self.look(Awaiting::FirstLook, cx),
+        }
+    }
+
+    fn look(&mut self, awaiting: Awaiting, cx: &mut Cx<'_>) {
+        self.awaiting = awaiting;
+        cx.look(Look { tree: None, paths: Vec::new() });
+    }
+
+    fn looked(&mut self, looked: Looked, awaiting: Awaiting, cx: &mut Cx<'_>) {
+        let Some(tree) = looked.tree else {
+            self.awaiting = awaiting;
+            return;
+        };
+        match awaiting {
+            Awaiting::FirstLook => {
+                self.work = Some(Work::Tree(tree));
+                self.try_out(0, cx);
+            }
+            Awaiting::Look { by_hand } => {
+                self.take_work(Work::Tree(tree), by_hand, cx);
+                self.verify(0, cx);
+            }
+            other => self.awaiting = other,
+        }
+    }
+
+    /// Verify commands are tried once before anybody is paid, so that their state is known.
+    fn try_out(&mut self, at: usize, cx: &mut Cx<'_>) {
+        if !self.run_command(at, 1, cx) {
+            return self.begin_round(cx);
+        }
+        self.awaiting = Awaiting::Trial(at);
+    }
+
+    fn tried(&mut self, at: usize, verified: Verified, cx: &mut Cx<'_>) {
+        self.tell_of_run(0, at, &verified, cx);
+        self.try_out(at + 1, cx);
+    }
+
+    fn verify(&mut self, at: usize, cx: &mut Cx<'_>) {
+        if !self.run_command(at, self.settings.verify_runs, cx) {
+            return self.judge(cx);
+        }
+        self.awaiting = Awaiting::Verify(at);
+    }
+
+    /// Runs the command of this index on the work; false if there is none.
+    fn run_command(&self, at: usize, runs: u32, cx: &mut Cx<'_>) -> bool {
+        let tree = self.work.as_ref().map(Work::artifact);
+        let (Some(command), Some(tree)) = (self.settings.verify.get(at), tree) else { return false };
+        let (command, timeout_ms) = (command.clone(), self.settings.verify_timeout_ms);
+        cx.verify(Verify { command, tree, runs, timeout_ms });
+        true
+    }
+
+    fn tell_of_run(&self, round: u32, at: usize, verified: &Verified, cx: &mut Cx<'_>) {
+        let command = self.settings.verify.get(at).cloned().unwrap_or_default();
+        let green = verified.is_green();
+        cx.emit(Happened::VerifyRan { round, command, green, verified: verified.clone() });
+    }
+
+    fn verified(&mut self, at: usize, verified: Verified, cx: &mut Cx<'_>) {
+        self.tell_of_run(self.round, at, &verified, cx);
+        let command = self.settings.verify.get(at).cloned().unwrap_or_default();
+        if verified.is_green() {
+            self.verified.push((command, verified));
+            return self.verify(at + 1, cx);
+        }
+        if let Some(work) = &self.work {
+            self.lineage.pass_by(work.artifact());
+        }
+        let red = Red::of(command, &verified);
+        let because = red.sentence();
+        self.red = Some(red);
+        if self.round >= self.cap {
+            self.route(Route::Stuck, &because, cx);
+            return self.ask(questions::stuck(&because, &self.open, self.round), cx);
+        }
+        self.route(Route::Executor, &because, cx);
+        self.begin_round(cx);
+    }
+
+    /// The work of this round. Whatever is known about other work says nothing about it.
+    fn take_work(&mut self, work: Work, given: bool, cx: &mut Cx<'_>) {
+        work.announce(self.round, given, cx);
+        self.work = Some(work);
+        self.verified.clear();
+        self.red = None;
+        self.checked.clear();
+    }
+
+    /// Every dispatch of a worker is a round.
+    fn begin_round(&mut self, cx: &mut Cx<'_>) {
+        if self.round >= self.cap {
+            let because = format!("No round of {} is left.", self.cap);
+            return self.ask(questions::stuck(&because, &self.open, self.round), cx);
+        }
+        self.round += 1;
+        cx.emit(Happened::RoundStarted { round: self.round, of: self.cap });
+        self.awaiting = Awaiting::Worker;
+        self.call_worker(cx);
+    }
+
+    /// The verify commands are green: the engine's own checks, then the critic.
+    fn judge(&mut self, cx: &mut Cx<'_>) {
+        if let Some(tree) = self.work.as_ref().and_then(Work::tree) {
+            self.checked = checks::run(cx.text(&tree.diff), &tree.changes, &self.scope);
+        }
+        self.convene(cx);
+    }
+
+    /// One critic, one spawn, all axes. Also called to judge the same work again.
+    fn convene(&mut self, cx: &mut Cx<'_>) {
+        self.awaiting = Awaiting::Critic;
+        if let Err(unseen) = self.call_critic(cx) {
+            cx.park(judging::unverified(&unseen));
+        }
+    }
+
+    fn judged(&mut self, heard: Option<Vec<Heard<Judged>>>, cx: &mut Cx<'_>) {
+        let Some(heard) = heard.into_iter().flatten().next() else { return };
+        let Some(work) = self.work.clone() else { return };
+        let reports = heard.parts.iter().map(|p| p.judgement.report.clone()).collect();
+        let Some(mut report) = report::merge(reports) else { return };
+        let critic = heard.critic().to_owned();
+        let mut own = self.checked.clone();
+        evidence::check(&mut own, self.panel.corpus());
+        report.findings.extend(own);
+
+        let mut findings = report.merged(&critic);
+        let mut lineage = self.lineage.clone();
+        let moved = lineage.take(
+            self.round,
+            work.artifact(),
+            &mut findings,
+            self.panel.corpus(),
+            self.before.as_ref(),
+        );
+        let routing = self.decide(&findings);
+        self.report(&report, cx);
+        if routing.route == Route::Commit
+            && let Some(unverified) = incomplete(&report, &heard)
+        {
+            return cx.park(unverified);
+        }
+        self.lineage = lineage;
+        self.before = Some(self.panel.corpus().clone());
+        self.open.clone_from(&routing.blocking);
+
+        let verdict = if routing.route == Route::Commit { Verdict::Approved } else { Verdict::Rejected };
+        let mut review = heard.review(self.round, work.artifact(), self.rubric(cx), verdict);
+        review.open = review::open_items(&routing.blocking);
+        review.notes = routing.notes.iter().map(Finding::line).collect();
+        review.deviations.clone_from(&report.deviations);
+        review.fixed = moved.fixed;
+        review.criteria = report.criteria.iter().map(shown_criterion).collect();
+        review.findings = findings;
+        review.findings.extend(heard.parts.iter().flat_map(|p| p.unsupported.clone()));
+        let notes = review.notes.clone();
+        cx.emit(Happened::Reviewed { round: self.round, review });
+        if !moved.stalls.is_empty() {
+            cx.emit(Happened::Stalled { round: self.round, stalls: moved.stalls.clone() });
+        }
+        self.route(routing.route, &because(&routing, self.cap), cx);
+
+        if self.settings.worker.is_none() {
+            let draft = work.blob();
+            return cx.finish(match routing.route {
+                Route::Commit => Outcome::Approved { draft, overruled: false, notes },
+                _ => Outcome::Rejected { draft: Some(draft), open: lines(&routing.blocking) },
+            });
+        }
+        match (routing.route, moved.stalls.first()) {
+            (Route::Commit, _) => {
+                cx.finish(Outcome::Approved { draft: work.blob(), overruled: false, notes });
+            }
+            (Route::Executor | Route::Researcher, Some(stall)) if self.round > self.patient_until => {
+                cx.finish(self.halted(stall.halt()));
+            }
+            (_, stall) => self.follow(&routing, stall.copied(), cx),
+        }
+    }
+
+    /// The decision about this round. What a person took out of the task does not block it.
+    fn decide(&self, findings: &[Finding]) -> Routing {
+        let is_dropped = |f: &&Finding| self.dropped.contains(&f.number) && f.number != 0;
+        let (dropped, counted): (Vec<&Finding>, Vec<&Finding>) = findings.iter().partition(is_dropped);
+        let counted: Vec<Finding> = counted.into_iter().cloned().collect();
+        let mut routing = routes::decide(&counted, self.round, self.cap, self.settings.block_on);
+        routing.notes.extend(dropped.into_iter().cloned());
+        routing
+    }
+
+    fn follow(&mut self, routing: &Routing, stall: Option<Stall>, cx: &mut Cx<'_>) {
+        let among = |route: Route| -> Vec<Finding> {
+            routing.blocking.iter().filter(|f| routes::of(&f.rule) == route).cloned().collect()
+        };
+        match routing.route {
+            Route::Commit | Route::Executor => self.begin_round(cx),
+            Route::Researcher => match self.settings.researcher.clone() {
+                Some(researcher) => {
+                    self.awaiting = Awaiting::Research;
+                    self.call_researcher(&researcher, &among(Route::Researcher), cx);
+                }
+                None => self.ask(questions::askuser(&among(Route::Researcher)), cx),
+            },
+            Route::AskUser => self.ask(questions::askuser(&among(Route::AskUser)), cx),
+            Route::PlanChecker => self.ask(questions::plan_checker(&among(Route::PlanChecker)), cx),
+            Route::Stuck => {
+                let mut sentence = because(routing, self.cap);
+                if let Some(stall) = stall {
+                    sentence = format!("{sentence} ({stall})");
+                }
+                self.ask(questions::stuck(&sentence, &routing.blocking, self.round), cx);
+            }
+        }
+    }
+
+    fn route(&self, route: Route, because: &str, cx: &mut Cx<'_>) {
+        let (round, route, because) = (self.round, route.name().to_owned(), because.to_owned());
+        cx.emit(Happened::Routed { round, route, because });
+    }
+
+    /// The report on disk, and the envelope for callers.
+    fn report(&self, report: &Report, cx: &mut Cx<'_>) {
+        let name = report::file_name(&report.task_id, report.round);
+        let path = match self.settings.report_dir.as_str() {
+            "" => name.clone(),
+            folder => format!("{}/{name}", folder.trim_end_matches('/')),
+        };
+        let envelope = report.envelope(&self.settings.run_id, &path);
+        let envelope = cx.intern(serde_json::to_string(&envelope).unwrap_or_default());
+        let written = cx.intern(report.to_json());
+        cx.emit(Happened::Reported { round: report.round, name, report: written, envelope });
+    }
+
+    fn halted(&self, reason: Halt) -> Outcome {
+        let mut open = lines(&self.open);
+        open.extend(self.red.as_ref().map(Red::sentence));
+        Outcome::Halted { reason, draft: self.draft(), open }
+    }
+}
+
+fn lines(findings: &[Finding]) -> Vec<String> {
+    findings.iter().map(Finding::line).collect()
+}
+
+/// Why a review without blocking findings is no pass all the same: somebody did not see or say enough.
+fn incomplete(report: &Report, heard: &Heard<Judged>) -> Option<Outcome> {
+    if !heard.unseen.is_empty() {
+        return Some(judging::unverified(&heard.unseen));
+    }
+    let unjudged: Vec<String> = report.unverified().map(|c| c.id.clone()).collect();
+    (report.partial || !unjudged.is_empty()).then(|| Outcome::Unverified {
+        reason: match unjudged.is_empty() {
+            true => "the critic marked its report as partial".to_owned(),
+            false => {
+                format!("the critic marked its report as partial and did not judge {}", unjudged.join(", "))
+            }
+        },
+        draft: None,
+        unseen: if unjudged.is_empty() { vec!["a part of the review".to_owned()] } else { unjudged },
+    })
+}
+
+fn shown_criterion(judged: &report::Judged) -> review::CriterionVerdict {
+    let (word, because) = match judged.verdict {
+        CriterionVerdict::Satisfied => ("Satisfied", &judged.evidence),
+        CriterionVerdict::Unsatisfied => ("Unsatisfied", &judged.evidence),
+        CriterionVerdict::InformationMissing => ("Information-Missing", &judged.missing_info),
+        CriterionVerdict::Unverified => ("unverified", &judged.evidence),
+    };
+    review::CriterionVerdict {
+        id: judged.id.clone(),
+        claim: judged.claim.clone(),
+        verdict: word.to_owned(),
+        clean: judged.verdict == CriterionVerdict::Satisfied,
+        because: because.clone(),
+    }
+}
+
+/// Why a round's findings lead where they lead, in one sentence.
+fn because(routing: &Routing, cap: u32) -> String {
+    let count = routing.blocking.len();
+    let findings = if count == 1 { "1 finding".to_owned() } else { format!("{count} findings") };
+    match routing.because {
+        Because::Clean if routing.notes.is_empty() => {
+            "every criterion is satisfied, nothing was found".to_owned()
+        }
+        Because::Clean => format!("nothing blocks; {} kept as notes", routing.notes.len()),
+        Because::Cap => format!("No round of {cap} is left, and {findings} remain."),
+        Because::Findings => {
+            let decides = routing.blocking.iter().find(|f| routes::of(&f.rule) == routing.route);
+            let rule = decides.map_or("", |f| f.rule.as_str());
+            format!("{findings}, decided by `{rule}`")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

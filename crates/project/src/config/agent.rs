@@ -42,6 +42,8 @@ pub struct AgentConfig {
     pub price: Option<Sourced<Price>>,
     pub max_usd_per_call: Option<Sourced<Money>>,
     pub max_tokens_per_call: Option<Sourced<u64>>,
+    /// Tokens one call can take, brief and answer together; none if nobody knows.
+    pub context: Option<Sourced<u64>>,
     pub output: Sourced<Output>,
     pub limits: Limits,
 }
@@ -151,11 +153,18 @@ impl AgentConfig {
             price: table.table("price").and_then(|t| price(name, t, &mut say)),
             max_usd_per_call: table.number("max_usd_per_call").map(|n| n.map(Money::from_usd)),
             max_tokens_per_call: table.whole("max_tokens_per_call"),
+            context: table
+                .whole("context")
+                .or_else(|| kind.value.is_http().then_some(Sourced::built_in(keys::CONTEXT))),
             output: table.output("output").unwrap_or(Sourced::built_in(Output::default())),
             limits: table.table("budget").map(budget::limits).unwrap_or_default(),
             kind,
         };
         agent.check_names(&mut say);
+        if agent.output.value == Output::Files && !agent.kind.value.edits_files() {
+            let message = format!("agent `{name}` of kind `{}` cannot change files", agent.kind.value);
+            say(Problem::error(message).help("remove `output`: what it replies is its work"), "output");
+        }
         if agent.key.is_some() || !(table.has("key_env") || table.has("key_command")) {
             agent.check_key(&mut say);
         }

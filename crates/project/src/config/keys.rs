@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use super::names::Kind;
+use super::names::{Kind, Protocol};
 
 /// A table of the file, by what it describes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -45,8 +45,16 @@ pub enum Shape {
     Command,
     Path,
     Paths,
+    /// A string, or a list of strings that is not empty.
+    OneOrMore,
+    /// One of these words.
+    OneOf(&'static [&'static str]),
     /// A path, or a list of strings.
     Rubric,
+    /// The name of a set, a path, or a list of strings and tables.
+    Criteria,
+    /// A list of agents, each perhaps with a lens.
+    Critics,
     Whole {
         min: u64,
         max: u64,
@@ -65,8 +73,6 @@ pub enum Shape {
     Table(Section),
     /// Tables of the given section by name.
     Named(Section),
-    /// Of a later version: not looked into.
-    Later,
 }
 
 /// A built-in value.
@@ -84,8 +90,8 @@ pub enum Use {
     Always,
     /// Only for agents of these kinds.
     Kinds(&'static [Kind]),
-    /// Only in loops of these protocols, which come with a later version.
-    Protocols(&'static [&'static str]),
+    /// Only in loops of these protocols.
+    Protocols(&'static [Protocol]),
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -103,6 +109,10 @@ pub const IDLE_TIMEOUT: Duration = Duration::from_mins(2);
 pub const MAX_TOKENS: u64 = 8192;
 pub const CONCURRENT: u64 = 4;
 pub const ROUNDS: u64 = 3;
+pub const CONTEXT: u64 = 128_000;
+pub const VERIFY_RUNS: u64 = 1;
+pub const VERIFY_TIMEOUT: Duration = Duration::from_mins(10);
+pub const MAX_PARTS: u64 = 40;
 pub const MINUTES: u64 = 30;
 pub const CALLS: u32 = 50;
 
@@ -115,6 +125,18 @@ const PROCESS: Use = Use::Kinds(&[Kind::Command]);
 const PROMPTED: Use = Use::Kinds(&[Kind::OpenAi, Kind::Anthropic, Kind::Command]);
 const SCRIPTED: Use = Use::Kinds(&[Kind::Scripted]);
 const MACHINE: Use = Use::Kinds(&[Kind::OpenAi, Kind::Anthropic, Kind::Command, Kind::Scripted]);
+
+const REVISE: Use = Use::Protocols(&[Protocol::Revise]);
+const SCORE: Use = Use::Protocols(&[Protocol::Score]);
+const AUDIT: Use = Use::Protocols(&[Protocol::Audit]);
+const JUDGING: Use = Use::Protocols(&[Protocol::Score, Protocol::Audit, Protocol::Converge]);
+const BY_CRITERIA: Use = Use::Protocols(&[Protocol::Audit, Protocol::Converge]);
+const BY_RUBRIC: Use = Use::Protocols(&[Protocol::Revise, Protocol::Score]);
+const OF_A_TEXT: Use = Use::Protocols(&[Protocol::Revise, Protocol::Score, Protocol::Converge]);
+
+const SEVERITIES: Shape = Shape::OneOf(&["nit", "risk", "fail"]);
+const LEVELS: Shape = Shape::OneOf(&["low", "medium", "medium-high", "high", "maximum"]);
+const ECONOMY: Shape = Shape::OneOf(&["off", "lite", "full", "ultra"]);
 
 const fn key(section: Section, name: &'static str, shape: Shape) -> Key {
     Key { section, name, shape, default: None, used: Use::Always }
@@ -163,6 +185,9 @@ pub const KEYS: &[Key] = &[
     key(Section::Agent, "price", Shape::Table(Section::Price)).only(MACHINE),
     key(Section::Agent, "max_usd_per_call", USD).only(PROCESS),
     key(Section::Agent, "max_tokens_per_call", TOKENS).only(PROCESS),
+    key(Section::Agent, "context", Shape::Whole { min: 1000, max: 100_000_000 })
+        .or(Fixed::Whole(CONTEXT))
+        .only(MACHINE),
     key(Section::Agent, "output", Shape::Output).or(Fixed::Text("reply")),
     key(Section::Agent, "budget", Shape::Table(Section::Budget)),
     key(Section::Price, "input", USD),
@@ -183,20 +208,39 @@ pub const KEYS: &[Key] = &[
     key(Section::Loop, "fallback_critic", Shape::Text),
     key(Section::Loop, "task", Shape::Text),
     key(Section::Loop, "task_file", Shape::Path),
-    key(Section::Loop, "phase", Shape::Text),
-    key(Section::Loop, "rubric", Shape::Rubric),
     key(Section::Loop, "rounds", ROUND_COUNT).or(Fixed::Whole(ROUNDS)),
-    key(Section::Loop, "overrule", Shape::Flag).or(Fixed::Flag(true)),
-    key(Section::Loop, "draft", Shape::Path),
     key(Section::Loop, "with", Shape::Paths),
-    key(Section::Loop, "out", Shape::Path),
     key(Section::Loop, "budget", Shape::Table(Section::Budget)),
-    key(Section::Loop, "critics", Shape::Later).only(Use::Protocols(&["score", "audit"])),
-    key(Section::Loop, "criteria", Shape::Later).only(Use::Protocols(&["converge"])),
-    key(Section::Loop, "scope", Shape::Later).only(Use::Protocols(&["audit", "converge"])),
-    key(Section::Loop, "verify", Shape::Later).only(Use::Protocols(&["audit", "converge", "watch"])),
-    key(Section::Loop, "block_on", Shape::Later).only(Use::Protocols(&["audit"])),
-    key(Section::Loop, "escalate_to", Shape::Later).only(Use::Protocols(&["score"])),
+    key(Section::Loop, "phase", Shape::Text).only(BY_RUBRIC),
+    key(Section::Loop, "rubric", Shape::Rubric).only(BY_RUBRIC),
+    key(Section::Loop, "draft", Shape::Path).only(OF_A_TEXT),
+    key(Section::Loop, "out", Shape::Path).only(OF_A_TEXT),
+    key(Section::Loop, "overrule", Shape::Flag).or(Fixed::Flag(true)).only(REVISE),
+    key(Section::Loop, "critics", Shape::Critics).only(JUDGING),
+    key(Section::Loop, "max_parts", Shape::Whole { min: 1, max: 1000 })
+        .or(Fixed::Whole(MAX_PARTS))
+        .only(JUDGING),
+    key(Section::Loop, "threshold", Shape::Whole { min: 1, max: 100 }).or(Fixed::Whole(80)).only(SCORE),
+    key(Section::Loop, "exploration", Shape::Flag).or(Fixed::Flag(false)).only(SCORE),
+    key(Section::Loop, "severity", LEVELS).only(SCORE),
+    key(Section::Loop, "invariants", Shape::Path).only(SCORE),
+    key(Section::Loop, "escalate_to", Shape::Text).or(Fixed::Text("user")).only(SCORE),
+    key(Section::Loop, "stop_early", Shape::Flag).or(Fixed::Flag(false)).only(SCORE),
+    key(Section::Loop, "criteria", Shape::Criteria).only(BY_CRITERIA),
+    key(Section::Loop, "task_id", Shape::Text).only(AUDIT),
+    key(Section::Loop, "scope", Shape::OneOrMore).only(AUDIT),
+    key(Section::Loop, "verify", Shape::OneOrMore).only(AUDIT),
+    key(Section::Loop, "verify_runs", Shape::Whole { min: 1, max: 100 })
+        .or(Fixed::Whole(VERIFY_RUNS))
+        .only(AUDIT),
+    key(Section::Loop, "verify_timeout", Shape::Time).or(Fixed::Time(VERIFY_TIMEOUT)).only(AUDIT),
+    key(Section::Loop, "block_on", SEVERITIES).or(Fixed::Text("nit")).only(AUDIT),
+    key(Section::Loop, "economy", ECONOMY).or(Fixed::Text("off")).only(AUDIT),
+    key(Section::Loop, "decisions", Shape::Texts).only(AUDIT),
+    key(Section::Loop, "build_fixer", Shape::Text).only(AUDIT),
+    key(Section::Loop, "researcher", Shape::Text).only(AUDIT),
+    key(Section::Loop, "commit", Shape::Flag).or(Fixed::Flag(false)).only(AUDIT),
+    key(Section::Loop, "branch", Shape::Text).only(AUDIT),
     // Caps of a run, a loop or an agent
     key(Section::Budget, "usd", USD),
     key(Section::Budget, "tokens", Shape::Whole { min: 0, max: 1_000_000_000_000 }),
@@ -213,6 +257,7 @@ pub const EXCLUSIVE: &[(Section, &str, &str)] = &[
     (Section::Agent, "system", "file"),
     (Section::Agent, "key_env", "key_command"),
     (Section::Loop, "task", "task_file"),
+    (Section::Loop, "critic", "critics"),
 ];
 
 pub fn find(section: Section, name: &str) -> Option<&'static Key> {

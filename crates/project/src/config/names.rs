@@ -32,6 +32,11 @@ impl Kind {
         matches!(self, Self::OpenAi | Self::Anthropic)
     }
 
+    /// It can work in a folder and change its files.
+    pub const fn edits_files(self) -> bool {
+        matches!(self, Self::Command | Self::Person | Self::Scripted)
+    }
+
     /// Where an agent of this kind is reached if its `base_url` is not given.
     pub const fn base_url(self) -> Option<&'static str> {
         match self {
@@ -47,15 +52,21 @@ impl Kind {
 pub enum Protocol {
     #[default]
     Revise,
+    Score,
+    Audit,
+    Converge,
 }
 
 impl Protocol {
-    pub const ALL: [Self; 1] = [Self::Revise];
-    pub const LATER: [&'static str; 4] = ["score", "audit", "converge", "watch"];
+    pub const ALL: [Self; 4] = [Self::Revise, Self::Score, Self::Audit, Self::Converge];
+    pub const LATER: [&'static str; 1] = ["watch"];
 
     pub const fn name(self) -> &'static str {
         match self {
             Self::Revise => "revise",
+            Self::Score => "score",
+            Self::Audit => "audit",
+            Self::Converge => "converge",
         }
     }
 }
@@ -65,15 +76,17 @@ impl Protocol {
 pub enum Output {
     #[default]
     Reply,
+    /// The files it changes in its folder.
+    Files,
 }
 
 impl Output {
-    pub const ALL: [Self; 1] = [Self::Reply];
-    pub const LATER: [&'static str; 1] = ["files"];
+    pub const ALL: [Self; 2] = [Self::Reply, Self::Files];
 
     pub const fn name(self) -> &'static str {
         match self {
             Self::Reply => "reply",
+            Self::Files => "files",
         }
     }
 }

@@ -3,6 +3,8 @@
 //! Shapes and ranges are checked here, by the table of keys. What depends on other keys or other layers
 //! (required keys, names of agents) is checked when the layers are merged.
 
+mod lists;
+
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
@@ -121,6 +123,23 @@ impl Reader<'_> {
                 }
                 Some(Value::Paths(paths))
             }
+            Shape::OneOrMore if found.value.is_str() => {
+                let text = self.text(shape, found)?;
+                Some(Value::Texts(vec![self.sourced(text, found.span.clone())]))
+            }
+            Shape::OneOrMore => match self.list(shape, found)? {
+                list if list.is_empty() => self.wrong(shape, found, "an empty list"),
+                list => Some(Value::Texts(list)),
+            },
+            Shape::OneOf(words) => {
+                let text = self.text(shape, found)?;
+                if words.contains(&text.as_str()) {
+                    return Some(Value::Text(text));
+                }
+                self.wrong(shape, found, &self.written(&found.span))
+            }
+            Shape::Criteria => self.criteria(found),
+            Shape::Critics => self.critics(found),
             Shape::Rubric if found.value.is_str() => self.value(Shape::Path, found),
             Shape::Texts | Shape::Rubric => self.list(shape, found).map(Value::Texts),
             Shape::Whole { min, max } => match found.value.as_integer().map(whole) {
@@ -166,7 +185,7 @@ impl Reader<'_> {
             }
             Shape::Output => {
                 let now: Vec<_> = Output::ALL.iter().map(|o| (o.name(), *o)).collect();
-                self.choice(shape, found, "output", &now, &Output::LATER).map(Value::Output)
+                self.choice(shape, found, "output", &now, &[]).map(Value::Output)
             }
             Shape::Table(section) => {
                 let Some(inner) = found.value.as_table() else {
@@ -176,7 +195,6 @@ impl Reader<'_> {
                 Some(Value::Table(self.table(section, found.path, place, inner)))
             }
             Shape::Named(section) => self.named(section, shape, found),
-            Shape::Later => None,
         }
     }
 
@@ -261,10 +279,7 @@ impl Reader<'_> {
         let names: Vec<&str> = now.iter().map(|(name, _)| *name).collect();
         let list = names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
         if later.contains(&text.as_str()) {
-            let message = match what {
-                "output" => "`output = \"files\"` comes with workspaces, in a later version".to_owned(),
-                _ => format!("{what} `{text}` comes with a later version"),
-            };
+            let message = format!("{what} `{text}` comes with a later version");
             self.error(&place, message, Some(format!("available now: {list}")));
         } else {
             let all: Vec<&str> = names.iter().copied().chain(later.iter().copied()).collect();

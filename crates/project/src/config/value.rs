@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::criteria::{CriteriaSetting, CriticSetting};
 use super::keys::{self, Section, Shape};
 use super::names::{Kind, Output, Protocol};
 use crate::place::{Layer, Place, Sourced};
@@ -23,9 +24,11 @@ pub enum Value {
     Kind(Kind),
     Protocol(Protocol),
     Output(Output),
+    Criteria(CriteriaSetting),
+    Critics(Vec<Sourced<CriticSetting>>),
     Table(Table),
     Tables(BTreeMap<String, Table>),
-    /// Present, and either reported as wrong already or of a later version.
+    /// Present, and reported as wrong already.
     Unusable,
 }
 
@@ -83,6 +86,12 @@ impl Table {
         kind: Kind -> Kind;
         protocol: Protocol -> Protocol;
         output: Output -> Output;
+        criteria: Criteria -> CriteriaSetting;
+        critics: Critics -> Vec<Sourced<CriticSetting>>;
+    }
+
+    pub fn value_of(&self, key: &str) -> Option<&Sourced<Value>> {
+        self.values.get(key)
     }
 
     /// This table with only these keys.
@@ -168,16 +177,22 @@ impl Shape {
             Self::Path => "a path".into(),
             Self::Paths => "a list of paths".into(),
             Self::Rubric => "a list of strings, or the path of a rubric file".into(),
+            Self::OneOrMore => "a string, or a list of strings that is not empty".into(),
+            Self::OneOf(words) => {
+                let words: Vec<String> = words.iter().map(|w| format!("\"{w}\"")).collect();
+                format!("one of {}", words.join(", "))
+            }
+            Self::Criteria => "the name of a set, the path of a file, or a list".into(),
+            Self::Critics => "a list of agents that is not empty".into(),
             Self::Whole { min, max } => format!("a whole number from {min} to {max}"),
             Self::Number { min, max } => format!("a number from {min} to {max}"),
             Self::Flag => "true or false".into(),
             Self::Time => "a time above zero, at most 7 days".into(),
             Self::Kind => "the name of a kind".into(),
             Self::Protocol => "the name of a protocol".into(),
-            Self::Output => "\"reply\"".into(),
+            Self::Output => "\"reply\" or \"files\"".into(),
             Self::Table(_) => "a table".into(),
             Self::Named(section) => format!("tables, written as {}", section.header()),
-            Self::Later => "anything".into(),
         }
     }
 
@@ -187,6 +202,10 @@ impl Shape {
             Self::Command => Some("like [\"./critic.sh\", \"--strict\"]; there is no shell"),
             Self::Time => Some("seconds as a number, or text like \"90s\", \"5m\", \"1h30m\""),
             Self::Rubric => Some("like [\"at most 150 words\"] or \"rubrics/abstract.md\""),
+            Self::Criteria => {
+                Some("like [\"every endpoint has a test\"], or [{ name = \"CLARITY\", question = \"…?\" }]")
+            }
+            Self::Critics => Some("like [\"judge\", { agent = \"second\", lens = \"method\" }]"),
             _ => None,
         }
     }

@@ -57,16 +57,15 @@ impl Store {
     pub async fn apply(&self, from: &str, to: &str, project: &Path) -> Result<Accepted, WorkspaceError> {
         let steps = self.steps(from, to).await?;
         let checking = (project.to_owned(), steps.clone());
-        let conflicts = blocking(move || check(&checking.0, &checking.1)).await.map_err(|s| error(s, project))?;
+        let conflicts =
+            blocking(move || check(&checking.0, &checking.1)).await.map_err(|s| error(s, project))?;
         if !conflicts.is_empty() {
             return Err(WorkspaceError::Conflict { paths: conflicts });
         }
         let mut done = Vec::new();
         if let Err(stopped) = self.carry_out(project, in_order(&steps), &mut done).await {
-            let back: Vec<Step> = done
-                .into_iter()
-                .map(|Step { path, from, to }| Step { path, from: to, to: from })
-                .collect();
+            let back: Vec<Step> =
+                done.into_iter().map(|Step { path, from, to }| Step { path, from: to, to: from }).collect();
             // If even this fails the first reason is still the one to tell, and doing it again repairs all.
             let _ = self.carry_out(project, in_order(&back), &mut Vec::new()).await;
             return Err(stopped);
@@ -149,8 +148,7 @@ fn in_order(steps: &[Step]) -> Vec<Step> {
     }
     let in_the_way =
         |s: &&Step| needed.contains(s.path.as_str()) || parents(&s.path).any(|p| written.contains(p));
-    let (first, rest): (Vec<&Step>, Vec<&Step>) =
-        steps.iter().partition(|s| s.to.is_none() && in_the_way(s));
+    let (first, rest): (Vec<&Step>, Vec<&Step>) = steps.iter().partition(|s| s.to.is_none() && in_the_way(s));
     let (last, writes): (Vec<&Step>, Vec<&Step>) = rest.into_iter().partition(|s| s.to.is_none());
     first.into_iter().chain(writes).chain(last).cloned().collect()
 }

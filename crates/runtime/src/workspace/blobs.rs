@@ -59,7 +59,10 @@ impl Store {
         let (mut groups, mut room) = (Vec::<Vec<&str>>::new(), 0);
         for (oid, size) in oids.iter().zip(self.sizes(oids).await?) {
             if size > LARGEST_FILE {
-                return Err(WorkspaceError::TooLarge { what: "a changed file".to_owned(), limit: LARGEST_FILE });
+                return Err(WorkspaceError::TooLarge {
+                    what: "a changed file".to_owned(),
+                    limit: LARGEST_FILE,
+                });
             }
             match groups.last_mut() {
                 Some(group) if size <= room => group.push(oid),

@@ -80,7 +80,12 @@ fn inside(path: &str) -> Result<String, WorkspaceError> {
         match part {
             Component::Normal(name) => names.push(name.to_string_lossy().into_owned()),
             Component::CurDir => {}
-            _ => return Err(WorkspaceError::unusable(path, "it must be a path inside the project, without `..`")),
+            _ => {
+                return Err(WorkspaceError::unusable(
+                    path,
+                    "it must be a path inside the project, without `..`",
+                ));
+            }
         }
     }
     if names.is_empty() {

@@ -31,7 +31,10 @@ pub(super) enum Found {
     /// Something that is no folder stands where a folder of the path should be.
     Blocked,
     Folder,
-    File { permissions: u32, bytes: u64 },
+    File {
+        permissions: u32,
+        bytes: u64,
+    },
     Link(Vec<u8>),
     /// A pipe, a device, a socket.
     Other,
@@ -230,8 +233,7 @@ impl Checkout {
     }
 }
 
-const FOLDER: OFlags =
-    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 fn open_folder(dir: &OwnedFd, name: &str) -> Result<OwnedFd, Errno> {
     openat(dir, name, FOLDER, Mode::empty())

@@ -93,7 +93,9 @@ pub(super) async fn copy_index(
 
 pub(super) async fn share(from: PathBuf, to: PathBuf) -> Result<(), WorkspaceError> {
     let path = from.clone();
-    super::tree::off_thread(move || objects::share(&from, &to)).await.map_err(WorkspaceError::io("read", &path))
+    super::tree::off_thread(move || objects::share(&from, &to))
+        .await
+        .map_err(WorkspaceError::io("read", &path))
 }
 
 /// Keeps the clone's refs, index, stash and settings (not its objects) in `kept`. A clone that is too large

@@ -123,7 +123,17 @@ impl Workspace {
             .collect();
         let automatic = git.line_if_any(users, &["config", "--get", "core.autocrlf"]).await?;
         let automatic = automatic.is_some_and(|value| matches!(value.as_str(), "true" | "input" | "1"));
-        let asked = ["check-attr", "-z", "--stdin", "filter", "text", "eol", "crlf", "ident", "working-tree-encoding"];
+        let asked = [
+            "check-attr",
+            "-z",
+            "--stdin",
+            "filter",
+            "text",
+            "eol",
+            "crlf",
+            "ident",
+            "working-tree-encoding",
+        ];
         let paths = zero_ended(changed.iter().map(|(path, _)| path.as_str()));
         let answer = zero_separated(&git.feed(users, &asked, paths).await?)?;
         let mut converted: HashMap<&str, bool> = HashMap::new();
@@ -131,7 +141,9 @@ impl Workspace {
             let [path, name, value] = attribute else { continue };
             let set = !matches!(value.as_str(), "unspecified" | "unset");
             if set && name == "filter" {
-                let reason = format!("git keeps it through the filter `{value}`: accept without a branch and commit it yourself");
+                let reason = format!(
+                    "git keeps it through the filter `{value}`: accept without a branch and commit it yourself"
+                );
                 return Err(WorkspaceError::unusable(path, reason));
             }
             let fixed = name == "text" && value == "unset";
@@ -142,9 +154,12 @@ impl Workspace {
             if !converted.get(path.as_str()).copied().unwrap_or(automatic) {
                 continue;
             }
-            let bytes = self.store.contents(&[side.oid.as_str()]).await?.into_iter().next().unwrap_or_default();
+            let bytes =
+                self.store.contents(&[side.oid.as_str()]).await?.into_iter().next().unwrap_or_default();
             let option = format!("--path={path}");
-            let oid = git.feed(&self.with_attributes(users)?, &["hash-object", "-w", "--stdin", &option], bytes).await?;
+            let oid = git
+                .feed(&self.with_attributes(users)?, &["hash-object", "-w", "--stdin", &option], bytes)
+                .await?;
             let oid = String::from_utf8_lossy(&oid).trim().to_owned();
             if let Some(entry) = entries.get_mut(path) {
                 entry.oid = oid;

@@ -31,13 +31,22 @@ struct Project {
 
 impl Workspace {
     /// Makes the workspace of a run in `<run>/tree`. The project is only read.
-    pub async fn create(git: Git, project: &Path, run: &Path, bring: &Bring) -> Result<Created, WorkspaceError> {
+    pub async fn create(
+        git: Git,
+        project: &Path,
+        run: &Path,
+        bring: &Bring,
+    ) -> Result<Created, WorkspaceError> {
         let given = project;
         let project = project.canonicalize().ok().filter(|p| p.is_dir());
         let project = project.ok_or_else(|| WorkspaceError::NotADirectory { path: given.to_owned() })?;
         git.present(&project).await?;
         fs::create_dir_all(run).map_err(WorkspaceError::io("made", run))?;
         let home = home_of(run)?;
+        if home.join("workspace.json").exists() {
+            let reason = "there is one already: open it, or remove it first".to_owned();
+            return Err(WorkspaceError::Damaged { path: home, reason });
+        }
         let old = home.clone();
         off_thread(move || clear(&old)).await;
         fs::create_dir(&home).map_err(WorkspaceError::io("made", &home))?;
@@ -54,9 +63,9 @@ impl Workspace {
         }
         let excluded = Excluded::new(own.all().cloned());
         let listing = store.listing(&project.root, Rules::OfFolder, &excluded).await?;
-        let tracked = project.tracked_beside(&listing, &excluded);
+        project.refuse_links_over_tracked(&own.link)?;
+        let tracked = project.tracked_beside(&listing, &Excluded::new(own.without.iter().cloned()));
         let base = store.take(&project.root, BASE, &listing.files, &tracked).await?;
-        refuse_links_over(&own.link, &listing.files, &tracked)?;
         let rules = project.rules(&store, &listing, &tracked).await?;
         write(&home.join("rules"), rules.as_bytes())?;
         write(&home.join("tracked"), &zero_ended(tracked.iter().map(String::as_str)))?;
@@ -103,12 +112,8 @@ impl Workspace {
 
 impl Project {
     async fn find(git: &Git, project: &Path) -> Result<Self, WorkspaceError> {
-        let plain = || Self {
-            root: project.to_owned(),
-            below: String::new(),
-            repository: None,
-            indexed: Vec::new(),
-        };
+        let plain =
+            || Self { root: project.to_owned(), below: String::new(), repository: None, indexed: Vec::new() };
         text(project)?;
         let Some(root) = enclosing(project) else { return Ok(plain()) };
         let below = text(project.strip_prefix(root).unwrap_or(Path::new("")))?;
@@ -126,7 +131,8 @@ impl Project {
     /// The same paths, seen from the root of the tree.
     fn from_root(&self, bring: &Bring) -> Bring {
         let moved = |paths: &[String]| -> Vec<String> {
-            let below = |p: &String| if self.below.is_empty() { p.clone() } else { format!("{}/{p}", self.below) };
+            let below =
+                |p: &String| if self.below.is_empty() { p.clone() } else { format!("{}/{p}", self.below) };
             paths.iter().map(below).collect()
         };
         Bring { link: moved(&bring.link), copy: moved(&bring.copy), without: moved(&bring.without) }
@@ -156,13 +162,29 @@ impl Project {
         let mut tracked: Vec<String> = self
             .indexed
             .iter()
-            .filter(|e| !e.is_repository() && !listed.contains(e.path.as_str()) && !excluded.contains(&e.path))
+            .filter(|e| {
+                !e.is_repository() && !listed.contains(e.path.as_str()) && !excluded.contains(&e.path)
+            })
             .filter(|e| stands(&self.root, &e.path))
             .map(|e| e.path.clone())
             .collect();
         tracked.sort_unstable();
         tracked.dedup();
         tracked
+    }
+
+    /// A link in the place of tracked files would make them look deleted.
+    fn refuse_links_over_tracked(&self, links: &[String]) -> Result<(), WorkspaceError> {
+        for link in links {
+            let below = |path: &str| {
+                path.strip_prefix(link.as_str()).is_some_and(|p| p.is_empty() || p.starts_with('/'))
+            };
+            if self.indexed.iter().any(|e| below(&e.path)) {
+                let reason = "it holds files that git tracks, and `link` is for what git ignores: remove it from there";
+                return Err(WorkspaceError::unusable(link, reason));
+            }
+        }
+        Ok(())
     }
 
     /// Tracked, and in no tree of ours: repositories inside, files outside a sparse checkout, what is left out.
@@ -223,18 +245,6 @@ impl Project {
         }
         Ok(rules)
     }
-}
-
-/// A link in the place of files that count would make them look deleted.
-fn refuse_links_over(links: &[String], listed: &[String], tracked: &[String]) -> Result<(), WorkspaceError> {
-    for link in links {
-        let hit = |p: &&String| p.strip_prefix(link.as_str()).is_some_and(|r| r.is_empty() || r.starts_with('/'));
-        if listed.iter().chain(tracked).any(|p| hit(&p)) {
-            let reason = "it holds files of the project, and `link` is for what git ignores: remove it there";
-            return Err(WorkspaceError::unusable(link, reason));
-        }
-    }
-    Ok(())
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), WorkspaceError> {

@@ -67,11 +67,17 @@ impl Store {
             let path = quoted(&difference.path);
             // A file that became a link, or the other way round, is shown as one gone and one new.
             for (old, new) in [(from, to), (from, None), (None, to)] {
-                let said =
-                    format!("Binary files {} and {} differ", name("a", old.is_some()), name("b", new.is_some()));
+                let said = format!(
+                    "Binary files {} and {} differ",
+                    name("a", old.is_some()),
+                    name("b", new.is_some())
+                );
                 let ours = match (old, new) {
                     (Some(old), Some(new)) => {
-                        format!("Binary file {path} changed: {} bytes before, {} bytes after", old.bytes, new.bytes)
+                        format!(
+                            "Binary file {path} changed: {} bytes before, {} bytes after",
+                            old.bytes, new.bytes
+                        )
                     }
                     (None, Some(new)) => format!("Binary file {path} added: {} bytes", new.bytes),
                     (Some(old), None) => format!("Binary file {path} deleted: {} bytes", old.bytes),

@@ -295,9 +295,7 @@ pub(super) fn zero_separated(bytes: &[u8]) -> Result<Vec<String>, WorkspaceError
     bytes
         .split(|b| *b == 0)
         .filter(|name| !name.is_empty())
-        .map(|name| {
-            String::from_utf8(name.to_vec()).map_err(|_| not_text(String::from_utf8_lossy(name)))
-        })
+        .map(|name| String::from_utf8(name.to_vec()).map_err(|_| not_text(String::from_utf8_lossy(name))))
         .collect()
 }
 

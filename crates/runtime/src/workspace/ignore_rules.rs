@@ -32,11 +32,6 @@ pub fn add_rules(rules: &mut String, folder: &str, text: &str) {
     }
 }
 
-/// A pattern that matches exactly this path from the root and, if it is a folder, everything below.
-pub fn exactly(path: &str) -> String {
-    format!("/{}", literal(path))
-}
-
 /// Without the spaces at the end that git does not read; one behind a backslash is part of the name.
 fn trimmed(pattern: &str) -> &str {
     let cut = pattern.trim_end_matches(' ');

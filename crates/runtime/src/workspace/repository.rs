@@ -47,13 +47,8 @@ pub(super) fn enclosing(project: &Path) -> Option<&Path> {
 impl Repository {
     pub async fn read(git: &Git, root: &Path) -> Result<Self, WorkspaceError> {
         let place = git.reading(&root.join(".git")).await?.over(root);
-        let args = [
-            "rev-parse",
-            "--path-format=absolute",
-            "--git-dir",
-            "--git-common-dir",
-            "--show-object-format",
-        ];
+        let args =
+            ["rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir", "--show-object-format"];
         let answer = git.line(&place, &args).await?;
         let [dir, shared, object_format] = answer.split('\n').collect::<Vec<_>>()[..] else {
             return Err(WorkspaceError::unusable(".git", "git does not say where it keeps its objects"));
@@ -77,7 +72,10 @@ impl Repository {
         let place = self.place(git, root).await?;
         let listed = git.run(&place, &["ls-files", "--stage", "-t", "-z"]).await?;
         let damaged = |line: &str| {
-            WorkspaceError::unusable(".git/index", format!("git answered in a way we do not know: {line:.200}"))
+            WorkspaceError::unusable(
+                ".git/index",
+                format!("git answered in a way we do not know: {line:.200}"),
+            )
         };
         let mut entries = Vec::new();
         for line in zero_separated(&listed)? {

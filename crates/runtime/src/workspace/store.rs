@@ -12,7 +12,6 @@ use super::blobs::Facts;
 use super::error::WorkspaceError;
 use super::git::{Git, Place, not_text, text};
 
-pub(super) const FILE_MODE: u32 = 0o100_644;
 pub(super) const EXECUTABLE_MODE: u32 = 0o100_755;
 pub(super) const LINK_MODE: u32 = 0o120_000;
 pub(super) const REPOSITORY_MODE: u32 = 0o160_000;

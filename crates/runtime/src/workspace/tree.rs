@@ -125,10 +125,9 @@ impl Store {
         let others: HashSet<String> =
             indexed.iter().chain(tracked).filter(|p| !counted.contains(p.as_str())).cloned().collect();
         let root = folder.to_owned();
-        let (present, gone) = off_thread(move || {
-            others.into_iter().partition::<Vec<String>, _>(|path| stands(&root, path))
-        })
-        .await;
+        let (present, gone) =
+            off_thread(move || others.into_iter().partition::<Vec<String>, _>(|path| stands(&root, path)))
+                .await;
         let gone: HashSet<String> = gone.into_iter().collect();
         let zero = "0".repeat(self.hash_length(&place).await?);
         let mut removals = Vec::new();

@@ -10,6 +10,7 @@ pub mod test_files;
 use std::collections::{HashMap, HashSet};
 
 use crate::finding::{ENGINE, Finding, Place, Severity};
+use crate::tree::{Change, ChangeKind};
 
 use super::routes::{SCOPE_CREEP, SILENCED_FAILURE, TODO_MARKER};
 use diff::{Changed, FileDiff};
@@ -20,20 +21,6 @@ use test_files::is_test_file;
 const MARKERS: [&str; 5] = ["TODO", "FIXME", "XXX", "HACK", "STUB"];
 /// The most findings of one kind; the last one says how many more there are.
 const MOST_OF_A_KIND: usize = 50;
-
-/// A changed path of the worker's tree.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Change {
-    pub path: String,
-    pub status: Status,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Status {
-    Added,
-    Modified,
-    Deleted,
-}
 
 /// Everything the engine holds against a change, in a fixed order.
 pub fn run(unified_diff: &str, changes: &[Change], scope: &Scope) -> Vec<Finding> {
@@ -67,7 +54,7 @@ fn finding(
 ) -> Finding {
     let mut finding = Finding::new(rule, severity, says, ENGINE);
     finding.place = Some(Place { path: path.to_owned(), line, end: None });
-    finding.fix = fix.to_owned();
+    fix.clone_into(&mut finding.fix);
     finding
 }
 
@@ -75,15 +62,15 @@ fn out_of_scope(changes: &[Change], scope: &Scope) -> Vec<Finding> {
     let outside = changes.iter().filter(|c| !scope.contains(&c.path));
     outside
         .map(|change| {
-            let verb = match change.status {
-                Status::Added => "was added",
-                Status::Modified => "was changed",
-                Status::Deleted => "was deleted",
+            let verb = match change.kind {
+                ChangeKind::Added => "was added",
+                ChangeKind::Modified => "was changed",
+                ChangeKind::Deleted => "was deleted",
             };
             let says = format!("{} {verb} and is outside the task's scope.", change.path);
             let fix = "Put it back as it was, or have the scope widened.";
             let mut finding = finding(SCOPE_CREEP, Severity::Fail, &change.path, None, says, fix);
-            finding.absent = change.status == Status::Deleted;
+            finding.absent = change.kind == ChangeKind::Deleted;
             finding
         })
         .collect()
@@ -96,7 +83,7 @@ fn deleted_tests(files: &[FileDiff<'_>], changes: &[Change]) -> Vec<Finding> {
         file.added().for_each(|l| added.add(&normal(l.text)));
     }
     let diff_of: HashMap<&str, &FileDiff<'_>> = files.iter().map(|f| (f.path.as_str(), f)).collect();
-    let deleted = changes.iter().filter(|c| c.status == Status::Deleted && is_test_file(&c.path));
+    let deleted = changes.iter().filter(|c| c.kind == ChangeKind::Deleted && is_test_file(&c.path));
     deleted
         .filter(|change| {
             let Some(file) = diff_of.get(change.path.as_str()) else { return true };
@@ -122,9 +109,9 @@ fn deleted_tests(files: &[FileDiff<'_>], changes: &[Change]) -> Vec<Finding> {
 /// there; one that was reworded has a successor, unless that asserts nothing.
 fn removed_assertions(files: &[FileDiff<'_>], changes: &[Change]) -> Vec<Finding> {
     let deleted: HashSet<&str> =
-        changes.iter().filter(|c| c.status == Status::Deleted).map(|c| c.path.as_str()).collect();
+        changes.iter().filter(|c| c.kind == ChangeKind::Deleted).map(|c| c.path.as_str()).collect();
     let mut surplus = Counts::default();
-    let mut losses: Vec<(&FileDiff<'_>, Vec<(u32, String)>, usize)> = Vec::new();
+    let mut losses = Vec::new();
     for file in files.iter().filter(|f| test_files::may_assert(&f.path)) {
         let mut added = Counts::default();
         for line in file.added().filter(|l| test_files::counts_as_assertion(&file.path, l.text)) {

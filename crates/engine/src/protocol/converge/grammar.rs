@@ -159,8 +159,11 @@ impl PassReply {
                 Verdict::Escalate(e) => (e.issue.clone(), format!("{rationale}\n{}", e.issue), ""),
                 Verdict::Defer { reason } => (reason.clone(), format!("{rationale}\n{reason}"), ""),
             };
-            let mut finding = Finding::new(criterion.as_str(), Severity::Fail, says, by);
+            // A deferred criterion is clean: what is put off is no error of the work.
+            let severity = if verdict.is_clean() { Severity::Risk } else { Severity::Fail };
+            let mut finding = Finding::new(criterion.as_str(), severity, says, by);
             finding.criterion = Some(criterion.clone());
+            finding.raw = Some(serde_json::json!({ VERDICT: verdict.name() }));
             fix.clone_into(&mut finding.fix);
             citation::attach(&mut finding, &cited);
             findings.push(finding);
@@ -168,11 +171,20 @@ impl PassReply {
         if let Some(fix) = &self.scenario.fix {
             let mut finding = Finding::new(ADVERSARIAL, Severity::Fail, self.scenario.says.as_str(), by);
             finding.fix.clone_from(fix);
+            finding.raw = Some(serde_json::json!({ VERDICT: "FAIL" }));
             citation::attach(&mut finding, &self.scenario.says);
             findings.push(finding);
         }
         findings
     }
+}
+
+/// Under which a finding keeps the word it came from.
+const VERDICT: &str = "verdict";
+
+/// The verdict a finding came from: `FAIL`, `ESCALATE` or `DEFER`.
+pub fn verdict_of(finding: &Finding) -> Option<&str> {
+    finding.raw.as_ref()?.get(VERDICT)?.as_str()
 }
 
 /// Reads the reply of pass number `pass` on these criteria.

@@ -22,12 +22,13 @@ fn file(text: &str) -> String {
 fn changes(list: &[&str]) -> Vec<Change> {
     let change = |c: &&str| {
         let (status, path) = c.split_once(' ').unwrap();
-        let status = match status {
-            "A" => Status::Added,
-            "D" => Status::Deleted,
-            _ => Status::Modified,
+        let kind = match status {
+            "A" => ChangeKind::Added,
+            "D" => ChangeKind::Deleted,
+            _ => ChangeKind::Modified,
         };
-        Change { path: path.into(), status }
+        let (mode, binary, bytes, lines, before, after) = (0o100_644, false, 1, 1, None, None);
+        Change { path: path.into(), kind, mode, binary, bytes, lines, before, after }
     };
     list.iter().map(change).collect()
 }

@@ -23,7 +23,7 @@ pub fn merge(parts: Vec<Report>) -> Option<Report> {
         whole.deviations.extend(part.deviations);
     }
     if whole.findings.len() > reading::MOST_FINDINGS {
-        whole.findings.sort_by(|a, b| b.severity.cmp(&a.severity));
+        whole.findings.sort_by_key(|f| std::cmp::Reverse(f.severity));
         whole.findings.truncate(reading::MOST_FINDINGS);
     }
     if !whole.partial {
@@ -79,11 +79,11 @@ fn promoted(criterion: &Judged, by: &str) -> Option<Finding> {
     let (rule, says, fix) = match criterion.verdict {
         CriterionVerdict::Satisfied | CriterionVerdict::Unverified => return None,
         CriterionVerdict::Unsatisfied => {
-            (UNMET_CRITERION, with(format!("{id} is not met"), evidence), format!("Meet {id}: {claim}"))
+            (UNMET_CRITERION, with(&format!("{id} is not met"), evidence), format!("Meet {id}: {claim}"))
         }
         CriterionVerdict::InformationMissing => {
             let missing = if missing_info.is_empty() { evidence } else { missing_info };
-            let says = with(format!("{id} cannot be judged, information is missing"), missing);
+            let says = with(&format!("{id} cannot be judged, information is missing"), missing);
             (INFORMATION_MISSING, says, format!("Find out what {id} needs: {claim}"))
         }
     };
@@ -94,7 +94,7 @@ fn promoted(criterion: &Judged, by: &str) -> Option<Finding> {
     Some(finding)
 }
 
-fn with(head: String, detail: &str) -> String {
+fn with(head: &str, detail: &str) -> String {
     if detail.is_empty() { format!("{head}.") } else { format!("{head}: {detail}") }
 }
 

@@ -238,7 +238,7 @@ fn findings(stated: Vec<Value>, expected: &Expected<'_>, notes: &mut Notes) -> V
     if count > MOST_FINDINGS {
         notes.deviation(format!("{count} findings; the worst {MOST_FINDINGS} are read"));
         // A flood of nits must not hide a fail.
-        findings.sort_by(|a, b| b.severity.cmp(&a.severity));
+        findings.sort_by_key(|f| std::cmp::Reverse(f.severity));
         findings.truncate(MOST_FINDINGS);
     }
     findings
@@ -293,7 +293,7 @@ fn finding(
     finding.place = cited;
     finding.quote = Some(quote).filter(|q| !q.is_empty());
     finding.criterion = criterion;
-    finding.raw = raw(object, at);
+    finding.raw = Some(raw(object, at));
     Some(finding)
 }
 
@@ -342,7 +342,7 @@ fn located(object: &Map<String, Value>, place: &str, notes: &mut Notes) -> Optio
     Some(Place { path: file, line, end })
 }
 
-fn raw(mut object: Map<String, Value>, at: usize) -> Option<Value> {
+fn raw(mut object: Map<String, Value>, at: usize) -> Value {
     let is_range = object.get("line").is_some_and(Value::is_string);
     for name in READ {
         if name != "line" || !is_range {
@@ -355,12 +355,12 @@ fn raw(mut object: Map<String, Value>, at: usize) -> Option<Value> {
     let raw = Value::Object(object);
     let bytes = raw.to_string().len();
     if bytes <= MOST_RAW {
-        return Some(raw);
+        return raw;
     }
     let mut kept = Map::new();
     kept.insert("id".into(), Value::String(format!("C-{:03}", at + 1)));
     kept.insert("left_out".into(), Value::String(format!("{bytes} bytes of other fields")));
-    Some(Value::Object(kept))
+    Value::Object(kept)
 }
 
 /// `passed` says: all criteria satisfied, nothing found, nothing left out. It must be so, and only then.

@@ -1,0 +1,124 @@
+//! What follows from a person's word: the ways out of a question, carried out.
+
+use crate::event::Happened;
+use crate::machine::{Answered, Cx};
+use crate::outcome::{Halt, Outcome};
+use crate::question::{About, Question};
+
+use super::questions::{self, Said};
+use super::report::Report;
+use super::routes::{self, CRITIC_ERROR, Route};
+use super::{Audit, Awaiting, MOST_ROUNDS, lines};
+
+impl Audit {
+    pub(super) fn ask(&mut self, question: Question, cx: &mut Cx<'_>) {
+        cx.ask(question.clone());
+        self.awaiting = Awaiting::Person(question);
+    }
+
+    /// Without criteria nobody is called: the engine reports, and the plan's author is asked.
+    pub(super) fn without_criteria(&mut self, cx: &mut Cx<'_>) {
+        let report = Report::without_criteria(&self.settings.task_id, self.round.max(1));
+        self.report(&report, cx);
+        self.open = routes::without_criteria().blocking;
+        self.route(Route::PlanChecker, "the task has no success criteria", cx);
+        if self.settings.worker.is_none() {
+            let draft = self.settings.given.as_ref().map(crate::work::Work::blob);
+            return cx.finish(Outcome::Rejected { draft, open: lines(&self.open) });
+        }
+        self.ask(questions::without_criteria(), cx);
+    }
+
+    pub(super) fn said(&mut self, said: Said, question: Question, by: &str, cx: &mut Cx<'_>) {
+        match said {
+            Said::Unclear(why) => {
+                let text = format!("{why}\n{}", question.text);
+                self.ask(Question { text, ..question }, cx);
+            }
+            Said::GiveUp => {
+                let reason = if question.about == About::PlanChecker { Halt::Plan } else { Halt::Stuck };
+                cx.finish(self.halted(reason));
+            }
+            Said::Answer(text) => {
+                self.said.push(format!("{by} was asked:\n{}\n{by} answered: {text}", question.text));
+                self.patient_until = self.round.saturating_add(1);
+                self.begin_round(cx);
+            }
+            Said::Replan(text) if self.criteria.is_empty() => self.plan_criteria(&text, question, cx),
+            Said::Replan(text) => {
+                self.said.push(format!("{by} changed the plan: {text}"));
+                if question.about == About::Stuck {
+                    self.cap = self.cap.max(self.round.saturating_add(self.settings.rounds)).min(MOST_ROUNDS);
+                }
+                self.patient_until = self.round.saturating_add(1);
+                self.begin_round(cx);
+            }
+            Said::Drop => self.drop_items(by, cx),
+            Said::Grant(rounds) => {
+                self.cap = self.cap.max(self.round).saturating_add(rounds).min(MOST_ROUNDS);
+                self.patient_until = self.cap;
+                self.go_on(cx);
+            }
+            Said::Fixed => self.look(Awaiting::Look { by_hand: true }, cx),
+        }
+    }
+
+    fn plan_criteria(&mut self, text: &str, question: Question, cx: &mut Cx<'_>) {
+        self.criteria = questions::criteria(text);
+        if self.criteria.is_empty() {
+            return self.ask(question, cx);
+        }
+        self.open.clear();
+        if self.work.is_some() { self.begin_round(cx) } else { self.set_out(cx) }
+    }
+
+    /// Takes what the plan cannot keep out of the task: the criteria it is about, and the findings
+    /// themselves. If nothing else blocks, the same work is judged by what is left.
+    fn drop_items(&mut self, by: &str, cx: &mut Cx<'_>) {
+        let (items, others): (Vec<_>, Vec<_>) = std::mem::take(&mut self.open)
+            .into_iter()
+            .partition(|f| routes::of(&f.rule) == Route::PlanChecker);
+        for item in items {
+            self.dropped.insert(item.number);
+            let criterion = item.criterion.clone().unwrap_or_else(|| item.rule.clone());
+            self.criteria.retain(|c| Some(&c.id) != item.criterion.as_ref());
+            let (round, reason, by) = (self.round, item.line(), by.to_owned());
+            self.said.push(format!("{by} took this out of the task: {criterion}: {reason}"));
+            cx.emit(Happened::Deferred { round, criterion, reason, by });
+        }
+        self.open = others;
+        self.patient_until = self.round.saturating_add(1);
+        if self.criteria.is_empty() {
+            self.without_criteria(cx);
+        } else if self.open.is_empty() {
+            self.convene(cx);
+        } else {
+            self.begin_round(cx);
+        }
+    }
+
+    /// Rounds were granted: the task goes where it would have gone with them.
+    fn go_on(&mut self, cx: &mut Cx<'_>) {
+        if self.red.is_some() {
+            return self.begin_round(cx);
+        }
+        let open = self.open.clone();
+        let routing = self.decide(&open);
+        match routing.route {
+            // No worker can mend a review that failed.
+            Route::Stuck if open.iter().all(|f| f.rule == CRITIC_ERROR) => self.convene(cx),
+            Route::Stuck => self.begin_round(cx),
+            _ => self.follow(&routing, None, cx),
+        }
+    }
+
+    /// The researcher's answer joins the next brief.
+    pub(super) fn researched(&mut self, answer: &Answered, cx: &mut Cx<'_>) {
+        let reply = crate::brief::without_leading_reasoning(cx.text(&answer.text)).to_owned();
+        let text = cx.intern(reply);
+        cx.emit(Happened::Decided { by: answer.agent().to_owned(), text });
+        let name = format!("research of round {}", self.round);
+        self.research.push(crate::brief::Reference { name, text });
+        self.begin_round(cx);
+    }
+}

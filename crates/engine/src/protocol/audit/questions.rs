@@ -1,0 +1,197 @@
+//! What a person is asked, and what the answer means: the ways out of `askuser`, `plan-checker` and
+//! `stuck`.
+
+use std::fmt::Write as _;
+
+use crate::brief::one_line;
+use crate::finding::Finding;
+use crate::question::{About, Choice, Picked, Question};
+
+use super::report;
+use super::routes::{self, Route};
+use super::settings::MOST_ROUNDS;
+
+/// Findings that one question lists.
+const MOST_LISTED: usize = 20;
+
+const GRANT: &str = "grant";
+const REPLAN: &str = "replan";
+const DROP: &str = "drop";
+const STUCK: &str = "stuck";
+const FIXED: &str = "fixed";
+const GIVE_UP: &str = "give-up";
+
+/// What a person said.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Said {
+    Answer(String),
+    Replan(String),
+    /// Leave out the items the plan cannot keep.
+    Drop,
+    Grant(u32),
+    /// The person mended the folder by hand.
+    Fixed,
+    GiveUp,
+    /// No answer that can be acted on: why not.
+    Unclear(String),
+}
+
+/// Questions of the critic, or information nobody else can find out.
+pub(super) fn askuser(findings: &[Finding]) -> Question {
+    let mut text = String::from("The task cannot go on without you.\n");
+    list(&mut text, findings, |f| report::question(f).map_or_else(|| f.line(), one_line));
+    text.push_str("Answer in your own words.");
+    let choices = vec![Choice::new(GIVE_UP, "end the task here")];
+    Question { about: About::Askuser, text, choices, free: true }
+}
+
+/// Something is wrong with the plan itself.
+pub(super) fn plan_checker(findings: &[Finding]) -> Question {
+    let mut text = String::from("The plan cannot be kept as it is.\n");
+    list(&mut text, findings, Finding::line);
+    let choices = vec![
+        Choice::taking(REPLAN, "TEXT", "say what the plan should be instead"),
+        Choice::new(DROP, "leave the item out of the task"),
+        Choice::new(GIVE_UP, "end the task here"),
+    ];
+    Question { about: About::PlanChecker, text, choices, free: false }
+}
+
+/// The plan has no criteria: there is nothing to leave out.
+pub(super) fn without_criteria() -> Question {
+    let text = "The task has no success criteria, so nobody can judge the work. Give one per line, or \
+                separated by semicolons."
+        .to_owned();
+    let choices = vec![
+        Choice::taking(REPLAN, "TEXT", "give the success criteria"),
+        Choice::new(GIVE_UP, "end the task here"),
+    ];
+    Question { about: About::PlanChecker, text, choices, free: false }
+}
+
+/// The loop cannot go on by itself. `because` says why; at the last of all rounds none can be granted.
+pub(super) fn stuck(because: &str, findings: &[Finding], round: u32) -> Question {
+    let mut text = format!("{because}\n");
+    let (asked, other): (Vec<&Finding>, Vec<&Finding>) =
+        findings.iter().partition(|f| matches!(routes::of(&f.rule), Route::AskUser | Route::PlanChecker));
+    if !asked.is_empty() {
+        text.push_str("Open for you:\n");
+        list(&mut text, asked, |f| report::question(f).map_or_else(|| f.line(), one_line));
+    }
+    if !other.is_empty() {
+        text.push_str("What remains:\n");
+        list(&mut text, other, Finding::line);
+    }
+    let mut choices = Vec::new();
+    if round < MOST_ROUNDS {
+        choices.push(Choice::taking(GRANT, "N", "allow N more rounds"));
+        choices.push(Choice::taking(REPLAN, "TEXT", "say what the plan should be instead"));
+    }
+    choices.push(Choice::new(STUCK, "leave the task as stuck"));
+    choices.push(Choice::new(FIXED, "I mended it by hand in the run's folder: judge that"));
+    Question { about: About::Stuck, text, choices, free: false }
+}
+
+fn list<'a>(
+    text: &mut String,
+    findings: impl IntoIterator<Item = &'a Finding>,
+    shown: impl Fn(&'a Finding) -> String,
+) {
+    let mut left = 0_usize;
+    for (at, finding) in findings.into_iter().enumerate() {
+        if at < MOST_LISTED {
+            let _ = writeln!(text, "{}. {}", at + 1, shown(finding));
+        } else {
+            left += 1;
+        }
+    }
+    if left > 0 {
+        let _ = writeln!(text, "… and {left} more");
+    }
+}
+
+pub(super) fn read(question: &Question, answer: &str) -> Said {
+    match question.pick(answer) {
+        Picked::Free(text) => Said::Answer(text),
+        Picked::Neither(why) => Said::Unclear(why),
+        Picked::Choice { word, rest } => match word {
+            GRANT => match rest.trim().parse::<u32>() {
+                Ok(rounds) if (1..=MOST_ROUNDS).contains(&rounds) => Said::Grant(rounds),
+                _ => Said::Unclear(format!("`{GRANT}` takes a number from 1 to {MOST_ROUNDS}")),
+            },
+            REPLAN => Said::Replan(rest),
+            DROP => Said::Drop,
+            FIXED => Said::Fixed,
+            _ => Said::GiveUp,
+        },
+    }
+}
+
+/// Criteria as a person gives them in an answer.
+pub(super) fn criteria(text: &str) -> Vec<report::Criterion> {
+    let claims = text.split(['\n', ';']).map(one_line).filter(|c| !c.is_empty());
+    claims.enumerate().map(|(at, claim)| report::Criterion { id: format!("SC-{}", at + 1), claim }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Severity;
+
+    fn finding(rule: &str) -> Finding {
+        Finding::new(rule, Severity::Fail, format!("about {rule}"), "critic")
+    }
+
+    #[test]
+    fn every_question_has_the_ways_out_of_the_rule_book() {
+        let shown = |q: &Question| q.shown_choices().join(", ");
+        assert_eq!(shown(&askuser(&[])), "give-up");
+        assert!(askuser(&[]).free, "an answer in the person's own words");
+        assert_eq!(shown(&plan_checker(&[])), "replan TEXT, drop, give-up");
+        assert_eq!(shown(&stuck("x", &[], 3)), "grant N, replan TEXT, stuck, fixed");
+        assert_eq!(shown(&stuck("x", &[], MOST_ROUNDS)), "stuck, fixed");
+    }
+
+    #[test]
+    fn answers_are_read_by_word_or_number() {
+        let stuck = stuck("x", &[], 3);
+        let cases = [
+            ("grant 5", Said::Grant(5)),
+            ("1 5", Said::Grant(5)),
+            ("replan use the other port", Said::Replan("use the other port".into())),
+            ("stuck", Said::GiveUp),
+            ("fixed", Said::Fixed),
+        ];
+        for (answer, expected) in cases {
+            assert_eq!(read(&stuck, answer), expected, "{answer}");
+        }
+        for answer in ["grant 0", "grant 101", "grant many", "grant -1", "later"] {
+            assert!(matches!(read(&stuck, answer), Said::Unclear(_)), "{answer}");
+        }
+        assert_eq!(read(&askuser(&[]), "Use port 80."), Said::Answer("Use port 80.".into()));
+        assert_eq!(read(&plan_checker(&[]), "drop"), Said::Drop);
+        assert_eq!(read(&plan_checker(&[]), "give-up"), Said::GiveUp);
+    }
+
+    #[test]
+    fn at_the_cap_the_question_among_the_findings_stands_first() {
+        let mut asked = finding("question-to-user");
+        asked.raw = Some(serde_json::json!({"question_to_user": "Which port?"}));
+        let text = stuck("No round is left.", &[finding("style"), asked], 3).text;
+        let (question, style) = (text.find("Which port?").unwrap(), text.find("about style").unwrap());
+        assert!(question < style, "{text}");
+    }
+
+    #[test]
+    fn a_long_list_says_how_much_is_left_out() {
+        let many: Vec<Finding> = (0..50).map(|_| finding("style")).collect();
+        assert!(plan_checker(&many).text.contains("… and 30 more"));
+    }
+
+    #[test]
+    fn criteria_are_numbered_as_they_are_given() {
+        let given = criteria("answers 401; logs it\n\n ; ");
+        let shown: Vec<String> = given.iter().map(|c| format!("{} {}", c.id, c.claim)).collect();
+        assert_eq!(shown, ["SC-1 answers 401", "SC-2 logs it"]);
+    }
+}

@@ -1,0 +1,209 @@
+//! What one pass found: the replies of all parts taken together, and what of it blocks.
+//!
+//! Facts only. Whether the loop goes on is decided in `protocol/converge`.
+
+use std::collections::BTreeMap;
+
+use super::escalation::Escalation;
+use super::grammar::{Claim, PassReply, Verdict, verdict_of};
+use super::sets::{ADVERSARIAL, Criterion};
+use crate::finding::{Finding, Standing};
+use crate::judging::{Heard, Judgement};
+use crate::review::CriterionVerdict;
+
+/// A critic's reply on one part of the work.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct PartReply {
+    reply: PassReply,
+    findings: Vec<Finding>,
+    /// Reasons to put a criterion off leave it clean: what they cite has to hold.
+    deferrals: Vec<Finding>,
+}
+
+impl PartReply {
+    pub fn new(reply: PassReply, critic: &str) -> Self {
+        let findings = reply.findings(critic);
+        let deferrals = findings.iter().filter(|f| verdict_of(f) == Some("DEFER")).cloned().collect();
+        Self { reply, findings, deferrals }
+    }
+}
+
+impl Judgement for PartReply {
+    fn findings(&mut self) -> &mut Vec<Finding> {
+        &mut self.findings
+    }
+
+    fn passes(&self) -> bool {
+        self.findings.iter().all(|f| verdict_of(f) == Some("DEFER"))
+    }
+
+    fn claims(&mut self) -> &mut [Finding] {
+        &mut self.deferrals
+    }
+}
+
+/// How a criterion stands after all parts: the worst that any of them says.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Standpoint {
+    Pass,
+    Defer,
+    Fail,
+    Escalate,
+}
+
+impl Standpoint {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pass => "PASS",
+            Self::Defer => "DEFER",
+            Self::Fail => "FAIL",
+            Self::Escalate => "ESCALATE",
+        }
+    }
+
+    pub const fn is_clean(self) -> bool {
+        matches!(self, Self::Pass | Self::Defer)
+    }
+
+    const fn of(verdict: &Verdict) -> Self {
+        match verdict {
+            Verdict::Pass => Self::Pass,
+            Verdict::Defer { .. } => Self::Defer,
+            Verdict::Fail { .. } => Self::Fail,
+            Verdict::Escalate(_) => Self::Escalate,
+        }
+    }
+}
+
+/// One criterion's answer, all parts taken together.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Answer {
+    pub criterion: String,
+    pub question: String,
+    pub standpoint: Standpoint,
+    /// Rationale, fix or reason, as a person would read it.
+    pub because: String,
+    /// A person put it off: it stays so, whatever the critic says.
+    pub put_off: bool,
+}
+
+/// One pass as it stands after the critic's reply.
+#[derive(Clone, Debug)]
+pub(super) struct Pass {
+    pub answers: Vec<Answer>,
+    pub realistic: bool,
+    /// Supported findings of this pass, numbered, and the unsupported ones.
+    pub findings: Vec<Finding>,
+    pub unsupported: Vec<Finding>,
+    pub escalations: Vec<Escalation>,
+    pub claims: Vec<Claim>,
+    pub deviations: Vec<String>,
+}
+
+impl Pass {
+    /// Takes the parts together. `put_off` are the criteria a person skipped, with the reason.
+    pub fn of(heard: &Heard<PartReply>, criteria: &[Criterion], put_off: &BTreeMap<String, String>) -> Self {
+        let replies = || heard.parts.iter().map(|part| &part.judgement.reply);
+        let answers = criteria.iter().map(|criterion| answer(criterion, replies(), put_off)).collect();
+        let escalations = replies().flat_map(PassReply::escalations);
+        Self {
+            answers,
+            realistic: replies().any(|r| r.scenario.is_realistic()),
+            findings: heard.parts.iter().flat_map(|p| p.judgement.findings.clone()).collect(),
+            unsupported: heard.parts.iter().flat_map(|p| p.unsupported.clone()).collect(),
+            escalations: escalations.filter(|e| !put_off.contains_key(&e.criterion)).collect(),
+            claims: replies().filter_map(|r| r.claimed.clone()).collect(),
+            deviations: replies().flat_map(|r| r.deviations.clone()).collect(),
+        }
+    }
+
+    /// Every criterion PASS or DEFER.
+    pub fn is_clean(&self) -> bool {
+        self.answers.iter().all(|a| a.standpoint.is_clean())
+    }
+
+    /// No finding but those seen in earlier passes; one that may be an earlier one is not new. What a
+    /// person put off is settled, however the critic words it.
+    pub fn has_nothing_new(&self) -> bool {
+        self.findings.iter().all(|f| f.standing != Standing::New || self.is_put_off(f))
+    }
+
+    /// What the worker has to mend: FAILs, and a realistic scenario.
+    pub fn fails(&self) -> Vec<Finding> {
+        let fails = |f: &&Finding| verdict_of(f) == Some("FAIL") && !self.is_put_off(f);
+        self.findings.iter().filter(fails).cloned().collect()
+    }
+
+    /// What stands between the work and its approval.
+    pub fn blocking(&self) -> Vec<Finding> {
+        let blocks = |f: &&Finding| verdict_of(f) != Some("DEFER") && !self.is_put_off(f);
+        self.findings.iter().filter(blocks).cloned().collect()
+    }
+
+    pub fn deferred(&self) -> impl Iterator<Item = &Answer> {
+        self.answers.iter().filter(|a| a.standpoint == Standpoint::Defer)
+    }
+
+    pub fn verdicts(&self) -> Vec<CriterionVerdict> {
+        let scenario = CriterionVerdict {
+            id: ADVERSARIAL.to_owned(),
+            claim: "Is there a realistic scenario in which this fails?".to_owned(),
+            verdict: if self.realistic { "FAIL" } else { "PASS" }.to_owned(),
+            clean: !self.realistic,
+            because: String::new(),
+        };
+        let verdict = |a: &Answer| CriterionVerdict {
+            id: a.criterion.clone(),
+            claim: a.question.clone(),
+            verdict: a.standpoint.name().to_owned(),
+            clean: a.standpoint.is_clean(),
+            because: a.because.clone(),
+        };
+        self.answers.iter().map(verdict).chain([scenario]).collect()
+    }
+
+    /// A person puts these criteria off.
+    pub fn put_off(&mut self, criterion: &str, reason: &str) {
+        for answer in self.answers.iter_mut().filter(|a| a.criterion == criterion) {
+            (answer.standpoint, answer.put_off) = (Standpoint::Defer, true);
+            reason.clone_into(&mut answer.because);
+        }
+    }
+
+    fn is_put_off(&self, finding: &Finding) -> bool {
+        let of = |a: &&Answer| finding.criterion.as_ref() == Some(&a.criterion);
+        self.answers.iter().find(of).is_some_and(|a| a.put_off)
+    }
+}
+
+fn answer<'a>(
+    criterion: &Criterion,
+    replies: impl Iterator<Item = &'a PassReply>,
+    put_off: &BTreeMap<String, String>,
+) -> Answer {
+    let mut answer = Answer {
+        criterion: criterion.name.clone(),
+        question: criterion.question.clone(),
+        standpoint: Standpoint::Pass,
+        because: String::new(),
+        put_off: false,
+    };
+    if let Some(reason) = put_off.get(&criterion.name) {
+        (answer.standpoint, answer.put_off) = (Standpoint::Defer, true);
+        answer.because.clone_from(reason);
+        return answer;
+    }
+    for judged in replies.flat_map(|r| r.answers.iter().filter(|a| a.criterion == criterion.name)) {
+        let standpoint = Standpoint::of(&judged.verdict);
+        let because = match &judged.verdict {
+            Verdict::Pass => judged.rationale.clone(),
+            Verdict::Fail { fix } => fix.clone(),
+            Verdict::Defer { reason } => reason.clone(),
+            Verdict::Escalate(escalation) => escalation.issue.clone(),
+        };
+        if standpoint > answer.standpoint || answer.because.is_empty() {
+            (answer.standpoint, answer.because) = (standpoint, because);
+        }
+    }
+    answer
+}
