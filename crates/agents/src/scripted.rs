@@ -129,7 +129,13 @@ mod tests {
         let agent = build("scripted", spec, &World::new()).unwrap();
         let (observe, mut observed) = mpsc::channel(8);
         let (_tell, told) = mpsc::channel(1);
-        let link = Link { observe, progress: Progress::none(), cancel: CancellationToken::new(), told, edit: edit.clone() };
+        let link = Link {
+            observe,
+            progress: Progress::none(),
+            cancel: CancellationToken::new(),
+            told,
+            edit: edit.clone(),
+        };
         let call = Call {
             effect: "run#1".into(),
             role: Role::Critic,
@@ -173,10 +179,8 @@ mod tests {
         });
         let (result, _) = ask_with(script.clone(), 0, &editing).await;
         assert!(result.is_ok(), "{result:?}");
-        let expected = [
-            Edit::Write { path: "a.txt".into(), content: "x".into() },
-            Edit::Delete { path: "b".into() },
-        ];
+        let expected =
+            [Edit::Write { path: "a.txt".into(), content: "x".into() }, Edit::Delete { path: "b".into() }];
         assert_eq!(*made.lock().unwrap(), expected);
         let (result, _) = ask(script, 0).await;
         assert!(matches!(result, Err(Unanswered::Failed(_))), "{result:?}");

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gadfly_agents::{
-    Agent, AgentSpec, Answered, Call, Jitter, Link, Progress, Secret, Spoken, Timeouts, Unanswered, World,
-    build,
+    Agent, AgentSpec, Answered, Call, Editing, Jitter, Link, Progress, Secret, Spoken, Timeouts, Unanswered,
+    World, build,
 };
 use gadfly_engine::{CallFailure, FailureKind, Observation, Role, Speaker};
 use gadfly_testbed::{Behaviour, Server};
@@ -68,10 +68,19 @@ async fn ask_with(
     time: Option<Duration>,
     cancel: CancellationToken,
 ) -> (Result, Vec<Observation>) {
+    ask_for(agent, time, cancel, None).await
+}
+
+async fn ask_for(
+    agent: &dyn Agent,
+    time: Option<Duration>,
+    cancel: CancellationToken,
+    schema: Option<&str>,
+) -> (Result, Vec<Observation>) {
     let (observe, mut observed) = mpsc::channel(64);
     let (_tell, told) = mpsc::channel(1);
     let link = Link { observe, progress: Progress::none(), cancel, told, edit: Editing::none() };
-    let result = agent.call(call(time), link).await;
+    let result = agent.call(Call { schema: schema.map(Into::into), ..call(time) }, link).await;
     let mut seen = Vec::new();
     while let Ok(observation) = observed.try_recv() {
         seen.push(observation);
@@ -341,5 +350,41 @@ async fn calls_one_after_the_other_share_a_connection() {
             ask(&*agent).await.unwrap();
         }
         assert_eq!((server.calls().answered, server.calls().connections), (20, 1), "{kind}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_takes_no_schema_is_asked_without_it_and_this_is_said_and_remembered() {
+    let schema = Some(r#"{"type":"object"}"#);
+    for kind in KINDS {
+        for model in ["fault:schema", "fault:schema-mute"] {
+            let server = server().await;
+            let world = world();
+            let agent = build(kind, spec(&server.v1(), model), &world).unwrap();
+            let (result, seen) = ask_for(&*agent, None, CancellationToken::new(), schema).await;
+            assert!(result.is_ok(), "{kind} {model}: {result:?}");
+            assert_eq!(server.calls().total, 2, "{kind} {model}: once with, once without");
+            let said = |o: &Observation| matches!(o, Observation::Retrying { message, .. } if message.contains("without a schema"));
+            assert!(seen.iter().any(said), "{kind} {model}: {seen:?}");
+            // Another agent of the same process that reaches the same model: it is not tried again.
+            let again = build(kind, spec(&server.v1(), model), &world).unwrap();
+            let (result, seen) = ask_for(&*again, None, CancellationToken::new(), schema).await;
+            assert!(result.is_ok() && seen.is_empty(), "{kind} {model}: {result:?} {seen:?}");
+            assert_eq!(server.calls().total, 3, "{kind} {model}: the refusal was not remembered");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_request_that_is_wrong_otherwise_does_not_cost_the_model_its_schema() {
+    let server = server().await;
+    let world = world();
+    // Anthropic's API refuses a brief that is too long as it refuses anything else.
+    let agent = build("anthropic", spec(&server.v1(), "fault:context"), &world).unwrap();
+    let schema = Some(r#"{"type":"object"}"#);
+    for calls in [2, 4] {
+        let (result, _) = ask_for(&*agent, None, CancellationToken::new(), schema).await;
+        assert_eq!(failure(result).kind, FailureKind::Misconfigured);
+        assert_eq!(server.calls().total, calls, "it was taken for a model without schemas");
     }
 }

@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 
 pub use amount::Amount;
-pub use phase::{Level, Phase, severity_line};
+pub use phase::{Level, Phase, shown_severity};
 pub use tally::{Deduction, Kind, Line, Sheet, UnknownRows, deductions, stated, tally};
 
 use crate::finding::Severity;

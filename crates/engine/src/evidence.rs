@@ -39,9 +39,9 @@ const SHORTEST_PIECE: usize = 8;
 pub fn check(findings: &mut [Finding], corpus: &Corpus) {
     let mut checker = Checker::new(corpus);
     for finding in findings.iter_mut().filter(|finding| finding.is_supported()) {
-        let checked = checker.check(finding);
+        let outcome = checker.check(finding);
         if finding.by != ENGINE
-            && let Err(reason) = checked
+            && let Err(reason) = outcome
         {
             finding.unsupported = Some(reason);
         }

@@ -23,9 +23,9 @@ use likeness::{Likeness, compare};
 use traits::{Past, Traits, View};
 
 /// So many findings of a round are matched; the rest are numbered as new.
-const MATCHED: usize = 2_000;
+const MATCHED: usize = 1_000;
 /// So many earlier points are remembered for matching, the latest first.
-const REMEMBERED: usize = 4_000;
+const REMEMBERED: usize = 2_000;
 /// So many earlier points a finding is weighed against in the end.
 const CANDIDATES: usize = 32;
 
@@ -42,6 +42,17 @@ pub struct Moved {
     /// Duplicates taken out of the round's findings; each carries the number of the one that stayed.
     pub merged: Vec<Finding>,
     pub stalls: Vec<Stall>,
+}
+
+impl Moved {
+    fn by_standing(&mut self, standing: Standing) -> &mut Vec<u32> {
+        match standing {
+            Standing::New => &mut self.new,
+            Standing::Recurring => &mut self.recurring,
+            Standing::Regressed => &mut self.regressed,
+            Standing::Unmatched => &mut self.unmatched,
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -97,6 +108,9 @@ impl Lineage {
         now: &Corpus,
         before: Option<&Corpus>,
     ) -> Moved {
+        for finding in findings.iter_mut() {
+            (finding.number, finding.standing) = (0, Standing::New);
+        }
         let mut view = View::new(now);
         let merged = duplicates::merge(findings, &mut view);
         let mut current = self.weigh(findings, &mut view, before);
@@ -167,11 +181,6 @@ impl Lineage {
                 let back = point.state == State::Fixed;
                 (finding.number, finding.since) = (number, point.since);
                 finding.standing = if back { Standing::Regressed } else { Standing::Recurring };
-                if back {
-                    moved.regressed.push(number)
-                } else {
-                    moved.recurring.push(number)
-                }
                 (point.state, point.traits) = (State::Open, one.traits);
                 continue;
             }
@@ -180,11 +189,6 @@ impl Lineage {
                 one.maybe.iter().map(|(_, earlier)| *earlier).filter(|n| !taken.contains(n)).collect();
             (finding.number, finding.since) = (number, round);
             finding.standing = if maybe.is_empty() { Standing::New } else { Standing::Unmatched };
-            if maybe.is_empty() {
-                moved.new.push(number)
-            } else {
-                moved.unmatched.push(number)
-            }
             for earlier in &maybe {
                 if let Some(point) = self.points.get_mut(earlier) {
                     point.maybe.insert(number);
@@ -194,8 +198,10 @@ impl Lineage {
             seen.insert(number);
         }
         for finding in findings.iter_mut().filter(|f| f.is_supported() && f.number == 0) {
-            (finding.number, finding.since, finding.standing) = (self.next(), round, Standing::New);
-            moved.new.push(finding.number);
+            (finding.number, finding.since) = (self.next(), round);
+        }
+        for finding in findings.iter().filter(|finding| finding.is_supported()) {
+            moved.by_standing(finding.standing).push(finding.number);
         }
         self.part_points_seen_together(&seen);
         for (number, point) in &mut self.points {

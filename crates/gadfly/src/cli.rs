@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::report::Format;
+
 const EXIT_CODES: &str = "\
 Exit codes:
   0  approved, or done                  4  waiting for a person or quota
@@ -16,7 +18,18 @@ Examples:
   gadfly run \"Write the abstract\" --rubric rubric.md --out abstract.md
   gadfly run abstract                        a loop of gadfly.toml
   gadfly run \"Tighten it\" --draft paper.md --criterion \"at most 150 words\"
+  gadfly run \"Write the spec\" --protocol converge --criteria spec --out spec.md
+  gadfly run \"Add search\" --protocol audit --criterion \"lists matches\" --verify \"cargo test\"
   gadfly run \"Write it\" --rubric r.md > it.md  the approved draft and nothing else";
+
+const REVIEW_EXAMPLES: &str = "\
+Examples:
+  gadfly review --diff main                       what this branch changes
+  gadfly review --uncommitted --block-on fail     before a commit
+  gadfly review paper.md --rubric rubric.md       one text
+  gadfly review src --criterion \"no panics\" --report sarif=review.sarif
+
+Exit codes: 0 nothing that blocks, 3 findings, 5 not everything was seen or judged.";
 
 /// An independent critic between an agent's work and your repository.
 #[derive(Parser, Debug)]
@@ -58,6 +71,8 @@ pub enum Command {
     Run(Box<Run>),
     /// Run the same loop over a file of tasks
     Batch(Box<Batch>),
+    /// Have critics judge a file, a directory or a diff: findings and an exit code
+    Review(Box<Review>),
     /// List runs
     Runs(Runs),
     /// Show one run
@@ -72,6 +87,8 @@ pub enum Command {
     Pause(RunName),
     /// End a run for good
     Cancel(RunName),
+    /// Take back what an approved run changed in your files
+    Undo(RunName),
     /// Remove old runs and texts nobody needs (shows what it would do)
     Gc(Gc),
     /// Write one run to a file
@@ -108,9 +125,9 @@ pub struct LoopFlags {
     /// The agent that drafts
     #[arg(long, value_name = "AGENT")]
     pub worker: Option<String>,
-    /// The agent that judges
+    /// The agent that judges; given twice under `score`, both judge
     #[arg(long, value_name = "AGENT")]
-    pub critic: Option<String>,
+    pub critic: Vec<String>,
     /// The agent that judges when the critic fails
     #[arg(long, value_name = "AGENT")]
     pub fallback_critic: Option<String>,
@@ -176,8 +193,151 @@ pub struct Run {
     /// Stop after this many calls
     #[arg(long, value_name = "N")]
     pub calls: Option<u32>,
+    /// Print a report at the end, or write it: sarif, junit, markdown or json; may be repeated
+    #[arg(long, value_name = "FORMAT[=FILE]", value_parser = report)]
+    pub report: Vec<ReportTo>,
+    #[command(flatten)]
+    pub judging: Judging,
+    #[command(flatten)]
+    pub working: Working,
     #[command(flatten)]
     pub flags: LoopFlags,
+}
+
+/// How the protocols judge that do not simply approve or reject. `run` and `review` take these.
+#[derive(Args, Debug, Clone, Default)]
+pub struct Judging {
+    /// Success criteria or questions: a file, or a ready-made set of converge
+    #[arg(long, value_name = "FILE|SET", help_heading = "Protocols audit and converge")]
+    pub criteria: Option<String>,
+    /// The least finding that blocks: nit, risk or fail
+    #[arg(long, value_name = "SEVERITY", help_heading = "Protocol audit")]
+    pub block_on: Option<String>,
+    /// Files the work may touch; may be repeated
+    #[arg(long, value_name = "GLOB", help_heading = "Protocol audit")]
+    pub scope: Vec<String>,
+    /// How much is said about code that could be less: off, lite, full or ultra
+    #[arg(long, value_name = "LEVEL", help_heading = "Protocol audit")]
+    pub economy: Option<String>,
+    /// The score that passes
+    #[arg(long, value_name = "POINTS", help_heading = "Protocol score")]
+    pub threshold: Option<u64>,
+    /// Into how many calls one judgement may be split
+    #[arg(long, value_name = "N", help_heading = "Protocols score, audit and converge")]
+    pub max_parts: Option<u64>,
+}
+
+/// How those protocols work. Only `run` takes these.
+#[derive(Args, Debug, Clone, Default)]
+pub struct Working {
+    /// A command that must succeed before the critic is asked; may be repeated
+    #[arg(long, value_name = "COMMAND", help_heading = "Protocol audit")]
+    pub verify: Vec<String>,
+    /// How often each must succeed
+    #[arg(long, value_name = "N", help_heading = "Protocol audit")]
+    pub verify_runs: Option<u64>,
+    /// Commit approved work to a branch of its own, in place of changing your files
+    #[arg(long, help_heading = "Protocol audit")]
+    pub commit: bool,
+    /// The branch to commit to (implies --commit; default: gadfly/RUN)
+    #[arg(long, value_name = "NAME", help_heading = "Protocol audit")]
+    pub branch: Option<String>,
+    /// Who decides when the rounds are used up: an agent, orchestrator or user
+    #[arg(long, value_name = "WHO", help_heading = "Protocol score")]
+    pub escalate_to: Option<String>,
+    /// Stop as soon as there is no headway
+    #[arg(long, help_heading = "Protocol score")]
+    pub stop_early: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = REVIEW_EXAMPLES)]
+pub struct Review {
+    /// Files and directories; ignored files are passed over
+    #[arg(value_name = "PATH", conflicts_with_all = ["diff", "uncommitted", "commit"])]
+    pub paths: Vec<PathBuf>,
+    /// Everything that changed since this branch left BASE, uncommitted and new files included
+    #[arg(long, value_name = "BASE", conflicts_with_all = ["uncommitted", "commit"])]
+    pub diff: Option<String>,
+    /// What is not committed yet, new files included
+    #[arg(long, conflicts_with = "commit")]
+    pub uncommitted: bool,
+    /// What one commit changed
+    #[arg(long, value_name = "REV")]
+    pub commit: Option<String>,
+    /// Leave these files out; may be repeated
+    #[arg(long, value_name = "GLOB")]
+    pub exclude: Vec<String>,
+    /// Take the settings of this loop of gadfly.toml
+    #[arg(long = "loop", value_name = "NAME")]
+    pub loop_name: Option<String>,
+    /// What the work was meant to do
+    #[arg(long, value_name = "TEXT")]
+    pub task: Option<String>,
+    /// The protocol (default: audit, and revise for a single file)
+    #[arg(long, value_name = "NAME")]
+    pub protocol: Option<String>,
+    /// The agent that judges; given twice under `score`, both judge
+    #[arg(long, value_name = "AGENT")]
+    pub critic: Vec<String>,
+    /// The agent that judges when the critic fails
+    #[arg(long, value_name = "AGENT")]
+    pub fallback_critic: Option<String>,
+    /// A file with the rubric; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub rubric: Vec<PathBuf>,
+    /// One criterion or rubric item; may be repeated
+    #[arg(long, value_name = "TEXT")]
+    pub criterion: Vec<String>,
+    /// Reference material for the critic; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub with: Vec<PathBuf>,
+    /// The phase of the project this belongs to
+    #[arg(long, value_name = "NAME")]
+    pub phase: Option<String>,
+    /// Go on into a loop that fixes what was found
+    #[arg(long)]
+    pub fix: bool,
+    /// The agent that fixes
+    #[arg(long, value_name = "AGENT", requires = "fix")]
+    pub worker: Option<String>,
+    /// Print a report at the end, or write it: sarif, junit, markdown or json; may be repeated
+    #[arg(long, value_name = "FORMAT[=FILE]", value_parser = report)]
+    pub report: Vec<ReportTo>,
+    /// Stop before this much money is spent
+    #[arg(long, value_name = "USD")]
+    pub budget_usd: Option<f64>,
+    /// Agree to the commands, agent files and keys the project's files name
+    #[arg(long)]
+    pub trust: bool,
+    /// Say what would be sent where, show the first brief, and stop
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Start without asking
+    #[arg(long, short)]
+    pub yes: bool,
+    #[command(flatten)]
+    pub judging: Judging,
+}
+
+/// A report and where it goes: standard output, or a file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ReportTo {
+    pub format: Format,
+    pub file: Option<PathBuf>,
+}
+
+fn report(text: &str) -> Result<ReportTo, String> {
+    let (name, file) = match text.split_once('=') {
+        Some((_, "")) => return Err("name a file after the `=`, or leave it out".to_owned()),
+        Some((name, file)) => (name, Some(PathBuf::from(file))),
+        None => (text, None),
+    };
+    let format = Format::named(name).ok_or_else(|| {
+        let names: Vec<&str> = Format::ALL.iter().map(|f| f.name()).collect();
+        format!("there is no report `{name}`; known: {}", names.join(", "))
+    })?;
+    Ok(ReportTo { format, file })
 }
 
 #[derive(Args, Debug)]
@@ -276,7 +436,7 @@ pub struct Resume {
 pub struct Answer {
     #[command(flatten)]
     pub name: RunName,
-    /// The answer; `-` or nothing reads standard input
+    /// The answer: a text, or a choice by its word or number; `-` reads standard input
     #[arg(value_name = "TEXT")]
     pub text: Option<String>,
     /// Read the answer from a file

@@ -1,5 +1,8 @@
 //! The `critic-log.md` of a run: a fold over its records, rendered exactly as the `revise` protocol
-//! lays it down. Model text inside it stays on its line and cannot become structure.
+//! lays it down; of the other protocols in the same spirit (`judged`). Model text inside it stays on its line
+//! and cannot become structure.
+
+mod judged;
 
 use std::fmt::Write as _;
 
@@ -11,6 +14,7 @@ use gadfly_engine::{Halt, NodePath, Outcome};
 use crate::journal::Journal;
 use crate::read::{ReadError, Record};
 use crate::run_id::RunId;
+use crate::state::RunState;
 use crate::summary::Summary;
 
 const LONGEST_LINE: usize = 2000;
@@ -24,6 +28,8 @@ pub struct CriticLog {
     closest: Option<String>,
     task: String,
     loops: Vec<Loop>,
+    /// Everything there is to tell of a loop that does not follow `revise`.
+    judged: Option<Box<RunState>>,
     outcome: Option<Outcome>,
 }
 
@@ -50,6 +56,7 @@ impl CriticLog {
             closest: None,
             task: String::new(),
             loops: Vec::new(),
+            judged: None,
             outcome: None,
         }
     }
@@ -63,14 +70,21 @@ impl CriticLog {
                 self.phase = phase;
             }
             self.closest = named("phase_skill").map(one_line).filter(|s| !s.is_empty() && *s != self.phase);
+            let judged = start.plan.root.protocol != "revise";
+            self.judged = judged.then(|| Box::new(RunState::new(self.summary.run.clone())));
         }
         self.summary.apply(input, step);
+        if let Some(judged) = &mut self.judged {
+            judged.apply(record);
+        }
         for event in &step.events {
             match &event.what {
                 Happened::RoundStarted { round, .. } => {
                     let at = self.at(&event.node);
                     at.begun = at.begun.max(*round);
                 }
+                // What a judged loop tells comes from its state.
+                Happened::Reviewed { .. } if self.judged.is_some() => drop(self.at(&event.node)),
                 Happened::Reviewed { round, review } => {
                     let at = self.at(&event.node);
                     at.begun = at.begun.max(*round);
@@ -138,19 +152,25 @@ impl CriticLog {
             Some(Outcome::Halted { reason, open, .. }) => Some((*reason, open)),
             _ => None,
         };
+        if let Some(state) = &self.judged {
+            return judged::render(state, one, outcome, out);
+        }
         for (n, iteration) in one.iterations.iter().enumerate() {
             let last = n + 1 == one.iterations.len();
             let _ = writeln!(out, "\n## Iteration {}", iteration.round);
             iteration.render(halted.filter(|_| last), out);
         }
-        if let Some(ending) = outcome.and_then(ending) {
-            let _ = write!(out, "\n## Final: {ending} after {} iterations", one.begun);
-            if halted.is_some_and(|(_, open)| !open.is_empty()) {
-                out.push_str(" — unresolved critique appended above");
-            }
-            out.push('\n');
-        }
+        finally(outcome, one.begun, out);
     }
+}
+
+fn finally(outcome: Option<&Outcome>, begun: u32, out: &mut String) {
+    let Some(ending) = outcome.and_then(ending) else { return };
+    let _ = write!(out, "\n## Final: {ending} after {begun} iterations");
+    if matches!(outcome, Some(Outcome::Halted { open, .. }) if !open.is_empty()) {
+        out.push_str(" — unresolved critique appended above");
+    }
+    out.push('\n');
 }
 
 impl Iteration {
@@ -161,10 +181,7 @@ impl Iteration {
                 out.push_str("- Status: REJECTED (OVERRULED — only new requirements)\n");
             }
             (Verdict::Rejected, Some((reason, open))) => {
-                let why = match reason {
-                    Halt::Cap => "max iterations reached".to_owned(),
-                    other => other.to_string(),
-                };
+                let why = halt(reason);
                 let _ = writeln!(out, "- Status: REJECTED (LOOP HALTED — {why})\n- Unresolved feedback:");
                 for item in open {
                     let _ = writeln!(out, "  - {}", item_text(item));
@@ -177,6 +194,13 @@ impl Iteration {
                 }
             }
         }
+    }
+}
+
+fn halt(reason: Halt) -> String {
+    match reason {
+        Halt::Cap => "max iterations reached".to_owned(),
+        other => other.to_string(),
     }
 }
 

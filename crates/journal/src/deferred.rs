@@ -72,9 +72,10 @@ impl Deferrals {
                 }
                 Happened::Reviewed { review, .. } => {
                     let Some(deferrals) = this.as_mut() else { continue };
-                    let passed = review.criteria.iter().filter(|c| {
-                        c.clean && !c.verdict.eq_ignore_ascii_case("DEFER")
-                    });
+                    let passed = review
+                        .criteria
+                        .iter()
+                        .filter(|c| c.clean && !c.verdict.eq_ignore_ascii_case("DEFER"));
                     passed.for_each(|criterion| deferrals.settle(&criterion.id));
                 }
                 _ => {}

@@ -74,7 +74,16 @@ mod tests {
         for name in ["critic-T1-r1.json", "critic-a.b_c-r12.json"] {
             assert!(is_plain(name), "{name}");
         }
-        for name in ["../x.json", "a/b.json", ".hidden.json", "critic-log.md", "", "a\0.json", "state.json", "a b.json"] {
+        for name in [
+            "../x.json",
+            "a/b.json",
+            ".hidden.json",
+            "critic-log.md",
+            "",
+            "a\0.json",
+            "state.json",
+            "a b.json",
+        ] {
             assert!(!is_plain(name), "{name}");
         }
     }

@@ -1,7 +1,6 @@
 //! The commented reference of every key: one file, printed as it is and proved by tests to be complete.
 //!
-//! In it, `#key = value` is a setting, `# text` is prose, `# later: key = …` is a key that is known but
-//! comes with a later version.
+//! In it, `#key = value` is a setting and `# text` is prose.
 
 /// The whole reference as TOML in which every line is a comment.
 pub const REFERENCE: &str = include_str!("reference.toml");
@@ -56,23 +55,8 @@ mod tests {
         out
     }
 
-    /// Keys on `# later:` lines; a header among them names the section of those that follow.
-    fn later() -> Keys {
-        let mut section = Section::Loop;
-        let mut out = Keys::new();
-        for line in REFERENCE.lines().filter_map(|l| l.strip_prefix("# later: ")) {
-            if let Some((key, _)) = line.split_once(" = ") {
-                out.insert((section, key.to_owned()));
-            } else {
-                section = Section::Workspace;
-                out.insert((Section::Top, line.trim_matches(['[', ']']).to_owned()));
-            }
-        }
-        out
-    }
-
     fn documented(text: &str) -> Keys {
-        settings(text).into_iter().map(|(s, k, _)| (s, k)).chain(later()).collect()
+        settings(text).into_iter().map(|(s, k, _)| (s, k)).collect()
     }
 
     fn known() -> Keys {
@@ -95,7 +79,7 @@ mod tests {
         let (config, problems) = Config::from_layers([partial]);
         assert_eq!(problems, []);
         assert_eq!(config.agents.len(), 5);
-        assert_eq!(config.loops.len(), 2);
+        assert_eq!(config.loops.len(), 6);
     }
 
     #[test]

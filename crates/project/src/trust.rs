@@ -8,7 +8,7 @@ use std::path::Path;
 
 use gadfly_engine::digest::Digest;
 
-use crate::config::{AgentConfig, Config, Key};
+use crate::config::{AgentConfig, Config, Key, LoopConfig, Workspace};
 use crate::file;
 use crate::fingerprint::fingerprint;
 use crate::place::{Layer, Place, visible};
@@ -19,6 +19,8 @@ pub enum What {
     Command,
     Key,
     AgentFile,
+    /// Files that git ignores, given to workers.
+    Files,
     /// A file that a recorded run would replace.
     Output,
 }
@@ -29,6 +31,7 @@ impl What {
             Self::Command => "command",
             Self::Key => "key",
             Self::AgentFile => "agent-file",
+            Self::Files => "files",
             Self::Output => "output",
         }
     }
@@ -46,19 +49,59 @@ pub struct TrustEntry {
 
 /// Everything of the project that needs trust, each thing once, in the order of the agents' names.
 pub fn needs_trust(config: &Config) -> Vec<TrustEntry> {
-    let mut entries: Vec<TrustEntry> = Vec::new();
     let agents = config.agents.values().flat_map(of_agent);
-    let setup = config.workspace.setup.iter().filter(|s| s.layer == Layer::Project);
-    let setup = setup.map(|s| {
-        let text = format!("run {} to set up workspaces", visible(&s.value));
-        entry(What::Command, text, &["setup", &s.value], s.place.clone())
-    });
-    for found in agents.chain(setup) {
-        if entries.iter().all(|e| e.digest != found.digest) {
-            entries.push(found);
+    once(agents.chain(of_workspace(&config.workspace)).chain(config.loops.values().flat_map(of_loop)))
+}
+
+/// Each thing once.
+pub fn once(entries: impl IntoIterator<Item = TrustEntry>) -> Vec<TrustEntry> {
+    let mut all: Vec<TrustEntry> = Vec::new();
+    for found in entries {
+        if all.iter().all(|e| e.digest != found.digest) {
+            all.push(found);
         }
     }
-    entries
+    all
+}
+
+/// What the project's part of a loop wants to run.
+pub fn of_loop(looped: &LoopConfig) -> Vec<TrustEntry> {
+    let project = looped.verify.iter().filter(|v| v.layer == Layer::Project);
+    project.map(|v| verify(&v.value, v.place.clone())).collect()
+}
+
+/// What the project wants done to every folder that a worker gets.
+pub fn of_workspace(workspace: &Workspace) -> Vec<TrustEntry> {
+    let Workspace { link, copy, setup: command } = workspace;
+    let project = |layer| layer == Layer::Project;
+    let commands = command.iter().filter(|s| project(s.layer)).map(|s| setup(&s.value, s.place.clone()));
+    let linked = link.iter().filter(|l| project(l.layer)).map(|l| linked(&l.value, l.place.clone()));
+    let copied = copy.iter().filter(|c| project(c.layer)).map(|c| copied(&c.value, c.place.clone()));
+    commands.chain(linked).chain(copied).collect()
+}
+
+/// A command that verifies a worker's files. Whoever wrote it, it is the same thing to agree to.
+pub fn verify(command: &str, place: Option<Place>) -> TrustEntry {
+    let text = format!("run {} to verify a worker's files", visible(command));
+    entry(What::Command, text, &["verify", command], place)
+}
+
+/// The command that makes a worker's folder ready.
+pub fn setup(command: &str, place: Option<Place>) -> TrustEntry {
+    let text = format!("run {} to set up workspaces", visible(command));
+    entry(What::Command, text, &["setup", command], place)
+}
+
+/// An ignored path that a worker can reach, and change, through a link.
+pub fn linked(path: &str, place: Option<Place>) -> TrustEntry {
+    let text = format!("let workers use your {} through a link", visible(path));
+    entry(What::Files, text, &["link", path], place)
+}
+
+/// An ignored path that a worker gets a copy of.
+pub fn copied(path: &str, place: Option<Place>) -> TrustEntry {
+    let text = format!("give workers a copy of your {}", visible(path));
+    entry(What::Files, text, &["copy", path], place)
 }
 
 /// A run's plan names the file its result goes to. A run may come from somebody else, in a project's store or
@@ -184,6 +227,14 @@ model = "m"
 base_url = "http://127.0.0.1/v1"
 [workspace]
 setup = "make"
+link = ["node_modules"]
+copy = [".env"]
+[loops.feature]
+protocol = "audit"
+verify = "cargo test"
+[loops.other]
+protocol = "audit"
+verify = ["cargo test", "make lint"]
 "#;
 
     #[test]
@@ -194,6 +245,10 @@ setup = "make"
         command: run pass show 'x y' to get the key of agent `c` (gadfly.toml:14:15)
         key: send the key that pass show 'x y' prints to https://api.anthropic.com (gadfly.toml:14:15)
         command: run make to set up workspaces (gadfly.toml:20:9)
+        files: let workers use your node_modules through a link (gadfly.toml:21:9)
+        files: give workers a copy of your .env (gadfly.toml:22:9)
+        command: run cargo test to verify a worker's files (gadfly.toml:25:10)
+        command: run make lint to verify a worker's files (gadfly.toml:28:25)
         "#);
     }
 

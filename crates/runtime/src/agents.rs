@@ -215,7 +215,7 @@ pub fn card(agent: &AgentConfig) -> AgentCard {
         max_output_tokens: agent.max_tokens.value,
         timeout_ms: u64::try_from(agent.timeout.value.as_millis()).unwrap_or(u64::MAX),
         limits: agent.limits,
-        window: None,
+        window: agent.context.as_ref().map(|c| c.value),
         per_call: Limits {
             tokens: agent.max_tokens_per_call.as_ref().map(|t| t.value),
             money: agent.max_usd_per_call.as_ref().map(|m| m.value),

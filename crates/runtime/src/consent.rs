@@ -1,14 +1,18 @@
 //! What a run is about to do, said before its first call: who gets what, at what cost, within what caps.
 
-use gadfly_engine::protocol::revise;
 use gadfly_engine::{AgentCard, Limits, Money, Plan};
+
+use crate::prepare::LoopSettings;
 
 /// Worst-case figures of one agent's part in the run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Recipient {
-    /// `worker`, `critic`, or `second` for the critic that is asked when the first fails.
+    /// `worker`, `critic`, `second` for the critic that is asked when the first fails, `fixer`, `finds` for
+    /// the researcher, `decides` for whom the loop is escalated to.
     pub role: &'static str,
     pub agent: String,
+    /// What a critic looks at in particular.
+    pub lens: Option<String>,
     pub kind: String,
     pub model: Option<String>,
     pub sends_to: String,
@@ -26,41 +30,55 @@ pub struct Consent {
     pub open_ended: bool,
     /// Worker and critic are the same model: their errors will be alike.
     pub same_model: bool,
+    /// Commands that are run on this machine: what sets up the worker's folder, and what verifies it.
+    pub commands: Vec<String>,
+    /// The project the worker gets a copy of, and that approved changes go to.
+    pub folder: Option<String>,
 }
 
 impl Consent {
     /// `bytes` is what the user's material brings into every brief.
-    pub fn of(plan: &Plan, settings: &revise::Settings, bytes: u64) -> Self {
-        let revise::Settings { worker, critic, fallback_critic, rounds, .. } = settings;
+    pub fn of(plan: &Plan, settings: &LoopSettings, bytes: u64) -> Self {
+        let cast = settings.cast();
         let mut recipients = Vec::new();
         let mut worst_case = Money(0);
         let mut open_ended = false;
-        // A critic may be asked to restate in every round.
-        let restated = rounds.saturating_mul(2);
-        let second = fallback_critic.as_ref().map(|agent| ("second", agent, restated));
-        let parts = [("worker", worker, *rounds), ("critic", critic, restated)];
-        for (role, agent, calls) in parts.into_iter().chain(second) {
-            let Some(card) = plan.agents.get(agent) else { continue };
-            let worst = worst_of(card, bytes, calls);
+        for part in &cast {
+            let Some(card) = plan.agents.get(&part.agent) else { continue };
+            let worst = worst_of(card, bytes, part.calls.saturating_mul(parts(card, bytes)));
             open_ended |= worst.is_none();
             worst_case.0 = worst_case.0.saturating_add(worst.unwrap_or_default().0);
             recipients.push(Recipient {
-                role,
-                agent: agent.to_owned(),
+                role: part.role,
+                agent: part.agent.clone(),
+                lens: part.lens.clone(),
                 kind: card.kind.clone(),
                 model: card.model.clone(),
                 sends_to: card.sends_to.clone(),
                 worst_case: worst,
             });
         }
-        let model = |name: &str| plan.agents.get(name).and_then(|c| c.model.clone());
-        let same_model = model(worker).is_some() && model(worker) == model(critic);
+        let model = |role: &str| {
+            let part = cast.iter().find(|part| part.role == role)?;
+            plan.agents.get(&part.agent)?.model.clone()
+        };
+        let same_model = model("worker").is_some() && model("worker") == model("critic");
         let limits = plan.root.limits.with(plan.limits);
         if let Some(cap) = limits.money {
             worst_case = worst_case.min(cap);
         }
-        Self { recipients, rounds: *rounds, limits, worst_case, open_ended, same_model }
+        let setup = plan.workspace.as_ref().and_then(|w| w.setup.clone());
+        let commands = setup.into_iter().chain(settings.verify().iter().cloned()).collect();
+        let folder = plan.workspace.as_ref().map(|w| w.project.clone());
+        let rounds = settings.rounds();
+        Self { recipients, rounds, limits, worst_case, open_ended, same_model, commands, folder }
     }
+}
+
+/// Into how many calls this much material is split at worst, half of each being left for the rest.
+fn parts(card: &AgentCard, bytes: u64) -> u32 {
+    let room = card.window.map_or(u64::MAX, |window| (window / 2).max(1));
+    u32::try_from((bytes / 2).div_ceil(room)).unwrap_or(u32::MAX).max(1)
 }
 
 fn worst_of(card: &AgentCard, bytes: u64, calls: u32) -> Option<Money> {

@@ -4,8 +4,6 @@
 //! and the engine is dropped: the journal still holds the last whole step.
 
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +11,7 @@ use gadfly_agents::agent::Progress;
 use gadfly_engine::input::What;
 use gadfly_engine::machine::Refused;
 use gadfly_engine::{
-    Class, Control, Effect, EffectId, EffectKind, Engine, Input, Outcome, Reply, Text, Waiting,
+    Class, Control, Effect, EffectId, EffectKind, Engine, Input, Outcome, Reply, Role, Text, Turn, Waiting,
 };
 use gadfly_journal::{AppendError, Delivery, MailId, MailKind, Record, RunId, RunWriter, Summary};
 use tokio::sync::mpsc::error::TrySendError;
@@ -21,9 +19,13 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::ActiveClock;
+use crate::folder::Folder;
 use crate::host::Host;
 use crate::log_file::{LogFile, LogToWrite, LogWritten};
-use crate::perform::{self, Incoming, TurnTask};
+use crate::means::Means;
+use crate::perform::{self, FolderTask, Incoming, TurnTask};
+use crate::place::Place;
+use crate::os::NoSupervisor;
 use crate::team::Team;
 
 /// How long the first Ctrl-C waits for paid replies in flight.
@@ -80,6 +82,8 @@ pub struct Driver {
     pub stop: watch::Receiver<Stop>,
     pub updates: Option<mpsc::Sender<Update>>,
     pub log: LogWritten,
+    /// What starting programs for the run needs; none where this program can start none.
+    pub(crate) means: Option<Means>,
 }
 
 /// How driving a run ended, with what a list of results needs, so that nobody has to ask the journal.
@@ -110,6 +114,8 @@ struct Driving {
     stopping: Stop,
     seen_mail: HashSet<MailId>,
     log: LogFile,
+    /// The run's folder, once something is done in it.
+    folder: Option<Arc<Folder>>,
     /// Whoever is told of records was waited for in vain; it is not waited for again before it takes one.
     unheard: bool,
 }
@@ -138,6 +144,7 @@ impl Driver {
             stopping: Stop::No,
             seen_mail: HashSet::new(),
             log,
+            folder: None,
             unheard: false,
         };
         let result = driving.go(first, texts, &mut mail, &mut incoming).await;
@@ -147,6 +154,7 @@ impl Driver {
         }
         host.close_mailbox(&run);
         let ended = result?;
+        driving.clear_away(&ended).await;
         let log = driving.log.rest();
         let summary = driving.driver.writer.summary().clone();
         let texts = driving.driver.engine.texts();
@@ -231,7 +239,7 @@ impl Driving {
             };
             let record = self.commit(what, texts, mail).await?;
             for effect in &record.step.effects {
-                if self.stopping != Stop::No && effect.class == Class::Paid {
+                if self.stopping != Stop::No && matches!(effect.class, Class::Paid | Class::Read) {
                     unsent.push(effect.id.clone());
                 } else {
                     self.perform(effect);
@@ -311,7 +319,7 @@ impl Driving {
 
     fn perform(&mut self, effect: &Effect) {
         match &effect.kind {
-            EffectKind::Turn(_) if effect.class == Class::Person => {}
+            EffectKind::Turn(turn) if effect.class == Class::Person => self.lay_out(turn),
             EffectKind::Turn(_) => self.begin_turn(effect),
             EffectKind::Save(save) => {
                 let content = self.driver.engine.texts().and_then(|t| t.shared(&save.content));
@@ -330,8 +338,23 @@ impl Driving {
             // Answered by a person, through the inbox.
             EffectKind::Ask(_) => {}
             EffectKind::Look(_) | EffectKind::Verify(_) | EffectKind::Accept(_) => {
-                let reply = perform::impossible("this run has no folder".to_owned());
-                self.own_replies.push_back((effect.id.clone(), reply));
+                let folder = match self.folder() {
+                    Ok(folder) => folder,
+                    Err(message) => {
+                        let reply = perform::impossible(message);
+                        return self.own_replies.push_back((effect.id.clone(), reply));
+                    }
+                };
+                let cancel = CancellationToken::new();
+                let work = FolderTask {
+                    effect: effect.clone(),
+                    folder,
+                    cancel: cancel.clone(),
+                    incoming: self.incoming_in.clone(),
+                };
+                let (tell, _) = mpsc::channel(1);
+                let task = tokio::spawn(work.run());
+                self.at_work.insert(effect.id.clone(), AtWork { cancel, tell, task });
             }
             EffectKind::Cancel { target } => self.cancel(target),
             EffectKind::Tell { target, text } => {
@@ -344,29 +367,26 @@ impl Driving {
 
     fn begin_turn(&mut self, effect: &Effect) {
         let EffectKind::Turn(turn) = &effect.kind else { return };
+        let place = match self.place(effect, turn) {
+            Ok(place) => place,
+            Err(message) => {
+                return self.own_replies.push_back((effect.id.clone(), perform::impossible(message)));
+            }
+        };
         let agent = self.driver.team.get(&turn.agent).and_then(|m| m.agent.clone());
         let (Some(agent), Some(texts)) = (agent, self.driver.engine.texts()) else {
             let reply = perform::impossible(format!("agent `{}` cannot be reached from here", turn.agent));
             self.own_replies.push_back((effect.id.clone(), reply));
             return;
         };
-        let workdir = match self.workdir(effect, turn) {
-            Ok(workdir) => workdir,
-            // Never in some other folder instead: the launcher's own is the user's checkout.
-            Err(error) => {
-                let reply =
-                    perform::impossible(format!("no empty folder for agent `{}`: {error}", turn.agent));
-                self.own_replies.push_back((effect.id.clone(), reply));
-                return;
-            }
-        };
-        let call = perform::call(effect, turn, texts, workdir);
+        let call = perform::call(effect, turn, texts);
         let (tell, told) = mpsc::channel(4);
         let cancel = CancellationToken::new();
         let work = TurnTask {
             effect: effect.id.clone(),
             agent,
             call,
+            place,
             cancel: cancel.clone(),
             told,
             progress: self.progress(&effect.id),
@@ -376,19 +396,80 @@ impl Driving {
         self.at_work.insert(effect.id.clone(), AtWork { cancel, tell, task });
     }
 
-    /// A process agent works in an empty directory of its own.
-    fn workdir(&self, effect: &Effect, turn: &gadfly_engine::Turn) -> io::Result<Option<PathBuf>> {
-        if self.driver.team.get(&turn.agent).is_none_or(|m| m.card.kind != "command") {
-            return Ok(None);
+    /// The run's folder, or why there is none.
+    fn folder(&mut self) -> Result<Arc<Folder>, String> {
+        if let Some(folder) = &self.folder {
+            return Ok(Arc::clone(folder));
+        }
+        let plan = self.driver.engine.plan().and_then(|p| p.workspace.clone());
+        let plan = plan.ok_or_else(|| "this run has no folder".to_owned())?;
+        let means = self.driver.means.clone().ok_or_else(|| NoSupervisor.to_string())?;
+        let journal = self.driver.host.journal();
+        let (home, store) = (journal.run_dir(&self.run), journal.dir().to_owned());
+        let folder = Arc::new(Folder::new(self.run.clone(), home, store, plan, means));
+        self.folder = Some(Arc::clone(&folder));
+        Ok(folder)
+    }
+
+    fn has_folder(&self) -> bool {
+        self.driver.engine.plan().is_some_and(|p| p.workspace.is_some())
+    }
+
+    /// Where a call takes place. Never in a folder that nobody made for it: the launcher's own is the user's
+    /// checkout.
+    fn place(&mut self, effect: &Effect, turn: &Turn) -> Result<Place, String> {
+        let Some(member) = self.driver.team.get(&turn.agent) else { return Ok(Place::Nowhere) };
+        let in_a_folder = member.agent.as_ref().is_some_and(|a| a.works_in_a_folder());
+        let edits = gadfly_agents::kind_edits_files(&member.card.kind) || in_a_folder;
+        let tree = turn.tree.filter(|_| self.has_folder());
+        if let (Role::Worker, Some(tree)) = (turn.role, tree) {
+            if !edits {
+                return Err(format!(
+                    "agent `{}` ({}) answers with text and cannot edit files: name a worker of kind `command`",
+                    turn.agent, member.card.kind
+                ));
+            }
+            return Ok(Place::Folder { folder: self.folder()?, tree });
+        }
+        if !in_a_folder {
+            return Ok(Place::Nowhere);
         }
         let name = effect.id.to_string().replace(['/', '#'], "-");
-        let work = self.driver.host.journal().run_dir(&self.run).join("work");
-        let dir = work.join(name);
-        std::fs::create_dir_all(work)?;
-        // What a call left that was killed with its process.
-        crate::os::remove_tree(&dir);
-        std::fs::create_dir(&dir)?;
-        Ok(Some(dir))
+        let at = self.driver.host.journal().run_dir(&self.run).join("work").join(name);
+        if turn.role == Role::Worker {
+            return Ok(Place::Empty(at));
+        }
+        let of = match tree {
+            Some(tree) => Some((self.folder()?, tree)),
+            None => None,
+        };
+        Ok(Place::Reader { at, of, report: turn.report.clone() })
+    }
+
+    /// A person who is to change files finds the folder as the round begins. If that fails the next look says
+    /// why.
+    fn lay_out(&mut self, turn: &Turn) {
+        let Some(tree) = turn.tree.filter(|_| turn.role == Role::Worker && self.has_folder()) else { return };
+        if let Ok(folder) = self.folder() {
+            tokio::spawn(async move { folder.restored(&tree).await.map(drop) });
+        }
+    }
+
+    /// What nobody needs any more when the run is through: copies that were lent, and the worker's folder once
+    /// its content is with the user. What undoing needs stays.
+    async fn clear_away(&mut self, ended: &Ended) {
+        let Ended::Outcome(outcome) = ended else { return };
+        if outcome.is_ended() {
+            let lent = self.driver.host.journal().run_dir(&self.run).join("work");
+            if lent.exists() {
+                let _ = tokio::task::spawn_blocking(move || crate::os::remove_tree(&lent)).await;
+            }
+        }
+        if matches!(outcome, Outcome::Approved { .. })
+            && let Some(folder) = &self.folder
+        {
+            folder.tidy().await;
+        }
     }
 
     fn progress(&self, effect: &EffectId) -> Progress {

@@ -83,7 +83,7 @@ impl Loop {
             rubric: self.rubric,
             references: Vec::new(),
             draft: None,
-            worker: "worker".into(),
+            worker: Some("worker".into()),
             critic: "critic".into(),
             fallback_critic: None,
             rounds: self.rounds,
@@ -92,7 +92,7 @@ impl Loop {
         };
         let title = gadfly_project::title::title(task.as_str());
         let prepared =
-            assemble(&settings, title, team, Limits::default(), self.limits, vec![task], Vec::new())
+            assemble(settings, title, team, Limits::default(), self.limits, vec![task], Vec::new())
                 .map_err(|p| LoopError::Plan(p.message))?;
         let run = prepared.run.clone();
         let (_quiet, stop) = watch::channel(Stop::No);

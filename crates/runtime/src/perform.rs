@@ -1,17 +1,21 @@
-//! Performs one effect: an agent's turn or a save. It journals nothing and decides nothing, so that
+//! Performs one effect: an agent's turn, or something in the run's folder. It journals nothing and decides nothing, so that
 //! another host can drive the same performers.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gadfly_agents::agent::Progress;
-use gadfly_agents::{Agent, Answered, Call, Link, Spoken, Unanswered};
+use gadfly_agents::{Agent, Answered, Call, Editing, Link, MAX_REPLY, Spoken, Unanswered};
 use gadfly_engine::{
-    Answer, CallFailure, Effect, EffectId, FailureKind, Observation, Part, Reply, Text, Texts, Turn, Usage,
+    Answer, CallFailure, Effect, EffectId, EffectKind, FailureKind, Observation, Part, Reply, Text, Texts, Turn,
+    Usage,
 };
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
+
+use crate::edits;
+use crate::folder::{Folder, FolderError};
+use crate::place::{Left, Place};
 
 /// What comes back from an effect at work.
 #[derive(Debug)]
@@ -30,14 +34,15 @@ pub struct TurnTask {
     pub effect: EffectId,
     pub agent: Arc<dyn Agent>,
     pub call: Call,
+    pub place: Place,
     pub cancel: CancellationToken,
     pub told: mpsc::Receiver<String>,
     pub progress: Progress,
     pub incoming: mpsc::Sender<Incoming>,
 }
 
-/// The call as the agent gets it.
-pub fn call(effect: &Effect, turn: &Turn, texts: &Texts, workdir: Option<PathBuf>) -> Call {
+/// The call as the agent gets it, but for its place.
+pub fn call(effect: &Effect, turn: &Turn, texts: &Texts) -> Call {
     Call {
         effect: effect.id.to_string(),
         role: turn.role,
@@ -47,7 +52,9 @@ pub fn call(effect: &Effect, turn: &Turn, texts: &Texts, workdir: Option<PathBuf
         nth: turn.nth,
         max_output_tokens: turn.max_output_tokens,
         time: effect.time_ms.map(Duration::from_millis),
-        workdir,
+        workdir: None,
+        lock: None,
+        schema: turn.schema.and_then(|schema| texts.shared(&schema)),
     }
 }
 
@@ -55,12 +62,21 @@ impl TurnTask {
     /// Calls the agent and sends observations and the one reply. The run may be gone meanwhile; then
     /// nobody listens and nothing is lost that a resume would not repeat.
     pub async fn run(self) {
-        let Self { effect, agent, call, cancel, told, progress, incoming } = self;
+        let Self { effect, agent, mut call, place, cancel, told, progress, incoming } = self;
+        // Not given up half-way: what was begun with the run's folder is finished.
+        let entered = match place.enter().await {
+            Ok(entered) => entered,
+            Err(error) => {
+                let _ = incoming.send(Incoming::Replied { effect, reply: error.reply(), texts: Vec::new() }).await;
+                return;
+            }
+        };
+        let edit = entered.workdir.as_deref().map_or_else(Editing::none, edits::in_folder);
+        (call.workdir, call.lock) = (entered.workdir.clone(), entered.lock.clone());
         let began = Instant::now();
         let limit = call.time.map(|t| t + GRACE);
-        let workdir = call.workdir.clone();
         let (observe, mut observed) = mpsc::channel(AHEAD);
-        let link = Link { observe, progress, cancel: cancel.clone(), told };
+        let link = Link { observe, progress, cancel: cancel.clone(), told, edit };
         let mut asking = agent.call(call, link);
         let mut overtime = std::pin::pin!(async move {
             match limit {
@@ -84,27 +100,99 @@ impl TurnTask {
         while let Ok(observation) = observed.try_recv() {
             let _ = incoming.send(Incoming::Observed { effect: effect.clone(), observation }).await;
         }
-        if let Some(dir) = workdir {
-            let _ = tokio::task::spawn_blocking(move || crate::os::remove_tree(&dir)).await;
-        }
         let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let (reply, texts) = reply(result, took_ms);
+        let (reply, texts) = reply(result, entered.leave().await, took_ms);
         let _ = incoming.send(Incoming::Replied { effect, reply, texts }).await;
     }
 }
 
-fn reply(result: Result<Answered, Unanswered>, took_ms: u64) -> (Reply, Vec<Text>) {
+fn reply(result: Result<Answered, Unanswered>, left: Result<Left, String>, took_ms: u64) -> (Reply, Vec<Text>) {
     match result {
+        Ok(Answered { text, usage, .. }) if text.len() > MAX_REPLY => {
+            let message = format!("the reply is longer than {MAX_REPLY} bytes");
+            (Reply::Failed(CallFailure { kind: FailureKind::BadReply, message, usage }), Vec::new())
+        }
         Ok(Answered { text, stop, usage, model }) => {
+            let Left { report, violations } = match left {
+                Ok(left) => left,
+                Err(message) => {
+                    let failure = CallFailure { kind: FailureKind::BadReply, message, usage };
+                    return (Reply::Failed(failure), Vec::new());
+                }
+            };
             let text = Text::new(text);
-            let answer = Answer { parts: vec![Part::Blob(text.digest())], stop, usage, model, took_ms, report: None, violations: Vec::new() };
-            (Reply::Done(answer), vec![text])
+            let (parts, written) = (vec![Part::Blob(text.digest())], report.as_ref().map(Text::digest));
+            let answer = Answer { parts, stop, usage, model, took_ms, report: written, violations };
+            (Reply::Done(answer), [text].into_iter().chain(report).collect())
         }
         Err(Unanswered::Failed(failure)) => (Reply::Failed(failure), Vec::new()),
         Err(Unanswered::Cancelled { sent }) => (Reply::Cancelled { sent }, Vec::new()),
         Err(Unanswered::Quota { until_ms, message }) => {
             (Reply::DeniedQuota { until_ms, message }, Vec::new())
         }
+    }
+}
+
+/// A look, a command or an acceptance, ready to be performed on a task of its own.
+pub struct FolderTask {
+    pub effect: Effect,
+    pub folder: Arc<Folder>,
+    pub cancel: CancellationToken,
+    pub incoming: mpsc::Sender<Incoming>,
+}
+
+impl FolderTask {
+    pub async fn run(self) {
+        let Self { effect, folder, cancel, incoming } = self;
+        let limit = effect.time_ms.map_or(Duration::MAX, |ms| Duration::from_millis(ms).saturating_add(GRACE));
+        let (observe, mut observed) = mpsc::channel(AHEAD);
+        let tell = move |line: String| {
+            let _ = observe.try_send(Observation::Step { line });
+        };
+        // Dropped, it ends the programs it started; whoever enters the folder next waits for that.
+        let work = async {
+            tokio::select! {
+                done = perform(&effect.kind, &folder, &cancel, &tell) => done,
+                () = cancel.cancelled(), if !is_acceptance(&effect.kind) => Err(FolderError::Cancelled),
+                () = tokio::time::sleep(limit), if !is_acceptance(&effect.kind) => Ok((late(&effect), Vec::new())),
+            }
+        };
+        let (reply, texts) = work.await.unwrap_or_else(|error| (error.reply(), Vec::new()));
+        drop(tell);
+        while let Ok(observation) = observed.try_recv() {
+            let _ = incoming.send(Incoming::Observed { effect: effect.id.clone(), observation }).await;
+        }
+        let _ = incoming.send(Incoming::Replied { effect: effect.id, reply, texts }).await;
+    }
+}
+
+/// Writing to the user's checkout is never broken off in the middle.
+const fn is_acceptance(kind: &EffectKind) -> bool {
+    matches!(kind, EffectKind::Accept(_))
+}
+
+fn late(effect: &Effect) -> Reply {
+    let message = format!("the {} did not end within its time", effect.kind.name());
+    Reply::Failed(CallFailure { kind: FailureKind::Timeout, message, usage: Usage::default() })
+}
+
+async fn perform(
+    kind: &EffectKind,
+    folder: &Folder,
+    cancel: &CancellationToken,
+    tell: &(dyn Fn(String) + Send + Sync),
+) -> Result<(Reply, Vec<Text>), FolderError> {
+    match kind {
+        EffectKind::Look(look) => {
+            let (looked, texts) = folder.look(look, tell).await?;
+            Ok((Reply::Looked(looked), texts))
+        }
+        EffectKind::Verify(verify) => {
+            let (verified, texts) = folder.verify(verify, cancel).await?;
+            Ok((Reply::Verified(verified), texts))
+        }
+        EffectKind::Accept(accept) => Ok((folder.accept(accept).await?, Vec::new())),
+        other => Ok((impossible(format!("a {} is nothing a folder is needed for", other.name())), Vec::new())),
     }
 }
 

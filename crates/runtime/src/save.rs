@@ -64,7 +64,7 @@ pub fn unapproved_path(target: &Path) -> PathBuf {
 }
 
 /// None if there is no such file. What a run cannot have begun with, a pipe or something huge, is not read.
-fn digest_of(path: &Path) -> io::Result<Option<Digest>> {
+pub(crate) fn digest_of(path: &Path) -> io::Result<Option<Digest>> {
     match fs::metadata(path) {
         Ok(meta) if !meta.is_file() => return Err(io::Error::other("it is not a regular file any more")),
         Ok(_) => {}

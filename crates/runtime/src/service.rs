@@ -1,14 +1,16 @@
-//! The one façade: start, resume, answer, pause, cancel, list, follow. Surfaces call it and read records.
+//! The one façade: start, resume, answer, pause, cancel, list, follow; taking back is `undo`. Surfaces call it and read records.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gadfly_agents::World;
+use gadfly_agents::launcher::Launcher;
 use gadfly_engine::input::What;
 use gadfly_engine::machine::Engine;
 use gadfly_engine::protocol::Protocols;
 use gadfly_engine::replay::{ReplayError, replay_one};
-use gadfly_engine::{Control, EffectId, Limits};
+use gadfly_engine::question::{Picked, Question};
+use gadfly_engine::{Control, EffectId, EffectKind, Limits, Start, Text};
 use gadfly_journal::{
     ClaimError, Journal, Mail, MailId, MailKind, OpenError, PostError, ReadError, RunId, RunWriter,
 };
@@ -20,9 +22,11 @@ use crate::clock::wall_ms;
 use crate::driver::{DriveError, Driver, Ended, Stop, Update};
 use crate::host::Host;
 use crate::log_file::LogWritten;
+use crate::means::Means;
 use crate::prepare::{Prepared, Request};
 use crate::setup::Setup;
 use crate::team::Team;
+use crate::workspace::{Git, Workspace};
 
 /// One project's Gadfly in this process.
 pub struct Gadfly {
@@ -30,6 +34,9 @@ pub struct Gadfly {
     setup: Setup,
     /// Agents this program brings itself; they go before configured ones of the same name.
     own: Team,
+    protocols: Protocols,
+    /// Starts programs for runs, in place of this program's own launcher.
+    launcher: Option<Arc<dyn Launcher>>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -60,6 +67,9 @@ pub enum ResumeError {
 pub enum AnswerError {
     #[error("run `{run}` asks nothing: it is {state}")]
     NothingAsked { run: RunId, state: String },
+    /// The question names its ways out, and this is none of them.
+    #[error("that is no answer to what run `{run}` asks: {why}")]
+    NoAnswer { run: RunId, why: String },
     #[error(transparent)]
     Read(#[from] ReadError),
     #[error(transparent)]
@@ -89,7 +99,20 @@ impl Gadfly {
 
     pub(crate) fn over(setup: Setup, store: &Path) -> Result<Self, GadflyError> {
         let host = Host::new(Journal::open(store)?)?;
-        Ok(Self { host, setup, own: Team::default() })
+        let protocols = Protocols::shipped();
+        Ok(Self { host, setup, own: Team::default(), protocols, launcher: None })
+    }
+
+    /// Brings protocols of the program's own, beside those shipped.
+    pub fn with_protocols(mut self, protocols: Protocols) -> Self {
+        self.protocols = protocols;
+        self
+    }
+
+    /// Has the programs of runs (git, verify commands) started by this launcher.
+    pub fn with_launcher(mut self, launcher: Arc<dyn Launcher>) -> Self {
+        self.launcher = Some(launcher);
+        self
     }
 
     /// Brings agents of the program's own.
@@ -125,9 +148,22 @@ impl Gadfly {
 
     /// Starts a prepared run and drives it until it ends, parks or the process stops.
     pub async fn start(&self, prepared: Prepared, driving: Driving) -> Result<Ended, ResumeError> {
-        let writer = self.journal().create(prepared.run)?;
-        let driver = self.driver(Engine::new(Protocols::shipped()), writer, prepared.team, driving);
-        Ok(driver.drive(What::Started(Box::new(prepared.start)), prepared.texts).await?)
+        let Prepared { run, start, texts, team, .. } = prepared;
+        self.start_plan(run, start, texts, team, driving).await
+    }
+
+    /// As `start`, with a plan that was made elsewhere.
+    pub async fn start_plan(
+        &self,
+        run: RunId,
+        start: Start,
+        texts: Vec<Text>,
+        team: Team,
+        driving: Driving,
+    ) -> Result<Ended, ResumeError> {
+        let writer = self.journal().create(run)?;
+        let driver = self.driver(Engine::new(self.protocols.clone()), writer, team, driving);
+        Ok(driver.drive(What::Started(Box::new(start)), texts).await?)
     }
 
     /// Takes a parked or interrupted run up again.
@@ -189,6 +225,11 @@ impl Gadfly {
         let Some(effect) = summary.waiting_for else {
             return Err(AnswerError::NothingAsked { run: run.clone(), state: summary.state });
         };
+        if let Some(question) = self.question(run, &effect)?
+            && let Picked::Neither(why) = question.pick(&text)
+        {
+            return Err(AnswerError::NoAnswer { run: run.clone(), why });
+        }
         let driven = self.is_driven(run);
         let earlier = self.unread_answers(run, &effect)?;
         let what = MailKind::Answer { effect: effect.clone(), text };
@@ -197,6 +238,21 @@ impl Gadfly {
             self.journal().put_mail_away(*mail).map_err(PostError::from)?;
         }
         Ok(Asked { effect, driven, replaced: !earlier.is_empty() })
+    }
+
+    /// The question behind an effect; none if an agent's turn is what a person is asked for.
+    pub fn question(&self, run: &RunId, asked: &EffectId) -> Result<Option<Question>, ReadError> {
+        let mut found = None;
+        for record in self.journal().replay(run) {
+            let effect = record?.step.effects.into_iter().find(|e| e.id == *asked);
+            if let Some(effect) = effect {
+                found = match effect.kind {
+                    EffectKind::Ask(question) => Some(question),
+                    _ => None,
+                };
+            }
+        }
+        Ok(found)
     }
 
     fn unread_answers(&self, run: &RunId, to: &EffectId) -> Result<Vec<MailId>, ReadError> {
@@ -218,7 +274,7 @@ impl Gadfly {
     /// Rebuilds a run from its records and takes ownership of it.
     pub(crate) fn rebuild(&self, run: &RunId) -> Result<(Engine, RunWriter), ResumeError> {
         let writer = self.journal().claim(run)?;
-        let mut engine = Engine::new(Protocols::shipped());
+        let mut engine = Engine::new(self.protocols.clone());
         for record in self.journal().replay(run) {
             let record = record?;
             replay_one(&mut engine, u64::from(record.seq), &record.input, &record.step)
@@ -241,7 +297,22 @@ impl Gadfly {
             stop,
             updates,
             log: LogWritten::EveryRound,
+            means: self.means(),
         }
+    }
+
+    /// What starting programs for a run needs; none if this program can start none.
+    pub(crate) fn means(&self) -> Option<Means> {
+        let recruiter = self.recruiter();
+        let launcher = self.launcher.as_ref().or(recruiter.launcher)?;
+        Some(Means::new(Arc::clone(launcher), recruiter.env, recruiter.config))
+    }
+
+    /// Where the worker of a run works, once its folder was made: what a person who edits is told.
+    pub fn folder(&self, run: &RunId) -> Option<PathBuf> {
+        let means = self.means()?;
+        let workspace = Workspace::open(Git::new(means.launcher, means.env), &self.journal().run_dir(run)).ok()?;
+        Some(workspace.dir()).filter(|dir| dir.is_dir())
     }
 }
 

@@ -84,7 +84,7 @@ async fn run_once(dir: &Path, team: &Team) -> (RunId, (String, Option<String>, u
         rubric: vec!["states the number of apples".into()],
         references: Vec::new(),
         draft: None,
-        worker: "worker".into(),
+        worker: Some("worker".into()),
         critic: "critic".into(),
         fallback_critic: Some("second".into()),
         rounds: 3,

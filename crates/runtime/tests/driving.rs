@@ -33,7 +33,7 @@ fn prepared(team: &Team) -> Prepared {
         rubric: vec!["at most 3 words".into()],
         references: Vec::new(),
         draft: None,
-        worker: "worker".into(),
+        worker: Some("worker".into()),
         critic: "critic".into(),
         fallback_critic: None,
         rounds: 3,

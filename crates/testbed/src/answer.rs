@@ -118,6 +118,9 @@ pub(crate) fn decide(asked: &Asked<'_>, script: &BTreeMap<String, Vec<String>>) 
         }
         "split" => paced(Pace::Split, asked),
         "echo-key" => say(format!("The key is {}.", asked.key)),
+        // Held to a schema it answers as one that a server made keep it; without one, in prose.
+        "structured" if wants_schema(asked.body) => say(STRUCTURED),
+        "structured" => say(draft(asked, 0)),
         "think" => Answer::Say {
             text: format!("<think>Is it short? It is.</think>{}", draft(asked, 0)),
             reasoning: Some("The reader wants it short.".to_owned()),
@@ -185,6 +188,16 @@ fn fault(which: &str, asked: &Asked<'_>) -> Answer {
                 "Use 'max_completion_tokens' instead.",
             )
         }),
+        // One server names the parameter, another only says that something is wrong.
+        "schema" | "schema-mute" if wants_schema(asked.body) => Answer::Refuse(Refusal {
+            param: (which == "schema").then_some("response_format"),
+            ..Refusal::new(
+                400,
+                ("invalid_request_error", "unsupported_value"),
+                "invalid_request_error",
+                "This model takes no schema.",
+            )
+        }),
         "cut" => paced(Pace::Cut, asked),
         "unfinished" => paced(Pace::Unfinished, asked),
         "malformed" => paced(Pace::Malformed, asked),
@@ -194,7 +207,7 @@ fn fault(which: &str, asked: &Asked<'_>) -> Answer {
         "empty" => say(""),
         "length" => stopped(Stop::Length),
         "refusal" => stopped(Stop::Refusal),
-        "429-then-ok" | "500-then-ok" | "param" => say(draft(asked, 0)),
+        "429-then-ok" | "500-then-ok" | "param" | "schema" | "schema-mute" => say(draft(asked, 0)),
         other => Answer::Refuse(Refusal::new(
             404,
             ("invalid_request_error", "model_not_found"),
@@ -202,6 +215,15 @@ fn fault(which: &str, asked: &Asked<'_>) -> Answer {
             &format!("There is no fault `{other}`."),
         )),
     }
+}
+
+/// What the model `structured` says when it is held to a schema.
+const STRUCTURED: &str = r#"{"verdict":"passed"}"#;
+
+fn wants_schema(body: &[u8]) -> bool {
+    let held: [&[u8]; 2] =
+        [b"\"response_format\":{\"type\":\"json_schema\"", b"\"output_config\":{\"format\":"];
+    held.iter().any(|what| contains(body, what))
 }
 
 /// A draft that is the same for the same brief and different for a different one.

@@ -129,7 +129,7 @@ impl<D: Dialect> HttpAgent<D> {
         if status.as_u16() == 400 && !said.param.is_empty() && self.dialect.adapt(&said.param) {
             return Attempt::Adapted(failure(FailureKind::Misconfigured, message, Usage::default()));
         }
-        if status.as_u16() == 400 && meaning == Meaning::Lasting(FailureKind::Misconfigured) {
+        if matches!(status.as_u16(), 400 | 422) && meaning == Meaning::Lasting(FailureKind::Misconfigured) {
             return Attempt::Unfit(failure(FailureKind::Misconfigured, message, Usage::default()));
         }
         self.meant(meaning, message, told, Usage::default())

@@ -18,7 +18,8 @@ pub fn stage(case: Case) -> Stage {
         _ => When::Never,
     };
     let spec = AgentSpec::default();
-    Stage { agent: Arc::new(Broken(case)), cancel, time: None, spec: Some(spec), around: Around::Nobody }
+    let agent = Arc::new(Broken(case));
+    Stage { agent, cancel, time: None, schema: None, spec: Some(spec), around: Around::Nobody }
 }
 
 impl Agent for Broken {
@@ -51,7 +52,12 @@ impl Agent for Broken {
             }
             Case::TooLong => Err(Unanswered::failed(FailureKind::BadReply, "the server answered with 400")),
             // Takes whatever came for a reply that ended well.
-            Case::Refuses | Case::Truncates | Case::TimesOut | Case::Breaks | Case::Retries => Ok(plain),
+            Case::Refuses
+            | Case::Truncates
+            | Case::TimesOut
+            | Case::Breaks
+            | Case::Retries
+            | Case::Structured => Ok(plain),
         };
         Box::pin(async move { result })
     }

@@ -5,6 +5,8 @@ use gadfly_engine::{CallFailure, FailureKind, Observation, StopReason};
 
 /// What every agent is staged to say where the case is not about something else.
 pub const TEXT: &str = "A fine draft: short, and true.";
+/// What every answer is to follow where the case is about that.
+pub const SCHEMA: &str = r#"{"type":"object","properties":{"verdict":{"type":"string"}},"required":["verdict"],"additionalProperties":false}"#;
 /// The key every agent that takes one is given.
 pub const KEY: &str = "sk-conformance-7f3a9c";
 
@@ -27,6 +29,7 @@ pub enum Case {
     HasNoQuota,
     Unauthorised,
     TooLong,
+    Structured,
 }
 
 /// Everything that could be seen of one call.
@@ -43,7 +46,7 @@ pub struct Seen {
 }
 
 impl Case {
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Answers,
         Self::Streams,
         Self::StatesUsage,
@@ -61,6 +64,7 @@ impl Case {
         Self::HasNoQuota,
         Self::Unauthorised,
         Self::TooLong,
+        Self::Structured,
     ];
 
     pub fn check(self, seen: &Seen) -> Result<(), String> {
@@ -115,6 +119,12 @@ impl Case {
                 must(seen.arrived.unwrap_or(1) == 1, || "a wrong key was tried again".into())
             }
             Self::TooLong => failure(result, &[FailureKind::TooLong]),
+            Self::Structured => {
+                let answered = answer(result, &StopReason::EndTurn)?;
+                must(answered.text.starts_with('{'), || {
+                    format!("it was held to no schema: {}", answered.text)
+                })
+            }
         }
     }
 }

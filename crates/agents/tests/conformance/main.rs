@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use case::{Case, Seen};
-use gadfly_agents::{Call, KINDS, Link, Progress, Spoken};
+use gadfly_agents::{Call, Editing, KINDS, Link, Progress, Spoken};
 use gadfly_engine::{Role, Speaker};
 use stage::{Stage, When};
 use tokio::sync::mpsc;
@@ -35,6 +35,8 @@ const EXEMPT: &[(&str, Case, &str)] = &[
     ("command", Case::TooLong, "a program says so by its exit code"),
     ("scripted", Case::KeepsItsKey, "it is given no key"),
     ("scripted", Case::Retries, "it has nothing between itself and its answer"),
+    ("command", Case::Structured, "its answer is what it prints; the brief shows the form"),
+    ("scripted", Case::Structured, "its answers are written down beforehand"),
     (
         "anthropic",
         Case::TooLong,
@@ -42,7 +44,7 @@ const EXEMPT: &[(&str, Case, &str)] = &[
     ),
 ];
 
-fn call(time: Option<Duration>) -> Call {
+fn call(time: Option<Duration>, schema: Option<&str>) -> Call {
     Call {
         effect: "run#1".into(),
         role: Role::Worker,
@@ -54,7 +56,7 @@ fn call(time: Option<Duration>) -> Call {
         time,
         workdir: None,
         lock: None,
-        schema: None,
+        schema: schema.map(Into::into),
     }
 }
 
@@ -72,7 +74,7 @@ async fn play(stage: Stage) -> Seen {
         cancel.cancel();
     }
     let link = Link { observe, progress, cancel: cancel.clone(), told, edit: Editing::none() };
-    let mut calling = stage.agent.call(call(stage.time), link);
+    let mut calling = stage.agent.call(call(stage.time, stage.schema), link);
     let result = tokio::time::timeout(NEVER, async {
         if stage.cancel == When::During {
             tokio::select! {

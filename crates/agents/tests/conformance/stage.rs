@@ -8,7 +8,7 @@ use std::time::Duration;
 use gadfly_agents::{Agent, AgentSpec, Fault, Jitter, Script, ScriptedReply, Secret, World, build};
 use gadfly_testbed::{Behaviour, Server};
 
-use crate::case::{Case, KEY, TEXT};
+use crate::case::{Case, KEY, SCHEMA, TEXT};
 use crate::launch::Plain;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -23,6 +23,7 @@ pub struct Stage {
     pub agent: Arc<dyn Agent>,
     pub cancel: When,
     pub time: Option<Duration>,
+    pub schema: Option<&'static str>,
     pub spec: Option<AgentSpec>,
     pub around: Around,
 }
@@ -99,7 +100,9 @@ pub async fn set(kind: &'static str, case: Case) -> Stage {
         }
         other => panic!("kind `{other}` has no stage: add one, or the suite does not cover it"),
     };
-    Stage { agent: build(kind, spec.clone(), &world).unwrap(), cancel, time, spec: Some(spec), around }
+    let schema = (case == Case::Structured).then_some(SCHEMA);
+    let agent = build(kind, spec.clone(), &world).unwrap();
+    Stage { agent, cancel, time, schema, spec: Some(spec), around }
 }
 
 fn model(case: Case) -> &'static str {
@@ -118,6 +121,7 @@ fn model(case: Case) -> &'static str {
         Case::HasNoQuota => "fault:quota",
         Case::Unauthorised => "fault:401",
         Case::TooLong => "fault:context",
+        Case::Structured => "structured",
     }
 }
 

@@ -82,6 +82,11 @@ impl Amount {
         Self(product.saturating_add(half) / 100)
     }
 
+    /// Whole points, a fraction cut off towards less.
+    pub const fn floor(self) -> i64 {
+        self.0.div_euclid(10)
+    }
+
     /// Whole points, from 0 to 100: a fraction is cut off, so that it never lifts a score over a line.
     pub fn as_score(self) -> u32 {
         u32::try_from((self.0 / 10).clamp(0, i64::from(super::FULL))).unwrap_or(0)

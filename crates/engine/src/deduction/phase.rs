@@ -104,12 +104,12 @@ impl fmt::Display for Level {
     }
 }
 
-/// The line that tells a critic how severe to be. The phase is named where the level is its own.
-pub fn severity_line(level: Level, phase: Option<Phase>) -> String {
+/// How severe a critic is told to be. The phase is named where the level is its own.
+pub fn shown_severity(level: Level, phase: Option<Phase>) -> String {
     let (name, stance) = (level.name().to_uppercase(), level.stance());
     match phase.filter(|phase| phase.level() == level) {
-        Some(phase) => format!("Severity: {name} ({}: {stance})", phase.name()),
-        None => format!("Severity: {name} ({stance})"),
+        Some(phase) => format!("{name} ({}: {stance})", phase.name()),
+        None => format!("{name} ({stance})"),
     }
 }
 

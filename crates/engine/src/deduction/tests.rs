@@ -230,10 +230,10 @@ fn every_phase_has_its_severity_and_tolerates_its_spellings() {
         }
         assert_eq!(Level::parse(level.name()), Some(level));
     }
-    assert_eq!(severity_line(Level::High, Some(Phase::Execution)), "Severity: HIGH (Execution: strict)");
+    assert_eq!(shown_severity(Level::High, Some(Phase::Execution)), "HIGH (Execution: strict)");
     assert_eq!(
-        severity_line(Level::Low, Some(Phase::Execution)),
-        "Severity: LOW (encouraging)",
+        shown_severity(Level::Low, Some(Phase::Execution)),
+        "LOW (encouraging)",
         "an override"
     );
     for unknown in ["", "p", "review", "paper", "per", "highest"] {

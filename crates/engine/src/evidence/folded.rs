@@ -22,12 +22,14 @@ impl Folded {
                 space = true;
                 continue;
             }
-            let Some(plain) = plain(c) else { continue };
+            if is_unseen(c) {
+                continue;
+            }
             if space && !folded.text.is_empty() {
                 folded.text.push(' ');
             }
             space = false;
-            folded.text.push_str(plain.as_str(&mut [0; 4]));
+            push_plain(c, &mut folded.text);
         }
         if text.ends_with('\n') {
             folded.lines.pop();
@@ -79,25 +81,10 @@ pub fn folded(text: &str) -> String {
     Folded::of(text).text
 }
 
-enum Plain {
-    One(char),
-    Dots,
-}
-
-impl Plain {
-    fn as_str(self, room: &mut [u8; 4]) -> &str {
-        match self {
-            Self::One(c) => c.encode_utf8(room),
-            Self::Dots => "...",
-        }
-    }
-}
-
-/// The plain form of a mark; nothing for one that is not seen.
-fn plain(c: char) -> Option<Plain> {
-    Some(Plain::One(match c {
-        '\u{200b}'..='\u{200d}' | '\u{feff}' | '\u{ad}' | '\u{2060}' => return None,
-        '…' => return Some(Plain::Dots),
+/// Adds a mark in its plain form; one that is not seen adds nothing.
+fn push_plain(c: char, to: &mut String) {
+    to.push(match c {
+        '…' => return to.push_str("..."),
         '‘' | '’' | '‚' | '‛' | '′' => '\'',
         '“' | '”' | '„' | '‟' | '″' | '«' | '»' => '"',
         '‐' | '‑' | '‒' | '–' | '—' | '―' | '−' => '-',
@@ -106,7 +93,11 @@ fn plain(c: char) -> Option<Plain> {
         '⟦' => '[',
         '⟧' => ']',
         other => other,
-    }))
+    });
+}
+
+const fn is_unseen(c: char) -> bool {
+    matches!(c, '\u{200b}'..='\u{200d}' | '\u{feff}' | '\u{ad}' | '\u{2060}')
 }
 
 #[cfg(test)]

@@ -14,12 +14,15 @@ pub(super) struct Merged {
     pub(super) kept: usize,
 }
 
+/// Rule and criterion: findings that differ in either are never duplicates.
+type Drawer = (String, Option<String>);
+
 /// Takes duplicates out. What stays has the highest severity of them and whatever it did not say itself.
 pub(super) fn merge(findings: &mut Vec<Finding>, view: &mut View<'_>) -> Vec<Merged> {
     let mut kept: Vec<Finding> = Vec::with_capacity(findings.len());
     let mut merged = Vec::new();
     let mut word_for_word: HashMap<Digest, usize> = HashMap::new();
-    let mut by_rule: HashMap<(String, Option<String>), Vec<(usize, Traits)>> = HashMap::new();
+    let mut by_rule: HashMap<Drawer, Vec<(usize, Traits)>> = HashMap::new();
     let mut compared = 0;
     for finding in findings.drain(..) {
         if !finding.is_supported() {
@@ -87,18 +90,19 @@ fn is_duplicate(a: &Traits, b: &Traits) -> bool {
     let one_quote = !a.quote.is_empty() && a.quote == b.quote;
     let other_specifics = a.says.names_others(&b.says) || a.says.counts_others(&b.says);
     let other_subject = !one_quote && a.says.substitutes(&b.says);
-    if other_specifics || other_subject || a.says_all.opposes(&b.says_all) {
+    if other_specifics || other_subject || a.says_all().opposes(b.says_all()) {
         return false;
     }
     let one_line = a.line.is_some() && a.line == b.line && a.path == b.path;
     if !one_line && a.line.is_some() && b.line.is_some() {
         return false;
     }
-    let wording = a.says.likeness(&b.says).max(a.says_all.likeness(&b.says_all));
+    let wording = a.says.likeness(&b.says).max(a.says_all().likeness(b.says_all()));
     match (a.quote.is_empty(), b.quote.is_empty()) {
         (false, false) => (one_quote || one_line && overlap(&a.quote, &b.quote)) && wording >= 350,
         _ if one_line => wording >= 500,
-        (true, true) => a.path == b.path && wording >= 850,
+        // Nothing but words: only the same ones, for `logging in` is not `logging out`.
+        (true, true) => a.path == b.path && a.says_exactly == b.says_exactly,
         _ => false,
     }
 }

@@ -1,6 +1,8 @@
 //! Is a finding of today an earlier one? Anchors decide: the rule, the criterion, the file, the section or
 //! function, the quoted text. Wording decides where anchors are missing or were edited, and between equals.
 //! Between "the same" and "another" lies a zone in which nothing is claimed.
+//!
+//! The thresholds are set by `tests/identity/pairs.jsonl`: never to call two points one.
 
 use super::traits::{Gone, Past, Traits};
 
@@ -14,157 +16,232 @@ pub(super) enum Likeness {
 
 use Likeness::{Different, Maybe, Same};
 
-/// How two pieces of quoted text stand to each other.
+/// How the texts two findings point at stand to each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Text {
     Equal,
-    /// One contains the other, or it was edited a little.
+    /// One contains the other, or became the other, or they stand on the same line.
     Near,
     Apart,
     Unknown,
 }
 
+/// How two files, or two sections or functions, stand to each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Part {
+enum Spot {
     Equal,
     Apart,
     Unknown,
 }
 
+struct Anchors {
+    text: Text,
+    part: Spot,
+    file: Spot,
+    /// Their quote is long enough to tell anything by itself.
+    telling: bool,
+}
+
+struct Wording {
+    /// From 0 to 1000.
+    alike: u32,
+    other_name: bool,
+    /// They name other things or numbers, or are one sentence about two things.
+    clash: bool,
+    opposed: bool,
+}
+
+/// Rules that say of a criterion that it is not met; of others a criterion may have many findings.
+const ABOUT_THE_CRITERION: [&str; 2] = ["unmet-criterion", "information-missing"];
+
 /// Shorter quotes occur in too many places to tell anything by themselves.
 const TELLING: usize = 12;
 
-/// Wording, from 0 to 1000, that carries a match: alone, beside an edited quote, beside an equal one.
-const WORDING_ALONE: u32 = 560;
-const WORDING_IN_PART: u32 = 460;
-const WORDING_NEAR: u32 = 280;
-const WORDING_EQUAL: u32 = 60;
+/// Wording that carries a match: alone, in the same section or function, beside an edited quote, beside an
+/// equal one.
+const ALONE: u32 = 560;
+const IN_PART: u32 = 460;
+const NEAR: u32 = 280;
+const EQUAL: u32 = 60;
 /// Wording that makes two quotes look like examples of one point.
-const WORDING_EXAMPLES: u32 = 850;
+const EXAMPLES: u32 = 850;
 /// Wording below which nothing is even doubtful.
-const WORDING_DOUBTFUL: u32 = 330;
+const DOUBTFUL: u32 = 330;
 
 pub(super) fn compare(earlier: &Traits, today: &Traits, gone: Gone, past: Past) -> Likeness {
-    if let (Some(a), Some(b)) = (&earlier.criterion, &today.criterion)
-        && a != b
+    let one_criterion = earlier.criterion.is_some() && earlier.criterion == today.criterion;
+    if !one_criterion && earlier.criterion.is_some() && today.criterion.is_some() {
+        return Different;
+    }
+    let one_rule = earlier.rule == today.rule;
+    let file = spot(earlier.path.as_deref(), today.path.as_deref());
+    let about_it = |traits: &Traits| one_criterion && ABOUT_THE_CRITERION.contains(&traits.rule.as_str());
+    let either_is_about_it = about_it(earlier) || about_it(today);
+    // Most pairs end here, before anything is compared that costs time.
+    let no_quote_in_common = earlier.quote.is_empty() || earlier.quote != today.quote;
+    let elsewhere = file == Spot::Apart && !(gone.file || gone.file_unknown || gone.quote);
+    if !either_is_about_it && (!one_rule && no_quote_in_common || elsewhere) {
+        return Different;
+    }
+    let anchors = Anchors {
+        text: text(earlier, today, gone.quote && !past.stood),
+        part: part(earlier, today, gone),
+        file,
+        telling: earlier.quote.len() >= TELLING,
+    };
+    let wording = wording(earlier, today);
+    let score = score(earlier, today, &anchors, &wording);
+    if either_is_about_it {
+        // The point is that the criterion is not met, wherever that shows today.
+        return if one_rule { Same(score) } else { Maybe(score) };
+    }
+    let judged = if !one_rule {
+        under_another_rule(&anchors, &wording)
+    } else if file == Spot::Apart {
+        in_another_file(&anchors, &wording, gone, past)
+    } else if anchors.part == Spot::Apart && !(anchors.text == Text::Equal && anchors.telling && past.unique)
     {
-        return Different;
-    }
-    let wording = earlier.says.likeness(&today.says).max(earlier.says_all.likeness(&today.says_all));
-    let other_name = earlier.says.names_others(&today.says);
-    let clash =
-        other_name || earlier.says.counts_others(&today.says) || earlier.says.substitutes(&today.says);
-    let opposed = earlier.says_all.opposes(&today.says_all);
-    let text = text(earlier, today, gone.quote && !past.stood);
-    let part = part(earlier, today, gone);
-    let file = match (&earlier.path, &today.path) {
-        (Some(a), Some(b)) if a == b => Part::Equal,
-        (Some(_), Some(_)) => Part::Apart,
-        _ => Part::Unknown,
+        in_another_part(&anchors, &wording)
+    } else {
+        in_place(&anchors, &wording, earlier.says.shares_a_name(&today.says), gone, past)
     };
-    let score = score(earlier, today, wording, text, part, file);
-
-    if earlier.rule != today.rule {
-        // Critics change the drawer they put a point in; that alone is never enough to call it the same.
-        let doubtful = text == Text::Equal && file != Part::Apart && part != Part::Apart && wording >= 450;
-        return if doubtful && !clash { Maybe(score) } else { Different };
-    }
-    if file == Part::Apart {
-        if clash || opposed {
-            return Different;
-        }
-        let renamed = gone.file
-            && (text == Text::Equal && wording >= WORDING_NEAR
-                || part == Part::Equal && wording >= WORDING_ALONE);
-        let moved =
-            (gone.quote || gone.file_unknown) && !past.stood_here && text == Text::Equal && telling(earlier);
-        return match (renamed, moved && wording >= WORDING_ALONE) {
-            (true, _) => Same(score),
-            (false, true) => Maybe(score),
-            (false, false) => Different,
-        };
-    }
-    if part == Part::Apart && !(text == Text::Equal && past.unique && telling(earlier)) {
-        let doubtful = text == Text::Equal && telling(earlier) && wording >= WORDING_ALONE && !clash;
-        return if doubtful { Maybe(score) } else { Different };
-    }
-    let (same, maybe) = match text {
-        Text::Equal if telling(earlier) => (wording >= WORDING_EQUAL, true),
-        Text::Equal => (wording >= WORDING_NEAR, wording >= WORDING_EQUAL),
-        Text::Near => (wording >= WORDING_NEAR, wording >= WORDING_EQUAL),
-        // The worker edited the old text into the new one.
-        Text::Apart if gone.quote && !past.stood => (wording >= WORDING_ALONE, wording >= WORDING_DOUBTFUL),
-        // The old text is gone, and the new one stood beside it: another spot.
-        Text::Apart if gone.quote => (false, false),
-        // Two spots, unless the point is about the whole and the quotes are examples.
-        Text::Apart => (false, wording >= WORDING_EXAMPLES),
-        Text::Unknown if part == Part::Equal || earlier.says.shares_a_name(&today.says) => {
-            (wording >= WORDING_IN_PART, wording >= WORDING_DOUBTFUL)
-        }
-        Text::Unknown => (wording >= WORDING_ALONE, wording >= WORDING_DOUBTFUL),
-    };
-    // The criterion is itself the requirement that is not met.
-    let same = same || earlier.criterion.is_some() && today.criterion.is_some() && text != Text::Apart;
-    if text != Text::Equal && (other_name || opposed) {
-        return Different;
-    }
-    match (same, maybe, clash, opposed) {
-        (true, _, false, false) => Same(score),
-        (true, _, true, false) if text == Text::Equal => Same(score),
-        (true, ..) | (false, true, false, false) => Maybe(score),
-        (false, ..) => Different,
+    match judged {
+        Judged::Different => Different,
+        Judged::Maybe => Maybe(score),
+        Judged::Same => Same(score),
     }
 }
 
-fn telling(traits: &Traits) -> bool {
-    traits.quote.len() >= TELLING || traits.quote.is_empty() && traits.line_text.len() >= TELLING
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Judged {
+    Different,
+    Maybe,
+    Same,
+}
+
+fn maybe_if(doubtful: bool) -> Judged {
+    if doubtful { Judged::Maybe } else { Judged::Different }
+}
+
+/// Critics change the drawer they put a point in; that alone is never enough to call it the same.
+fn under_another_rule(anchors: &Anchors, wording: &Wording) -> Judged {
+    let one_spot = anchors.text == Text::Equal && anchors.file != Spot::Apart && anchors.part != Spot::Apart;
+    maybe_if(one_spot && wording.alike >= IN_PART && !wording.clash)
+}
+
+/// The file was renamed, or the text moved to another one.
+fn in_another_file(anchors: &Anchors, wording: &Wording, gone: Gone, past: Past) -> Judged {
+    if wording.clash || wording.opposed {
+        return Judged::Different;
+    }
+    let equal = anchors.text == Text::Equal;
+    let renamed = equal && wording.alike >= NEAR || anchors.part == Spot::Equal && wording.alike >= ALONE;
+    if gone.file && renamed {
+        return Judged::Same;
+    }
+    maybe_if(equal && anchors.telling && !past.stood_here && wording.alike >= ALONE)
+}
+
+fn in_another_part(anchors: &Anchors, wording: &Wording) -> Judged {
+    maybe_if(anchors.text == Text::Equal && anchors.telling && wording.alike >= ALONE && !wording.clash)
+}
+
+fn in_place(anchors: &Anchors, wording: &Wording, one_name: bool, gone: Gone, past: Past) -> Judged {
+    let equal = anchors.text == Text::Equal;
+    if !equal && (wording.other_name || wording.opposed) {
+        return Judged::Different;
+    }
+    let alike = wording.alike;
+    let (same, maybe) = match anchors.text {
+        Text::Equal if anchors.telling => (alike >= EQUAL, true),
+        Text::Equal | Text::Near => (alike >= NEAR, alike >= EQUAL),
+        // The worker edited the old text into the new one.
+        Text::Apart if gone.quote && !past.stood => (alike >= ALONE, alike >= DOUBTFUL),
+        // The old text is gone, and the new one stood beside it: another spot.
+        Text::Apart if gone.quote => (false, false),
+        // Two spots, unless the point is about the whole and the quotes are examples.
+        Text::Apart => (false, alike >= EXAMPLES),
+        Text::Unknown if anchors.part == Spot::Equal || one_name => (alike >= IN_PART, alike >= DOUBTFUL),
+        Text::Unknown => (alike >= ALONE, alike >= DOUBTFUL),
+    };
+    match (same, wording.opposed || wording.clash && !equal) {
+        (true, false) => Judged::Same,
+        (true, true) => Judged::Maybe,
+        (false, against) => maybe_if(maybe && !against && !wording.clash),
+    }
+}
+
+fn wording(earlier: &Traits, today: &Traits) -> Wording {
+    let mut alike = earlier.says.likeness(&today.says);
+    if earlier.says_all.is_some() || today.says_all.is_some() {
+        alike = alike.max(earlier.says_all().likeness(today.says_all()));
+    }
+    let other_name = earlier.says.names_others(&today.says);
+    Wording {
+        alike,
+        other_name,
+        clash: other_name || earlier.says.counts_others(&today.says) || earlier.says.substitutes(&today.says),
+        opposed: earlier.says_all().opposes(today.says_all()),
+    }
 }
 
 fn text(earlier: &Traits, today: &Traits, edited: bool) -> Text {
     if earlier.quote.is_empty() || today.quote.is_empty() {
         // The text of a cited line stands in for a quote, but only speaks for a match: critics miscount.
-        let line = |t: &Traits| if t.quote.is_empty() { t.line_text.clone() } else { t.quote.clone() };
-        let (a, b) = (line(earlier), line(today));
-        let alike = a.len() >= TELLING && b.len() >= TELLING && (a.contains(&b) || b.contains(&a));
-        return if alike { Text::Equal } else { Text::Unknown };
+        return if contained(earlier.quote_or_line(), today.quote_or_line()).is_some() {
+            Text::Near
+        } else {
+            Text::Unknown
+        };
     }
-    let (a, b) = (&earlier.quote, &today.quote);
-    if a == b {
+    if earlier.quote == today.quote {
         return Text::Equal;
     }
-    let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-    if short.len() >= TELLING && long.contains(short.as_str()) {
-        return if 2 * short.len() >= long.len() { Text::Equal } else { Text::Near };
+    match contained(&earlier.quote, &today.quote) {
+        Some((short, long)) if 2 * short >= long => Text::Equal,
+        Some(_) => Text::Near,
+        // Two like texts that stood side by side are two; one that came when the other went is the other.
+        None if edited && earlier.quote_words.likeness(&today.quote_words) >= ALONE => Text::Near,
+        None => Text::Apart,
     }
-    // Two like texts that stood side by side are two; one that came when the other went is the other, edited.
-    let alike = earlier.quote_words.likeness(&today.quote_words) >= 600;
-    if edited && alike { Text::Near } else { Text::Apart }
 }
 
-fn part(earlier: &Traits, today: &Traits, gone: Gone) -> Part {
-    match (&earlier.within, &today.within) {
-        (Some(a), Some(b)) if a == b => Part::Equal,
-        // A renamed function is not another one.
-        (Some(_), Some(_)) if gone.within => Part::Unknown,
-        (Some(_), Some(_)) => Part::Apart,
-        _ => Part::Unknown,
+/// The lengths of two texts of which one contains the other.
+fn contained(a: &str, b: &str) -> Option<(usize, usize)> {
+    let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    (short.len() >= TELLING && long.contains(short)).then_some((short.len(), long.len()))
+}
+
+fn spot(earlier: Option<&str>, today: Option<&str>) -> Spot {
+    match (earlier, today) {
+        (Some(a), Some(b)) if a == b => Spot::Equal,
+        (Some(_), Some(_)) => Spot::Apart,
+        _ => Spot::Unknown,
+    }
+}
+
+fn part(earlier: &Traits, today: &Traits, gone: Gone) -> Spot {
+    match spot(earlier.within.as_deref(), today.within.as_deref()) {
+        // A function that was renamed is not another one.
+        Spot::Apart if gone.within => Spot::Unknown,
+        spot => spot,
     }
 }
 
 /// Anchors first, then wording, then how near the lines are.
-fn score(earlier: &Traits, today: &Traits, wording: u32, text: Text, part: Part, file: Part) -> u32 {
-    let text = match text {
+fn score(earlier: &Traits, today: &Traits, anchors: &Anchors, wording: &Wording) -> u32 {
+    let text = match anchors.text {
         Text::Equal => 4_000,
         Text::Near => 2_000,
         Text::Unknown => 1_000,
         Text::Apart => 0,
     };
-    let known = |part: Part, worth: u32| if part == Part::Equal { worth } else { 0 };
+    let known = |spot: Spot, worth: u32| if spot == Spot::Equal { worth } else { 0 };
     let near = match (earlier.line, today.line) {
         (Some(a), Some(b)) => 50u32.saturating_sub(a.abs_diff(b)),
         _ => 0,
     };
     let criterion =
         if earlier.criterion.is_some() && earlier.criterion == today.criterion { 2_000 } else { 0 };
-    text + criterion + known(part, 1_000) + known(file, 500) + wording + near
+    text + criterion + known(anchors.part, 1_000) + known(anchors.file, 500) + wording.alike + near
 }

@@ -3,14 +3,15 @@
 
 use std::collections::BTreeMap;
 
-use super::words::Words;
+use super::words::{Words, plain_words};
 use crate::corpus::{Corpus, Entry, normal};
+use crate::digest::Digest;
 use crate::evidence::folded::{Folded, folded};
 use crate::evidence::outline::Outline;
 use crate::finding::Finding;
 
 /// Quotes are compared by so much of them.
-const QUOTE: usize = 2_000;
+const QUOTE: usize = 400;
 
 /// How many bytes are searched per round for quotes of earlier rounds.
 const SEARCHED: usize = 1 << 28;
@@ -29,8 +30,21 @@ pub(super) struct Traits {
     /// The text of the cited line, folded; empty if there is none.
     pub(super) line_text: String,
     pub(super) says: Words,
-    /// What is wrong and what to do about it: critics put the point into either.
-    pub(super) says_all: Words,
+    /// What it says, to the word.
+    pub(super) says_exactly: Digest,
+    /// What is wrong and what to do about it, where it says that: critics put the point into either.
+    pub(super) says_all: Option<Words>,
+}
+
+impl Traits {
+    pub(super) fn says_all(&self) -> &Words {
+        self.says_all.as_ref().unwrap_or(&self.says)
+    }
+
+    /// The text it points at; empty if it points at none.
+    pub(super) fn quote_or_line(&self) -> &str {
+        if self.quote.is_empty() { &self.line_text } else { &self.quote }
+    }
 }
 
 /// What became of an earlier finding's anchors.
@@ -139,11 +153,8 @@ impl<'a> View<'a> {
             .map(|text| cut(text, QUOTE).to_owned())
             .unwrap_or_default();
         let says = Words::of(&finding.says);
-        let says_all = if finding.fix.is_empty() {
-            says.clone()
-        } else {
-            Words::of(&format!("{} {}", finding.says, finding.fix))
-        };
+        let says_all =
+            (!finding.fix.trim().is_empty()).then(|| Words::of(&format!("{} {}", finding.says, finding.fix)));
         let rule = rule(&finding.rule);
         Traits {
             // A criterion that only repeats the rule's name adds nothing to it.
@@ -155,6 +166,7 @@ impl<'a> View<'a> {
             quote_words: Words::of(&quote),
             quote,
             line_text,
+            says_exactly: Digest::of(plain_words(&finding.says).as_bytes()),
             says,
             says_all,
         }

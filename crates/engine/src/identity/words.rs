@@ -17,6 +17,7 @@ const ROOT: usize = 6;
 pub(super) struct Words {
     /// Sorted, without repetition: hash and weight.
     all: Vec<(u64, u32)>,
+    weight: u32,
     /// The same words as they follow each other.
     sequence: Vec<u64>,
     names: BTreeSet<u64>,
@@ -51,6 +52,7 @@ impl Words {
         words.sequence = words.all.iter().map(|(word, _)| *word).collect();
         words.all.sort_unstable();
         words.all.dedup_by_key(|(word, _)| *word);
+        words.weight = words.all.iter().map(|(_, weight)| *weight).sum();
         words
     }
 
@@ -90,19 +92,16 @@ impl Words {
 
     /// How alike two texts are, from 0 to 1000: shared weight over all weight, and over the shorter one's.
     pub(super) fn likeness(&self, other: &Self) -> u32 {
-        let weight = |words: &[(u64, u32)]| words.iter().map(|(_, weight)| *weight).sum::<u32>();
-        let (mine, theirs) = (weight(&self.all), weight(&other.all));
+        let (mine, theirs) = (self.weight, other.weight);
         if mine == 0 || theirs == 0 {
             return 0;
         }
-        let mut shared = 0;
-        let mut rest = other.all.as_slice();
-        for (word, weight) in &self.all {
-            let skip = rest.partition_point(|(theirs, _)| theirs < word);
-            rest = &rest[skip..];
-            if let Some((_, theirs)) = rest.first().filter(|(theirs, _)| theirs == word) {
-                shared += weight.min(theirs);
+        let (mut shared, mut a, mut b) = (0, self.all.as_slice(), other.all.as_slice());
+        while let ([(one, weight), rest_a @ ..], [(two, other_weight), rest_b @ ..]) = (a, b) {
+            if one == two {
+                shared += weight.min(other_weight);
             }
+            (a, b) = (if one <= two { rest_a } else { a }, if two <= one { rest_b } else { b });
         }
         let of_both = 2_000 * shared / (mine + theirs);
         if self.all.len().min(other.all.len()) < 3 {
@@ -351,7 +350,7 @@ mod tests {
     fn a_long_text_costs_no_more_than_its_beginning() {
         let long = "word ".repeat(2_000_000);
         assert_eq!(Words::of(&long).all.len(), 1);
-        let many: String = (0..100_000).map(|n| format!("w{n}x ")).collect();
+        let many = (0..100_000).fold(String::new(), |many, n| many + "w" + &n.to_string() + "x ");
         assert!(Words::of(&many).all.len() <= WORDS);
     }
 

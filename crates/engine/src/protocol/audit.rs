@@ -12,9 +12,11 @@ pub mod economy;
 mod judgement;
 mod people;
 mod questions;
+mod record;
 pub mod report;
 pub mod routes;
-mod settings;
+pub mod settings;
+mod verifying;
 
 use std::collections::BTreeSet;
 
@@ -33,15 +35,16 @@ use crate::protocol::{Protocol, RuleBook};
 use crate::question::Question;
 use crate::review::{self, Verdict};
 use crate::stall::Stall;
-use crate::tree::{Acceptance, Look, Looked, Verified, Verify};
+use crate::tree::{Acceptance, Look, Looked, Verified};
 use crate::turn::Role;
 use crate::work::Work;
 
 use briefs::Red;
 use checks::scope::Scope;
 use judgement::Judged;
-use report::{Criterion, CriterionVerdict, Report};
-use routes::{Because, Route, Routing};
+use record::{because, incomplete, shown_criterion};
+use report::Criterion;
+use routes::{Route, Routing};
 pub use settings::{MOST_ROUNDS, ROUNDS, Settings, VERIFY_TIMEOUT_MS};
 
 /// Version 1 of the rules.
@@ -134,8 +137,11 @@ impl Protocol for Audit {
     fn answered(&mut self, answer: Answered, cx: &mut Cx<'_>) {
         match answer.role() {
             // What a worker says about its work counts for nothing: the folder is looked at.
-            Role::Worker => self.look(Awaiting::Look { by_hand: false }, cx),
-            Role::Advisor => self.researched(&answer, cx),
+            Role::Worker => {
+                self.note_self_verdict(&answer, cx);
+                self.look(Awaiting::Look { by_hand: false }, cx);
+            }
+            Role::Advisor => self.researched(answer, cx),
             Role::Critic => {
                 let (settings, critic) = (&self.settings, answer.agent().to_owned());
                 let path = briefs::report_path(settings, self.round);
@@ -163,7 +169,7 @@ impl Protocol for Audit {
                 self.judged(heard, cx);
             }
             (Learned::Looked(looked), awaiting) => self.looked(looked, awaiting, cx),
-            (Learned::Verified(verified), Awaiting::Trial(at)) => self.tried(at, verified, cx),
+            (Learned::Verified(verified), Awaiting::Trial(at)) => self.tried(at, &verified, cx),
             (Learned::Verified(verified), Awaiting::Verify(at)) => self.verified(at, verified, cx),
             (Learned::Said { text, by }, Awaiting::Person(question)) => {
                 let said = questions::read(&question, cx.text(&text));
@@ -175,12 +181,7 @@ impl Protocol for Audit {
 
     /// Nobody could judge the work; it is judged again.
     fn taken_up(&mut self, cx: &mut Cx<'_>) {
-        match self.awaiting {
-            Awaiting::FirstLook | Awaiting::Look { .. } => {
-                _ = cx.look(Look { tree: None, paths: Vec::new() })
-            }
-            _ => self.convene(cx),
-        }
+        self.convene(cx);
     }
 
     fn raise_rounds(&mut self, rounds: u32) {
@@ -213,6 +214,10 @@ impl Audit {
                 self.round = 1;
                 cx.emit(Happened::RoundStarted { round: 1, of: 1 });
                 self.take_work(given, true, cx);
+                if !self.settings.verify.is_empty() {
+                    let message = "the verify commands did not run: a review has no folder to run them in";
+                    cx.emit(Happened::Warned { message: message.to_owned() });
+                }
                 self.judge(cx);
             }
             None => self.look(Awaiting::FirstLook, cx),
@@ -240,62 +245,6 @@ impl Audit {
             }
             other => self.awaiting = other,
         }
-    }
-
-    /// Verify commands are tried once before anybody is paid, so that their state is known.
-    fn try_out(&mut self, at: usize, cx: &mut Cx<'_>) {
-        if !self.run_command(at, 1, cx) {
-            return self.begin_round(cx);
-        }
-        self.awaiting = Awaiting::Trial(at);
-    }
-
-    fn tried(&mut self, at: usize, verified: Verified, cx: &mut Cx<'_>) {
-        self.tell_of_run(0, at, &verified, cx);
-        self.try_out(at + 1, cx);
-    }
-
-    fn verify(&mut self, at: usize, cx: &mut Cx<'_>) {
-        if !self.run_command(at, self.settings.verify_runs, cx) {
-            return self.judge(cx);
-        }
-        self.awaiting = Awaiting::Verify(at);
-    }
-
-    /// Runs the command of this index on the work; false if there is none.
-    fn run_command(&self, at: usize, runs: u32, cx: &mut Cx<'_>) -> bool {
-        let tree = self.work.as_ref().map(Work::artifact);
-        let (Some(command), Some(tree)) = (self.settings.verify.get(at), tree) else { return false };
-        let (command, timeout_ms) = (command.clone(), self.settings.verify_timeout_ms);
-        cx.verify(Verify { command, tree, runs, timeout_ms });
-        true
-    }
-
-    fn tell_of_run(&self, round: u32, at: usize, verified: &Verified, cx: &mut Cx<'_>) {
-        let command = self.settings.verify.get(at).cloned().unwrap_or_default();
-        let green = verified.is_green();
-        cx.emit(Happened::VerifyRan { round, command, green, verified: verified.clone() });
-    }
-
-    fn verified(&mut self, at: usize, verified: Verified, cx: &mut Cx<'_>) {
-        self.tell_of_run(self.round, at, &verified, cx);
-        let command = self.settings.verify.get(at).cloned().unwrap_or_default();
-        if verified.is_green() {
-            self.verified.push((command, verified));
-            return self.verify(at + 1, cx);
-        }
-        if let Some(work) = &self.work {
-            self.lineage.pass_by(work.artifact());
-        }
-        let red = Red::of(command, &verified);
-        let because = red.sentence();
-        self.red = Some(red);
-        if self.round >= self.cap {
-            self.route(Route::Stuck, &because, cx);
-            return self.ask(questions::stuck(&because, &self.open, self.round), cx);
-        }
-        self.route(Route::Executor, &because, cx);
-        self.begin_round(cx);
     }
 
     /// The work of this round. Whatever is known about other work says nothing about it.
@@ -405,26 +354,30 @@ impl Audit {
         let (dropped, counted): (Vec<&Finding>, Vec<&Finding>) = findings.iter().partition(is_dropped);
         let counted: Vec<Finding> = counted.into_iter().cloned().collect();
         let mut routing = routes::decide(&counted, self.round, self.cap, self.settings.block_on);
+        if routing.route == Route::Researcher && self.settings.researcher.is_none() {
+            routing.route = Route::AskUser;
+        }
         routing.notes.extend(dropped.into_iter().cloned());
         routing
     }
 
     fn follow(&mut self, routing: &Routing, stall: Option<Stall>, cx: &mut Cx<'_>) {
-        let among = |route: Route| -> Vec<Finding> {
-            routing.blocking.iter().filter(|f| routes::of(&f.rule) == route).cloned().collect()
+        let among = |routes: &[Route]| -> Vec<Finding> {
+            routing.blocking.iter().filter(|f| routes.contains(&routes::of(&f.rule))).cloned().collect()
         };
-        match routing.route {
-            Route::Commit | Route::Executor => self.begin_round(cx),
-            Route::Researcher => match self.settings.researcher.clone() {
-                Some(researcher) => {
-                    self.awaiting = Awaiting::Research;
-                    self.call_researcher(&researcher, &among(Route::Researcher), cx);
-                }
-                None => self.ask(questions::askuser(&among(Route::Researcher)), cx),
-            },
-            Route::AskUser => self.ask(questions::askuser(&among(Route::AskUser)), cx),
-            Route::PlanChecker => self.ask(questions::plan_checker(&among(Route::PlanChecker)), cx),
-            Route::Stuck => {
+        match (routing.route, self.settings.researcher.clone()) {
+            (Route::Commit | Route::Executor, _) => self.begin_round(cx),
+            (Route::Researcher, Some(researcher)) => {
+                self.awaiting = Awaiting::Research;
+                self.call_researcher(&researcher, &among(&[Route::Researcher]), cx);
+            }
+            (Route::AskUser, Some(_)) => self.ask(questions::askuser(&among(&[Route::AskUser])), cx),
+            // Nobody else could find it out.
+            (Route::AskUser | Route::Researcher, None) => {
+                self.ask(questions::askuser(&among(&[Route::AskUser, Route::Researcher])), cx);
+            }
+            (Route::PlanChecker, _) => self.ask(questions::plan_checker(&among(&[Route::PlanChecker])), cx),
+            (Route::Stuck, _) => {
                 let mut sentence = because(routing, self.cap);
                 if let Some(stall) = stall {
                     sentence = format!("{sentence} ({stall})");
@@ -432,24 +385,6 @@ impl Audit {
                 self.ask(questions::stuck(&sentence, &routing.blocking, self.round), cx);
             }
         }
-    }
-
-    fn route(&self, route: Route, because: &str, cx: &mut Cx<'_>) {
-        let (round, route, because) = (self.round, route.name().to_owned(), because.to_owned());
-        cx.emit(Happened::Routed { round, route, because });
-    }
-
-    /// The report on disk, and the envelope for callers.
-    fn report(&self, report: &Report, cx: &mut Cx<'_>) {
-        let name = report::file_name(&report.task_id, report.round);
-        let path = match self.settings.report_dir.as_str() {
-            "" => name.clone(),
-            folder => format!("{}/{name}", folder.trim_end_matches('/')),
-        };
-        let envelope = report.envelope(&self.settings.run_id, &path);
-        let envelope = cx.intern(serde_json::to_string(&envelope).unwrap_or_default());
-        let written = cx.intern(report.to_json());
-        cx.emit(Happened::Reported { round: report.round, name, report: written, envelope });
     }
 
     fn halted(&self, reason: Halt) -> Outcome {
@@ -461,58 +396,6 @@ impl Audit {
 
 fn lines(findings: &[Finding]) -> Vec<String> {
     findings.iter().map(Finding::line).collect()
-}
-
-/// Why a review without blocking findings is no pass all the same: somebody did not see or say enough.
-fn incomplete(report: &Report, heard: &Heard<Judged>) -> Option<Outcome> {
-    if !heard.unseen.is_empty() {
-        return Some(judging::unverified(&heard.unseen));
-    }
-    let unjudged: Vec<String> = report.unverified().map(|c| c.id.clone()).collect();
-    (report.partial || !unjudged.is_empty()).then(|| Outcome::Unverified {
-        reason: match unjudged.is_empty() {
-            true => "the critic marked its report as partial".to_owned(),
-            false => {
-                format!("the critic marked its report as partial and did not judge {}", unjudged.join(", "))
-            }
-        },
-        draft: None,
-        unseen: if unjudged.is_empty() { vec!["a part of the review".to_owned()] } else { unjudged },
-    })
-}
-
-fn shown_criterion(judged: &report::Judged) -> review::CriterionVerdict {
-    let (word, because) = match judged.verdict {
-        CriterionVerdict::Satisfied => ("Satisfied", &judged.evidence),
-        CriterionVerdict::Unsatisfied => ("Unsatisfied", &judged.evidence),
-        CriterionVerdict::InformationMissing => ("Information-Missing", &judged.missing_info),
-        CriterionVerdict::Unverified => ("unverified", &judged.evidence),
-    };
-    review::CriterionVerdict {
-        id: judged.id.clone(),
-        claim: judged.claim.clone(),
-        verdict: word.to_owned(),
-        clean: judged.verdict == CriterionVerdict::Satisfied,
-        because: because.clone(),
-    }
-}
-
-/// Why a round's findings lead where they lead, in one sentence.
-fn because(routing: &Routing, cap: u32) -> String {
-    let count = routing.blocking.len();
-    let findings = if count == 1 { "1 finding".to_owned() } else { format!("{count} findings") };
-    match routing.because {
-        Because::Clean if routing.notes.is_empty() => {
-            "every criterion is satisfied, nothing was found".to_owned()
-        }
-        Because::Clean => format!("nothing blocks; {} kept as notes", routing.notes.len()),
-        Because::Cap => format!("No round of {cap} is left, and {findings} remain."),
-        Because::Findings => {
-            let decides = routing.blocking.iter().find(|f| routes::of(&f.rule) == routing.route);
-            let rule = decides.map_or("", |f| f.rule.as_str());
-            format!("{findings}, decided by `{rule}`")
-        }
-    }
 }
 
 #[cfg(test)]

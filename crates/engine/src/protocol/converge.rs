@@ -2,16 +2,19 @@
 //! nothing is left to mend.
 //!
 //! Only the decisions are here. The criteria sets are `sets`, the reply grammar is `grammar`, what a pass
-//! found is `pass`, questions to a person are `escalation` and `answers`; calling critics and checking
-//! what they cite is `judging`, identity across passes is `identity`.
+//! found is `pass`, questions to a person are `escalation`, `asking` and `answers`, what goes on record is
+//! `recording`. Calling critics and checking what they cite is `judging`, identity across passes is
+//! `identity`.
 
 pub mod escalation;
 pub mod grammar;
 pub mod sets;
 
 mod answers;
+mod asking;
 mod pass;
-mod settings;
+mod recording;
+pub mod settings;
 
 pub use settings::Settings;
 
@@ -29,15 +32,12 @@ use crate::machine::{Answered, Cx, Learned};
 use crate::outcome::{Halt, Outcome};
 use crate::plan::{NodePlan, Target};
 use crate::protocol::{Protocol, RuleBook};
-use crate::review::{Unseen, Verdict, open_items};
+use crate::review::Unseen;
 use crate::turn::Role;
 use crate::work::Work;
 
-use answers::{Said, Settled};
-use escalation::{Escalation, MOST_PER_QUESTION};
-use grammar::Claimed;
+use escalation::Escalation;
 use pass::{PartReply, Pass};
-use sets::ADVERSARIAL;
 
 /// Version 1 of the rules.
 pub const RULE_BOOK: RuleBook = RuleBook { name: "converge", version: 1, begin };
@@ -110,7 +110,7 @@ struct Conditions {
     unrealistic: bool,
     /// No finding unseen in earlier passes.
     nothing_new: bool,
-    /// Only one pass ran, or the last one applied no fix.
+    /// Only one pass ran, or this one applied no fix: by digest, the work is still what was judged.
     stable: bool,
 }
 
@@ -123,10 +123,17 @@ impl Conditions {
 impl Protocol for Converge {
     fn start(&mut self, cx: &mut Cx<'_>) {
         self.rubric = Some(cx.intern(self.settings.rubric()));
+        for item in &self.settings.deferred {
+            let message = format!(
+                "still deferred from an earlier run: {} ({}, by {}; {})",
+                item.criterion, item.reason, item.by, item.id
+            );
+            cx.emit(Happened::Warned { message });
+        }
         self.begin_pass(cx);
         match self.settings.given.clone() {
             Some(given) => self.judge(given, true, cx),
-            None => self.draft(cx),
+            None => self.call_for_draft(cx),
         }
     }
 
@@ -193,7 +200,7 @@ impl Converge {
         self.rubric.unwrap_or(self.settings.task)
     }
 
-    fn draft(&self, cx: &mut Cx<'_>) {
+    fn call_for_draft(&self, cx: &mut Cx<'_>) {
         let Some(worker) = &self.settings.worker else { return };
         let template = cx.intern(WORKER_DRAFT);
         let brief = Blocks::of(template)
@@ -212,13 +219,16 @@ impl Converge {
         if self.pass.is_none() {
             return self.judge(work, false, cx);
         }
-        // What the turn applied is seen from the digests, not from what anybody says about it.
-        let applied = self.work.as_ref().is_none_or(|before| before.artifact() != work.artifact());
-        self.end_pass(applied, Some(work), cx);
+        self.end_pass(work, cx);
     }
 
     fn judge(&mut self, work: Work, given: bool, cx: &mut Cx<'_>) {
         work.announce(self.round, given, cx);
+        if let Work::Draft(draft) = &work
+            && let Some(line) = grammar::verdict_line(cx.text(draft))
+        {
+            cx.emit(Happened::SelfVerdictNoted { round: self.round, line });
+        }
         self.convene(&work, cx);
         self.work = Some(work);
     }
@@ -253,7 +263,7 @@ impl Converge {
         let (Some(heard), Some(work)) = (heard.and_then(|h| h.into_iter().next()), self.work.clone()) else {
             return;
         };
-        let mut pass = Pass::of(&heard, &self.settings.criteria, &self.put_off);
+        let mut pass = Pass::of(&heard, work.artifact(), &self.settings.criteria, &self.put_off);
         let corpus = self.panel.corpus().clone();
         let (round, artifact) = (self.round, work.artifact());
         let moved = self.lineage.take(round, artifact, &mut pass.findings, &corpus, self.before.as_ref());
@@ -271,16 +281,21 @@ impl Converge {
     /// After the critic: converged, stopped, at the cap, or on to questions and fixes.
     fn decide(&mut self, pass: Pass, moved: &Moved, work: &Work, cx: &mut Cx<'_>) {
         let stall = moved.stalls.first().copied().filter(|_| !pass.is_clean() || pass.realistic);
-        let conditions = self.conditions(&pass, false);
+        let conditions = self.conditions(&pass);
         let escalations = pass.escalations.clone();
         self.asked.clear();
         let pass = self.pass.insert(pass);
-        if self.settings.worker.is_none() {
+        let is_loop = self.settings.worker.is_some();
+        let passes = if is_loop { conditions.hold() } else { conditions.clean && conditions.unrealistic };
+        if passes && !self.unseen.is_empty() {
+            // Whatever was seen is clean; what nobody saw is not.
+            return cx.park(judging::unverified(&self.unseen));
+        }
+        if !is_loop {
             let open = lines(&pass.blocking());
-            let passes = conditions.clean && conditions.unrealistic;
             return if passes { self.approve(work, cx) } else { cx.finish(rejected(work, open)) };
         }
-        if conditions.hold() {
+        if passes {
             return self.converge(work, cx);
         }
         if let Some(stall) = stall {
@@ -303,78 +318,26 @@ impl Converge {
         self.ask(false, cx);
     }
 
-    fn conditions(&self, pass: &Pass, applied: bool) -> Conditions {
+    fn conditions(&self, pass: &Pass) -> Conditions {
+        let stands = self.work.as_ref().is_some_and(|work| work.artifact() == pass.artifact);
         Conditions {
             clean: pass.is_clean(),
             unrealistic: !pass.realistic,
             nothing_new: pass.has_nothing_new(),
-            stable: self.round < 2 || !applied,
+            stable: self.round < 2 || stands,
         }
-    }
-
-    /// Asks about the next escalations, as many as one question holds.
-    fn ask(&self, again: bool, cx: &mut Cx<'_>) {
-        let batch = self.asked.get(..MOST_PER_QUESTION).unwrap_or(&self.asked);
-        cx.ask(answers::question(batch, again));
-    }
-
-    fn told(&mut self, text: Digest, by: &str, cx: &mut Cx<'_>) {
-        let batch: Vec<Escalation> = self.asked.iter().take(MOST_PER_QUESTION).cloned().collect();
-        let said = match answers::read(&batch, cx.text(&text)) {
-            Said::Stop => return self.decline(cx),
-            Said::Settled(settled) => settled,
-        };
-        if !said.is_empty() {
-            cx.emit(Happened::Decided { by: by.to_owned(), text });
-        }
-        for (at, how) in &said {
-            let Some(escalation) = batch.get(*at) else { continue };
-            match how {
-                Settled::Skipped => self.skip(escalation, by, cx),
-                Settled::Decided(choice) => {
-                    let Escalation { criterion, question, .. } = escalation;
-                    self.decisions.push(format!("[{criterion}] {question} → {choice}"));
-                }
-            }
-        }
-        let answered = |n: usize| said.iter().any(|(at, _)| *at == n);
-        let mut n = 0;
-        self.asked.retain(|_| {
-            n += 1;
-            !answered(n - 1)
-        });
-        if self.asked.is_empty() {
-            return self.mend(cx);
-        }
-        let left_open = said.len() < batch.len();
-        self.ask(left_open, cx);
-    }
-
-    fn skip(&mut self, escalation: &Escalation, by: &str, cx: &mut Cx<'_>) {
-        let Escalation { criterion, issue, .. } = escalation;
-        let reason = format!("skipped: {issue}");
-        if let Some(pass) = &mut self.pass {
-            pass.put_off(criterion, &reason);
-        }
-        self.put_off.insert(criterion.clone(), reason.clone());
-        self.deferred.insert(criterion.clone());
-        let (round, criterion) = (self.round, criterion.clone());
-        cx.emit(Happened::Deferred { round, criterion, reason, by: by.to_owned() });
-    }
-
-    fn decline(&mut self, cx: &mut Cx<'_>) {
-        self.result("CONTINUE (0 fixed)", cx);
-        self.stop(Halt::Stuck, "declined", cx);
     }
 
     /// One worker turn applies what was decided and mends what failed; without either there is none.
     fn mend(&mut self, cx: &mut Cx<'_>) {
-        let (Some(pass), Some(worker)) = (&self.pass, &self.settings.worker) else { return };
+        let (Some(pass), Some(worker), Some(work)) = (&self.pass, &self.settings.worker, &self.work) else {
+            return;
+        };
         let fails = pass.fails();
         if fails.is_empty() && self.decisions.is_empty() {
-            return self.end_pass(false, None, cx);
+            let work = work.clone();
+            return self.end_pass(work, cx);
         }
-        let Some(work) = &self.work else { return };
         let template = cx.intern(WORKER_FIX);
         let fixes: Vec<String> = fails.iter().map(|f| format!("[{}] {}", f.rule, f.line())).collect();
         let brief = Blocks::of(template)
@@ -389,25 +352,16 @@ impl Converge {
         cx.call_worker(worker, vec![brief.message()]);
     }
 
-    /// The pass is over: its result line, then the end or the next one. What changed is judged again.
-    fn end_pass(&mut self, applied: bool, work: Option<Work>, cx: &mut Cx<'_>) {
-        let (Some(pass), Some(judged)) = (&self.pass, &self.work) else { return };
-        if self.conditions(pass, applied).hold() {
-            let judged = judged.clone();
-            return self.converge(&judged, cx);
-        }
-        let fixed = pass.fails().len();
-        let next = work.unwrap_or_else(|| judged.clone());
+    /// The pass is over: its result line, then the next one. It never ends here: what a worker changed or
+    /// a person settled is judged again, so that an approval rests on a review of exactly this work.
+    fn end_pass(&mut self, work: Work, cx: &mut Cx<'_>) {
+        let fixed = self.pass.as_ref().map_or(0, |pass| pass.fails().len());
         self.result(&format!("CONTINUE ({fixed} fixed)"), cx);
         self.begin_pass(cx);
-        self.judge(next, false, cx);
+        self.judge(work, false, cx);
     }
 
-    /// Every condition holds; but what nobody saw is not clean.
-    fn converge(&mut self, work: &Work, cx: &mut Cx<'_>) {
-        if !self.unseen.is_empty() {
-            return cx.park(judging::unverified(&self.unseen));
-        }
+    fn converge(&self, work: &Work, cx: &mut Cx<'_>) {
         let counts = format!("({} passes, {} fixes, {} escalations)", self.round, self.fixes, self.escalated);
         self.result(&format!("CONVERGED {counts}"), cx);
         cx.emit(Happened::Summarised { line: format!("✓ Critic converged {counts}") });
@@ -415,20 +369,17 @@ impl Converge {
     }
 
     fn approve(&self, work: &Work, cx: &mut Cx<'_>) {
-        if !self.unseen.is_empty() {
-            return cx.park(judging::unverified(&self.unseen));
-        }
         let deferred = self.pass.iter().flat_map(Pass::deferred);
         let notes = deferred.map(|a| format!("{} deferred: {}", a.criterion, a.because)).collect();
         cx.finish(Outcome::Approved { draft: work.blob(), overruled: false, notes });
     }
 
-    fn stop(&mut self, reason: Halt, because: &str, cx: &mut Cx<'_>) {
+    fn stop(&self, reason: Halt, because: &str, cx: &mut Cx<'_>) {
         let line = format!("⚠ Critic stopped: {because} ({} passes). Review recommended.", self.round);
         self.halt(reason, line, cx);
     }
 
-    fn halt(&mut self, reason: Halt, line: String, cx: &mut Cx<'_>) {
+    fn halt(&self, reason: Halt, line: String, cx: &mut Cx<'_>) {
         cx.emit(Happened::Summarised { line });
         let open = self.pass.as_ref().map(|p| lines(&p.blocking())).unwrap_or_default();
         cx.finish(Outcome::Halted { reason, draft: self.work.as_ref().map(Work::blob), open });
@@ -436,60 +387,6 @@ impl Converge {
 
     fn result(&self, result: &str, cx: &mut Cx<'_>) {
         cx.emit(Happened::RoundEnded { round: self.round, line: format!("=== Result: {result} ===") });
-    }
-
-    /// FAILs that were sent to the worker and are PASS or DEFER now.
-    fn count_fixes(&mut self, pass: &Pass) {
-        let clean = pass.answers.iter().filter(|a| a.standpoint.is_clean()).map(|a| a.criterion.as_str());
-        for name in clean.chain((!pass.realistic).then_some(ADVERSARIAL)) {
-            self.fixes += u32::from(self.failing.remove(name));
-        }
-    }
-
-    fn defer_what_the_critic_defers(&mut self, pass: &Pass, critic: &str, cx: &mut Cx<'_>) {
-        for answer in pass.deferred().filter(|a| !a.put_off) {
-            if self.deferred.insert(answer.criterion.clone()) {
-                cx.emit(Happened::Deferred {
-                    round: self.round,
-                    criterion: answer.criterion.clone(),
-                    reason: answer.because.clone(),
-                    by: critic.to_owned(),
-                });
-            }
-        }
-    }
-
-    fn record(&self, heard: &Heard<PartReply>, pass: &Pass, moved: &Moved, work: &Work, cx: &mut Cx<'_>) {
-        let passes = pass.is_clean() && !pass.realistic;
-        let verdict = if passes { Verdict::Approved } else { Verdict::Rejected };
-        let mut review = heard.review(self.round, work.artifact(), self.rubric(), verdict);
-        review.open = open_items(&pass.blocking());
-        review.criteria = pass.verdicts();
-        review.notes = pass.deferred().map(|a| format!("{} deferred: {}", a.criterion, a.because)).collect();
-        review.deviations.clone_from(&pass.deviations);
-        review.deviations.extend(self.false_claims(pass));
-        review.fixed.clone_from(&moved.fixed);
-        review.findings =
-            pass.findings.iter().chain(&moved.merged).chain(&pass.unsupported).cloned().collect();
-        cx.emit(Happened::Reviewed { round: self.round, review });
-    }
-
-    /// Results the critic states that are not those the verdicts add up to.
-    fn false_claims(&self, pass: &Pass) -> Vec<String> {
-        let computed = if self.conditions(pass, false).hold() {
-            (Claimed::Converged, "CONVERGED")
-        } else if self.round >= self.limit {
-            (Claimed::SafetyCap, "SAFETY CAP")
-        } else if pass.escalations.is_empty() {
-            (Claimed::Continue, "CONTINUE")
-        } else {
-            (Claimed::Escalate, "ESCALATE")
-        };
-        let differs = |claim: &&grammar::Claim| claim.result != computed.0;
-        let said = |claim: &grammar::Claim| {
-            format!("the critic claims the result `{}`; it is {}", claim.text, computed.1)
-        };
-        pass.claims.iter().filter(differs).map(said).collect()
     }
 }
 

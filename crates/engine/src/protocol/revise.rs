@@ -46,7 +46,9 @@ pub struct Settings {
     /// A draft the user brought: the critic speaks first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draft: Option<Digest>,
-    pub worker: String,
+    /// None: a review. The critic speaks once about the draft that was brought.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worker: Option<String>,
     pub critic: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fallback_critic: Option<String>,
@@ -73,7 +75,10 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
     if settings.rounds == 0 {
         return Err("`rounds` is 0: at least one round is needed".into());
     }
-    let limit = settings.rounds;
+    if settings.worker.is_none() && settings.draft.is_none() {
+        return Err("there is nothing to judge: name a worker, or bring a draft".into());
+    }
+    let limit = if settings.worker.is_some() { settings.rounds } else { 1 };
     Ok(Box::new(Revise {
         settings,
         limit,
@@ -125,7 +130,9 @@ impl Protocol for Revise {
     }
 
     fn raise_rounds(&mut self, rounds: u32) {
-        self.limit = self.limit.max(rounds);
+        if self.settings.worker.is_some() {
+            self.limit = self.limit.max(rounds);
+        }
     }
 
     fn draft(&self) -> Option<Digest> {
@@ -160,6 +167,7 @@ impl Revise {
     }
 
     fn call_worker(&mut self, cx: &mut Cx<'_>) {
+        let Some(worker) = &self.settings.worker else { return };
         let open = self.open_items();
         let previous = self.previous.map(|draft| Previous { draft, open: &open });
         let instructions = cx.intern(if previous.is_some() { WORKER_REVISION } else { WORKER_DRAFT });
@@ -171,7 +179,7 @@ impl Revise {
             previous,
         };
         let message = view.message(instructions);
-        cx.call_worker(&self.settings.worker, vec![message]);
+        cx.call_worker(worker, vec![message]);
     }
 
     fn call_critic(&mut self, draft: Digest, cx: &mut Cx<'_>) {
@@ -266,6 +274,10 @@ impl Revise {
                 cx.emit(Happened::RejectionOverruled { round: self.round, notes: notes.clone() });
                 notes.extend(review.notes);
                 cx.finish(Outcome::Approved { draft, overruled: true, notes });
+            }
+            Verdict::Rejected if self.settings.worker.is_none() => {
+                let open = open.into_iter().map(|i| i.text).collect();
+                cx.finish(Outcome::Rejected { draft: Some(draft), open });
             }
             Verdict::Rejected if self.round >= self.limit => {
                 let open = open.into_iter().map(|i| i.text).collect();

@@ -1,4 +1,514 @@
-//! `score`: a critic deducts points by a rubric, the engine adds them up, at most three times.
+//! `score`: a critic deducts points by a rubric, the engine adds them up; too few points send the work
+//! back, at most three times, then someone else decides and the worker starts afresh, once.
+//!
+//! Only the decisions are here. Reports are read in `reply`, added up in `judgement` and `deduction`; what
+//! earlier rounds held against the work is `history`; calling critics and checking what they cite is
+//! `judging`; identity across rounds is `identity`.
 
+mod history;
+mod judgement;
 pub mod reply;
 pub mod settings;
+
+use std::sync::Arc;
+
+use crate::blocks::Blocks;
+use crate::brief;
+use crate::budget::Usage;
+use crate::corpus::Corpus;
+use crate::deduction::shown_severity;
+use crate::digest::Digest;
+use crate::effect::{CallFailure, EffectId, FailureKind};
+use crate::event::Happened;
+use crate::finding::{Finding, Standing};
+use crate::identity::{Lineage, Moved};
+use crate::judging::{self, ColdCase, Heard, Panel};
+use crate::machine::{Answered, Cx, Learned, WorkerCall};
+use crate::outcome::{Halt, Outcome};
+use crate::plan::{NodePlan, Target};
+use crate::protocol::{Protocol, RuleBook};
+use crate::question::{About, Choice, Picked, Question};
+use crate::review::{Unseen, Verdict, open_items};
+use crate::turn::Role;
+use crate::work::Work;
+
+use history::History;
+use judgement::{Basis, Scored, Tallied};
+use settings::{EscalateTo, Settings};
+
+/// Version 1 of the rules.
+pub const RULE_BOOK: RuleBook = RuleBook { name: "score", version: 1, begin };
+
+/// The form of a critic's JSON report.
+pub const SCHEMA: &str = include_str!("score/schema.json");
+
+const CRITIC: &str = include_str!("../prompts/score-critic-1.md");
+const CRITIC_ROWS: &str = include_str!("../prompts/score-critic-rows-1.md");
+const CRITIC_STATED: &str = include_str!("../prompts/score-critic-stated-1.md");
+const WORKER_DRAFT: &str = include_str!("../prompts/score-worker-draft-1.md");
+const WORKER_REVISION: &str = include_str!("../prompts/score-worker-revision-1.md");
+const WORKER_FRESH: &str = include_str!("../prompts/score-worker-fresh-1.md");
+const WORKER_RESTRUCTURE: &str = include_str!("../prompts/score-worker-restructure-1.md");
+const ADVISOR: &str = include_str!("../prompts/score-advisor-1.md");
+
+const RESTRUCTURE: &str = "restructure";
+const GIVE_UP: &str = "give-up";
+
+/// Rounds of one attempt from which a stall may end it: fewer show nothing.
+const ROUNDS_OF_A_STALL: u32 = 3;
+
+fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
+    let settings = Settings::read(plan)?;
+    let basis =
+        Basis { table: settings.table.clone(), level: settings.severity, threshold: settings.threshold };
+    Ok(Box::new(Score {
+        limit: if settings.worker.is_some() { settings.rounds } else { 1 },
+        basis: Arc::new(basis),
+        settings,
+        rubric: None,
+        round: 0,
+        attempt: Attempt::default(),
+        work: None,
+        panel: Panel::default(),
+        lineage: Lineage::default(),
+        before: None,
+        history: History::default(),
+        open: Vec::new(),
+        question: None,
+    }))
+}
+
+struct Score {
+    settings: Settings,
+    basis: Arc<Basis>,
+    /// Rounds of one attempt.
+    limit: u32,
+    /// The rubric as worker and critic read it.
+    rubric: Option<Digest>,
+    /// Counts through both attempts.
+    round: u32,
+    attempt: Attempt,
+    work: Option<Work>,
+    panel: Panel<Scored>,
+    lineage: Lineage,
+    /// The work of the round before, as evidence is checked against it.
+    before: Option<Corpus>,
+    history: History,
+    /// What the last round left to mend, for whoever decides that it stays so.
+    open: Vec<String>,
+    /// What a person is being asked.
+    question: Option<Question>,
+}
+
+/// Rounds up to an escalation, and those after it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Attempt {
+    escalated: bool,
+    /// Rounds so far.
+    rounds: u32,
+}
+
+/// What a worker is called for.
+enum Call<'a> {
+    Draft,
+    Revision {
+        draft: Digest,
+        findings: &'a [Finding],
+        scores: &'a str,
+    },
+    /// Afresh from a decision.
+    Fresh {
+        decision: Digest,
+    },
+    /// Afresh with all that was found.
+    Restructure,
+}
+
+impl Protocol for Score {
+    fn start(&mut self, cx: &mut Cx<'_>) {
+        self.rubric = Some(self.rubric_text(cx));
+        self.begin_round(cx);
+        match self.settings.given.clone() {
+            Some(given) => self.judge(given, true, cx),
+            None => self.call_worker(&Call::Draft, cx),
+        }
+    }
+
+    fn answered(&mut self, answer: Answered, cx: &mut Cx<'_>) {
+        match answer.role() {
+            Role::Worker => match Work::drafted(&answer, cx) {
+                Ok(work) => self.judge(work, false, cx),
+                Err(failure) => cx.unusable(answer, failure),
+            },
+            Role::Critic => {
+                let (basis, artifact) = (&self.basis, self.panel.corpus().clone());
+                let heard = self.panel.heard(answer, cx, |reading| Scored::read(reading, basis, &artifact));
+                self.heard(heard, cx);
+            }
+            Role::Advisor => self.advised(answer, cx),
+        }
+    }
+
+    fn learned(&mut self, _effect: &EffectId, what: Learned, cx: &mut Cx<'_>) {
+        match what {
+            Learned::Looked(looked) => {
+                let heard = self.panel.looked(&looked, cx);
+                self.heard(heard, cx);
+            }
+            Learned::Said { text, by } => self.told(text, &by, cx),
+            Learned::Verified(_) => {}
+        }
+    }
+
+    /// Parked because something was unseen or uncertain: the same work is judged again.
+    fn taken_up(&mut self, cx: &mut Cx<'_>) {
+        if let Some(work) = self.work.clone() {
+            self.convene(&work, cx);
+        }
+    }
+
+    fn raise_rounds(&mut self, rounds: u32) {
+        if self.settings.worker.is_some() {
+            self.limit = self.limit.max(rounds);
+        }
+    }
+
+    fn draft(&self) -> Option<Digest> {
+        self.work.as_ref().map(Work::blob)
+    }
+
+    fn target(&self) -> Option<Target> {
+        self.settings.out.clone()
+    }
+
+    fn material(&self) -> Vec<Digest> {
+        self.settings.material()
+    }
+}
+
+impl Score {
+    /// The user's words, then the rows with the ids a critic has to cite.
+    fn rubric_text(&self, cx: &mut Cx<'_>) -> Digest {
+        let Some(table) = &self.settings.table else { return self.settings.rubric };
+        let words = cx.text(&self.settings.rubric).trim_end();
+        let text = format!("{words}\n\nRows:\n{}", table.shown(self.settings.severity));
+        cx.intern(text)
+    }
+
+    fn rubric(&self) -> Digest {
+        self.rubric.unwrap_or(self.settings.rubric)
+    }
+
+    fn begin_round(&mut self, cx: &mut Cx<'_>) {
+        self.round += 1;
+        self.attempt.rounds += 1;
+        let of = self.round - self.attempt.rounds + self.limit;
+        cx.emit(Happened::RoundStarted { round: self.round, of });
+    }
+
+    fn call_worker(&self, call: &Call<'_>, cx: &mut Cx<'_>) {
+        let Some(worker) = &self.settings.worker else { return };
+        let template = match call {
+            Call::Draft => WORKER_DRAFT,
+            Call::Revision { .. } => WORKER_REVISION,
+            Call::Fresh { .. } => WORKER_FRESH,
+            Call::Restructure => WORKER_RESTRUCTURE,
+        };
+        let brief = Blocks::of(cx.intern(template))
+            .references(&self.settings.shown_references())
+            .block("Task", self.settings.task)
+            .block("Rubric", self.rubric());
+        let brief = match call {
+            Call::Draft => brief.line("Mode", "Initial Draft"),
+            Call::Revision { draft, findings, scores } => brief
+                .line("Mode", "Revision")
+                .line("Round", &format!("{} of {}", self.attempt.rounds, self.limit))
+                .line("Score", &format!("{scores}; {} passes", self.settings.threshold))
+                .block("Previous Draft", *draft)
+                .list("Findings", &findings.iter().map(feedback).collect::<Vec<_>>()),
+            Call::Fresh { decision } => brief.line("Mode", "Fresh Start").block("Decision", *decision),
+            Call::Restructure => {
+                brief.line("Mode", "Fresh Start").list("Findings of all rounds", &self.history.everything())
+            }
+        };
+        cx.call_worker(worker, vec![brief.message()]);
+    }
+
+    fn judge(&mut self, work: Work, given: bool, cx: &mut Cx<'_>) {
+        work.announce(self.round, given, cx);
+        if let Work::Draft(draft) = &work
+            && !given
+            && let Some(line) = reply::stated_line(cx.text(draft))
+        {
+            cx.emit(Happened::SelfVerdictNoted { round: self.round, line });
+        }
+        self.convene(&work, cx);
+        self.work = Some(work);
+    }
+
+    /// Puts the work before the critics, cold: nothing here tells a round, or what was said before.
+    fn convene(&mut self, work: &Work, cx: &mut Cx<'_>) {
+        let subject = work.subject(cx.texts());
+        let by_rows: &[&'static str] = &[CRITIC, CRITIC_ROWS];
+        let by_number: &[&'static str] = &[CRITIC, CRITIC_STATED];
+        let case = ColdCase {
+            instructions: if self.settings.table.is_some() { by_rows } else { by_number },
+            number: None,
+            severity: Some(&shown_severity(self.settings.severity, None)),
+            lens: None,
+            task_id: None,
+            task: None,
+            rubric: self.rubric(),
+            references: &self.settings.shown_references(),
+            evidence: &[],
+            subject: &subject,
+            tree: None,
+            schema: Some(SCHEMA),
+            report: None,
+            max_parts: self.settings.max_parts,
+            part: None,
+        };
+        let corpus = work.corpus(cx.texts());
+        if let Err(unseen) = self.panel.convene(self.round, &self.settings.critics, &case, corpus, cx) {
+            cx.park(judging::unverified(&unseen));
+        }
+    }
+
+    fn heard(&mut self, heard: Option<Vec<Heard<Scored>>>, cx: &mut Cx<'_>) {
+        let (Some(heard), Some(work)) = (heard, self.work.clone()) else { return };
+        // Added up before duplicates are merged: a point that two critics share costs each of them its own.
+        let mut seats: Vec<(Heard<Scored>, Tallied)> =
+            heard.into_iter().map(|heard| (self.basis.tally(&heard), heard)).map(|(t, h)| (h, t)).collect();
+        let corpus = self.panel.corpus().clone();
+        let mut findings: Vec<Finding> = seats.iter().flat_map(|(_, t)| t.findings.clone()).collect();
+        let (round, artifact) = (self.round, work.artifact());
+        let mut moved = self.lineage.take(round, artifact, &mut findings, &corpus, self.before.as_ref());
+        self.before = Some(corpus);
+        findings.append(&mut moved.merged);
+        for (heard, tallied) in &mut seats {
+            tallied.findings = findings.iter().filter(|f| f.lens == heard.seat.lens).cloned().collect();
+        }
+        if !moved.stalls.is_empty() {
+            cx.emit(Happened::Stalled { round, stalls: moved.stalls.clone() });
+        }
+        for (heard, tallied) in &seats {
+            self.record(heard, tallied, &moved, artifact, cx);
+        }
+        let scores = seats.iter().map(|(_, t)| t.sheet.score).collect();
+        self.history.note(round, scores, &findings);
+        self.decide(&seats, &moved, &work, cx);
+    }
+
+    fn record(
+        &self,
+        heard: &Heard<Scored>,
+        tallied: &Tallied,
+        moved: &Moved,
+        artifact: Digest,
+        cx: &mut Cx<'_>,
+    ) {
+        let clean = tallied.passes() && heard.unseen.is_empty() && !tallied.passes_by_bad_citations;
+        let verdict = if clean { Verdict::Approved } else { Verdict::Rejected };
+        let mut review = heard.review(self.round, artifact, self.rubric(), verdict);
+        if verdict == Verdict::Rejected {
+            review.open = open_items(&tallied.findings);
+        }
+        review.findings = tallied.findings.iter().chain(&tallied.unsupported).cloned().collect();
+        review.fixed.clone_from(&moved.fixed);
+        review.notes.clone_from(&tallied.notes);
+        review.deviations.clone_from(&tallied.deviations);
+        review.score = Some(tallied.score());
+        cx.emit(Happened::Reviewed { round: self.round, review });
+    }
+
+    fn decide(&mut self, seats: &[(Heard<Scored>, Tallied)], moved: &Moved, work: &Work, cx: &mut Cx<'_>) {
+        let failing: Vec<&(Heard<Scored>, Tallied)> = seats.iter().filter(|(_, t)| !t.passes()).collect();
+        let scores = shown_scores(seats);
+        let open: Vec<Finding> = failing.iter().flat_map(|(_, t)| t.findings.clone()).collect();
+        self.open = open.iter().map(Finding::line).collect();
+        let both_fail = seats.len() > 1 && failing.len() == seats.len();
+        let stall = moved.stalls.first().filter(|_| self.settings.stop_early);
+        let stall = stall.filter(|_| self.attempt.rounds >= ROUNDS_OF_A_STALL);
+        let spent = self.attempt.rounds >= self.limit;
+        let draft = work.blob();
+        self.end_round(&scores, failing.is_empty(), cx);
+
+        if failing.is_empty() {
+            return self.approve(seats, work, cx);
+        }
+        if self.settings.worker.is_none() {
+            return cx.finish(Outcome::Rejected { draft: Some(draft), open: self.open.clone() });
+        }
+        match stall {
+            Some(stall) => self.halt(stall.halt(), &scores, cx),
+            None if self.attempt.escalated && spent => self.halt(Halt::Cap, &scores, cx),
+            None if !self.attempt.escalated && (spent || both_fail) => self.escalate(both_fail, &scores, cx),
+            None => {
+                self.begin_round(cx);
+                self.call_worker(&Call::Revision { draft, findings: &open, scores: &scores }, cx);
+            }
+        }
+    }
+
+    /// Rules 4 and 6: nothing passes that was not seen, and nothing by a citation that does not hold.
+    fn approve(&self, seats: &[(Heard<Scored>, Tallied)], work: &Work, cx: &mut Cx<'_>) {
+        let unseen: Vec<Unseen> = seats.iter().flat_map(|(heard, _)| heard.unseen.clone()).collect();
+        if !unseen.is_empty() {
+            return cx.park(judging::unverified(&unseen));
+        }
+        if let Some((heard, _)) = seats.iter().find(|(_, t)| t.passes_by_bad_citations) {
+            let reason = format!(
+                "what {} cites does not hold in part, and without those deductions the score would pass",
+                heard.critic()
+            );
+            return cx.park(Outcome::Unverified { reason, draft: None, unseen: Vec::new() });
+        }
+        let findings = seats.iter().flat_map(|(_, t)| t.findings.iter().map(Finding::line));
+        let notes = findings.chain(seats.iter().flat_map(|(_, t)| t.notes.clone())).collect();
+        cx.emit(Happened::Summarised { line: self.summary("✓", &shown_scores(seats)) });
+        cx.finish(Outcome::Approved { draft: work.blob(), overruled: false, notes });
+    }
+
+    fn halt(&self, reason: Halt, scores: &str, cx: &mut Cx<'_>) {
+        cx.emit(Happened::Summarised { line: self.summary("⚠", scores) });
+        let draft = self.work.as_ref().map(Work::blob);
+        cx.finish(Outcome::Halted { reason, draft, open: self.open.clone() });
+    }
+
+    fn end_round(&self, scores: &str, passes: bool, cx: &mut Cx<'_>) {
+        let result = if passes { "at least" } else { "below" };
+        let line = format!("Score {scores}: {result} {}", self.settings.threshold);
+        cx.emit(Happened::RoundEnded { round: self.round, line });
+    }
+
+    fn summary(&self, mark: &str, scores: &str) -> String {
+        let rounds = if self.round == 1 { "round" } else { "rounds" };
+        let escalated = if self.attempt.escalated { ", escalated once" } else { "" };
+        let needed = self.settings.threshold;
+        format!("{mark} Score {scores} of 100, {needed} needed ({} {rounds}{escalated})", self.round)
+    }
+
+    /// The pair does not converge by itself: someone else decides.
+    fn escalate(&mut self, both_fail: bool, scores: &str, cx: &mut Cx<'_>) {
+        let needed = self.settings.threshold;
+        let because = if both_fail {
+            format!("both critics score below {needed}: {scores}")
+        } else {
+            let word = if self.round == 1 { "round" } else { "rounds" };
+            format!("{} {word} did not reach {needed}: {}", self.round, self.history.scores())
+        };
+        let target = self.settings.escalate_to.clone();
+        let to = match &target {
+            EscalateTo::Agent(name) => name.clone(),
+            EscalateTo::Orchestrator => "orchestrator".to_owned(),
+            EscalateTo::User => "user".to_owned(),
+        };
+        cx.emit(Happened::Escalated { round: self.round, to, because: because.clone() });
+        match target {
+            EscalateTo::Agent(name) => self.ask_agent(&name, &because, cx),
+            EscalateTo::Orchestrator => self.start_afresh(&Call::Restructure, cx),
+            EscalateTo::User => {
+                let question = self.question.insert(question(&because, &self.history)).clone();
+                cx.ask(question);
+            }
+        }
+    }
+
+    fn ask_agent(&self, agent: &str, because: &str, cx: &mut Cx<'_>) {
+        let mut brief = Blocks::of(cx.intern(ADVISOR))
+            .references(&self.settings.shown_references())
+            .block("Task", self.settings.task)
+            .block("Rubric", self.rubric());
+        if let Some(work) = &self.work {
+            brief = brief.block("Last Draft", work.blob());
+        }
+        let brief = brief
+            .line("Why you are asked", because)
+            .list("Findings of all rounds", &self.history.everything());
+        let messages = vec![brief.message()];
+        cx.call(WorkerCall { agent, messages, tree: None, advice: true, tag: 0 });
+    }
+
+    fn advised(&mut self, answer: Answered, cx: &mut Cx<'_>) {
+        let decision = brief::without_leading_reasoning(cx.text(&answer.text)).trim().to_owned();
+        if decision.is_empty() {
+            let message = "the reply holds no decision".to_owned();
+            let failure = CallFailure { kind: FailureKind::BadReply, message, usage: Usage::default() };
+            return cx.unusable(answer, failure);
+        }
+        let by = answer.agent().to_owned();
+        self.decided(by, decision, cx);
+    }
+
+    fn told(&mut self, text: Digest, by: &str, cx: &mut Cx<'_>) {
+        let Some(question) = self.question.take() else { return };
+        match question.pick(cx.text(&text)) {
+            Picked::Choice { word: GIVE_UP, .. } => {
+                let scores = self.history.last_scores();
+                self.halt(Halt::Cap, &scores, cx);
+            }
+            Picked::Choice { .. } => self.start_afresh(&Call::Restructure, cx),
+            Picked::Free(decision) => self.decided(by.to_owned(), decision, cx),
+            // Such answers do not get here; asked again, none is lost.
+            Picked::Neither(_) => {
+                let question = self.question.insert(question.clone()).clone();
+                cx.ask(question);
+            }
+        }
+    }
+
+    fn decided(&mut self, by: String, decision: String, cx: &mut Cx<'_>) {
+        let decision = cx.intern(decision);
+        cx.emit(Happened::Decided { by, text: decision });
+        self.start_afresh(&Call::Fresh { decision }, cx);
+    }
+
+    /// Not from the last attempt, with a new counter, once.
+    fn start_afresh(&mut self, call: &Call<'_>, cx: &mut Cx<'_>) {
+        self.attempt = Attempt { escalated: true, rounds: 0 };
+        self.begin_round(cx);
+        self.call_worker(call, cx);
+    }
+}
+
+/// The primary's score, and the second critic's beside it.
+fn shown_scores(seats: &[(Heard<Scored>, Tallied)]) -> String {
+    let one = |(heard, tallied): &(Heard<Scored>, Tallied)| {
+        let score = tallied.sheet.score;
+        let stated = if tallied.score().computed { "" } else { " (stated)" };
+        match (&heard.seat.lens, seats.len()) {
+            (Some(lens), 2..) => format!("{score}{stated} by {} ({lens})", heard.critic()),
+            (None, 2..) => format!("{score}{stated} by {}", heard.critic()),
+            _ => format!("{score}{stated}"),
+        }
+    };
+    seats.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// A finding as the worker is told: what is known about it from earlier rounds comes first.
+fn feedback(finding: &Finding) -> String {
+    let before = match finding.standing {
+        Standing::Recurring => format!("(still open since round {}) ", finding.since),
+        Standing::Regressed => "(was fixed and is back) ".to_owned(),
+        Standing::New | Standing::Unmatched => String::new(),
+    };
+    format!("{before}{}", finding.line())
+}
+
+/// A concrete question: what stands against what, and which ways there are.
+fn question(because: &str, history: &History) -> Question {
+    let mut text = format!("The work does not pass: {because}.\n");
+    for line in history.dispute() {
+        text.push_str(&line);
+        text.push('\n');
+    }
+    text.push_str("Which of these demands holds, which gives way, and what should the worker do instead? Your answer is what it starts afresh from.");
+    let choices = vec![
+        Choice::new(RESTRUCTURE, "let the worker write it anew, with another structure and all findings"),
+        Choice::new(GIVE_UP, "end here; the last draft stays unapproved"),
+    ];
+    Question { about: About::Escalation, text, choices, free: true }
+}
+
+#[cfg(test)]
+mod tests;

@@ -12,9 +12,19 @@ use gadfly_engine::{
 use super::*;
 
 fn log(settings: serde_json::Value, title: &str) -> CriticLog {
+    log_of("revise", settings, title)
+}
+
+fn log_of(protocol: &str, settings: serde_json::Value, title: &str) -> CriticLog {
     let mut log = CriticLog::new("0123456789".parse().unwrap());
-    let root = NodePlan { protocol: "revise".into(), version: 1, limits: Limits::default(), settings };
-    let plan = Plan { title: title.into(), root, agents: BTreeMap::new(), limits: Limits::default(), workspace: None };
+    let root = NodePlan { protocol: protocol.into(), version: 1, limits: Limits::default(), settings };
+    let plan = Plan {
+        title: title.into(),
+        root,
+        agents: BTreeMap::new(),
+        limits: Limits::default(),
+        workspace: None,
+    };
     let start = Start { format: 1, plan, seed: "00".into() };
     let at = Stamp { wall_ms: 1_794_778_200_123, active_ms: 0 };
     let input = Input { at, what: What::Started(Box::new(start)), texts: vec![] };
@@ -234,4 +244,68 @@ fn sentences_end_where_another_begins() {
     ] {
         assert_eq!(first_sentence(line), first);
     }
+}
+
+#[test]
+fn a_loop_that_judges_logs_scores_criteria_and_findings_in_the_same_spirit() {
+    use gadfly_engine::finding::{Finding, Severity, Standing};
+    use gadfly_engine::review::{CriterionVerdict, Score, Unseen};
+    let mut log = log_of("score", serde_json::json!({}), "Judge the paper");
+    let mut rejected = review(1, Verdict::Rejected, &[]);
+    if let Happened::Reviewed { review, .. } = &mut rejected {
+        let mut finding = Finding::new("claims", Severity::Fail, "# overstates\nthe effect", "c");
+        (finding.number, finding.standing, finding.since) = (1, Standing::New, 1);
+        let doubtful = Finding { unsupported: Some("no such line".into()), ..finding.clone() };
+        review.findings = vec![finding, doubtful];
+        review.score = Some(Score {
+            value: 70,
+            unfloored: 70,
+            threshold: 80,
+            stated: None,
+            computed: true,
+            arithmetic: vec![],
+        });
+        review.criteria = vec![CriterionVerdict {
+            id: "SC-1".into(),
+            claim: "c".into(),
+            verdict: "Unsatisfied".into(),
+            clean: false,
+            because: "no test".into(),
+        }];
+        review.coverage.unseen = vec![Unseen { what: "data.bin".into(), because: "binary".into() }];
+    }
+    step(&mut log, vec![begun(1), rejected], None);
+    let mut second = review(2, Verdict::Rejected, &[]);
+    if let Happened::Reviewed { review, .. } = &mut second {
+        review.fixed = vec![1];
+        let mut finding = Finding::new("scope", Severity::Risk, "too wide", "c");
+        (finding.number, finding.since) = (2, 2);
+        review.findings = vec![finding];
+    }
+    let open = vec!["too wide".to_owned()];
+    let halted = Outcome::Halted { reason: Halt::Plateau, draft: None, open };
+    step(&mut log, vec![begun(2), second], Some(halted));
+    insta::assert_snapshot!(log.file(), @r#"
+    # Critic Log — general
+
+    ## Loop 0123456789 — Judge the paper — 2026-11-15T21:30:00Z
+
+    ## Iteration 1
+    - Status: REJECTED
+    - Score: 70/100 (by c; passes at 80)
+    - Criteria (by c):
+      - SC-1: Unsatisfied — no test
+    - Unsupported: 1 of c, left out of the decision
+    - Open findings:
+      - 1 (new, fail, claims): # overstates the effect
+    - Unseen: data.bin (binary)
+
+    ## Iteration 2
+    - Status: REJECTED (LOOP HALTED — plateau)
+    - Unresolved feedback:
+      - 2 (new, risk, scope): too wide
+    - Fixed: 1
+
+    ## Final: HALTED after 2 iterations — unresolved critique appended above
+    "#);
 }

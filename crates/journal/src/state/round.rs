@@ -149,7 +149,8 @@ impl RoundState {
     /// of another draft no longer count.
     pub(super) fn judged(&mut self, review: &Review) {
         let artifact = review.binding.artifact;
-        let other = |r: &Review| r.binding.critic != review.binding.critic || r.binding.lens != review.binding.lens;
+        let other =
+            |r: &Review| r.binding.critic != review.binding.critic || r.binding.lens != review.binding.lens;
         self.reviews.retain(|r| r.binding.artifact == artifact && other(r));
         self.reviews.push(review.clone());
         let rejected = self.reviews.iter().any(|r| r.verdict == Verdict::Rejected);

@@ -34,6 +34,7 @@ pub struct Flags {
     pub verify_runs: Option<u64>,
     pub block_on: Option<String>,
     pub threshold: Option<u64>,
+    pub severity: Option<String>,
     pub escalate_to: Option<String>,
     pub economy: Option<String>,
     pub commit: Option<bool>,
@@ -57,6 +58,7 @@ impl Flags {
             ("phase", &self.phase),
             ("escalate_to", &self.escalate_to),
             ("block_on", &self.block_on),
+            ("severity", &self.severity),
             ("economy", &self.economy),
             ("branch", &self.branch),
         ];

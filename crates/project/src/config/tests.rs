@@ -10,6 +10,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::place::Severity;
 
+mod protocols;
+
 const EXAMPLE: &str = r#"
 [agents.writer]
 kind = "openai"
@@ -161,7 +163,7 @@ banana = 1
       help: did you mean `revise`?
     error: unknown key `banana` in `loops.a`
       at gadfly.toml:15:1
-      help: known here: `protocol`, `worker`, `critic`, `fallback_critic`, `task`, `task_file`, `phase`, `rubric`, `rounds`, `overrule`, `draft`, `with`, `out`, `budget`, `critics`, `criteria`, `scope`, `verify`, `block_on`, `escalate_to`
+      help: known here: `protocol`, `worker`, `critic`, `fallback_critic`, `task`, `task_file`, `rounds`, `with`, `budget`, `phase`, `rubric`, `draft`, `out`, `overrule`, `critics`, `max_parts`, `threshold`, `exploration`, `severity`, `invariants`, `escalate_to`, `stop_early`, `criteria`, `task_id`, `scope`, `verify`, `verify_runs`, `verify_timeout`, `block_on`, `economy`, `decisions`, `build_fixer`, `researcher`, `commit`, `branch`
     error: unknown key `budgets`
       at gadfly.toml:16:2
       help: did you mean `budget`?
@@ -268,36 +270,17 @@ fn what_comes_later_says_so() {
     let text = r#"
 [agents.a]
 kind = "claude-code"
-[agents.b]
-kind = "person"
-output = "files"
 [loops.one]
-protocol = "score"
-critics = ["a"]
-[loops.two]
-criteria = "c.md"
+protocol = "watch"
 verify = ["cargo test"]
-[workspace]
-link = ["target"]
 "#;
     assert_snapshot!(problems(text), @r#"
     error: kind `claude-code` comes with a later version
       at gadfly.toml:3:8
       help: available now: `openai`, `anthropic`, `command`, `person`, `scripted`
-    error: `output = "files"` comes with workspaces, in a later version
-      at gadfly.toml:6:10
-      help: available now: `reply`
-    error: protocol `score` comes with a later version
-      at gadfly.toml:8:12
-      help: available now: `revise`
-    warning: [workspace] has no effect yet: workspaces come with a later version
-      at gadfly.toml:13:1
-    error: `criteria` belongs to protocol `converge`; this loop follows `revise`
-      at gadfly.toml:11:12
-      help: remove `criteria`: it comes with a later version
-    error: `verify` belongs to the protocols `audit`, `converge`, `watch`; this loop follows `revise`
-      at gadfly.toml:12:10
-      help: remove `verify`: it comes with a later version
+    error: protocol `watch` comes with a later version
+      at gadfly.toml:5:12
+      help: available now: `revise`, `score`, `audit`, `converge`
     "#);
 }
 
@@ -447,7 +430,7 @@ fn an_agent_that_states_its_kind_again_takes_nothing_from_the_one_below() {
 fn flags_win_over_everything() {
     let (config, _) = read(EXAMPLE);
     let flags = Flags {
-        critic: Some("writer".into()),
+        critics: vec!["writer".into()],
         rounds: Some(7),
         task_file: Some("t.md".into()),
         limits: Limits { active_ms: Some(1000), ..Limits::default() },
@@ -466,8 +449,8 @@ fn flags_win_over_everything() {
 fn a_run_that_cannot_start_says_everything_it_lacks() {
     let (config, _) = read("[agents.writer]\nkind = \"person\"\n[agents.broken]\nkind = \"codex\"");
     let flags = Flags {
-        critic: Some("writter".into()),
-        protocol: Some("audit".into()),
+        critics: vec!["writter".into()],
+        protocol: Some("watch".into()),
         rounds: Some(0),
         ..Flags::default()
     };
@@ -475,8 +458,8 @@ fn a_run_that_cannot_start_says_everything_it_lacks() {
     error: there is no loop `abstrct`
       help: no loops are configured; give a task and --rubric instead
     error: --rounds must be a whole number from 1 to 100, not 0
-    error: protocol `audit` comes with a later version
-      help: available now: `revise`
+    error: protocol `watch` comes with a later version
+      help: available now: `revise`, `score`, `audit`, `converge`
     error: `--critic` names agent `writter`, which is not configured
       help: did you mean `writer`?
     error: no worker is given
@@ -487,7 +470,7 @@ fn a_run_that_cannot_start_says_everything_it_lacks() {
     let flags = Flags {
         worker: Some("broken".into()),
         task: Some("T".into()),
-        critic: Some("writer".into()),
+        critics: vec!["writer".into()],
         ..Flags::default()
     };
     assert_snapshot!(shown(&config.loop_for(None, &flags).1), @r#"

@@ -90,10 +90,6 @@ impl Table {
         critics: Critics -> Vec<Sourced<CriticSetting>>;
     }
 
-    pub fn value_of(&self, key: &str) -> Option<&Sourced<Value>> {
-        self.values.get(key)
-    }
-
     /// This table with only these keys.
     pub fn filtered(&self, keep: impl Fn(&str) -> bool) -> Self {
         let mut table = self.clone();

@@ -2,7 +2,7 @@
 
 use gadfly_engine::input::{FORMAT, Start, What};
 use gadfly_engine::machine::Engine;
-use gadfly_engine::protocol::{Protocols, revise};
+use gadfly_engine::protocol::Protocols;
 use gadfly_engine::{Digest, EffectKind, Input, Limits, Money, Plan, Stamp, Text};
 use gadfly_journal::RunId;
 use gadfly_project::tasks::Task;
@@ -11,11 +11,12 @@ use gadfly_project::{Layer, Problem, title};
 use super::BatchRequest;
 use crate::agents::Recruiter;
 use crate::consent::Consent;
+use crate::prepare::{LoopSettings, seed};
 use crate::service::{Gadfly, Raise};
 use crate::team::Team;
 
 pub struct Template {
-    settings: revise::Settings,
+    settings: LoopSettings,
     loop_limits: Limits,
     /// A plan without task and rubric.
     plan: Plan,
@@ -39,12 +40,18 @@ impl Template {
         flags.task = Some("task".into());
         let (looped, mut problems) = config.loop_for(None, &flags);
         let (Some(worker), Some(critic)) = (&looped.worker, &looped.critic) else { return Err(problems) };
-        if problems.iter().any(Problem::is_error) {
-            return Err(problems);
+        // A task has no digest before it is read.
+        let settings = LoopSettings::of_task(&looped, Digest::of(b""));
+        if settings.is_none() {
+            let message = format!("a batch cannot follow `{}` yet", looped.protocol.value);
+            let help = "give it --protocol revise or score, or run its tasks one by one";
+            problems.push(Problem::error(message).help(help).at(looped.protocol.place.as_ref()));
         }
-        let fallback = looped.fallback_critic.as_ref().map(|f| f.value.clone());
-        let names: Vec<&str> =
-            [worker.value.as_str(), critic.value.as_str()].into_iter().chain(fallback.as_deref()).collect();
+        let Some(settings) = settings.filter(|_| !problems.iter().any(Problem::is_error)) else {
+            return Err(problems);
+        };
+        let names: Vec<String> = settings.cast().into_iter().map(|part| part.agent).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let run_limits = config.limits.with(flags.limits);
         let capped = run_limits.money.is_some() || looped.limits.money.is_some() || request.budget.is_some();
         let recruiter = Recruiter { config: &config, ..gadfly.recruiter() };
@@ -55,22 +62,10 @@ impl Template {
                 return Err(problems);
             }
         };
-        let settings = revise::Settings {
-            task: Digest::of(b""),
-            phase: looped.phase.as_ref().map_or_else(|| "general".to_owned(), |p| p.value.clone()),
-            rubric: Vec::new(),
-            references: Vec::new(),
-            draft: None,
-            worker: worker.value.clone(),
-            critic: critic.value.clone(),
-            fallback_critic: fallback,
-            rounds: u32::try_from(looped.rounds.value).unwrap_or(u32::MAX),
-            overrule: looped.overrule.value,
-            out: None,
-        };
         let wrong = |e: &dyn std::fmt::Display| vec![Problem::error(e.to_string())];
         let root = settings.node_plan(looped.limits).map_err(|e| wrong(&e))?;
-        let plan = Plan { title: String::new(), root, agents: team.cards(), limits: run_limits, workspace: None };
+        let plan =
+            Plan { title: String::new(), root, agents: team.cards(), limits: run_limits, workspace: None };
         let path = request.tasks.canonicalize().map_err(|e| wrong(&e))?;
         let protocol = looped.protocol.value.name();
         let mut identity = Vec::new();
@@ -79,6 +74,9 @@ impl Template {
         }
         push(&mut identity, worker.value.as_bytes());
         push(&mut identity, critic.value.as_bytes());
+        for seat in looped.critics.iter().skip(1) {
+            push(&mut identity, seat.value.agent.as_bytes());
+        }
         let rounds = request.flags.rounds.and_then(|r| u32::try_from(r).ok());
         let loop_limits = looped.limits;
         Ok(Self { settings, loop_limits, plan, team, identity, rounds, warnings: problems })
@@ -110,16 +108,15 @@ impl Template {
     /// the loops together never spend more than the batch may.
     pub fn start(&self, task: &Task, money: Option<Money>) -> Result<(Start, Vec<Text>), String> {
         let text = Text::new(task.task.as_str());
-        let settings =
-            revise::Settings { task: text.digest(), rubric: task.rubric.clone(), ..self.settings.clone() };
+        let mut texts = vec![text.clone()];
+        let mut settings = self.settings.clone();
+        texts.extend(settings.take_task(text.digest(), &task.rubric));
         let root = settings.node_plan(self.loop_limits).map_err(|e| e.to_string())?;
         let limits = Limits { money: money.or(self.plan.limits.money), ..self.plan.limits };
         let title = title::title(&task.task);
         let plan = Plan { title, root, agents: self.plan.agents.clone(), limits, workspace: None };
-        let mut seed = [0u8; 16];
-        getrandom::fill(&mut seed).map_err(|e| e.to_string())?;
-        let seed = format!("{:032x}", u128::from_le_bytes(seed));
-        Ok((Start { format: FORMAT, plan, seed }, vec![text]))
+        let seed = seed().map_err(|e| e.to_string())?;
+        Ok((Start { format: FORMAT, plan, seed }, texts))
     }
 
     /// What a resumed run gets: how its agents are reached now, and caps that were raised since.

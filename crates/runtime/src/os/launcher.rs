@@ -7,6 +7,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
@@ -126,6 +127,10 @@ impl Launcher for ProcessLauncher {
         cancel: CancellationToken,
     ) -> BoxFuture<'_, Result<Finished, LaunchError>> {
         self.run(command, cancel).boxed()
+    }
+
+    fn holding(&self, lock: &Path) -> Option<Arc<dyn Launcher>> {
+        Some(Arc::new(self.clone().locking(lock)))
     }
 }
 

@@ -14,6 +14,7 @@ use super::blobs::Facts;
 use super::checkout::{Checkout, Found};
 use super::error::WorkspaceError;
 use super::store::{Difference, EXECUTABLE_MODE, LINK_MODE, Side, Store};
+use super::tree::off_thread;
 
 /// What was changed in the checkout, sorted by path.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -58,7 +59,7 @@ impl Store {
         let steps = self.steps(from, to).await?;
         let checking = (project.to_owned(), steps.clone());
         let conflicts =
-            blocking(move || check(&checking.0, &checking.1)).await.map_err(|s| error(s, project))?;
+            off_thread(move || check(&checking.0, &checking.1)).await.map_err(|s| error(s, project))?;
         if !conflicts.is_empty() {
             return Err(WorkspaceError::Conflict { paths: conflicts });
         }
@@ -93,30 +94,22 @@ impl Store {
         let mut rest = steps.as_slice();
         for group in groups.iter().map(Vec::as_slice).chain([&[][..]]) {
             // The steps of one group: its writes, and the removals between and behind them.
-            let mut room = group.len();
-            let writes = |s: &&Step| s.to.is_none() || room.checked_sub(1).map(|r| room = r).is_some();
+            let mut left = group.len();
+            let writes = |s: &&Step| s.to.is_none() || left.checked_sub(1).map(|l| left = l).is_some();
             let now: Vec<Step> = rest.iter().take_while(writes).cloned().collect();
             rest = rest.get(now.len()..).unwrap_or_default();
             let contents = if group.is_empty() { Vec::new() } else { self.contents(group).await? };
-            let (project, leaving) = (project.to_owned(), leaving.clone());
-            let root = project.clone();
-            let (result, finished) = blocking(move || {
+            let (root, leaving) = (project.to_owned(), leaving.clone());
+            let (result, finished) = off_thread(move || {
                 let mut finished = Vec::new();
-                let result = perform(&project, &now, contents, &leaving, Care::Looking, &mut finished);
+                let result = perform(&root, &now, contents, &leaving, Care::Looking, &mut finished);
                 (result, finished)
             })
             .await;
             done.extend(finished);
-            result.map_err(|s| error(s, &root))?;
+            result.map_err(|s| error(s, project))?;
         }
         Ok(())
-    }
-}
-
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(value) => value,
-        Err(stopped) => std::panic::resume_unwind(stopped.into_panic()),
     }
 }
 

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use super::error::WorkspaceError;
 use super::git::{Git, Place, text, zero_ended};
 use super::objects;
-use super::repository::Repository;
+use super::repository::{Indexed, Repository};
 use super::store::quoted;
 use crate::os::remove_tree;
 
@@ -24,7 +24,7 @@ const MOST_FILES: usize = 200_000;
 pub(super) async fn make(
     git: &Git,
     repository: &Repository,
-    root: &Path,
+    users: &Place,
     work: &Path,
 ) -> Result<(), WorkspaceError> {
     let format = format!("--object-format={}", repository.object_format);
@@ -32,7 +32,7 @@ pub(super) async fn make(
     git.outside(work, &args).await?;
     let own = work.join(".git");
     share(repository.shared.join("objects"), own.join("objects")).await?;
-    let refs = repository.packed_refs(git, root).await?;
+    let refs = Repository::packed_refs(git, users).await?;
     let write = |name: &str, bytes: &[u8]| {
         let path = own.join(name);
         fs::write(&path, bytes).map_err(WorkspaceError::io("written", &path))
@@ -56,7 +56,7 @@ pub(super) async fn make(
     }
     let config = own.join("config");
     let mut settings = fs::read_to_string(&config).map_err(WorkspaceError::io("read", &config))?;
-    for (key, value) in repository.harmless_settings(git, root).await? {
+    for (key, value) in Repository::harmless_settings(git, users).await? {
         let Some((section, name)) = key.split_once('.') else { continue };
         let result = writeln!(settings, "[{section}]\n\t{name} = {}", quoted(&value));
         debug_assert!(result.is_ok(), "writing to a String cannot fail");
@@ -67,16 +67,10 @@ pub(super) async fn make(
 
 /// Gives the clone the user's index, so that `git status` there says what it says in the checkout. The files
 /// must be in place.
-pub(super) async fn copy_index(
-    git: &Git,
-    repository: &Repository,
-    root: &Path,
-    work: &Path,
-) -> Result<(), WorkspaceError> {
+pub(super) async fn copy_index(git: &Git, indexed: &[Indexed], work: &Path) -> Result<(), WorkspaceError> {
     let place = Place::bare(&work.join(".git")).over(work);
     let (mut entries, mut skipped) = (Vec::new(), Vec::new());
-    let indexed = repository.index(git, root).await?;
-    for entry in &indexed {
+    for entry in indexed {
         let line = format!("{:o} {} {}\t{}\0", entry.mode, entry.oid, entry.stage, entry.path);
         entries.extend_from_slice(line.as_bytes());
         if entry.skipped {

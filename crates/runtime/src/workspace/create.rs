@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use super::bring::Bring;
 use super::clone;
 use super::error::WorkspaceError;
-use super::git::{Git, text, zero_ended, zero_separated};
+use super::git::{Git, Place, text, zero_ended, zero_separated};
 use super::ignore_rules::add_rules;
 use super::repository::{Indexed, Repository, enclosing, global_excludes, rules_in};
 use super::store::Store;
@@ -25,7 +25,8 @@ const BASE: &str = "base";
 struct Project {
     root: PathBuf,
     below: String,
-    repository: Option<Repository>,
+    /// With the place from which it is read.
+    repository: Option<(Repository, Place)>,
     indexed: Vec<Indexed>,
 }
 
@@ -53,7 +54,7 @@ impl Workspace {
 
         let bring = bring.checked()?;
         let project = Project::find(&git, &project).await?;
-        let bring = project.from_root(&bring);
+        let bring = project.seen_from_root(&bring);
         let store = Store::at(git.clone(), home.join("store.git"));
         project.prepare(&store).await?;
 
@@ -77,21 +78,21 @@ impl Workspace {
             version: VERSION,
             root: project.root.clone(),
             project: project.below.clone(),
-            repository: project.repository.clone(),
+            repository: project.repository.as_ref().map(|(r, _)| r.clone()),
             base,
             bring: own,
             left_out: listing.repositories.clone(),
         };
         let work = home.join("work");
         fs::create_dir(&work).map_err(WorkspaceError::io("made", &work))?;
-        if let Some(repository) = &project.repository {
-            clone::make(&git, repository, &project.root, &work).await?;
+        if let Some((repository, users)) = &project.repository {
+            clone::make(&git, repository, users, &work).await?;
         }
         let workspace = Self::over(git, home.clone(), facts, tracked);
         let place = workspace.store.place().with_index(&workspace.store.index(WORK)).over(&work);
         workspace.store.git.run(&place, &["read-tree", "--reset", "-u", &workspace.facts.base]).await?;
-        if let Some(repository) = &project.repository {
-            clone::copy_index(&workspace.store.git, repository, &project.root, &work).await?;
+        if project.repository.is_some() {
+            clone::copy_index(&workspace.store.git, &project.indexed, &work).await?;
         }
         let (root, into) = (project.root.clone(), work.clone());
         let missing = off_thread(move || bring.perform(&root, &into)).await?;
@@ -117,19 +118,19 @@ impl Project {
         text(project)?;
         let Some(root) = enclosing(project) else { return Ok(plain()) };
         let below = text(project.strip_prefix(root).unwrap_or(Path::new("")))?;
-        let repository = Repository::read(git, root).await?;
-        let indexed = repository.index(git, root).await?;
+        let (repository, users) = Repository::read(git, root).await?;
+        let indexed = Repository::index(git, &users).await?;
         // A folder below somebody's repository of other things, a home folder under version control, say, is
         // not part of it.
         let part_of = |path: &str| path.strip_prefix(below.as_str()).is_some_and(|p| p.starts_with('/'));
         if !below.is_empty() && !indexed.iter().any(|e| part_of(&e.path)) {
             return Ok(plain());
         }
-        Ok(Self { root: root.to_owned(), below, repository: Some(repository), indexed })
+        Ok(Self { root: root.to_owned(), below, repository: Some((repository, users)), indexed })
     }
 
     /// The same paths, seen from the root of the tree.
-    fn from_root(&self, bring: &Bring) -> Bring {
+    fn seen_from_root(&self, bring: &Bring) -> Bring {
         let moved = |paths: &[String]| -> Vec<String> {
             let below =
                 |p: &String| if self.below.is_empty() { p.clone() } else { format!("{}/{p}", self.below) };
@@ -140,17 +141,16 @@ impl Project {
 
     /// The store: the user's objects, and the ignore rules that hold outside the tree.
     async fn prepare(&self, store: &Store) -> Result<(), WorkspaceError> {
-        let format = self.repository.as_ref().map_or("sha1", |r| r.object_format.as_str());
+        let format = self.repository.as_ref().map_or("sha1", |(r, _)| r.object_format.as_str());
         store.init(format).await?;
         let (excludes, own) = match &self.repository {
             None => (global_excludes(&store.git, &store.place()).await?, Vec::new()),
-            Some(repository) => {
+            Some((repository, users)) => {
                 clone::share(repository.shared.join("objects"), store.dir.join("objects")).await?;
                 if let Ok(shallow) = fs::read(repository.shared.join("shallow")) {
                     write(&store.dir.join("shallow"), &shallow)?;
                 }
-                let place = repository.place(&store.git, &self.root).await?;
-                (global_excludes(&store.git, &place).await?, repository.own_excludes())
+                (global_excludes(&store.git, users).await?, repository.own_excludes())
             }
         };
         store.configure(&excludes, &own)
@@ -202,9 +202,8 @@ impl Project {
     /// Unchanged files that the repository keeps in another form than they have on disk: three texts each,
     /// path, content as it is, content as it is kept.
     async fn converted(&self, store: &Store, base: &str) -> Result<Vec<u8>, WorkspaceError> {
-        let Some(repository) = &self.repository else { return Ok(Vec::new()) };
-        let place = repository.place(&store.git, &self.root).await?;
-        let raw = store.git.run(&place, &["diff-files", "--name-only", "-z", "--no-renames"]).await?;
+        let Some((_, users)) = &self.repository else { return Ok(Vec::new()) };
+        let raw = store.git.run(users, &["diff-files", "--name-only", "-z", "--no-renames"]).await?;
         let dirty: HashSet<String> = zero_separated(&raw)?.into_iter().collect();
         let base: HashMap<String, String> =
             store.entries(base).await?.into_iter().map(|e| (e.path, e.oid)).collect();

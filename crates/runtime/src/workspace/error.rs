@@ -59,11 +59,11 @@ impl WorkspaceError {
 }
 
 fn named(paths: &[String]) -> String {
-    let mut text = paths.iter().take(NAMED).map(|p| format!("`{p}`")).collect::<Vec<_>>().join(", ");
-    if paths.len() > NAMED {
-        text.push_str(&format!(" and {} more", paths.len() - NAMED));
+    let text = paths.iter().take(NAMED).map(|p| format!("`{p}`")).collect::<Vec<_>>().join(", ");
+    match paths.len().saturating_sub(NAMED) {
+        0 => text,
+        more => format!("{text} and {more} more"),
     }
-    text
 }
 
 fn said(stderr: &str) -> String {

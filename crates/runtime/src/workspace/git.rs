@@ -227,8 +227,8 @@ impl Git {
     }
 
     /// The user's own repository, to be read: nothing that its configuration names is started.
-    pub(super) async fn reading(&self, repository: &Path) -> Result<Place, WorkspaceError> {
-        let mut place = Place::bare(repository);
+    pub(super) async fn reading(&self, repository: &Path, tree: &Path) -> Result<Place, WorkspaceError> {
+        let mut place = Place::bare(repository).over(tree);
         place.settings = vec![
             ("core.fsmonitor".to_owned(), "false".to_owned()),
             ("core.hooksPath".to_owned(), "/dev/null".to_owned()),

@@ -45,8 +45,9 @@ pub(super) fn enclosing(project: &Path) -> Option<&Path> {
 }
 
 impl Repository {
-    pub async fn read(git: &Git, root: &Path) -> Result<Self, WorkspaceError> {
-        let place = git.reading(&root.join(".git")).await?.over(root);
+    /// What it is now, and the place from which the rest of it is read.
+    pub async fn read(git: &Git, root: &Path) -> Result<(Self, Place), WorkspaceError> {
+        let place = git.reading(&root.join(".git"), root).await?;
         let args =
             ["rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir", "--show-object-format"];
         let answer = git.line(&place, &args).await?;
@@ -55,22 +56,22 @@ impl Repository {
         };
         let head = git.line_if_any(&place, &["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]).await?;
         let branch = git.line_if_any(&place, &["symbolic-ref", "--quiet", "HEAD"]).await?;
-        Ok(Self {
+        let repository = Self {
             dir: PathBuf::from(dir),
             shared: PathBuf::from(shared),
             object_format: object_format.to_owned(),
             head,
             branch: branch.filter(|b| b.starts_with("refs/heads/")),
-        })
+        };
+        Ok((repository, place))
     }
 
     pub async fn place(&self, git: &Git, root: &Path) -> Result<Place, WorkspaceError> {
-        Ok(git.reading(&self.dir).await?.over(root))
+        git.reading(&self.dir, root).await
     }
 
-    pub async fn index(&self, git: &Git, root: &Path) -> Result<Vec<Indexed>, WorkspaceError> {
-        let place = self.place(git, root).await?;
-        let listed = git.run(&place, &["ls-files", "--stage", "-t", "-z"]).await?;
+    pub async fn index(git: &Git, place: &Place) -> Result<Vec<Indexed>, WorkspaceError> {
+        let listed = git.run(place, &["ls-files", "--stage", "-t", "-z"]).await?;
         let damaged = |line: &str| {
             WorkspaceError::unusable(
                 ".git/index",
@@ -93,10 +94,9 @@ impl Repository {
     }
 
     /// Every branch, tag and remote branch, as a file of packed refs. The stash stays the user's own.
-    pub async fn packed_refs(&self, git: &Git, root: &Path) -> Result<String, WorkspaceError> {
-        let place = self.place(git, root).await?;
+    pub async fn packed_refs(git: &Git, place: &Place) -> Result<String, WorkspaceError> {
         let args = ["for-each-ref", "--format=%(objectname) %(refname)"];
-        let refs = git.line(&place, &args).await?;
+        let refs = git.line(place, &args).await?;
         let mut text = String::from("# pack-refs with: sorted\n");
         for line in refs.lines() {
             let own = ["refs/stash", "refs/bisect/", "refs/worktree/", "refs/rewritten/"];
@@ -110,18 +110,15 @@ impl Repository {
 
     /// Settings that change how files are compared and who commits; nothing that could start a program.
     pub async fn harmless_settings(
-        &self,
         git: &Git,
-        root: &Path,
+        place: &Place,
     ) -> Result<Vec<(String, String)>, WorkspaceError> {
-        let place = self.place(git, root).await?;
-        let mut settings = Vec::new();
-        for key in HARMLESS {
-            if let Some(value) = git.line_if_any(&place, &["config", "--local", "--get", key]).await? {
-                settings.push((key.to_owned(), value));
-            }
-        }
-        Ok(settings)
+        let listed = git.run(place, &["config", "--local", "--null", "--list"]).await?;
+        let text = String::from_utf8_lossy(&listed).into_owned();
+        // `section.name\nvalue`; without a value it means yes.
+        let settings = text.split('\0').map(|entry| entry.split_once('\n').unwrap_or((entry, "true")));
+        let harmless = settings.filter(|(key, _)| HARMLESS.contains(key));
+        Ok(harmless.map(|(key, value)| (key.to_owned(), value.to_owned())).collect())
     }
 
     pub fn own_excludes(&self) -> Vec<u8> {
@@ -129,15 +126,16 @@ impl Repository {
     }
 }
 
+/// As git lists them: in small letters.
 const HARMLESS: [&str; 8] = [
     "user.name",
     "user.email",
     "core.autocrlf",
     "core.eol",
-    "core.fileMode",
-    "core.ignoreCase",
-    "core.precomposeUnicode",
-    "core.sparseCheckout",
+    "core.filemode",
+    "core.ignorecase",
+    "core.precomposeunicode",
+    "core.sparsecheckout",
 ];
 
 impl Indexed {

@@ -15,7 +15,7 @@ pub const PROBE: &str = env!("CARGO_BIN_EXE_launch-probe");
 
 /// A user's home and one project in it.
 pub struct Desk {
-    pub dir: TempDir,
+    _dir: TempDir,
     pub project: PathBuf,
 }
 
@@ -27,7 +27,7 @@ impl Desk {
         fs::write(home.join(".gitconfig"), "[user]\n\tname = Ann\n\temail = ann@example.org\n").unwrap();
         let project = home.join("project");
         fs::create_dir(&project).unwrap();
-        Self { dir, project }
+        Self { _dir: dir, project }
     }
 
     /// A repository without a commit.

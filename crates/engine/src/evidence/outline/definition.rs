@@ -142,7 +142,8 @@ fn keyword(line: &str) -> Option<&str> {
         || line.ends_with(['{', ':', '(', ',']);
     let begins_like_a_name =
         name.starts_with(|c: char| c.is_alphabetic() || c == '_' || c == '$' || c == '~');
-    (goes_on_like_code && begins_like_a_name && !(first == "type" && !line.ends_with('{'))).then_some(name)
+    let opens = first != "type" || line.ends_with('{');
+    (opens && goes_on_like_code && begins_like_a_name).then_some(name)
 }
 
 /// `it("does this", () => {`

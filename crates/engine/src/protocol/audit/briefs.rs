@@ -33,6 +33,10 @@ const ACCEPTANCE: &str = include_str!("../../prompts/audit-acceptance-1.md");
 const ECONOMY: &str = include_str!("../../prompts/audit-economy-1.md");
 const ECONOMY_ULTRA: &str = include_str!("../../prompts/audit-economy-ultra-1.md");
 
+/// The most findings one brief lists, and as much of each as it shows, in characters.
+const MOST_TOLD: usize = 100;
+const LONGEST_TOLD: usize = 2_000;
+
 /// What a verify command's output is called where a critic may cite it.
 const VERIFY_OUTPUT: &str = "verify-output";
 
@@ -101,7 +105,9 @@ impl Audit {
         {
             if !items.is_empty() {
                 let _ = writeln!(text, "\n{label}:");
-                items.iter().for_each(|item| _ = writeln!(text, "- {}", one_line(item)));
+                for item in items {
+                    let _ = writeln!(text, "- {}", one_line(item));
+                }
             }
         }
         cx.intern(text)
@@ -125,7 +131,7 @@ impl Audit {
             .block("Task", task)
             .block("What it is judged by", rubric)
             .list("Verify commands", &self.settings.verify)
-            .list("Findings", &self.open.iter().map(told).collect::<Vec<_>>());
+            .list("Findings", &told_of(&self.open));
         if let Some(red) = &self.red {
             blocks = blocks.line("Verify", &red.sentence());
             if let Some(output) = red.output {
@@ -198,7 +204,17 @@ impl Audit {
 
 /// A finding as a worker is told of it.
 fn told(finding: &Finding) -> String {
-    format!("[{}, {}] {}", finding.rule, finding.severity.name(), finding.line())
+    let line: String = finding.line().chars().take(LONGEST_TOLD).collect();
+    format!("[{}, {}] {line}", finding.rule, finding.severity.name())
+}
+
+/// The worst findings first, as many as one brief should hold.
+fn told_of(open: &[Finding]) -> Vec<String> {
+    let mut list: Vec<String> = open.iter().take(MOST_TOLD).map(told).collect();
+    if open.len() > MOST_TOLD {
+        list.push(format!("and {} more, for a later round", open.len() - MOST_TOLD));
+    }
+    list
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! What follows from a person's word: the ways out of a question, carried out.
 
+use crate::budget::Usage;
+use crate::effect::{CallFailure, FailureKind};
 use crate::event::Happened;
 use crate::machine::{Answered, Cx};
 use crate::outcome::{Halt, Outcome};
@@ -40,7 +42,8 @@ impl Audit {
                 cx.finish(self.halted(reason));
             }
             Said::Answer(text) => {
-                self.said.push(format!("{by} was asked:\n{}\n{by} answered: {text}", question.text));
+                let asked = questions::asked(&self.open).join(" ");
+                self.said.push(format!("{by} was asked: {asked} {by} answered: {text}"));
                 self.patient_until = self.round.saturating_add(1);
                 self.begin_round(cx);
             }
@@ -113,8 +116,13 @@ impl Audit {
     }
 
     /// The researcher's answer joins the next brief.
-    pub(super) fn researched(&mut self, answer: &Answered, cx: &mut Cx<'_>) {
+    pub(super) fn researched(&mut self, answer: Answered, cx: &mut Cx<'_>) {
         let reply = crate::brief::without_leading_reasoning(cx.text(&answer.text)).to_owned();
+        if reply.trim().is_empty() {
+            let message = "the researcher's reply is empty".to_owned();
+            let failure = CallFailure { kind: FailureKind::BadReply, message, usage: Usage::default() };
+            return cx.unusable(answer, failure);
+        }
         let text = cx.intern(reply);
         cx.emit(Happened::Decided { by: answer.agent().to_owned(), text });
         let name = format!("research of round {}", self.round);

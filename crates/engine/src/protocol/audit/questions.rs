@@ -13,6 +13,8 @@ use super::settings::MOST_ROUNDS;
 
 /// Findings that one question lists.
 const MOST_LISTED: usize = 20;
+/// As much of each as it shows, in characters.
+const LONGEST_LINE: usize = 600;
 
 const GRANT: &str = "grant";
 const REPLAN: &str = "replan";
@@ -39,7 +41,7 @@ pub(super) enum Said {
 /// Questions of the critic, or information nobody else can find out.
 pub(super) fn askuser(findings: &[Finding]) -> Question {
     let mut text = String::from("The task cannot go on without you.\n");
-    list(&mut text, findings, |f| report::question(f).map_or_else(|| f.line(), one_line));
+    list(&mut text, findings, put);
     text.push_str("Answer in your own words.");
     let choices = vec![Choice::new(GIVE_UP, "end the task here")];
     Question { about: About::Askuser, text, choices, free: true }
@@ -76,7 +78,7 @@ pub(super) fn stuck(because: &str, findings: &[Finding], round: u32) -> Question
         findings.iter().partition(|f| matches!(routes::of(&f.rule), Route::AskUser | Route::PlanChecker));
     if !asked.is_empty() {
         text.push_str("Open for you:\n");
-        list(&mut text, asked, |f| report::question(f).map_or_else(|| f.line(), one_line));
+        list(&mut text, asked, put);
     }
     if !other.is_empty() {
         text.push_str("What remains:\n");
@@ -92,6 +94,19 @@ pub(super) fn stuck(because: &str, findings: &[Finding], round: u32) -> Question
     Question { about: About::Stuck, text, choices, free: false }
 }
 
+/// A finding as a person is asked about it.
+fn put(finding: &Finding) -> String {
+    report::question(finding).map_or_else(|| finding.line(), one_line)
+}
+
+/// What a person was asked in `askuser`: the questions, and the information that is missing.
+pub(super) fn asked(open: &[Finding]) -> Vec<String> {
+    open.iter()
+        .filter(|f| matches!(routes::of(&f.rule), Route::AskUser | Route::Researcher))
+        .map(put)
+        .collect()
+}
+
 fn list<'a>(
     text: &mut String,
     findings: impl IntoIterator<Item = &'a Finding>,
@@ -100,7 +115,8 @@ fn list<'a>(
     let mut left = 0_usize;
     for (at, finding) in findings.into_iter().enumerate() {
         if at < MOST_LISTED {
-            let _ = writeln!(text, "{}. {}", at + 1, shown(finding));
+            let line: String = shown(finding).chars().take(LONGEST_LINE).collect();
+            let _ = writeln!(text, "{}. {line}", at + 1);
         } else {
             left += 1;
         }

@@ -157,6 +157,17 @@ fn from_envelope(
     Ok(report)
 }
 
+/// The verdict that a text states in the form of a report, an envelope or a status line.
+pub fn stated_verdict(text: &str) -> Option<String> {
+    let Ok(stated) = json::find(text) else { return crate::status_grammar::status_line(text) };
+    let object = stated.report.or(stated.envelope)?;
+    let verdict = object.get("verdict").and_then(Value::as_str).unwrap_or_default();
+    Some(format!(
+        "a report of its own, verdict `{}`",
+        crate::brief::one_line(verdict).chars().take(80).collect::<String>()
+    ))
+}
+
 impl Report {
     /// A review that could not be made: it passes nothing and says why.
     pub fn critic_error(expected: &Expected<'_>, reason: &str) -> Self {

@@ -51,14 +51,14 @@ pub(super) fn question(batch: &[Escalation], again: bool) -> Question {
 /// Reads the answer to [`question`].
 pub(super) fn read(batch: &[Escalation], answer: &str) -> Said {
     let answer = answer.trim();
-    if is(answer, STOP) || stops_by_number(batch, answer) {
+    if answer.eq_ignore_ascii_case(STOP) || stops_by_number(batch, answer) {
         return Said::Stop;
     }
     if let [only] = batch {
         let named = named(batch, answer).map_or(answer, |(_, rest)| rest);
         return Said::Settled(one(only, named).map(|settled| (0, settled)).into_iter().collect());
     }
-    if is(answer, SKIP) {
+    if answer.eq_ignore_ascii_case(SKIP) {
         return Said::Settled((0..batch.len()).map(|n| (n, Settled::Skipped)).collect());
     }
     let lines: Vec<&str> = answer.split(['\n', ';']).map(str::trim).filter(|l| !l.is_empty()).collect();
@@ -112,8 +112,12 @@ fn named<'a>(batch: &[Escalation], piece: &'a str) -> Option<(usize, &'a str)> {
     hits.next().is_none().then(|| (at, rest.trim_start_matches([':', ' ']).trim()))
 }
 
+/// The word alone, or set off from what follows: `skip, it is not ours`. A sentence that goes on from it
+/// is a sentence.
 fn is(text: &str, word: &str) -> bool {
-    text.trim_end_matches(['.', '!']).eq_ignore_ascii_case(word)
+    let rest = text.get(..word.len()).filter(|head| head.eq_ignore_ascii_case(word));
+    rest.is_some()
+        && text[word.len()..].chars().next().is_none_or(|c| matches!(c, '.' | ',' | ':' | ';' | '!' | '\n'))
 }
 
 fn number(text: &str) -> Option<usize> {
@@ -164,6 +168,8 @@ mod tests {
             (" 2. ", "RISK=right"),
             ("3", "RISK=skipped"),
             ("Skip", "RISK=skipped"),
+            ("skip, it is not ours", "RISK=skipped"),
+            ("skip the left one", "RISK=skip the left one"),
             ("4", "stop"),
             ("STOP", "stop"),
             ("0", ""),
@@ -188,6 +194,8 @@ mod tests {
             ("EDGE_CASES: 2; RISK: 1", "EDGE_CASES=right RISK=left"),
             ("skip", "RISK=skipped EDGE_CASES=skipped"),
             ("stop", "stop"),
+            ("skip\n1", "RISK=skipped EDGE_CASES=left"),
+            ("skip; 2", "RISK=skipped EDGE_CASES=right"),
             ("1", ""),
             ("use the left one", ""),
             ("9 1", "EDGE_CASES=left"),

@@ -200,5 +200,10 @@ pub fn parse(reply: &str, criteria: &[Criterion], pass: u32) -> Result<PassReply
     entries::judge(&gathered, criteria, pass)
 }
 
+/// The first line of a draft that states a verdict or a result about itself.
+pub fn verdict_line(text: &str) -> Option<String> {
+    text.lines().find(|line| lines::is_verdict(line)).map(|line| line.trim().chars().take(200).collect())
+}
+
 #[cfg(test)]
 mod tests;

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use super::escalation::Escalation;
 use super::grammar::{Claim, PassReply, Verdict, verdict_of};
 use super::sets::{ADVERSARIAL, Criterion};
+use crate::digest::Digest;
 use crate::finding::{Finding, Standing};
 use crate::judging::{Heard, Judgement};
 use crate::review::CriterionVerdict;
@@ -90,6 +91,8 @@ pub(super) struct Answer {
 /// One pass as it stands after the critic's reply.
 #[derive(Clone, Debug)]
 pub(super) struct Pass {
+    /// What was judged.
+    pub artifact: Digest,
     pub answers: Vec<Answer>,
     pub realistic: bool,
     /// Supported findings of this pass, numbered, and the unsupported ones.
@@ -102,11 +105,17 @@ pub(super) struct Pass {
 
 impl Pass {
     /// Takes the parts together. `put_off` are the criteria a person skipped, with the reason.
-    pub fn of(heard: &Heard<PartReply>, criteria: &[Criterion], put_off: &BTreeMap<String, String>) -> Self {
+    pub fn of(
+        heard: &Heard<PartReply>,
+        artifact: Digest,
+        criteria: &[Criterion],
+        put_off: &BTreeMap<String, String>,
+    ) -> Self {
         let replies = || heard.parts.iter().map(|part| &part.judgement.reply);
         let answers = criteria.iter().map(|criterion| answer(criterion, replies(), put_off)).collect();
         let escalations = replies().flat_map(PassReply::escalations);
         Self {
+            artifact,
             answers,
             realistic: replies().any(|r| r.scenario.is_realistic()),
             findings: heard.parts.iter().flat_map(|p| p.judgement.findings.clone()).collect(),

@@ -17,6 +17,9 @@ pub struct Settings {
     pub criteria: Vec<Criterion>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<Reference>,
+    /// What earlier runs on the same artifact put off and nobody has resolved.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deferred: Vec<DeferredEarlier>,
     /// Work the user brought: the critic speaks first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub given: Option<Work>,
@@ -31,6 +34,15 @@ pub struct Settings {
     pub out: Option<Target>,
     #[serde(default = "parts", skip_serializing_if = "is_parts")]
     pub max_parts: u32,
+}
+
+/// A line of the ledger of deferred items.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct DeferredEarlier {
+    pub id: String,
+    pub criterion: String,
+    pub reason: String,
+    pub by: String,
 }
 
 const fn parts() -> u32 {

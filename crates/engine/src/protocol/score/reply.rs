@@ -136,6 +136,11 @@ pub fn parse(reply: &str, expected: &Expected<'_>) -> Result<ScoreReply, Malform
     }
 }
 
+/// The first line of a draft that states a score of itself.
+pub fn stated_line(draft: &str) -> Option<String> {
+    report::stated_line(draft).map(|line| shorten(line, 200))
+}
+
 /// A JSON report with text around it: the text may repeat its score and nothing else.
 fn beside(
     found: json::Found<'_>,

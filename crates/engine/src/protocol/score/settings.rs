@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::brief::Reference;
 use crate::budget::Limits;
-use crate::deduction::{Level, Table};
+use crate::deduction::{FULL, Level, Table};
 use crate::digest::Digest;
 use crate::judging::{PARTS, Seat};
 use crate::plan::{NodePlan, Target};
@@ -72,6 +72,61 @@ pub enum EscalateTo {
 impl Settings {
     pub fn node_plan(&self, limits: Limits) -> Result<NodePlan, serde_json::Error> {
         let settings = serde_json::to_value(self)?;
-        Ok(NodePlan { protocol: "score".into(), version: 1, limits, settings })
+        let book = super::RULE_BOOK;
+        Ok(NodePlan { protocol: book.name.into(), version: book.version, limits, settings })
+    }
+
+    /// The settings of a plan, if a loop can be run by them.
+    pub(super) fn read(plan: &NodePlan) -> Result<Self, String> {
+        let settings: Self = serde_json::from_value(plan.settings.clone())
+            .map_err(|e| format!("the settings of `score` cannot be read: {e}"))?;
+        let problem = settings.problem();
+        problem.map_or(Ok(settings), Err)
+    }
+
+    fn problem(&self) -> Option<String> {
+        if self.rounds == 0 {
+            return Some("`rounds` is 0: at least one round is needed".into());
+        }
+        if !(1..=FULL).contains(&self.threshold) {
+            return Some(format!("`threshold` is {}: it must be from 1 to {FULL}", self.threshold));
+        }
+        if self.max_parts == 0 {
+            return Some("`max_parts` is 0: at least one part is needed".into());
+        }
+        match self.critics.as_slice() {
+            [] => return Some("no critic is named".into()),
+            [_] => {}
+            [first, second] if first.lens != second.lens => {}
+            [_, _] => return Some("two critics need two different lenses".into()),
+            _ => return Some("at most two critics judge one work".into()),
+        }
+        match (&self.worker, &self.given) {
+            (None, None) => return Some("neither a worker nor a work to judge is named".into()),
+            (Some(_), Some(Work::Files(_) | Work::Tree(_))) => {
+                return Some("a worker can go on only with a draft that is one text".into());
+            }
+            _ => {}
+        }
+        if matches!(&self.escalate_to, EscalateTo::Agent(name) if name.trim().is_empty()) {
+            return Some("the agent to escalate to has no name".into());
+        }
+        let problems = self.table.as_ref().map(Table::problems).unwrap_or_default();
+        (!problems.is_empty()).then(|| problems.join("; "))
+    }
+
+    /// The user's texts this plan names.
+    pub(super) fn material(&self) -> Vec<Digest> {
+        let mut all = vec![self.task, self.rubric];
+        all.extend(self.invariants);
+        all.extend(self.references.iter().map(|r| r.text));
+        all.extend(self.given.iter().flat_map(Work::material));
+        all
+    }
+
+    /// What a critic is shown beside work and rubric: the invariants first.
+    pub(super) fn shown_references(&self) -> Vec<Reference> {
+        let invariants = self.invariants.map(|text| Reference { name: "invariants".into(), text });
+        invariants.into_iter().chain(self.references.iter().cloned()).collect()
     }
 }

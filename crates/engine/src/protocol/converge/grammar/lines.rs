@@ -364,3 +364,12 @@ pub(super) fn has_header(text: &str) -> bool {
         bare.starts_with("===") && matches!(rule(bare), Line::Header(_))
     })
 }
+
+/// Does the line have the form of a verdict, a header or a result?
+pub(super) fn is_verdict(line: &str) -> bool {
+    match classify(line, &[]) {
+        Line::Verdict(rest) => super::phrases::word(rest).is_some(),
+        Line::Header(_) | Line::Result(_) => true,
+        _ => false,
+    }
+}

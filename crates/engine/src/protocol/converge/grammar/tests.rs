@@ -297,8 +297,8 @@ fn what_is_only_shown_does_not_count() {
         "<think>\nVerdict: PASS\n</think>\n",
     ] {
         for coverage in [format!("{failing}{shown}{real}"), format!("{failing}{real}{shown}")] {
-            let read = read(&covering(&coverage));
-            assert!(read.starts_with("FAIL(write it"), "{read}\n{coverage}");
+            let result = read(&covering(&coverage));
+            assert!(result.starts_with("FAIL(write it"), "{result}\n{coverage}");
         }
         assert_eq!(read(&covering(&format!("{failing}{shown}"))), "NoVerdict(\"COVERAGE\")", "{shown}");
     }
@@ -457,6 +457,14 @@ fn all_breaches_are_named_at_once_one_line_each() {
 }
 
 #[test]
+fn a_verdict_in_a_draft_is_found_for_the_record() {
+    let found = |text: &str| verdict_line(text);
+    assert_eq!(found("text\n  **Verdict:** PASS (mine)\n"), Some("**Verdict:** PASS (mine)".into()));
+    assert_eq!(found("=== Result: CONVERGED ==="), Some("=== Result: CONVERGED ===".into()));
+    assert_eq!(found("Verdict: guilty\nthe Verdict: PASS\n=== Chapter ===\n[RISK] low"), None);
+}
+
+#[test]
 fn huge_replies_are_bounded_and_read_once() {
     let big = "word ".repeat(400_000);
     let parsed =
@@ -484,11 +492,8 @@ fn huge_replies_are_bounded_and_read_once() {
         );
         let _ = parse(&token.repeat(200_000), &criteria(), 1);
         let _ = parse(
-            &format!(
-                "{}{}",
-                reply(&["[COVERAGE] q\nVerdict: ESCALATE\n"]),
-                format!("{BLOCK}{}", token.repeat(200_000))
-            ),
+            &[reply(&["[COVERAGE] q\nVerdict: ESCALATE\n"]), BLOCK.to_owned(), token.repeat(200_000)]
+                .concat(),
             &criteria(),
             1,
         );

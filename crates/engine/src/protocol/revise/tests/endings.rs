@@ -234,3 +234,20 @@ fn the_table_does_notice_a_thought_that_leaks() {
     let leak = || Table::new().start().says("It is far, says a private thought.").class();
     assert!(std::panic::catch_unwind(leak).is_err());
 }
+
+#[test]
+fn a_review_asks_the_critic_once_and_nobody_works() {
+    for (reply, class) in [(YES, "approved"), (NO, "rejected")] {
+        let mut t = Table::new();
+        let draft = t.bring("It is 384 away.");
+        let mut t = t
+            .with(|s| {
+                s.draft = Some(draft);
+                s.worker = None;
+            })
+            .start();
+        t.says(reply);
+        assert_eq!(t.class(), class, "{}", t.log());
+        assert_eq!((t.calls(Role::Worker), t.calls(Role::Critic)), (0, 1), "{}", t.log());
+    }
+}

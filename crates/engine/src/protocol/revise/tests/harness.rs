@@ -23,7 +23,7 @@ impl Table {
             rubric: vec!["Every number has a unit.".into()],
             references: Vec::new(),
             draft: None,
-            worker: "ann".into(),
+            worker: Some("ann".into()),
             critic: "cato".into(),
             fallback_critic: None,
             rounds: 3,

@@ -38,6 +38,11 @@ pub(super) fn read(text: &str, table: bool) -> Said {
     reader.said()
 }
 
+/// The first line that states a score, wherever it stands.
+pub(super) fn stated_line(text: &str) -> Option<&str> {
+    text.lines().map(str::trim).find(|line| matches!(score_line::read(line), Some(ScoreLine::Score(_))))
+}
+
 #[derive(Default)]
 struct Reader {
     table: bool,

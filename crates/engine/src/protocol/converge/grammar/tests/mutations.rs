@@ -1,6 +1,8 @@
 //! The grammar under generated replies: valid ones first, then mutated ones. Whatever is done to a reply
 //! that is not clean, it never becomes one, and a criterion left out never passes.
 
+use std::fmt::Write as _;
+
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
@@ -55,7 +57,7 @@ fn valid() -> impl Strategy<Value = (String, Vec<Kind>, bool)> {
                 reply.push_str(&item(name, *kind, &text));
             }
             let weighed = if realistic { "Y → FAIL + mend it" } else { "N → 1 of 9 paths" };
-            reply.push_str(&format!("[ADVERSARIAL] Failure scenario: {text}\n  → Realistic? {weighed}\n"));
+            let _ = writeln!(reply, "[ADVERSARIAL] Failure scenario: {text}\n  → Realistic? {weighed}");
             for (name, _) in NAMES.iter().zip(&kinds).filter(|(_, k)| **k == Kind::Escalate) {
                 reply.push_str(&block(name, &text));
             }
@@ -149,7 +151,7 @@ fn mutate(reply: &str, how: Mutation, at: prop::sample::Index, to: prop::sample:
         Mutation::ReasonClean => lines.insert(n, format!("<think>\n{}</think>", clean_items())),
         Mutation::ShowClean => lines.insert(n, format!("```md\n{}```", clean_items())),
         Mutation::QuoteClean => {
-            lines.insert(n, clean_items().lines().map(|l| format!("> {l}\n")).collect::<String>());
+            lines.insert(n, clean_items().lines().map(|l| format!("> {l}")).collect::<Vec<_>>().join("\n"));
         }
         Mutation::LoneClose => lines.insert(n, "</think>".into()),
         Mutation::NeverClosed => lines.insert(n, "<think>".into()),

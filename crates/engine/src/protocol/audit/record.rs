@@ -1,0 +1,95 @@
+//! What a judged round leaves behind for others: the report and its envelope, the route and why it was
+//! taken. Nothing here decides.
+
+use crate::event::Happened;
+use crate::judging::{self, Heard};
+use crate::machine::{Answered, Cx};
+use crate::outcome::Outcome;
+use crate::review;
+
+use super::Audit;
+use super::judgement::Judged;
+use super::report::{self, CriterionVerdict, Report};
+use super::routes::{self, Because, Route, Routing};
+
+impl Audit {
+    /// A worker that judges itself is noted.
+    pub(super) fn note_self_verdict(&self, answer: &Answered, cx: &mut Cx<'_>) {
+        if let Some(line) = report::stated_verdict(cx.text(&answer.text)) {
+            cx.emit(Happened::SelfVerdictNoted { round: self.round, line });
+        }
+    }
+
+    pub(super) fn route(&self, route: Route, because: &str, cx: &mut Cx<'_>) {
+        let (round, route, because) = (self.round, route.name().to_owned(), because.to_owned());
+        cx.emit(Happened::Routed { round, route, because });
+    }
+
+    /// The report on disk, and the envelope for callers.
+    pub(super) fn report(&self, report: &Report, cx: &mut Cx<'_>) {
+        let name = report::file_name(&report.task_id, report.round);
+        let path = match self.settings.report_dir.as_str() {
+            "" => name.clone(),
+            folder => format!("{}/{name}", folder.trim_end_matches('/')),
+        };
+        let envelope = report.envelope(&self.settings.run_id, &path);
+        let envelope = cx.intern(serde_json::to_string(&envelope).unwrap_or_default());
+        let written = cx.intern(report.to_json());
+        cx.emit(Happened::Reported { round: report.round, name, report: written, envelope });
+    }
+}
+
+/// Why a review without blocking findings is no pass all the same: somebody did not see or say enough.
+pub(super) fn incomplete(report: &Report, heard: &Heard<Judged>) -> Option<Outcome> {
+    if !heard.unseen.is_empty() {
+        return Some(judging::unverified(&heard.unseen));
+    }
+    let unjudged: Vec<String> = report.unverified().map(|c| c.id.clone()).collect();
+    (report.partial || !unjudged.is_empty()).then(|| Outcome::Unverified {
+        reason: if unjudged.is_empty() {
+            "the critic marked its report as partial".to_owned()
+        } else {
+            format!("the critic marked its report as partial and did not judge {}", unjudged.join(", "))
+        },
+        draft: None,
+        unseen: if unjudged.is_empty() { vec!["a part of the review".to_owned()] } else { unjudged },
+    })
+}
+
+pub(super) fn shown_criterion(judged: &report::Judged) -> review::CriterionVerdict {
+    let (word, because) = match judged.verdict {
+        CriterionVerdict::Satisfied => ("Satisfied", &judged.evidence),
+        CriterionVerdict::Unsatisfied => ("Unsatisfied", &judged.evidence),
+        CriterionVerdict::InformationMissing => ("Information-Missing", &judged.missing_info),
+        CriterionVerdict::Unverified => ("unverified", &judged.evidence),
+    };
+    review::CriterionVerdict {
+        id: judged.id.clone(),
+        claim: judged.claim.clone(),
+        verdict: word.to_owned(),
+        clean: judged.verdict == CriterionVerdict::Satisfied,
+        because: because.clone(),
+    }
+}
+
+/// Why a round's findings lead where they lead, in one sentence.
+pub(super) fn because(routing: &Routing, cap: u32) -> String {
+    let count = routing.blocking.len();
+    let (findings, remain) = if count == 1 {
+        ("1 finding".to_owned(), "remains")
+    } else {
+        (format!("{count} findings"), "remain")
+    };
+    match routing.because {
+        Because::Clean if routing.notes.is_empty() => {
+            "every criterion is satisfied, nothing was found".to_owned()
+        }
+        Because::Clean => format!("nothing blocks; {} kept as notes", routing.notes.len()),
+        Because::Cap => format!("No round of {cap} is left, and {findings} {remain}."),
+        Because::Findings => {
+            let decides = routing.blocking.iter().max_by_key(|f| routes::of(&f.rule));
+            let rule = decides.map_or("", |f| f.rule.as_str());
+            format!("{findings}, decided by `{rule}`")
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! What goes on record of a pass: the review, deferrals, how many FAILs were mended. Decides nothing.
+
+use super::Converge;
+use super::grammar::{Claim, Claimed};
+use super::pass::{PartReply, Pass};
+use super::sets::ADVERSARIAL;
+use crate::event::Happened;
+use crate::identity::Moved;
+use crate::judging::Heard;
+use crate::machine::Cx;
+use crate::review::{Verdict, open_items};
+use crate::work::Work;
+
+impl Converge {
+    /// FAILs that were sent to the worker and are PASS or DEFER now.
+    pub(super) fn count_fixes(&mut self, pass: &Pass) {
+        let clean = pass.answers.iter().filter(|a| a.standpoint.is_clean()).map(|a| a.criterion.as_str());
+        for name in clean.chain((!pass.realistic).then_some(ADVERSARIAL)) {
+            self.fixes += u32::from(self.failing.remove(name));
+        }
+    }
+
+    pub(super) fn defer_what_the_critic_defers(&mut self, pass: &Pass, critic: &str, cx: &mut Cx<'_>) {
+        for answer in pass.deferred().filter(|a| !a.put_off) {
+            if self.deferred.insert(answer.criterion.clone()) {
+                cx.emit(Happened::Deferred {
+                    round: self.round,
+                    criterion: answer.criterion.clone(),
+                    reason: answer.because.clone(),
+                    by: critic.to_owned(),
+                });
+            }
+        }
+    }
+
+    pub(super) fn record(
+        &self,
+        heard: &Heard<PartReply>,
+        pass: &Pass,
+        moved: &Moved,
+        work: &Work,
+        cx: &mut Cx<'_>,
+    ) {
+        let passes = pass.is_clean() && !pass.realistic;
+        let verdict = if passes { Verdict::Approved } else { Verdict::Rejected };
+        let mut review = heard.review(self.round, work.artifact(), self.rubric(), verdict);
+        review.open = open_items(&pass.blocking());
+        review.criteria = pass.verdicts();
+        review.notes = pass.deferred().map(|a| format!("{} deferred: {}", a.criterion, a.because)).collect();
+        review.deviations.clone_from(&pass.deviations);
+        review.deviations.extend(self.false_claims(pass));
+        review.fixed.clone_from(&moved.fixed);
+        review.findings =
+            pass.findings.iter().chain(&moved.merged).chain(&pass.unsupported).cloned().collect();
+        cx.emit(Happened::Reviewed { round: self.round, review });
+    }
+
+    /// Results the critic states that are not those the verdicts add up to.
+    fn false_claims(&self, pass: &Pass) -> Vec<String> {
+        let computed = if self.conditions(pass).hold() {
+            (Claimed::Converged, "CONVERGED")
+        } else if self.round >= self.limit {
+            (Claimed::SafetyCap, "SAFETY CAP")
+        } else if pass.escalations.is_empty() {
+            (Claimed::Continue, "CONTINUE")
+        } else {
+            (Claimed::Escalate, "ESCALATE")
+        };
+        let differs = |claim: &&Claim| claim.result != computed.0;
+        let said =
+            |claim: &Claim| format!("the critic claims the result `{}`; it is {}", claim.text, computed.1);
+        pass.claims.iter().filter(differs).map(said).collect()
+    }
+}

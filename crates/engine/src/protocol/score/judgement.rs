@@ -1,0 +1,157 @@
+//! A critic's report as points: one reply (`Scored`), and all parts of one seat united (`Tallied`). What a
+//! score leads to is decided in `score`.
+
+use std::sync::Arc;
+
+use super::reply::{self, Expected};
+use crate::brief::{neutralise, one_line};
+use crate::corpus::Corpus;
+use crate::deduction::{self, Amount, Deduction, Level, Sheet, Table, deductions};
+use crate::finding::Finding;
+use crate::judging::{Heard, Judgement, Reading};
+use crate::review;
+
+/// What every reply of a loop is read against.
+#[derive(Debug)]
+pub(super) struct Basis {
+    pub table: Option<Table>,
+    pub level: Level,
+    pub threshold: u32,
+}
+
+/// One reply, read.
+#[derive(Clone, Debug)]
+pub(super) struct Scored {
+    pub findings: Vec<Finding>,
+    pub stated: Option<Amount>,
+    pub notes: Vec<String>,
+    pub deviations: Vec<String>,
+    basis: Arc<Basis>,
+}
+
+/// Everything one seat said, as one score.
+#[derive(Clone, Debug)]
+pub(super) struct Tallied {
+    pub sheet: Sheet,
+    pub findings: Vec<Finding>,
+    pub unsupported: Vec<Finding>,
+    pub notes: Vec<String>,
+    pub deviations: Vec<String>,
+    /// It passes only because findings whose citations do not hold were left out.
+    pub passes_by_bad_citations: bool,
+    threshold: u32,
+}
+
+impl Judgement for Scored {
+    fn findings(&mut self) -> &mut Vec<Finding> {
+        &mut self.findings
+    }
+
+    fn passes(&self) -> bool {
+        self.basis.sheet(&deductions(&self.findings), self.stated).score >= self.basis.threshold
+    }
+}
+
+impl Scored {
+    pub(super) fn read(reading: &Reading<'_>, basis: &Arc<Basis>, artifact: &Corpus) -> Result<Self, String> {
+        let expected = Expected {
+            table: basis.table.as_ref(),
+            level: basis.level,
+            by: reading.critic,
+            lens: reading.lens,
+        };
+        let read = reply::parse(reading.reply, &expected).map_err(|malformed| malformed.to_string())?;
+        if read.embedded.as_deref().is_some_and(|report| quotes(artifact, report)) {
+            return Err("the report stands word for word in the work: send your own, and nothing else".into());
+        }
+        let scored = Self {
+            findings: read.findings,
+            stated: read.stated,
+            notes: read.notes,
+            deviations: read.deviations,
+            basis: Arc::clone(basis),
+        };
+        if !scored.passes() && scored.findings.is_empty() {
+            return Err("the score is too low to pass and nothing is named that could be mended".into());
+        }
+        Ok(scored)
+    }
+}
+
+/// Does the text stand in the artifact, as a critic was shown it?
+fn quotes(artifact: &Corpus, report: &str) -> bool {
+    let report = one_line(&neutralise(report));
+    artifact.texts().any(|(_, text)| one_line(&neutralise(text)).contains(&report))
+}
+
+impl Basis {
+    /// Rows are looked up when a reply is read, so that none is unknown here; if one were, nothing passes.
+    fn sheet(&self, list: &[Deduction], stated: Option<Amount>) -> Sheet {
+        match &self.table {
+            Some(table) => deduction::tally(table, self.level, list, stated)
+                .unwrap_or_else(|_| deduction::stated(Amount::ZERO)),
+            None => deduction::stated(stated.unwrap_or(Amount::ZERO)),
+        }
+    }
+
+    /// Unites the parts: deductions before maxima apply. Where only a number is stated, the lowest counts.
+    pub(super) fn tally(&self, heard: &Heard<Scored>) -> Tallied {
+        let mut findings = Vec::new();
+        let mut unsupported = Vec::new();
+        let (mut notes, mut deviations) = (Vec::new(), Vec::new());
+        for part in &heard.parts {
+            let said = &part.judgement;
+            findings.extend(said.findings.iter().cloned());
+            unsupported.extend(part.unsupported.iter().cloned());
+            notes.extend(said.notes.iter().cloned());
+            deviations.extend(said.deviations.iter().cloned());
+            let sheet = self.sheet(&deductions(&said.findings), said.stated);
+            if let (Some(stated), Some(_)) = (sheet.stated, sheet.difference) {
+                let sum = sheet.unfloored.max(Amount::ZERO);
+                deviations.push(format!("the critic states {stated}; by its deductions the score is {sum}"));
+            }
+        }
+        let stated = match heard.parts.as_slice() {
+            [one] => one.judgement.stated,
+            parts if self.table.is_none() => parts.iter().filter_map(|p| p.judgement.stated).min(),
+            _ => None,
+        };
+        let sheet = self.sheet(&deductions(&findings), stated);
+        let everything: Vec<Deduction> =
+            deductions(&findings).into_iter().chain(cited_in_vain(&unsupported)).collect();
+        let with_all = self.sheet(&everything, stated);
+        Tallied {
+            passes_by_bad_citations: sheet.score >= self.threshold && with_all.score < self.threshold,
+            threshold: self.threshold,
+            sheet,
+            findings,
+            unsupported,
+            notes,
+            deviations,
+        }
+    }
+}
+
+/// What unsupported findings would have deducted.
+fn cited_in_vain(unsupported: &[Finding]) -> Vec<Deduction> {
+    let held: Vec<Finding> = unsupported.iter().map(|f| Finding { unsupported: None, ..f.clone() }).collect();
+    deductions(&held)
+}
+
+impl Tallied {
+    pub(super) const fn passes(&self) -> bool {
+        self.sheet.score >= self.threshold
+    }
+
+    /// The score as a review keeps it.
+    pub(super) fn score(&self) -> review::Score {
+        review::Score {
+            value: self.sheet.score,
+            unfloored: self.sheet.unfloored.floor(),
+            threshold: self.threshold,
+            stated: self.sheet.stated.map(Amount::as_score),
+            computed: self.sheet.kind == deduction::Kind::Computed,
+            arithmetic: self.sheet.shown(),
+        }
+    }
+}

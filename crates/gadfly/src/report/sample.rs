@@ -1,0 +1,189 @@
+//! Runs for the tests of reports, folded from events as real ones are.
+
+use std::collections::BTreeMap;
+
+use gadfly_engine::budget::{Limits, Spent};
+use gadfly_engine::event::Happened;
+use gadfly_engine::finding::{Finding, Place, Severity, Standing};
+use gadfly_engine::input::What;
+use gadfly_engine::plan::NodePlan;
+use gadfly_engine::review::{
+    Binding, Coverage, CriterionVerdict, Item, Review, Score, Seen, Unseen, Verdict,
+};
+use gadfly_engine::tree::{OneRun, RunEnd, Verified};
+use gadfly_engine::{
+    AgentCard, Digest, Event, Halt, Input, Money, NodePath, Outcome, Plan, Reply, Stamp, Start, Step, Usage,
+};
+use gadfly_journal::{Record, RunState};
+
+pub const ROOT: &str = "/home/ann/project";
+
+pub fn digest() -> Digest {
+    Digest::of(b"x")
+}
+
+pub fn begun(protocol: &str, title: &str) -> RunState {
+    let card = AgentCard {
+        kind: "openai".into(),
+        model: Some("judge-1".into()),
+        sends_to: "example.org".into(),
+        price: None,
+        person: false,
+        max_output_tokens: 1000,
+        timeout_ms: 1000,
+        limits: Limits::default(),
+        window: None,
+        per_call: Limits::default(),
+    };
+    let settings = serde_json::json!({
+        "rounds": 3, "critics": [{ "agent": "reader" }], "out": { "path": format!("{ROOT}/docs/a plan.md") },
+    });
+    let root = NodePlan { protocol: protocol.into(), version: 1, limits: Limits::default(), settings };
+    let agents = BTreeMap::from([("reader".to_owned(), card)]);
+    let plan = Plan { title: title.into(), root, agents, limits: Limits::default(), workspace: None };
+    let start = Start { format: 1, plan, seed: "00".into() };
+    let mut state = RunState::new("0123456789".parse().unwrap());
+    let at = Stamp { wall_ms: 1_794_778_200_123, active_ms: 0 };
+    let input = Input { at, what: What::Started(Box::new(start)), texts: vec![] };
+    state.apply(&Record { seq: 0, input, step: Step::default() });
+    let run = Spent { tokens: 1500, money: Money(42_000_000), calls: 2, ..Spent::default() };
+    let (effect, agent) = ("run#1".parse().unwrap(), "reader".into());
+    let charged = Happened::Charged { effect, agent, usage: Usage::default(), cost: Money(1), run };
+    step(&mut state, vec![charged], None);
+    state
+}
+
+pub fn step(state: &mut RunState, events: Vec<Happened>, outcome: Option<Outcome>) {
+    let effect = "run#1".parse().unwrap();
+    let what = What::Replied { effect, reply: Reply::Cancelled { sent: false } };
+    let at = Stamp { wall_ms: 1_794_778_260_000, active_ms: 1 };
+    let events = events.into_iter().map(|what| Event { node: NodePath::root(), what }).collect();
+    let input = Input { at, what, texts: vec![] };
+    state.apply(&Record { seq: 1, input, step: Step { events, outcome, ..Step::default() } });
+}
+
+pub fn round(n: u32) -> Happened {
+    Happened::RoundStarted { round: n, of: 3 }
+}
+
+pub fn finding(number: u32, rule: &str, severity: Severity, says: &str) -> Finding {
+    let mut finding = Finding::new(rule, severity, says, "reader");
+    (finding.number, finding.since) = (number, 1);
+    finding.place = Some(Place { path: "src/a b.rs".into(), line: Some(12), end: Some(14) });
+    finding.quote = Some("let x = 1;".into());
+    finding
+}
+
+pub fn review(n: u32, verdict: Verdict, findings: Vec<Finding>) -> Review {
+    let open = findings.iter().filter(|f| f.is_supported());
+    let open = open.map(|f| Item { number: f.number, text: f.line(), since: f.since }).collect();
+    Review {
+        binding: Binding {
+            round: n,
+            artifact: digest(),
+            critic: "reader".into(),
+            lens: None,
+            rubric: digest(),
+        },
+        verdict,
+        open: if verdict == Verdict::Rejected { open } else { vec![] },
+        addressed: vec![],
+        notes: vec![],
+        deviations: vec![],
+        coverage: Coverage {
+            entries: vec![Seen { path: "src/a b.rs".into(), lines: 40, from: None }],
+            unseen: vec![],
+        },
+        prompt: digest(),
+        reply: digest(),
+        more_calls: vec![],
+        findings,
+        fixed: vec![],
+        criteria: vec![],
+        score: None,
+    }
+}
+
+/// An audit that halted: verify ran, one finding is fixed, one recurs, one is new, one cites nothing.
+pub fn audit() -> RunState {
+    let mut state = begun("audit", "Add a cache");
+    let first = vec![
+        finding(1, "unmet-criterion", Severity::Fail, "no eviction"),
+        finding(2, "style", Severity::Nit, "a long line"),
+    ];
+    let reviewed = Happened::Reviewed { round: 1, review: review(1, Verdict::Rejected, first) };
+    step(&mut state, vec![round(1), reviewed], None);
+    let mut again = finding(1, "unmet-criterion", Severity::Fail, "no eviction");
+    (again.standing, again.criterion, again.fix) =
+        (Standing::Recurring, Some("SC-1".into()), "evict the oldest".into());
+    let mut new = finding(3, "edge-case-gap", Severity::Risk, "zero capacity panics");
+    new.since = 2;
+    let wrong = Finding {
+        unsupported: Some("there is no line 900".into()),
+        ..finding(0, "style", Severity::Nit, "?")
+    };
+    let mut second = review(2, Verdict::Rejected, vec![again, new, wrong]);
+    second.fixed = vec![2];
+    second.criteria = vec![criterion("SC-1", "Unsatisfied", false), criterion("SC-2", "Satisfied", true)];
+    let run = OneRun { end: RunEnd::Code(0), output: digest(), took_ms: 900 };
+    let verified = Verified { runs: vec![run], changed: vec![] };
+    let ran = Happened::VerifyRan { round: 2, command: "make test".into(), green: true, verified };
+    let open = vec!["no eviction".to_owned()];
+    let halted = Outcome::Halted { reason: Halt::Cap, draft: None, open };
+    step(&mut state, vec![round(2), ran, Happened::Reviewed { round: 2, review: second }], Some(halted));
+    state
+}
+
+pub fn criterion(id: &str, verdict: &str, clean: bool) -> CriterionVerdict {
+    let (id, verdict) = (id.to_owned(), verdict.to_owned());
+    CriterionVerdict { id, claim: "It is bounded".into(), verdict, clean, because: "src/a b.rs:12".into() }
+}
+
+pub fn score(approved: bool) -> RunState {
+    let mut state = begun("score", "Judge the plan");
+    let mut row = finding(1, "Claims", Severity::Risk, "the effect is overstated");
+    row.place = Some(Place { path: "draft".into(), line: Some(3), end: None });
+    let verdict = if approved { Verdict::Approved } else { Verdict::Rejected };
+    let mut judged = review(1, verdict, vec![row]);
+    let value = if approved { 90 } else { 70 };
+    judged.score = Some(Score {
+        value,
+        unfloored: value.into(),
+        threshold: 80,
+        stated: None,
+        computed: true,
+        arithmetic: vec!["100".into(), format!("−{} Claims (1 ×)", 100 - value), format!("= {value}")],
+    });
+    let outcome = if approved {
+        Outcome::Approved { draft: digest(), overruled: false, notes: vec![] }
+    } else {
+        Outcome::Rejected { draft: None, open: vec!["the effect is overstated".into()] }
+    };
+    step(&mut state, vec![round(1), Happened::Reviewed { round: 1, review: judged }], Some(outcome));
+    state
+}
+
+pub fn unverified() -> RunState {
+    let mut state = begun("audit", "Add a cache");
+    let mut judged = review(1, Verdict::Approved, vec![]);
+    judged.coverage.unseen =
+        vec![Unseen { what: "big.sql, lines 900–2400".into(), because: "too large".into() }];
+    let unseen = vec!["big.sql, lines 900–2400".to_owned()];
+    let outcome = Outcome::Unverified { reason: "no critic saw big.sql".into(), draft: None, unseen };
+    step(&mut state, vec![round(1), Happened::Reviewed { round: 1, review: judged }], Some(outcome));
+    state
+}
+
+pub fn revise() -> RunState {
+    let mut state = begun("revise", "Write the abstract");
+    let mut judged = review(1, Verdict::Rejected, vec![]);
+    judged.open = vec![Item { number: 1, text: "State the sample size.".into(), since: 1 }];
+    let open = vec!["State the sample size.".to_owned()];
+    let halted = Outcome::Halted { reason: Halt::Cap, draft: None, open };
+    step(&mut state, vec![round(1), Happened::Reviewed { round: 1, review: judged }], Some(halted));
+    state
+}
+
+pub fn interrupted() -> RunState {
+    begun("score", "Judge the plan")
+}

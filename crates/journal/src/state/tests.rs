@@ -1,0 +1,178 @@
+//! What a run's state keeps of the events of the judging protocols.
+
+use gadfly_engine::finding::{Severity, Standing};
+use gadfly_engine::question::{About, Choice};
+use gadfly_engine::review::{Binding, Coverage, CriterionVerdict, Item, Review, Score, Unseen, Verdict};
+use gadfly_engine::tree::{OneRun, RunEnd, Verified};
+use gadfly_engine::{Class, Event, Finding, Input, Stamp, Step};
+
+use super::*;
+
+fn digest() -> Digest {
+    Digest::of(b"x")
+}
+
+fn state() -> RunState {
+    RunState::new("0123456789".parse().unwrap())
+}
+
+pub(crate) fn apply(state: &mut RunState, events: Vec<Happened>, effects: Vec<Effect>) {
+    let effect = "run#1".parse().unwrap();
+    let what = What::Replied { effect, reply: Reply::Cancelled { sent: false } };
+    let input = Input { at: Stamp::default(), what, texts: vec![] };
+    let events = events.into_iter().map(|what| Event { node: NodePath::root(), what }).collect();
+    state.apply(&Record { seq: 1, input, step: Step { events, effects, ..Step::default() } });
+}
+
+pub(crate) fn finding(number: u32, standing: Standing, by: &str) -> Finding {
+    let mut finding = Finding::new("style", Severity::Fail, format!("point {number}"), by);
+    (finding.number, finding.standing, finding.since) = (number, standing, 1);
+    finding
+}
+
+pub(crate) fn review(round: u32, critic: &str, verdict: Verdict, findings: Vec<Finding>) -> Happened {
+    let open = findings.iter().filter(|f| f.is_supported());
+    let open = open.map(|f| Item { number: f.number, text: f.line(), since: f.since }).collect();
+    let review = Review {
+        binding: Binding {
+            round,
+            artifact: digest(),
+            critic: critic.into(),
+            lens: Some(format!("{critic}'s lens")),
+            rubric: digest(),
+        },
+        verdict,
+        open,
+        addressed: vec![],
+        notes: vec![],
+        deviations: vec![],
+        coverage: Coverage {
+            entries: vec![],
+            unseen: vec![Unseen { what: "data.bin".into(), because: "binary".into() }],
+        },
+        prompt: digest(),
+        reply: digest(),
+        more_calls: vec![],
+        findings,
+        fixed: vec![9],
+        criteria: vec![CriterionVerdict {
+            id: "SC-1".into(),
+            claim: "It works".into(),
+            verdict: "Unsatisfied".into(),
+            clean: false,
+            because: "no test".into(),
+        }],
+        score: Some(Score {
+            value: 72,
+            unfloored: 72,
+            threshold: 80,
+            stated: None,
+            computed: true,
+            arithmetic: vec!["100".into(), "-28".into()],
+        }),
+    };
+    Happened::Reviewed { round, review }
+}
+
+#[test]
+fn two_critics_of_a_round_are_one_verdict_and_all_their_findings() {
+    let mut state = state();
+    let unsupported = Finding { unsupported: Some("no such line".into()), ..finding(0, Standing::New, "b") };
+    let first = review(1, "a", Verdict::Rejected, vec![finding(1, Standing::Recurring, "a")]);
+    let second = review(1, "b", Verdict::Approved, vec![finding(2, Standing::New, "b"), unsupported]);
+    apply(&mut state, vec![Happened::RoundStarted { round: 1, of: 3 }, first, second], vec![]);
+    let round = &state.rounds[0];
+    assert_eq!(round.verdict, Some(Verdict::Rejected), "the last one heard does not decide alone");
+    assert_eq!(round.open.iter().map(|i| i.number).collect::<Vec<_>>(), [1, 2]);
+    let moved = Moved { fixed: 1, recurring: 1, new: 1, ..Moved::default() };
+    assert_eq!(round.moved(), moved, "unsupported findings move nothing; 9 is fixed once");
+    assert_eq!(round.unsupported().count(), 1);
+    assert_eq!(round.unseen().len(), 1);
+    let counts: Vec<_> =
+        state.critic_counts().into_iter().map(|c| (c.critic, c.supported, c.unsupported)).collect();
+    assert_eq!(counts, [("a".to_owned(), 1, 0), ("b".to_owned(), 1, 1)]);
+    assert_eq!(state.summary.last_verdict, Some(Verdict::Rejected));
+    assert_eq!(state.summary.open_items, 2);
+}
+
+#[test]
+fn a_critic_heard_again_replaces_itself_and_a_new_count_begins_new_rounds() {
+    let mut state = state();
+    let begin = Happened::RoundStarted { round: 1, of: 3 };
+    let rejected = review(1, "a", Verdict::Rejected, vec![finding(1, Standing::New, "a")]);
+    apply(&mut state, vec![begin.clone(), rejected, review(1, "a", Verdict::Approved, vec![])], vec![]);
+    assert_eq!((state.rounds.len(), state.rounds[0].reviews.len()), (1, 1));
+    assert_eq!(state.rounds[0].verdict, Some(Verdict::Approved));
+    apply(&mut state, vec![begin.clone(), begin], vec![]);
+    assert_eq!(state.rounds.len(), 2, "what was judged is not overwritten by a loop that starts over");
+    assert_eq!(state.last_judged(), Some(&state.rounds[0]));
+}
+
+#[test]
+fn questions_are_open_until_they_are_answered() {
+    let mut state = state();
+    let choices = vec![Choice::new("give-up", "end here")];
+    let question = Question { about: About::Stuck, text: "What now?".into(), choices, free: true };
+    let ask = |id: &str, repeats: Option<&str>| Effect {
+        id: id.parse().unwrap(),
+        class: Class::Person,
+        time_ms: None,
+        reserve: gadfly_engine::budget::Reservation::default(),
+        repeats: repeats.map(|r| r.parse().unwrap()),
+        kind: EffectKind::Ask(question.clone()),
+    };
+    apply(&mut state, vec![], vec![ask("run#3", None)]);
+    apply(&mut state, vec![], vec![ask("run#4", Some("run#3"))]);
+    assert_eq!(state.questions.len(), 1, "asked again, it is the same question");
+    assert_eq!(state.open_question().map(|a| a.effect.to_string()), Some("run#4".into()));
+    let said = Happened::PersonSaid { effect: "run#4".parse().unwrap(), by: "ann".into(), text: digest() };
+    apply(&mut state, vec![said], vec![]);
+    assert_eq!(state.open_question(), None);
+    assert_eq!(state.questions[0].answer, Some(Decision { by: "ann".into(), text: digest() }));
+}
+
+#[test]
+fn what_happened_around_a_judgement_is_kept_with_its_round() {
+    let mut state = state();
+    let run = OneRun { end: RunEnd::Code(101), output: digest(), took_ms: 5 };
+    let verified = Verified { runs: vec![run], changed: vec![] };
+    let ran = |round| Happened::VerifyRan {
+        round,
+        command: "make test".into(),
+        green: false,
+        verified: verified.clone(),
+    };
+    let events = vec![
+        ran(0),
+        Happened::RoundStarted { round: 1, of: 3 },
+        ran(1),
+        Happened::Routed { round: 1, route: "executor".into(), because: "red".into() },
+        Happened::Escalated { round: 1, to: "user".into(), because: "cap".into() },
+        Happened::Deferred { round: 1, criterion: "RISK".into(), reason: "later".into(), by: "ann".into() },
+        Happened::RoundEnded { round: 1, line: "CONTINUE (1 fixed)".into() },
+        Happened::Summarised { line: "done".into() },
+        Happened::Violated {
+            effect: "run#1".parse().unwrap(),
+            agent: "critic".into(),
+            paths: vec!["a".into()],
+        },
+        Happened::Accepted { paths: vec!["src/a.rs".into()], commit: None },
+        Happened::Reported {
+            round: 1,
+            name: "critic-t-r1.json".into(),
+            report: digest(),
+            envelope: digest(),
+        },
+    ];
+    apply(&mut state, events, vec![]);
+    assert_eq!(state.rounds.len(), 1, "the try before the first call is no round");
+    assert_eq!((state.tried.len(), state.rounds[0].verify.len()), (1, 1));
+    let round = &state.rounds[0];
+    assert_eq!((round.routes.len(), round.escalations.len(), round.deferred.len()), (1, 1, 1));
+    assert_eq!(round.result.as_deref(), Some("CONTINUE (1 fixed)"));
+    assert_eq!(state.result.as_deref(), Some("done"));
+    assert_eq!((state.violations.len(), state.reports.len()), (1, 1));
+    assert_eq!(state.accepted.as_ref().map(|a| a.paths.len()), Some(1));
+    let json = serde_json::to_string(&state).unwrap();
+    assert_eq!(serde_json::from_str::<RunState>(&json).unwrap(), state);
+}

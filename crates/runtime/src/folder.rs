@@ -1,0 +1,329 @@
+//! The run's folder, as effects use it: made by the first look, put into a recorded state before anything
+//! works in it, one user at a time. How trees are kept, compared and accepted is the workspace's business.
+//!
+//! States are known to the engine by digest and to the workspace by the name of a tree; which is which is
+//! written down before anybody hears of the digest, so that another process finds it after a crash.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use gadfly_agents::launcher::Launcher;
+use gadfly_engine::tree::WorkspacePlan;
+use gadfly_engine::{CallFailure, Digest, FailureKind, Reply, Usage};
+use gadfly_journal::RunId;
+use tokio::sync::{Mutex, OwnedMutexGuard};
+
+use crate::means::Means;
+use crate::os::{children_ended, remove_tree};
+use crate::save::write_atomically;
+use crate::workspace::{Bring, Git, Workspace, WorkspaceError};
+
+
+mod accept;
+mod command;
+mod look;
+
+/// Children of a process that was killed are gone within two seconds; a slow machine gets more.
+const ENDING: Duration = Duration::from_secs(30);
+/// How many paths of a list are named one by one.
+const NAMED: usize = 50;
+
+pub struct Folder {
+    run: RunId,
+    /// The run's own directory; the workspace is in `tree` below it.
+    home: PathBuf,
+    /// Where Gadfly keeps its runs, which is never part of the project.
+    store: PathBuf,
+    plan: WorkspacePlan,
+    means: Means,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    workspace: Option<Arc<Workspace>>,
+    /// Readers at work now: they have copies, and this folder must not change meanwhile.
+    readers: usize,
+    /// What was found changed although only readers were at work.
+    meddled: BTreeSet<String>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
+    #[error("processes of an earlier attempt still work in the run's folder; end them and resume")]
+    Busy,
+    #[error("the run's folder is gone: {}; the run cannot go on, start it again", path.display())]
+    Gone { path: PathBuf },
+    #[error("the run's folder was never in the state {}", digest.short())]
+    UnknownState { digest: Digest },
+    #[error("{} cannot be used: {source}", path.display())]
+    Io { path: PathBuf, source: std::io::Error },
+    /// A command of the user's did what it should not.
+    #[error("{0}")]
+    Command(String),
+    #[error("called off")]
+    Cancelled,
+}
+
+impl FolderError {
+    fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        move |source| Self::Io { path: path.to_owned(), source }
+    }
+
+    /// What the engine is told.
+    pub fn reply(self) -> Reply {
+        match self {
+            Self::Cancelled => Reply::Cancelled { sent: true },
+            Self::Workspace(conflict @ WorkspaceError::Conflict { .. }) => {
+                Reply::Conflict { message: conflict.to_string() }
+            }
+            other => Reply::Failed(CallFailure {
+                kind: FailureKind::Misconfigured,
+                message: other.to_string(),
+                usage: Usage::default(),
+            }),
+        }
+    }
+}
+
+/// The folder, for as long as this is held: nobody else looks at it or changes it.
+pub struct Inside {
+    pub workspace: Arc<Workspace>,
+    home: PathBuf,
+    state: OwnedMutexGuard<State>,
+}
+
+impl Folder {
+    pub fn new(run: RunId, home: PathBuf, store: PathBuf, plan: WorkspacePlan, means: Means) -> Self {
+        Self { run, home, store, plan, means, state: Arc::default() }
+    }
+
+    /// Held by everything that works in the folder.
+    pub fn lock(&self) -> PathBuf {
+        self.home.join("tree.lock")
+    }
+
+    /// Held by processes that may only read: they work beside the folder.
+    pub fn readers_lock(&self) -> PathBuf {
+        self.home.join("readers.lock")
+    }
+
+    fn launcher(&self) -> Arc<dyn Launcher> {
+        self.means.launcher.holding(&self.lock()).unwrap_or_else(|| Arc::clone(&self.means.launcher))
+    }
+
+    fn git(&self) -> Git {
+        Git::new(self.launcher(), self.means.env.iter().cloned())
+    }
+
+    /// Written when the folder was made and is ready to be worked in.
+    fn ready(&self) -> PathBuf {
+        self.home.join("tree-ready")
+    }
+
+    /// Waits for whoever is inside, here or in a process that was killed, and goes in. The folder must exist.
+    pub async fn enter(&self) -> Result<Inside, FolderError> {
+        let mut state = self.settled().await?;
+        if state.workspace.is_none() {
+            if !self.ready().exists() {
+                return Err(FolderError::Gone { path: self.home.join("tree") });
+            }
+            state.workspace = Some(Arc::new(Workspace::open(self.git(), &self.home)?));
+        }
+        self.inside(state)
+    }
+
+    /// As `enter`, making the folder if there is none. Says what the user should know of it.
+    pub async fn enter_or_make(&self, tell: &(dyn Fn(String) + Send + Sync)) -> Result<Inside, FolderError> {
+        if self.ready().exists() {
+            return self.enter().await;
+        }
+        let mut state = self.settled().await?;
+        state.workspace = Some(Arc::new(self.make(tell).await?));
+        self.inside(state)
+    }
+
+    fn inside(&self, state: OwnedMutexGuard<State>) -> Result<Inside, FolderError> {
+        let Some(workspace) = state.workspace.clone() else {
+            return Err(FolderError::Gone { path: self.home.join("tree") });
+        };
+        Ok(Inside { workspace, home: self.home.clone(), state })
+    }
+
+    async fn settled(&self) -> Result<OwnedMutexGuard<State>, FolderError> {
+        let state = Arc::clone(&self.state).lock_owned().await;
+        fs::create_dir_all(&self.home).map_err(FolderError::io(&self.home))?;
+        let mut locks = vec![self.lock()];
+        if state.workspace.is_none() {
+            locks.push(self.readers_lock());
+        }
+        for lock in locks {
+            if !children_ended(&lock, ENDING).await.map_err(FolderError::io(&lock))? {
+                return Err(FolderError::Busy);
+            }
+        }
+        Ok(state)
+    }
+
+    async fn make(&self, tell: &(dyn Fn(String) + Send + Sync)) -> Result<Workspace, FolderError> {
+        let project = Path::new(&self.plan.project);
+        let inside = self.store.strip_prefix(project).ok().and_then(Path::to_str).filter(|p| !p.is_empty());
+        let bring = Bring {
+            link: self.plan.link.clone(),
+            copy: self.plan.copy.clone(),
+            without: inside.map(ToOwned::to_owned).into_iter().collect(),
+        };
+        let made = Workspace::create(self.git(), project, &self.home, &bring).await?;
+        let workspace = made.workspace;
+        if !made.left_out.is_empty() {
+            tell(format!("repositories inside the project are left out: {}", listed(&made.left_out).join(", ")));
+        }
+        if !made.missing.is_empty() {
+            tell(format!("the project does not have: {}", listed(&made.missing).join(", ")));
+        }
+        self.set_up(&workspace, tell).await?;
+        let base = workspace.base().to_owned();
+        self.remember(workspace.digest(&base).await?, &base)?;
+        let ready = self.ready();
+        write_atomically(&ready, b"").map_err(FolderError::io(&ready))?;
+        Ok(workspace)
+    }
+
+    /// What the user's `setup` changed in the project's files is put back: it is not the worker's work.
+    async fn set_up(
+        &self,
+        workspace: &Workspace,
+        tell: &(dyn Fn(String) + Send + Sync),
+    ) -> Result<(), FolderError> {
+        let Some(line) = &self.plan.setup else { return Ok(()) };
+        tell(format!("setup: {line}"));
+        let ran = self.run_once(line, &workspace.dir(), command::SETUP_TIME, &Default::default()).await?;
+        if !ran.is_green() {
+            let (end, output) = (ran.end, ran.output.trim());
+            let message = format!("the workspace's `setup` failed ({end}): correct `{line}` and resume; it said:\n{output}");
+            return Err(FolderError::Command(message));
+        }
+        Ok(workspace.restore(workspace.base()).await?)
+    }
+
+    fn states(&self) -> PathBuf {
+        self.home.join("states")
+    }
+
+    /// Writes down which tree a digest stands for.
+    fn remember(&self, digest: Digest, tree: &str) -> Result<(), FolderError> {
+        let dir = self.states();
+        let path = dir.join(digest.to_string());
+        if path.exists() {
+            return Ok(());
+        }
+        fs::create_dir_all(&dir)
+            .and_then(|()| write_atomically(&path, tree.as_bytes()))
+            .map_err(FolderError::io(&path))
+    }
+
+    /// The tree that a digest stands for.
+    pub fn tree_of(&self, digest: &Digest) -> Result<String, FolderError> {
+        tree_of(&self.home, digest)
+    }
+
+    /// Puts the folder into this state, whatever happened to it.
+    pub async fn restored(&self, digest: &Digest) -> Result<Inside, FolderError> {
+        let inside = self.enter().await?;
+        inside.workspace.restore(&self.tree_of(digest)?).await?;
+        Ok(inside)
+    }
+
+    /// A copy of this state in an empty folder. From now on until [`Self::readers_gone`] the folder itself
+    /// must stay in it, too.
+    pub async fn lend(&self, digest: &Digest, to: &Path) -> Result<(), FolderError> {
+        let tree = self.tree_of(digest)?;
+        let mut inside = self.enter().await?;
+        inside.workspace.export(&tree, to).await?;
+        if inside.state.readers > 0 {
+            // Whoever is at work already must not profit from what is put back for the next.
+            inside.note_meddling(&tree).await?;
+        } else {
+            inside.state.meddled.clear();
+            inside.workspace.restore(&tree).await?;
+        }
+        inside.state.readers += 1;
+        Ok(())
+    }
+
+    /// A reader has ended: what changed in the folder itself while only readers were at work. It is put back.
+    /// Which of several did it cannot be told, so each is told of it.
+    pub async fn readers_gone(&self, digest: &Digest) -> Result<Vec<String>, FolderError> {
+        let tree = self.tree_of(digest)?;
+        let mut inside = self.enter().await?;
+        let noted = inside.note_meddling(&tree).await;
+        inside.state.readers = inside.state.readers.saturating_sub(1);
+        noted?;
+        Ok(inside.state.meddled.iter().cloned().collect())
+    }
+
+    /// Removes what an accepted run needs no more. The store stays: it is what undoing needs.
+    pub async fn tidy(&self) {
+        let Ok(inside) = self.enter().await else { return };
+        let gone = [inside.workspace.work(), self.home.join("tree").join("kept")];
+        let _ = tokio::task::spawn_blocking(move || gone.iter().for_each(|dir| remove_tree(dir))).await;
+    }
+}
+
+impl Inside {
+    /// What differs from a tree now, and puts it back.
+    async fn note_meddling(&mut self, tree: &str) -> Result<(), FolderError> {
+        let found = self.put_back(tree).await?;
+        self.state.meddled.extend(found);
+        Ok(())
+    }
+
+    /// Restores a tree and says what differed from it.
+    async fn put_back(&self, tree: &str) -> Result<Vec<String>, FolderError> {
+        let now = match self.workspace.snapshot().await {
+            Ok(now) => now,
+            // Somebody took the folder itself away.
+            Err(WorkspaceError::NotADirectory { .. }) => {
+                self.workspace.restore(tree).await?;
+                return Ok(vec![self.workspace.work().display().to_string()]);
+            }
+            Err(other) => return Err(other.into()),
+        };
+        if now.tree == tree {
+            return Ok(Vec::new());
+        }
+        let changed = self.workspace.changes(tree, &now.tree).await?;
+        self.workspace.restore(tree).await?;
+        Ok(changed.into_iter().map(|c| c.path).collect())
+    }
+
+    pub fn tree_of(&self, digest: &Digest) -> Result<String, FolderError> {
+        tree_of(&self.home, digest)
+    }
+}
+
+/// The tree that a digest of a run's folder stands for.
+pub fn tree_of(home: &Path, digest: &Digest) -> Result<String, FolderError> {
+    let path = home.join("states").join(digest.to_string());
+    match fs::read_to_string(&path) {
+        Ok(tree) => Ok(tree),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+            Err(FolderError::UnknownState { digest: *digest })
+        }
+        Err(source) => Err(FolderError::Io { path, source }),
+    }
+}
+
+/// A list that names at most so many, and how many more there are.
+pub fn listed(paths: &[String]) -> Vec<String> {
+    let mut named: Vec<String> = paths.iter().take(NAMED).cloned().collect();
+    if let Some(more) = paths.len().checked_sub(NAMED).filter(|more| *more > 0) {
+        named.push(format!("and {more} more"));
+    }
+    named
+}

@@ -1,0 +1,89 @@
+//! Brings an approved tree to the user: into the checkout, or as a commit on a branch. Twice is once.
+
+use std::fs;
+
+use gadfly_agents::launcher::{Command, Exit};
+use gadfly_engine::Reply;
+use gadfly_engine::effect::Committed;
+use gadfly_engine::tree::{Accept, Acceptance};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+use super::{Folder, FolderError, Inside};
+use crate::save::write_atomically;
+use crate::workspace::WorkspaceError;
+
+/// What the name of a run's branch begins with.
+pub const COMMIT_BRANCH: &str = "gadfly/";
+const READING: Duration = Duration::from_mins(1);
+
+/// Written before the branch is made: whoever finds the branch there later knows whose it is.
+#[derive(PartialEq, Eq, Serialize, Deserialize)]
+struct Intent {
+    tree: String,
+    branch: String,
+    message: String,
+}
+
+impl Folder {
+    pub async fn accept(&self, accept: &Accept) -> Result<Reply, FolderError> {
+        let inside = self.enter().await?;
+        let tree = self.tree_of(&accept.tree)?;
+        match &accept.how {
+            Acceptance::Checkout => {
+                let accepted = inside.workspace.accept(&tree).await?;
+                Ok(Reply::Accepted { paths: accepted.paths, commit: None })
+            }
+            Acceptance::Commit { branch, message } => {
+                let branch = branch.clone().unwrap_or_else(|| format!("{COMMIT_BRANCH}{}", self.run));
+                self.commit(&inside, Intent { tree, branch, message: message.clone() }).await
+            }
+        }
+    }
+
+    async fn commit(&self, inside: &Inside, intent: Intent) -> Result<Reply, FolderError> {
+        let path = self.home.join("commit.json");
+        let meant = fs::read(&path).ok().and_then(|bytes| serde_json::from_slice::<Intent>(&bytes).ok());
+        let text = serde_json::to_vec(&intent).map_err(|e| FolderError::Command(e.to_string()))?;
+        write_atomically(&path, &text).map_err(FolderError::io(&path))?;
+        let workspace = &inside.workspace;
+        let changes = workspace.changes(workspace.base(), &intent.tree).await?;
+        let id = match workspace.commit(&intent.tree, &intent.branch, &intent.message).await {
+            // Made by this run, just before the process that made it was killed?
+            Err(exists @ WorkspaceError::BranchExists { .. }) if meant.as_ref() == Some(&intent) => {
+                self.made_before(inside, &intent).await?.ok_or(exists)?
+            }
+            other => other?,
+        };
+        let paths = changes.into_iter().map(|c| c.path).collect();
+        Ok(Reply::Accepted { paths, commit: Some(Committed { id, branch: intent.branch }) })
+    }
+
+    /// The commit a branch points at, if it is the one we would make.
+    async fn made_before(&self, inside: &Inside, intent: &Intent) -> Result<Option<String>, FolderError> {
+        let root = inside.workspace.root();
+        let reference = format!("refs/heads/{}", intent.branch);
+        let args = ["log", "-1", "--no-show-signature", "--format=%H%n%P%n%B", &reference, "--"];
+        let mut env = self.means.command_env(root);
+        env.retain(|(name, _)| !name.starts_with("GIT_"));
+        let command = Command {
+            program: "git".to_owned(),
+            args: args.map(ToOwned::to_owned).to_vec(),
+            env,
+            cwd: Some(root.to_owned()),
+            stdin: Vec::new(),
+            time: Some(READING),
+            max_output: 1 << 20,
+        };
+        let done = self.launcher().launch(command, CancellationToken::new()).await;
+        let done = done.map_err(|e| FolderError::Workspace(WorkspaceError::Launch(e)))?;
+        let said = String::from_utf8_lossy(&done.stdout).into_owned();
+        let mut lines = said.splitn(3, '\n');
+        let (id, parent) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
+        let ours = done.exit == Exit::Code(0)
+            && parent == inside.workspace.head().unwrap_or_default()
+            && lines.next().unwrap_or_default().trim() == intent.message.trim();
+        Ok(ours.then(|| id.to_owned()))
+    }
+}

@@ -1,0 +1,126 @@
+//! Commands in the folder: verify commands and `setup`. Each runs with a limit on time and on what is kept
+//! of its output, leaves no process behind, and what it changed in the folder is put back.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use gadfly_agents::launcher::{Command, Exit};
+use gadfly_engine::Text;
+use gadfly_engine::tree::{OneRun, RunEnd, Verified, Verify};
+use tokio_util::sync::CancellationToken;
+
+use super::{Folder, FolderError, listed};
+
+/// How much of the end of a command's output is kept.
+pub const OUTPUT_KEPT: usize = 8 * 1024;
+/// How long the user's `setup` may take.
+pub(super) const SETUP_TIME: Duration = Duration::from_mins(10);
+
+/// Both streams go the same way, in the order they were written, and only their end is kept: a command that
+/// never stops writing is neither cut off nor remembered whole.
+const MERGED: &str = "exec sh -c \"$1\" >&2";
+
+/// One run of a command.
+pub(super) struct Ran {
+    pub end: RunEnd,
+    pub output: String,
+    pub took_ms: u64,
+}
+
+impl Ran {
+    pub fn is_green(&self) -> bool {
+        self.end == RunEnd::Code(0)
+    }
+}
+
+impl Folder {
+    /// Runs a command as often as asked, each time on the same state; the first failure ends it.
+    pub async fn verify(
+        &self,
+        verify: &Verify,
+        cancel: &CancellationToken,
+    ) -> Result<(Verified, Vec<Text>), FolderError> {
+        let tree = self.tree_of(&verify.tree)?;
+        let inside = self.restored(&verify.tree).await?;
+        let dir = inside.workspace.dir();
+        let time = Duration::from_millis(verify.timeout_ms.max(1));
+        let (mut runs, mut texts, mut changed) = (Vec::new(), Vec::new(), BTreeSet::new());
+        for _ in 0..verify.runs.max(1) {
+            let ran = self.run_once(&verify.command, &dir, time, cancel).await?;
+            changed.extend(inside.put_back(&tree).await?);
+            let green = ran.is_green();
+            let output = Text::new(ran.output);
+            runs.push(OneRun { end: ran.end, output: output.digest(), took_ms: ran.took_ms });
+            texts.push(output);
+            if !green {
+                break;
+            }
+        }
+        let changed: Vec<String> = changed.into_iter().collect();
+        Ok((Verified { runs, changed: listed(&changed) }, texts))
+    }
+
+    pub(super) async fn run_once(
+        &self,
+        line: &str,
+        dir: &Path,
+        time: Duration,
+        cancel: &CancellationToken,
+    ) -> Result<Ran, FolderError> {
+        let command = Command {
+            program: "sh".to_owned(),
+            args: ["-c", MERGED, "sh", line].map(str::to_owned).to_vec(),
+            env: self.means.command_env(dir),
+            cwd: Some(dir.to_owned()),
+            stdin: Vec::new(),
+            time: Some(time),
+            max_output: OUTPUT_KEPT,
+        };
+        let began = Instant::now();
+        let done = self.launcher().launch(command, cancel.clone()).await;
+        let done = done.map_err(|e| FolderError::Command(format!("`{line}` could not be run: {e}")))?;
+        let end = match done.exit {
+            Exit::Code(code) => RunEnd::Code(code),
+            Exit::Signal(signal) => RunEnd::Signal(signal),
+            Exit::TimedOut => RunEnd::TimedOut,
+            Exit::Cancelled => return Err(FolderError::Cancelled),
+            // Nothing of the command goes to this stream; only a shell that is none could write there.
+            Exit::Overflowed => {
+                return Err(FolderError::Command(format!("`{line}` could not be run: `sh` is no shell")));
+            }
+        };
+        let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        Ok(Ran { end, output: tail(&done.stderr), took_ms })
+    }
+}
+
+/// The end of an output, as text, with a line that says if something is missing before it.
+fn tail(bytes: &[u8]) -> String {
+    let from = bytes.len().saturating_sub(OUTPUT_KEPT);
+    let kept = bytes.get(from..).unwrap_or_default();
+    if from == 0 {
+        return String::from_utf8_lossy(kept).into_owned();
+    }
+    // A character that was cut in two is no character.
+    let begins = kept.iter().take(4).position(|b| b & 0b1100_0000 != 0b1000_0000).unwrap_or(0);
+    let kept = kept.get(begins..).unwrap_or_default();
+    format!("[the output was longer; its last {} bytes follow]\n{}", kept.len(), String::from_utf8_lossy(kept))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_long_output_the_end_is_kept_and_this_is_said() {
+        assert_eq!(tail(b"short"), "short");
+        let long = "ü".repeat(OUTPUT_KEPT);
+        let mut bytes = long.clone().into_bytes();
+        bytes.push(b'!');
+        let kept = tail(&bytes);
+        assert!(kept.starts_with("[the output was longer; its last "), "{kept:.80}");
+        assert!(kept.ends_with("ü!") && !kept.contains('\u{fffd}'));
+        assert!(kept.len() < OUTPUT_KEPT + 100);
+    }
+}

@@ -1,0 +1,160 @@
+//! The settings of an `audit`: success criteria, scope, verify commands, and who works in the folder.
+
+use gadfly_engine::protocol::audit::report::Criterion;
+use gadfly_engine::protocol::audit::settings::Settings;
+use gadfly_engine::tree::Acceptance;
+use gadfly_engine::work::Work;
+use gadfly_project::config::{CriterionSetting, criteria};
+use gadfly_project::{LoopConfig, Problem, Sourced, title};
+
+use super::settings::{seats, small};
+use super::{Material, Request};
+
+/// What a review goes by if nobody says: true of any change.
+pub const REVIEW_CRITERIA: [&str; 3] = [
+    "It is correct: it does what its names, comments and tests say, and breaks nothing that worked before.",
+    "It handles the errors, edge cases and hostile input it can meet.",
+    "It is finished: nothing is left half-done, unused or untested that the rest of the work would need.",
+];
+
+pub(super) fn settings(
+    config: &LoopConfig,
+    request: &Request,
+    material: &Material,
+    problems: &mut Vec<Problem>,
+) -> Option<Settings> {
+    let criteria = criteria_of(config, request, problems)?;
+    if !request.rubrics.is_empty() {
+        let message = "`audit` goes by success criteria, not by a rubric";
+        problems.push(Problem::error(message).help("give the file with --criteria FILE"));
+    }
+    if request.from.is_some() {
+        let message = "a run cannot be started from another one's folder under `audit`";
+        let help = "start a new run: its folder begins with what your checkout holds";
+        problems.push(Problem::error(message).help(help));
+    }
+    let review = request.review.is_some();
+    let given = match &material.given {
+        Some(Work::Draft(_)) => {
+            problems.push(
+                Problem::error("`audit` judges files, not a draft")
+                    .help("leave --draft out, or name a file to `review`"),
+            );
+            return None;
+        }
+        other => other.clone(),
+    };
+    let texts = |list: &[Sourced<String>]| -> Vec<String> { list.iter().map(|t| t.value.clone()).collect() };
+    let named = |agent: &Option<Sourced<String>>| agent.as_ref().filter(|_| !review).map(|a| a.value.clone());
+    let task = material.task.as_str();
+    let name = config.name.clone().unwrap_or_else(|| title::title(task));
+    let acceptance = if config.commit.value {
+        let message = format!("{}\n", title::title(task));
+        Acceptance::Commit { branch: config.branch.as_ref().map(|b| b.value.clone()), message }
+    } else {
+        Acceptance::Checkout
+    };
+    if review && !config.verify.is_empty() {
+        let message = "verify commands are not run in a review: there is no folder to run them in";
+        problems.push(Problem::warning(message).help("`gadfly run` with a worker runs them"));
+    }
+    Some(Settings {
+        task_id: config.task_id.as_ref().map_or_else(|| slug(&name), |id| id.value.clone()),
+        task: material.task.digest(),
+        criteria,
+        scope: texts(&config.scope),
+        verify: if review { Vec::new() } else { texts(&config.verify) },
+        verify_runs: small(config.verify_runs.value),
+        verify_timeout_ms: u64::try_from(config.verify_timeout.value.as_millis()).unwrap_or(u64::MAX),
+        decisions: texts(&config.decisions),
+        references: material.named_references(),
+        given,
+        folder: !review,
+        worker: named(&config.worker),
+        build_fixer: named(&config.build_fixer),
+        researcher: named(&config.researcher),
+        critics: seats(config),
+        rounds: small(config.rounds.value),
+        block_on: config.block_on.value,
+        economy: config.economy.value,
+        acceptance: (!review).then_some(acceptance),
+        max_parts: small(config.max_parts.value),
+        run_id: String::new(),
+        report_dir: String::new(),
+    })
+}
+
+fn criteria_of(
+    config: &LoopConfig,
+    request: &Request,
+    problems: &mut Vec<Problem>,
+) -> Option<Vec<Criterion>> {
+    let mut given: Vec<CriterionSetting> = match config.criteria.as_ref().map(criteria::read) {
+        Some(Err(problem)) => {
+            problems.push(problem);
+            return None;
+        }
+        Some(Ok(items)) => items.into_iter().map(|i| i.value).collect(),
+        None => Vec::new(),
+    };
+    given.extend(request.criteria.iter().map(|c| CriterionSetting::of_line(&c.value)));
+    if given.is_empty() && request.review.is_some() {
+        let usual = |text: &&str| CriterionSetting { name: None, text: (*text).to_owned() };
+        given = REVIEW_CRITERIA.iter().map(usual).collect();
+    } else if given.is_empty() {
+        let message = "there are no success criteria: the run will ask for a plan before it does anything";
+        problems.push(
+            Problem::warning(message)
+                .help("add --criterion \"…\", or `criteria = [\"…\"]`")
+                .at(config.place.as_ref()),
+        );
+    }
+    Some(numbered(given))
+}
+
+/// Ids as given; the others are SC-1, SC-2 … where those are free.
+fn numbered(given: Vec<CriterionSetting>) -> Vec<Criterion> {
+    let taken: Vec<String> = given.iter().filter_map(|c| c.name.as_ref()).map(|n| n.to_uppercase()).collect();
+    let mut free = (1..).map(|n| format!("SC-{n}")).filter(|id| !taken.contains(id));
+    let mut id = |name: Option<String>| name.or_else(|| free.next()).unwrap_or_default();
+    given.into_iter().map(|c| Criterion { id: id(c.name), claim: c.text }).collect()
+}
+
+/// A name that can stand in a file's name.
+fn slug(text: &str) -> String {
+    let mut slug = String::new();
+    for c in text.chars() {
+        match c {
+            c if c.is_ascii_alphanumeric() => slug.push(c.to_ascii_lowercase()),
+            _ if slug.ends_with('-') || slug.is_empty() => {}
+            _ => slug.push('-'),
+        }
+        if slug.len() >= 40 {
+            break;
+        }
+    }
+    let slug = slug.trim_end_matches('-');
+    if slug.is_empty() { "task".to_owned() } else { slug.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn criteria_get_the_ids_that_are_free() {
+        let lines = ["SC-2: two", "one", "three"].map(CriterionSetting::of_line);
+        let ids: Vec<String> = numbered(lines.to_vec()).into_iter().map(|c| c.id).collect();
+        assert_eq!(ids, ["SC-2", "SC-1", "SC-3"]);
+    }
+
+    #[test]
+    fn a_task_without_an_id_gets_one_that_can_stand_in_a_file_name() {
+        for (text, expected) in
+            [("Add a search page!", "add-a-search-page"), ("../../x", "x"), ("日本", "task"), ("", "task")]
+        {
+            assert_eq!(slug(text), expected);
+        }
+        assert!(slug(&"long ".repeat(50)).len() <= 40);
+    }
+}

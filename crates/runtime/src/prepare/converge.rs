@@ -1,0 +1,83 @@
+//! The settings of a `converge` loop: named questions, the safety cap that comes with them, and what earlier
+//! runs on the same file put off.
+
+use gadfly_engine::protocol::converge::sets::{self, Criterion, PASSES};
+use gadfly_engine::protocol::converge::settings::Settings;
+use gadfly_project::config::{CriteriaSetting, CriterionSetting, criteria};
+use gadfly_project::{Layer, LoopConfig, Problem};
+
+use super::settings::{seats, small};
+use super::{Material, Request};
+
+pub(super) fn settings(
+    config: &LoopConfig,
+    request: &Request,
+    material: &Material,
+    problems: &mut Vec<Problem>,
+) -> Option<Settings> {
+    if !request.rubrics.is_empty() {
+        let message = "`converge` goes by named criteria, not by a rubric";
+        problems.push(Problem::error(message).help("give the file, or the name of a set, with --criteria"));
+    }
+    let criteria = criteria_of(config, request, problems)?;
+    let rounds = match config.rounds.layer {
+        Layer::BuiltIn => cap(config, request),
+        _ => small(config.rounds.value),
+    };
+    Some(Settings {
+        task: material.task.digest(),
+        criteria,
+        references: material.named_references(),
+        given: material.given.clone(),
+        worker: config.worker.as_ref().filter(|_| request.review.is_none()).map(|w| w.value.clone()),
+        critics: seats(config),
+        rounds,
+        out: material.target.clone(),
+        max_parts: small(config.max_parts.value),
+    })
+}
+
+/// A ready-made set brings its own cap.
+fn cap(config: &LoopConfig, request: &Request) -> u32 {
+    match config.criteria.as_ref().map(|c| &c.value) {
+        Some(CriteriaSetting::Set(name)) => sets::set(name).map_or(PASSES, |set| set.passes),
+        Some(_) => PASSES,
+        None => request.from.as_ref().and_then(|old| old.passes).unwrap_or(PASSES),
+    }
+}
+
+fn criteria_of(
+    config: &LoopConfig,
+    request: &Request,
+    problems: &mut Vec<Problem>,
+) -> Option<Vec<Criterion>> {
+    let mut given: Vec<CriterionSetting> = match config.criteria.as_ref().map(criteria::read) {
+        Some(Err(problem)) => {
+            problems.push(problem);
+            return None;
+        }
+        Some(Ok(items)) => items.into_iter().map(|i| i.value).collect(),
+        None => Vec::new(),
+    };
+    given.extend(request.criteria.iter().map(|c| CriterionSetting::of_line(&c.value)));
+    let named = |(n, c): (usize, CriterionSetting)| Criterion {
+        name: c.name.unwrap_or_else(|| format!("CRITERION_{}", n + 1)),
+        question: c.text,
+    };
+    let mut criteria: Vec<Criterion> = given.into_iter().enumerate().map(named).collect();
+    if criteria.is_empty() {
+        criteria = request.from.as_ref().map(|old| old.questions.clone()).unwrap_or_default();
+    }
+    if criteria.is_empty() {
+        let sets: Vec<&str> = sets::names().collect();
+        problems.push(
+            Problem::error("there are no criteria")
+                .help(format!("name a set with --criteria ({}), or a file with questions", sets.join(", ")))
+                .at(config.place.as_ref()),
+        );
+        return None;
+    }
+    let place = config.criteria.as_ref().and_then(|c| c.place.as_ref());
+    problems.extend(sets::problems(&criteria).into_iter().map(|message| Problem::error(message).at(place)));
+    Some(criteria)
+}

@@ -1,0 +1,168 @@
+//! The texts a run begins with: task, draft or work that was brought, references, and what its output file
+//! holds now. Read once, checked before anything is paid for.
+
+use std::path::{Path, PathBuf};
+
+use gadfly_engine::brief::Reference;
+use gadfly_engine::work::Work;
+use gadfly_engine::{Digest, Target, Text};
+use gadfly_project::config::Task;
+use gadfly_project::{LoopConfig, Place, Problem, Protocol, file};
+
+use super::{Brought, Request};
+use crate::save;
+
+/// A worker's reply may be as long, so a run can replace what an earlier one wrote.
+const LARGEST_REPLACED: u64 = 16 * 1024 * 1024;
+
+pub(crate) struct Material {
+    pub task: Text,
+    /// Work that is there before anybody is called.
+    pub given: Option<Work>,
+    pub target: Option<Target>,
+    references: Vec<(Reference, Text)>,
+    /// Texts of the given work, of the settings, and the target's content before the run, kept so that
+    /// nothing is lost when it is replaced.
+    others: Vec<Text>,
+}
+
+impl Material {
+    pub(super) fn read(config: &LoopConfig, request: &Request, problems: &mut Vec<Problem>) -> Option<Self> {
+        let task = task(config, request.review.as_ref(), problems);
+        let inherited = request.from.as_ref();
+        let draft = match &config.draft {
+            Some(path) => Some(read("draft", &path.value, path.place.as_ref(), problems)),
+            None => inherited.map(|old| Some(old.draft.clone())),
+        };
+        if let Some(Some(text)) = &draft
+            && text.trim().is_empty()
+        {
+            problems.push(Problem::error("the draft is empty").help("leave --draft out to have one written"));
+        }
+        let references: Vec<_> = config
+            .with
+            .iter()
+            .map(|path| {
+                let text = Text::new(read("with", &path.value, path.place.as_ref(), problems)?);
+                let name = path
+                    .value
+                    .file_name()
+                    .map_or_else(|| path.value.display().to_string(), |n| n.to_string_lossy().into_owned());
+                Some((Reference { name, text: text.digest() }, text))
+            })
+            .collect();
+        let mut others = Vec::new();
+        // A review writes nothing.
+        let out = config.out.as_ref().or(config.draft.as_ref()).filter(|_| request.review.is_none());
+        let target = match out.map(|path| target(&path.value).map_err(|p| p.at(path.place.as_ref()))) {
+            Some(Ok((target, replaced))) => {
+                others.extend(replaced);
+                Some(target)
+            }
+            Some(Err(problem)) => {
+                problems.push(problem);
+                return None;
+            }
+            None => None,
+        };
+        let mut references = references.into_iter().collect::<Option<Vec<_>>>()?;
+        references.extend(inherited.into_iter().flat_map(|old| old.references.clone()));
+        let given = match (&request.review, draft) {
+            (Some(brought), _) => {
+                others.extend(brought.texts.iter().cloned());
+                Some(as_judged(&brought.work, config.protocol.value))
+            }
+            (None, Some(text)) => {
+                let text = Text::new(text?);
+                let digest = text.digest();
+                others.push(text);
+                Some(Work::Draft(digest))
+            }
+            (None, None) => None,
+        };
+        Some(Self { task: Text::new(task?), given, target, references, others })
+    }
+
+    /// Keeps a text with the run, and names it.
+    pub(super) fn keep(&mut self, text: Text) -> Digest {
+        let digest = text.digest();
+        self.others.push(text);
+        digest
+    }
+
+    pub(super) fn named_references(&self) -> Vec<Reference> {
+        self.references.iter().map(|(reference, _)| reference.clone()).collect()
+    }
+
+    pub(super) fn into_texts(self) -> Vec<Text> {
+        let mut all = vec![self.task];
+        all.extend(self.references.into_iter().map(|(_, text)| text));
+        all.extend(self.others);
+        all
+    }
+}
+
+/// One file is a text to the protocols that judge texts.
+fn as_judged(work: &Work, protocol: Protocol) -> Work {
+    match work {
+        Work::Files(files) if protocol != Protocol::Audit => match files.as_slice() {
+            [only] => Work::Draft(only.blob),
+            _ => work.clone(),
+        },
+        _ => work.clone(),
+    }
+}
+
+fn task(config: &LoopConfig, review: Option<&Brought>, problems: &mut Vec<Problem>) -> Option<String> {
+    let given = match (&config.task, review) {
+        (None, Some(brought)) => return Some(format!("Review {}.", brought.what)),
+        (None, None) => return None,
+        (Some(task), _) => match &task.value {
+            Task::Text(text) => text.clone(),
+            Task::File(path) => read("task", path, task.place.as_ref(), problems)?,
+        },
+    };
+    if given.trim().is_empty() {
+        problems.push(Problem::error("the task is empty").help("say what the worker should write"));
+        return None;
+    }
+    Some(given)
+}
+
+fn read(what: &str, path: &Path, place: Option<&Place>, problems: &mut Vec<Problem>) -> Option<String> {
+    file::read_text(path).map_err(|e| problems.push(Problem::error(format!("{what}: {e}")).at(place))).ok()
+}
+
+/// Checks that the result can be written, before anything is paid for.
+fn target(path: &Path) -> Result<(Target, Option<Text>), Problem> {
+    let path = absolute(path)?;
+    let shown = path.display();
+    if path.is_dir() {
+        return Err(Problem::error(format!("the output {shown} is a directory"))
+            .help(format!("name a file in it, like {}", path.join("draft.md").display())));
+    }
+    if let Some(parent) = path.parent().filter(|p| !p.is_dir()) {
+        return Err(Problem::error(format!("the output's folder {} does not exist", parent.display()))
+            .help(format!("create it first: mkdir -p {}", parent.display())));
+    }
+    if path.exists() {
+        let text = file::read_text_up_to(&path, LARGEST_REPLACED).map_err(|e| {
+            Problem::error(format!("the output {shown} cannot be replaced: {e}"))
+                .help("what a run replaces is kept, as text: move the file away, or choose another --out")
+        })?;
+        let text = Text::new(text);
+        let before = Some(text.digest());
+        return Ok((Target { path: path.to_string_lossy().into_owned(), before }, Some(text)));
+    }
+    let probe = path.with_file_name(format!(".gadfly-probe-{}", std::process::id()));
+    if let Err(error) = save::write_atomically(&probe, b"") {
+        return Err(Problem::error(format!("the output {shown} cannot be written: {error}"))
+            .help("choose another --out, or change the folder's permissions"));
+    }
+    let _ = std::fs::remove_file(probe);
+    Ok((Target { path: path.to_string_lossy().into_owned(), before: None }, None))
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, Problem> {
+    std::path::absolute(path).map_err(|e| Problem::error(format!("{}: {e}", path.display())))
+}

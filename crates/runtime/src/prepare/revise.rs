@@ -1,0 +1,79 @@
+//! The settings of a `revise` loop: a rubric both agents are given, and the agents.
+
+use gadfly_engine::Digest;
+use gadfly_engine::protocol::revise::Settings;
+use gadfly_engine::work::Work;
+use gadfly_project::rubric::{self, Contributor, Rubric, RubricSource};
+use gadfly_project::{Layer, LoopConfig, Problem, Sourced};
+
+use super::settings::small;
+use super::{Material, Request};
+
+pub(super) fn settings(
+    config: &LoopConfig,
+    request: &Request,
+    material: &Material,
+    problems: &mut Vec<Problem>,
+) -> Option<Settings> {
+    let rubric = rubric(config, request, problems)?;
+    let draft = match &material.given {
+        Some(Work::Draft(draft)) => Some(*draft),
+        None => None,
+        Some(Work::Files(_) | Work::Tree(_)) => {
+            problems.push(
+                Problem::error("`revise` judges one text, and here are several files or changes")
+                    .help("add --protocol audit, or name one file"),
+            );
+            return None;
+        }
+    };
+    let mut settings = bare(config, material.task.digest())?;
+    settings.rubric = rubric.items.iter().map(|i| i.value.clone()).collect();
+    settings.references = material.named_references();
+    settings.draft = draft;
+    settings.out.clone_from(&material.target);
+    if request.review.is_some() {
+        settings.worker = None;
+    }
+    Some(settings)
+}
+
+/// The settings of a loop about this task, without rubric and material. None without a critic.
+pub(super) fn bare(config: &LoopConfig, task: Digest) -> Option<Settings> {
+    Some(Settings {
+        task,
+        phase: config.phase.as_ref().map_or_else(|| "general".to_owned(), |p| p.value.clone()),
+        rubric: Vec::new(),
+        references: Vec::new(),
+        draft: None,
+        worker: config.worker.as_ref().map(|w| w.value.clone()),
+        critic: config.critic.as_ref()?.value.clone(),
+        fallback_critic: config.fallback_critic.as_ref().map(|f| f.value.clone()),
+        rounds: small(config.rounds.value),
+        overrule: config.overrule.value,
+        out: None,
+    })
+}
+
+fn rubric(config: &LoopConfig, request: &Request, problems: &mut Vec<Problem>) -> Option<Rubric> {
+    let mut wrong = Vec::new();
+    let mut read = |items: Result<Vec<Sourced<String>>, Problem>| {
+        items.map_err(|problem| wrong.push(problem)).unwrap_or_default()
+    };
+    let configured = config.rubric.as_ref().map(|s| read(rubric::from_setting(s))).unwrap_or_default();
+    let mut user: Vec<_> =
+        request.rubrics.iter().flat_map(|path| read(rubric::read(path, Layer::Flags))).collect();
+    user.extend(request.criteria.iter().cloned());
+    if !wrong.is_empty() {
+        problems.extend(wrong);
+        return None;
+    }
+    let inherited = request.from.iter().filter(|_| configured.is_empty() && user.is_empty());
+    user.extend(inherited.flat_map(|old| old.rubric.iter().cloned().map(Sourced::built_in)));
+    let (rubric, found) = Rubric::build(vec![
+        RubricSource { from: Contributor::Config, items: configured },
+        RubricSource { from: Contributor::User, items: user },
+    ]);
+    problems.extend(found);
+    rubric
+}

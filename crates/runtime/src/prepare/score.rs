@@ -1,0 +1,144 @@
+//! The settings of a `score` loop: a rubric, with its table of deductions if it has one, and the pair.
+
+use std::path::Path;
+
+use gadfly_engine::deduction::Table;
+use gadfly_engine::protocol::score::settings::Settings;
+use gadfly_engine::{Digest, Text};
+use gadfly_project::config::RubricSetting;
+use gadfly_project::{LoopConfig, Place, Problem, deduction_table, file};
+
+use super::settings::{seats, small};
+use super::{Material, Request};
+
+pub(super) fn settings(
+    config: &LoopConfig,
+    request: &Request,
+    material: &mut Material,
+    problems: &mut Vec<Problem>,
+) -> Option<Settings> {
+    let rubric = Rubric::read(config, request, problems)?;
+    if rubric.table.is_none() {
+        problems.push(
+            Problem::warning("the rubric has no table of deductions: the critic's own number counts")
+                .help("a table with a column of points, like `| No sample size | -20 |`, lets the score be computed"),
+        );
+    }
+    let invariants = match &config.invariants {
+        Some(path) => {
+            let text = file::read_text(&path.value).map_err(|e| {
+                problems.push(Problem::error(format!("invariants: {e}")).at(path.place.as_ref()));
+            });
+            Some(material.keep(Text::new(text.ok()?)))
+        }
+        None => None,
+    };
+    let mut settings = bare(config, material.task.digest());
+    settings.rubric = material.keep(Text::new(rubric.text));
+    settings.table = rubric.table;
+    settings.invariants = invariants;
+    settings.references = material.named_references();
+    settings.given.clone_from(&material.given);
+    settings.out.clone_from(&material.target);
+    if request.review.is_some() {
+        settings.worker = None;
+    }
+    Some(settings)
+}
+
+/// The settings of a loop about this task, without rubric and material.
+pub(super) fn bare(config: &LoopConfig, task: Digest) -> Settings {
+    Settings {
+        task,
+        rubric: task,
+        table: None,
+        severity: config.level(),
+        invariants: None,
+        references: Vec::new(),
+        given: None,
+        worker: config.worker.as_ref().map(|w| w.value.clone()),
+        critics: seats(config),
+        rounds: small(config.rounds.value),
+        threshold: config.pass_mark(),
+        escalate_to: config.escalation(),
+        stop_early: config.stop_early.value,
+        out: None,
+        max_parts: small(config.max_parts.value),
+    }
+}
+
+/// What the critic deducts by: the text as it was written, and the table in it.
+#[derive(Default)]
+struct Rubric {
+    text: String,
+    table: Option<Table>,
+}
+
+impl Rubric {
+    fn read(config: &LoopConfig, request: &Request, problems: &mut Vec<Problem>) -> Option<Self> {
+        let mut rubric = Self::default();
+        let before = problems.len();
+        match config.rubric.as_ref().map(|r| (&r.value, r.place.as_ref())) {
+            // A file the user names now stands in for the configured one.
+            Some((RubricSetting::File(path), place)) if request.rubrics.is_empty() => {
+                rubric.add_file(path, place, problems);
+            }
+            Some((RubricSetting::Items(items), _)) => {
+                rubric.add_items(items.iter().map(|i| i.value.as_str()))
+            }
+            _ => {}
+        }
+        for path in &request.rubrics {
+            rubric.add_file(path, None, problems);
+        }
+        rubric.add_items(request.criteria.iter().map(|c| c.value.as_str()));
+        if problems.iter().skip(before).any(Problem::is_error) {
+            return None;
+        }
+        if let Some(old) = request.from.as_ref().filter(|_| rubric.text.trim().is_empty()) {
+            old.score_rubric.clone().map_or((), |(text, table)| rubric = Self { text, table });
+        }
+        if rubric.text.trim().is_empty() {
+            let help = "use --rubric FILE with a table of deductions, or `rubric = \"rubrics/paper.md\"`";
+            problems.push(Problem::error("the rubric is empty").help(help).at(config.place.as_ref()));
+            return None;
+        }
+        Some(rubric)
+    }
+
+    fn add_items<'a>(&mut self, items: impl Iterator<Item = &'a str>) {
+        for item in items {
+            self.text.push_str(&format!("- {item}\n"));
+        }
+    }
+
+    fn add_file(&mut self, path: &Path, place: Option<&Place>, problems: &mut Vec<Problem>) {
+        let text = match file::read_text(path) {
+            Ok(text) => text,
+            Err(error) => {
+                return problems.push(Problem::error(format!("rubric: {error}")).at(place));
+            }
+        };
+        match deduction_table::read(path, None) {
+            Ok(reading) => {
+                problems.extend(reading.warnings);
+                match (reading.table, self.table.is_some()) {
+                    (Some(_), true) => problems.push(
+                        Problem::error(format!(
+                            "rubric: {} has a second table of deductions",
+                            path.display()
+                        ))
+                        .help("put all deductions into one file"),
+                    ),
+                    (Some(table), false) => self.table = Some(table),
+                    (None, _) => {}
+                }
+            }
+            Err(found) => problems.extend(found),
+        }
+        self.text.push_str(&text);
+        if !text.ends_with('\n') {
+            self.text.push('\n');
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! The settings of a loop, whatever its protocol: who takes part, and what else a plan needs to know of them.
+
+use std::path::Path;
+
+use gadfly_engine::judging::Seat;
+use gadfly_engine::plan::NodePlan;
+use gadfly_engine::protocol::score::settings::EscalateTo;
+use gadfly_engine::protocol::{audit, converge, revise, score};
+use gadfly_engine::{Digest, Limits, Text};
+use gadfly_journal::RunId;
+use gadfly_project::{LoopConfig, Problem, Protocol};
+
+use super::{Material, Request};
+/// One protocol's settings.
+#[derive(Clone, PartialEq, Debug)]
+pub enum LoopSettings {
+    Revise(revise::Settings),
+    Score(score::settings::Settings),
+    Audit(audit::settings::Settings),
+    Converge(converge::settings::Settings),
+}
+
+/// One agent's part in a loop.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Part {
+    pub role: &'static str,
+    pub agent: String,
+    /// What a critic looks at in particular.
+    pub lens: Option<String>,
+    /// Calls at most, where nothing has to be split.
+    pub calls: u32,
+}
+
+/// Makes the settings of the loop's protocol.
+pub(super) fn of(
+    config: &LoopConfig,
+    request: &Request,
+    material: &mut Material,
+    problems: &mut Vec<Problem>,
+) -> Option<LoopSettings> {
+    Some(match config.protocol.value {
+        Protocol::Revise => {
+            LoopSettings::Revise(super::revise::settings(config, request, material, problems)?)
+        }
+        Protocol::Score => LoopSettings::Score(super::score::settings(config, request, material, problems)?),
+        Protocol::Audit => LoopSettings::Audit(super::audit::settings(config, request, material, problems)?),
+        Protocol::Converge => {
+            LoopSettings::Converge(super::converge::settings(config, request, material, problems)?)
+        }
+    })
+}
+
+/// The critics of a loop, each with the same one to fall back on.
+pub(super) fn seats(config: &LoopConfig) -> Vec<Seat> {
+    let fallback = config.fallback_critic.as_ref().map(|f| f.value.clone());
+    let seat = |c: &gadfly_project::config::CriticSetting| Seat {
+        agent: c.agent.clone(),
+        fallback: fallback.clone(),
+        lens: c.lens.clone(),
+    };
+    config.critics.iter().map(|c| seat(&c.value)).collect()
+}
+
+/// A number that was checked when it was read.
+pub(super) fn small(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+impl LoopSettings {
+    /// The settings of loops that differ only in task and rubric. None if the protocol needs more than these.
+    pub(crate) fn of_task(config: &LoopConfig, task: Digest) -> Option<Self> {
+        match config.protocol.value {
+            Protocol::Revise => super::revise::bare(config, task).map(Self::Revise),
+            Protocol::Score => Some(Self::Score(super::score::bare(config, task))),
+            Protocol::Audit | Protocol::Converge => None,
+        }
+    }
+
+    /// Makes these the settings of one task. The texts they name besides the task come back.
+    pub(crate) fn take_task(&mut self, task: Digest, rubric: &[String]) -> Option<Text> {
+        match self {
+            Self::Revise(settings) => {
+                settings.task = task;
+                rubric.clone_into(&mut settings.rubric);
+                None
+            }
+            Self::Score(settings) => {
+                let text = Text::new(format!("- {}\n", rubric.join("\n- ")));
+                (settings.task, settings.rubric) = (task, text.digest());
+                Some(text)
+            }
+            Self::Audit(_) | Self::Converge(_) => None,
+        }
+    }
+
+    pub fn node_plan(&self, limits: Limits) -> Result<NodePlan, serde_json::Error> {
+        match self {
+            Self::Revise(s) => s.node_plan(limits),
+            Self::Score(s) => s.node_plan(limits),
+            Self::Audit(s) => s.node_plan(limits),
+            Self::Converge(s) => s.node_plan(limits),
+        }
+    }
+
+    /// The run these settings are used in.
+    pub(super) fn belong_to(&mut self, run: &RunId, store: Option<&Path>) {
+        if let Self::Audit(settings) = self {
+            settings.run_id = run.to_string();
+            settings.report_dir = store
+                .map(|s| s.join("runs").join(run.as_str()).to_string_lossy().into_owned())
+                .unwrap_or_default();
+        }
+    }
+
+    /// The worker edits files.
+    pub const fn needs_folder(&self) -> bool {
+        matches!(self, Self::Audit(settings) if settings.folder)
+    }
+
+    pub const fn rounds(&self) -> u32 {
+        match self {
+            Self::Revise(s) => s.rounds,
+            Self::Score(s) => s.rounds,
+            Self::Audit(s) => s.rounds,
+            Self::Converge(s) => s.rounds,
+        }
+    }
+
+    /// Commands that are run in the worker's folder.
+    pub fn verify(&self) -> &[String] {
+        match self {
+            Self::Audit(s) if s.folder => &s.verify,
+            _ => &[],
+        }
+    }
+
+    /// Everybody who may be called, the worker first.
+    pub(crate) fn cast(&self) -> Vec<Part> {
+        match self {
+            Self::Revise(s) => {
+                let seat = Seat { agent: s.critic.clone(), fallback: s.fallback_critic.clone(), lens: None };
+                Cast::new(s.worker.as_deref(), s.rounds).judged_by(&[seat]).0
+            }
+            Self::Score(s) => {
+                // An escalated loop begins once more.
+                let rounds = s.rounds.saturating_mul(2);
+                let cast = Cast::new(s.worker.as_deref(), rounds);
+                match (&s.escalate_to, &s.worker) {
+                    (EscalateTo::Agent(agent), Some(_)) => cast.with("decides", Some(agent), 1),
+                    _ => cast,
+                }
+                .judged_by(&s.critics)
+                .0
+            }
+            Self::Audit(s) => {
+                let later = s.rounds.saturating_sub(1);
+                Cast::new(s.worker.as_deref(), s.rounds)
+                    .with("fixer", s.build_fixer.as_ref(), later)
+                    .with("finds", s.researcher.as_ref(), later)
+                    .judged_by(&s.critics)
+                    .0
+            }
+            Self::Converge(s) => Cast::new(s.worker.as_deref(), s.rounds).judged_by(&s.critics).0,
+        }
+    }
+}
+
+/// Parts as they are added.
+struct Cast(Vec<Part>, u32);
+
+impl Cast {
+    fn new(worker: Option<&str>, rounds: u32) -> Self {
+        let rounds = if worker.is_some() { rounds } else { 1 };
+        let worker =
+            worker.map(|agent| Part { role: "worker", agent: agent.to_owned(), lens: None, calls: rounds });
+        Self(worker.into_iter().collect(), rounds)
+    }
+
+    fn with(mut self, role: &'static str, agent: Option<&String>, calls: u32) -> Self {
+        self.0.extend(agent.map(|agent| Part { role, agent: agent.clone(), lens: None, calls }));
+        self
+    }
+
+    fn judged_by(mut self, seats: &[Seat]) -> Self {
+        // A critic may be asked to restate in every round.
+        let calls = self.1.saturating_mul(2);
+        for seat in seats {
+            let lens = seat.lens.clone();
+            self.0.push(Part { role: "critic", agent: seat.agent.clone(), lens, calls });
+        }
+        let fallback = seats.iter().find_map(|s| s.fallback.as_ref());
+        let calls = calls.saturating_mul(small(seats.len() as u64));
+        self.with("second", fallback, calls)
+    }
+}
+
+impl From<revise::Settings> for LoopSettings {
+    fn from(settings: revise::Settings) -> Self {
+        Self::Revise(settings)
+    }
+}
+
+impl From<&revise::Settings> for LoopSettings {
+    fn from(settings: &revise::Settings) -> Self {
+        Self::Revise(settings.clone())
+    }
+}
