@@ -20,6 +20,8 @@ pub struct Event {
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "event")]
+// A step has a handful of events and lives briefly: boxing the largest would cost every reader a detour.
+#[allow(clippy::large_enum_variant)]
 pub enum Happened {
     NodeStarted {
         protocol: String,

@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
+use gadfly_engine::Plan;
 use gadfly_project::config::Workspace;
 use gadfly_project::trust::{self, TrustEntry, needs_trust};
+use gadfly_project::{LoopConfig, Protocol};
 use gadfly_runtime::consent::Consent;
 use gadfly_runtime::trust::Trust;
 
@@ -11,21 +13,67 @@ use crate::context::Context;
 use crate::exit::{self, Code};
 use crate::output::{again, ask, consent, error, print, terminal};
 
-/// Lets a run use these agents if the project's part in them is trusted, was asked for here, or is
-/// agreed to with `--trust`.
-pub fn trust(context: &Context, agents: &[&str], agreed: bool) -> Result<(), Code> {
-    trust_recorded(context, agents, &[], agreed)
+/// What a run is about to use of the project's files.
+#[derive(Clone, Debug, Default)]
+pub struct Uses {
+    pub agents: Vec<String>,
+    /// Verify commands of the loop that stand in the project's files.
+    pub commands: Vec<TrustEntry>,
+    /// The worker gets a folder: what `[workspace]` does to it counts.
+    pub folder: bool,
+    /// Files that a recorded run writes its result to.
+    pub outputs: Vec<String>,
 }
 
-/// As `trust`, for recorded runs: the files their results go to must be this project's, or named before.
-pub fn trust_recorded(
-    context: &Context,
-    agents: &[&str],
-    outputs: &[&str],
-    agreed: bool,
-) -> Result<(), Code> {
-    let mut entries = entries(context, agents);
-    entries.extend(outputs.iter().filter_map(|path| elsewhere(context, path)));
+impl Uses {
+    /// What a loop, or a review of it, uses.
+    pub fn of(looped: &LoopConfig, review: bool) -> Self {
+        let roles = if review { looped.judges() } else { looped.roles() };
+        let folder = looped.protocol.value == Protocol::Audit && !review;
+        Self {
+            agents: roles.into_iter().map(|(_, agent)| agent.value).collect(),
+            commands: if folder { trust::of_loop(looped) } else { Vec::new() },
+            folder,
+            outputs: Vec::new(),
+        }
+    }
+
+    /// What a recorded run was planned with, whoever planned it: its record may come from somebody else.
+    pub fn recorded(plan: &Plan) -> Self {
+        let settings = &plan.root.settings;
+        let out = settings.get("out").and_then(|out| out.get("path")).and_then(|path| path.as_str());
+        let reviews = settings.get("worker").is_none_or(serde_json::Value::is_null);
+        let mut uses = Self {
+            agents: plan.agents.keys().cloned().collect(),
+            outputs: out.filter(|_| !reviews).map(ToOwned::to_owned).into_iter().collect(),
+            ..Self::default()
+        };
+        if let Some(folder) = &plan.workspace {
+            let verify = settings.get("verify").and_then(|v| v.as_array()).into_iter().flatten();
+            uses.commands.extend(verify.filter_map(|v| v.as_str()).map(|v| trust::verify(v, None)));
+            uses.commands.extend(folder.setup.iter().map(|s| trust::setup(s, None)));
+            uses.commands.extend(folder.link.iter().map(|l| trust::linked(l, None)));
+            uses.commands.extend(folder.copy.iter().map(|c| trust::copied(c, None)));
+            uses.outputs.push(folder.project.clone());
+        }
+        uses
+    }
+
+    pub fn and(mut self, other: Self) -> Self {
+        self.agents.extend(other.agents);
+        self.commands.extend(other.commands);
+        self.folder |= other.folder;
+        self.outputs.extend(other.outputs);
+        self
+    }
+}
+
+/// Lets a run use these things if the project's part in them is trusted, was asked for here, or is agreed
+/// to with `--trust`. The files that recorded runs write must be this project's, or named before.
+pub fn trust(context: &Context, uses: &Uses, agreed: bool) -> Result<(), Code> {
+    let mut entries = entries(context, uses);
+    entries.extend(uses.outputs.iter().filter_map(|path| elsewhere(context, path)));
+    let entries = trust::once(entries);
     if entries.is_empty() {
         return Ok(());
     }
@@ -54,14 +102,20 @@ pub fn trust_recorded(
     known.remember(&missing).map_err(|e| error::usage(&e.to_string()))
 }
 
-/// The user named this file here, so that a later `resume` need not ask. If it cannot be remembered, it asks.
-pub fn named(context: &Context, output: &str) {
-    if let Some(entry) = elsewhere(context, output)
-        && let Some(state) = &context.user.state
+/// The user named these here, or they are the user's own, so that a later `resume` need not ask. If they
+/// cannot be remembered, it asks.
+pub fn named(context: &Context, plan: &Plan) {
+    let uses = Uses::recorded(plan);
+    let mut entries = uses.commands.clone();
+    entries.extend(uses.outputs.iter().filter_map(|path| elsewhere(context, path)));
+    if let Some(state) = &context.user.state
+        && !entries.is_empty()
         && let Ok(mut known) = Trust::load(state)
-        && !known.missing(vec![entry.clone()]).is_empty()
     {
-        let _ = known.remember(&[entry]);
+        let missing = known.missing(entries);
+        if !missing.is_empty() {
+            let _ = known.remember(&missing);
+        }
     }
 }
 
@@ -71,12 +125,17 @@ fn elsewhere(context: &Context, output: &str) -> Option<TrustEntry> {
     trust::output(&[&context.root.dir, beside], Path::new(output))
 }
 
-/// Only what the agents of this run need.
-fn entries(context: &Context, agents: &[&str]) -> Vec<TrustEntry> {
+/// Only what this run needs.
+fn entries(context: &Context, uses: &Uses) -> Vec<TrustEntry> {
     let mut config = context.config.clone();
-    config.agents.retain(|name, _| agents.contains(&name.as_str()));
-    config.workspace = Workspace::default();
-    needs_trust(&config)
+    config.agents.retain(|name, _| uses.agents.contains(name));
+    config.loops.clear();
+    if !uses.folder {
+        config.workspace = Workspace::default();
+    }
+    let mut entries = needs_trust(&config);
+    entries.extend(uses.commands.iter().cloned());
+    entries
 }
 
 /// Says where a run will send what, and asks if that is not free and local.

@@ -333,9 +333,10 @@ fn report(text: &str) -> Result<ReportTo, String> {
         Some((name, file)) => (name, Some(PathBuf::from(file))),
         None => (text, None),
     };
-    let format = Format::named(name).ok_or_else(|| {
-        let names: Vec<&str> = Format::ALL.iter().map(|f| f.name()).collect();
-        format!("there is no report `{name}`; known: {}", names.join(", "))
+    let format = Format::from_str(name, false).map_err(|_| {
+        let known = Format::value_variants().iter().filter_map(|f| f.to_possible_value());
+        let known: Vec<String> = known.map(|f| f.get_name().to_owned()).collect();
+        format!("there is no report `{name}`; known: {}", known.join(", "))
     })?;
     Ok(ReportTo { format, file })
 }

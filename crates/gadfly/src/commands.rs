@@ -15,10 +15,12 @@ pub mod follow;
 pub mod gc;
 pub mod init;
 pub mod resume;
+pub mod review;
 pub mod run;
 pub mod runs;
 pub mod show;
 pub mod transfer;
+pub mod undo;
 pub mod welcome;
 
 pub async fn dispatch(cli: Cli) -> Code {
@@ -34,6 +36,7 @@ pub async fn dispatch(cli: Cli) -> Code {
         Command::Check => check::check(&context()),
         Command::Run(args) => run::run(*args, &context()).await,
         Command::Batch(args) => batch::batch(*args, &context()).await,
+        Command::Review(args) => review::review(*args, &context()).await,
         Command::Runs(args) => runs::runs(&args, &context()),
         Command::Show(args) => show::show(&args, &context()),
         Command::Follow(args) => follow::follow(&args, &context()).await,
@@ -41,6 +44,7 @@ pub async fn dispatch(cli: Cli) -> Code {
         Command::Answer(args) => answer::answer(args, &context()),
         Command::Pause(args) => control::pause(&args, &context()).await,
         Command::Cancel(args) => control::cancel(&args, &context()).await,
+        Command::Undo(args) => undo::undo(&args, &context()).await,
         Command::Gc(args) => gc::gc(&args, &context()),
         Command::Export(args) => transfer::export(&args, &context()),
         Command::Import(args) => transfer::import(&args, &context()),

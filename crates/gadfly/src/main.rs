@@ -8,7 +8,6 @@ mod exit;
 mod interrupts;
 mod output;
 mod proposal;
-#[allow(dead_code)] // until a command renders reports
 mod report;
 mod session;
 mod typing;

@@ -9,6 +9,7 @@ pub mod ending;
 pub mod error;
 pub mod events;
 pub mod feed;
+pub mod judged;
 pub mod live;
 pub mod print;
 pub mod problems;

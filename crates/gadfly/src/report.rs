@@ -10,7 +10,7 @@ mod markdown;
 mod sarif;
 
 #[cfg(test)]
-mod sample;
+pub(crate) mod sample;
 #[cfg(test)]
 mod tests;
 

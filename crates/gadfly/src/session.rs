@@ -3,9 +3,10 @@
 
 use std::time::Duration;
 
+use gadfly_engine::question::{Picked, Question};
 use gadfly_engine::turn::Role;
 use gadfly_engine::{EffectId, Outcome, Waiting, status_grammar};
-use gadfly_journal::{ClaimError, ReadError, RunId};
+use gadfly_journal::{ClaimError, Journal, ReadError, RunId};
 use gadfly_runtime::service::{Driving, ResumeError};
 use gadfly_runtime::{DriveError, Ended, Gadfly, Stop, Update};
 use tokio::sync::{mpsc, watch};
@@ -15,7 +16,7 @@ use crate::exit::{self, Code};
 use crate::interrupts::Interrupts;
 use crate::output::ending::{self, DraftIs};
 use crate::output::screen::{Screen, Shown};
-use crate::output::{again, brief, error, events, print, problems, safe, terminal};
+use crate::output::{again, ask, brief, error, events, print, problems, safe, terminal};
 use crate::typing::Typing;
 
 const UPDATES: usize = 256;
@@ -29,6 +30,14 @@ pub struct Session<'a> {
     pub attended: bool,
     /// Approved drafts without a file go to standard output.
     pub print_draft: bool,
+}
+
+/// What a person here is asked for.
+enum Awaited {
+    /// The reply of an agent of kind `person`.
+    Turn(Role),
+    /// One of a question's ways out.
+    Choice(Question),
 }
 
 impl Session<'_> {
@@ -80,7 +89,7 @@ impl Session<'_> {
                 }
                 ended = &mut driving => break ended,
                 answer = typing.next(), if question.is_some() => {
-                    if self.answer(answer, question, &screen) {
+                    if self.answer(answer, question.as_ref(), &screen) {
                         question = None;
                     }
                 }
@@ -121,30 +130,43 @@ impl Session<'_> {
         }
     }
 
-    fn ask(&self, effect: &EffectId, screen: &Screen) -> Option<Role> {
+    fn ask(&self, effect: &EffectId, screen: &Screen) -> Option<Awaited> {
+        if let Some(question) = self.gadfly.question(&self.run, effect).ok().flatten() {
+            let mut lines = vec![String::new()];
+            lines.extend(ask::question(&question));
+            lines.push(String::new());
+            lines.push("Type the answer and end it with a line that has only a dot,".to_owned());
+            lines.push(self.elsewhere());
+            let _ = screen.offer(Shown::Lines(lines));
+            return Some(Awaited::Choice(question));
+        }
         let (turn, brief) = brief::question(self.gadfly.journal(), &self.run, effect).ok().flatten()?;
         let mut lines = vec![String::new()];
         lines.extend(safe::block(&brief).lines().map(|line| format!("  │ {line}")));
         lines.push(String::new());
+        if let Some(folder) = self.gadfly.folder(&self.run).filter(|_| turn.tree.is_some()) {
+            lines.push(format!("The files are in {}", safe::line(&folder.to_string_lossy(), 400)));
+        }
         lines.push(format!(
             "You are the {}. Type the answer and end it with a line that has only a dot,",
             turn.role.name()
         ));
-        lines.push(format!(
-            "or answer from another terminal: {}",
-            again::command(&format!("answer {}", self.run))
-        ));
+        lines.push(self.elsewhere());
         let _ = screen.offer(Shown::Lines(lines));
-        Some(turn.role)
+        Some(Awaited::Turn(turn.role))
+    }
+
+    fn elsewhere(&self) -> String {
+        format!("or answer from another terminal: {}", again::command(&format!("answer {}", self.run)))
     }
 
     /// Whether the answer was taken.
-    fn answer(&self, text: String, role: Option<Role>, screen: &Screen) -> bool {
+    fn answer(&self, text: String, awaited: Option<&Awaited>, screen: &Screen) -> bool {
         if text.trim().is_empty() {
             screen.say("the answer is empty; type it again");
             return false;
         }
-        if let Some(why) = unreadable(&text, role) {
+        if let Some(why) = awaited.and_then(|awaited| self.unfit(&text, awaited)) {
             screen.say(&format!("{why}; type it again"));
             return false;
         }
@@ -154,6 +176,17 @@ impl Session<'_> {
                 screen.say(&safe::block(&e.to_string()));
                 true
             }
+        }
+    }
+
+    /// Why this is no answer to what was asked.
+    fn unfit(&self, text: &str, awaited: &Awaited) -> Option<String> {
+        match awaited {
+            Awaited::Choice(question) => match question.pick(text) {
+                Picked::Neither(why) => Some(why),
+                Picked::Choice { .. } | Picked::Free(_) => None,
+            },
+            Awaited::Turn(role) => unreadable(self.gadfly.journal(), &self.run, text, *role),
         }
     }
 
@@ -207,9 +240,10 @@ pub fn print_draft(text: &str) -> Result<(), Code> {
     print::out(safe::block(text).trim_end_matches('\n'))
 }
 
-/// Why a critic's answer would be malformed.
-pub fn unreadable(text: &str, role: Option<Role>) -> Option<String> {
-    if role != Some(Role::Critic) {
+/// Why a critic's answer would be malformed. Only `revise` has a form that is the same for every loop.
+pub fn unreadable(journal: &Journal, run: &RunId, text: &str, role: Role) -> Option<String> {
+    let revises = || journal.summary(run).is_ok_and(|s| s.protocol == "revise");
+    if role != Role::Critic || !revises() {
         return None;
     }
     let why = status_grammar::parse(text).err()?;

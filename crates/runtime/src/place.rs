@@ -71,12 +71,14 @@ impl Place {
                 if let Some((folder, tree)) = &of {
                     folder.lend(tree, &at).await?;
                 }
-                let before = match (ready(&at).await, &of) {
-                    (Err(error), Some((folder, tree))) => {
-                        let _ = folder.readers_gone(tree).await;
+                let before = match ready(&at).await {
+                    Ok(before) => before,
+                    Err(error) => {
+                        if let Some((folder, tree)) = &of {
+                            let _ = folder.readers_gone(tree).await;
+                        }
                         return Err(error);
                     }
-                    (ready, _) => ready?,
                 };
                 Ok(Entered { workdir: Some(at), lock, what: What::Reader { before, of, report } })
             }

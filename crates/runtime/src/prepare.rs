@@ -4,6 +4,7 @@
 //! add a protocol: a file with the function that makes its settings, and a line in `settings`.
 
 mod audit;
+mod brought;
 mod converge;
 mod inherited;
 mod material;
@@ -24,6 +25,9 @@ use crate::agents::Recruiter;
 use crate::consent::Consent;
 use crate::team::Team;
 
+pub use audit::REVIEW_CRITERIA;
+pub use brought::Wanted;
+pub(crate) use brought::bring;
 pub use inherited::Inherited;
 pub(crate) use material::Material;
 pub use settings::LoopSettings;
@@ -54,6 +58,8 @@ pub struct Brought {
     pub texts: Vec<Text>,
     /// What it is, for people: `src/lib.rs`, `the changes since main`.
     pub what: String,
+    /// The file, if it is one.
+    pub file: Option<PathBuf>,
 }
 
 /// A run that can be started.
@@ -85,6 +91,7 @@ impl Request {
 const fn usual_protocol(work: &Work) -> Protocol {
     match work {
         Work::Draft(_) => Protocol::Revise,
+        Work::Files(files) if files.len() == 1 => Protocol::Revise,
         Work::Files(_) | Work::Tree(_) => Protocol::Audit,
     }
 }

@@ -9,8 +9,9 @@ use gadfly_project::{Config, Problem, Root};
 
 use crate::agents::{Env, Recruiter, environment};
 use crate::os::ProcessLauncher;
-use crate::prepare::{Prepared, Request, prepare};
+use crate::prepare::{Brought, Prepared, Request, Wanted, bring, prepare};
 use crate::service::{Gadfly, GadflyError};
+use crate::workspace::Git;
 
 pub struct Setup {
     pub(crate) root: Root,
@@ -36,6 +37,12 @@ impl Setup {
     /// Makes a plan; nothing is called and nothing recorded.
     pub async fn prepare(&self, request: &Request) -> Result<Prepared, Vec<Problem>> {
         prepare(request, &self.recruiter()).await
+    }
+
+    /// Reads what is to be reviewed; none if there is nothing. The project is only read.
+    pub async fn bring(&self, wanted: &Wanted, exclude: &[String]) -> Result<Option<Brought>, Problem> {
+        let git = self.launcher.as_ref().map(|l| Git::new(Arc::clone(l), self.env.clone()));
+        bring(git, &self.root.dir, wanted, exclude).await
     }
 
     /// Opens the store its runs are kept in, and makes it if there is none.

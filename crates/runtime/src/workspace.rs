@@ -23,6 +23,7 @@ pub use bring::Bring;
 pub use error::WorkspaceError;
 pub use folder::{FolderState, hash_folder};
 pub use git::Git;
+pub use reviewed::{Range, Reviewed};
 pub use snapshot::{Change, Snapshot, Status};
 pub use store::TreeEntry;
 
@@ -46,6 +47,7 @@ mod git;
 mod ignore_rules;
 mod objects;
 mod repository;
+mod reviewed;
 mod snapshot;
 mod store;
 mod tree;

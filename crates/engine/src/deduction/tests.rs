@@ -39,7 +39,8 @@ fn sheet(list: &[(&str, u32)]) -> Sheet {
 
 #[test]
 fn every_form_of_a_row_takes_off_what_it_says() {
-    let cases: [(&[(&str, u32)], u32, &str); 14] = [
+    type Case<'a> = (&'a [(&'a str, u32)], u32, &'a str);
+    let cases: [Case<'_>; 14] = [
         (&[], 100, "100"),
         (&[("does-not-compile", 1)], 80, "80"),
         (&[("does-not-compile", 4)], 80, "80"),
@@ -231,11 +232,7 @@ fn every_phase_has_its_severity_and_tolerates_its_spellings() {
         assert_eq!(Level::parse(level.name()), Some(level));
     }
     assert_eq!(shown_severity(Level::High, Some(Phase::Execution)), "HIGH (Execution: strict)");
-    assert_eq!(
-        shown_severity(Level::Low, Some(Phase::Execution)),
-        "LOW (encouraging)",
-        "an override"
-    );
+    assert_eq!(shown_severity(Level::Low, Some(Phase::Execution)), "LOW (encouraging)", "an override");
     for unknown in ["", "p", "review", "paper", "per", "highest"] {
         assert_eq!(Phase::parse(unknown), None, "{unknown}");
     }

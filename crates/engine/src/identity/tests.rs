@@ -127,6 +127,18 @@ fn matching_is_one_to_one_and_the_best_pair_wins() {
 }
 
 #[test]
+fn one_earlier_point_is_never_two_findings() {
+    let twice = draft(&[APPLES, APPLES]);
+    let on =
+        |line| Finding { quote: Some(APPLES.into()), ..at("The unit of weight is missing", "draft", line) };
+    let mut run = Loop::default();
+    run.judged(&twice, vec![on(1)]);
+    let moved = run.judged(&twice, vec![on(2), on(1)]);
+    assert_eq!((moved.recurring, moved.new), (vec![1], vec![2]), "red if matching were not one-to-one");
+    assert_eq!(run.findings.iter().map(|f| f.number).collect::<Vec<_>>(), [2, 1], "the nearer line is meant");
+}
+
+#[test]
 fn an_unsupported_finding_takes_no_part() {
     let mut run = Loop::default();
     let first = run.judged(

@@ -78,7 +78,7 @@ impl ColdCase<'_> {
         use std::fmt::Write as _;
         let mut out = String::new();
         if let Some((part, of)) = self.part {
-            let _ = write!(out, "{PART}Part: {part} of {of}\n");
+            let _ = writeln!(out, "{PART}Part: {part} of {of}");
         }
         if let Some((word, number)) = self.number {
             let _ = writeln!(out, "{word}: {number}");

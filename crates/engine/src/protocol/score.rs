@@ -5,6 +5,7 @@
 //! earlier rounds held against the work is `history`; calling critics and checking what they cite is
 //! `judging`; identity across rounds is `identity`.
 
+mod briefs;
 mod history;
 mod judgement;
 pub mod reply;
@@ -12,7 +13,6 @@ pub mod settings;
 
 use std::sync::Arc;
 
-use crate::blocks::Blocks;
 use crate::brief;
 use crate::budget::Usage;
 use crate::corpus::Corpus;
@@ -20,18 +20,19 @@ use crate::deduction::shown_severity;
 use crate::digest::Digest;
 use crate::effect::{CallFailure, EffectId, FailureKind};
 use crate::event::Happened;
-use crate::finding::{Finding, Standing};
+use crate::finding::Finding;
 use crate::identity::{Lineage, Moved};
 use crate::judging::{self, ColdCase, Heard, Panel};
-use crate::machine::{Answered, Cx, Learned, WorkerCall};
+use crate::machine::{Answered, Cx, Learned};
 use crate::outcome::{Halt, Outcome};
 use crate::plan::{NodePlan, Target};
 use crate::protocol::{Protocol, RuleBook};
-use crate::question::{About, Choice, Picked, Question};
+use crate::question::{Picked, Question};
 use crate::review::{Unseen, Verdict, open_items};
 use crate::turn::Role;
 use crate::work::Work;
 
+use briefs::{Call, GIVE_UP, question};
 use history::History;
 use judgement::{Basis, Scored, Tallied};
 use settings::{EscalateTo, Settings};
@@ -45,15 +46,6 @@ pub const SCHEMA: &str = include_str!("score/schema.json");
 const CRITIC: &str = include_str!("../prompts/score-critic-1.md");
 const CRITIC_ROWS: &str = include_str!("../prompts/score-critic-rows-1.md");
 const CRITIC_STATED: &str = include_str!("../prompts/score-critic-stated-1.md");
-const WORKER_DRAFT: &str = include_str!("../prompts/score-worker-draft-1.md");
-const WORKER_REVISION: &str = include_str!("../prompts/score-worker-revision-1.md");
-const WORKER_FRESH: &str = include_str!("../prompts/score-worker-fresh-1.md");
-const WORKER_RESTRUCTURE: &str = include_str!("../prompts/score-worker-restructure-1.md");
-const ADVISOR: &str = include_str!("../prompts/score-advisor-1.md");
-
-const RESTRUCTURE: &str = "restructure";
-const GIVE_UP: &str = "give-up";
-
 /// Rounds of one attempt from which a stall may end it: fewer show nothing.
 const ROUNDS_OF_A_STALL: u32 = 3;
 
@@ -106,22 +98,6 @@ struct Attempt {
     escalated: bool,
     /// Rounds so far.
     rounds: u32,
-}
-
-/// What a worker is called for.
-enum Call<'a> {
-    Draft,
-    Revision {
-        draft: Digest,
-        findings: &'a [Finding],
-        scores: &'a str,
-    },
-    /// Afresh from a decision.
-    Fresh {
-        decision: Digest,
-    },
-    /// Afresh with all that was found.
-    Restructure,
 }
 
 impl Protocol for Score {
@@ -178,7 +154,8 @@ impl Protocol for Score {
     }
 
     fn target(&self) -> Option<Target> {
-        self.settings.out.clone()
+        // A review names the file it judges and writes none.
+        self.settings.out.clone().filter(|_| self.settings.worker.is_some())
     }
 
     fn material(&self) -> Vec<Digest> {
@@ -204,34 +181,6 @@ impl Score {
         self.attempt.rounds += 1;
         let of = self.round - self.attempt.rounds + self.limit;
         cx.emit(Happened::RoundStarted { round: self.round, of });
-    }
-
-    fn call_worker(&self, call: &Call<'_>, cx: &mut Cx<'_>) {
-        let Some(worker) = &self.settings.worker else { return };
-        let template = match call {
-            Call::Draft => WORKER_DRAFT,
-            Call::Revision { .. } => WORKER_REVISION,
-            Call::Fresh { .. } => WORKER_FRESH,
-            Call::Restructure => WORKER_RESTRUCTURE,
-        };
-        let brief = Blocks::of(cx.intern(template))
-            .references(&self.settings.shown_references())
-            .block("Task", self.settings.task)
-            .block("Rubric", self.rubric());
-        let brief = match call {
-            Call::Draft => brief.line("Mode", "Initial Draft"),
-            Call::Revision { draft, findings, scores } => brief
-                .line("Mode", "Revision")
-                .line("Round", &format!("{} of {}", self.attempt.rounds, self.limit))
-                .line("Score", &format!("{scores}; {} passes", self.settings.threshold))
-                .block("Previous Draft", *draft)
-                .list("Findings", &findings.iter().map(feedback).collect::<Vec<_>>()),
-            Call::Fresh { decision } => brief.line("Mode", "Fresh Start").block("Decision", *decision),
-            Call::Restructure => {
-                brief.line("Mode", "Fresh Start").list("Findings of all rounds", &self.history.everything())
-            }
-        };
-        cx.call_worker(worker, vec![brief.message()]);
     }
 
     fn judge(&mut self, work: Work, given: bool, cx: &mut Cx<'_>) {
@@ -288,7 +237,7 @@ impl Score {
         for (heard, tallied) in &mut seats {
             tallied.findings = findings.iter().filter(|f| f.lens == heard.seat.lens).cloned().collect();
         }
-        if !moved.stalls.is_empty() {
+        if !moved.stalls.is_empty() && seats.iter().any(|(_, t)| !t.passes()) {
             cx.emit(Happened::Stalled { round, stalls: moved.stalls.clone() });
         }
         for (heard, tallied) in &seats {
@@ -414,21 +363,6 @@ impl Score {
         }
     }
 
-    fn ask_agent(&self, agent: &str, because: &str, cx: &mut Cx<'_>) {
-        let mut brief = Blocks::of(cx.intern(ADVISOR))
-            .references(&self.settings.shown_references())
-            .block("Task", self.settings.task)
-            .block("Rubric", self.rubric());
-        if let Some(work) = &self.work {
-            brief = brief.block("Last Draft", work.blob());
-        }
-        let brief = brief
-            .line("Why you are asked", because)
-            .list("Findings of all rounds", &self.history.everything());
-        let messages = vec![brief.message()];
-        cx.call(WorkerCall { agent, messages, tree: None, advice: true, tag: 0 });
-    }
-
     fn advised(&mut self, answer: Answered, cx: &mut Cx<'_>) {
         let decision = brief::without_leading_reasoning(cx.text(&answer.text)).trim().to_owned();
         if decision.is_empty() {
@@ -483,31 +417,6 @@ fn shown_scores(seats: &[(Heard<Scored>, Tallied)]) -> String {
         }
     };
     seats.iter().map(one).collect::<Vec<_>>().join(", ")
-}
-
-/// A finding as the worker is told: what is known about it from earlier rounds comes first.
-fn feedback(finding: &Finding) -> String {
-    let before = match finding.standing {
-        Standing::Recurring => format!("(still open since round {}) ", finding.since),
-        Standing::Regressed => "(was fixed and is back) ".to_owned(),
-        Standing::New | Standing::Unmatched => String::new(),
-    };
-    format!("{before}{}", finding.line())
-}
-
-/// A concrete question: what stands against what, and which ways there are.
-fn question(because: &str, history: &History) -> Question {
-    let mut text = format!("The work does not pass: {because}.\n");
-    for line in history.dispute() {
-        text.push_str(&line);
-        text.push('\n');
-    }
-    text.push_str("Which of these demands holds, which gives way, and what should the worker do instead? Your answer is what it starts afresh from.");
-    let choices = vec![
-        Choice::new(RESTRUCTURE, "let the worker write it anew, with another structure and all findings"),
-        Choice::new(GIVE_UP, "end here; the last draft stays unapproved"),
-    ];
-    Question { about: About::Escalation, text, choices, free: true }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use gadfly_runtime::service::AnswerError;
 use crate::cli::Answer;
 use crate::context::{Context, find};
 use crate::exit::{self, Code};
-use crate::output::{again, brief, error, print};
+use crate::output::{again, ask, brief, error, print, terminal};
 use crate::session::unreadable;
 
 pub fn answer(args: Answer, context: &Context) -> Code {
@@ -23,20 +23,31 @@ fn go(args: Answer, context: &Context) -> Result<Code, Code> {
     let Some(effect) = summary.waiting_for else {
         return Err(error::usage(&format!("run `{run}` asks nothing: it is {}", summary.state)));
     };
+    let question = gadfly.question(&run, &effect).map_err(|e| fault(&e))?;
     let text = match (args.text, args.file) {
         (None, Some(path)) => file::read_text(&path).map_err(|e| error::usage(&e.to_string()))?,
         (Some(text), _) if text != "-" => text,
-        _ => super::run::read_stdin("the answer")?,
+        (text, _) => {
+            if let Some(question) =
+                question.as_ref().filter(|_| text.is_none() && terminal::person_at_stdin())
+            {
+                print::err_lines(&ask::question(question));
+            }
+            super::run::read_stdin("the answer")?
+        }
     };
     if text.trim().is_empty() {
         return Err(error::usage("the answer is empty"));
     }
-    let asked = brief::question(gadfly.journal(), &run, &effect).map_err(|e| fault(&e))?;
-    if let Some(why) = unreadable(&text, asked.map(|(turn, _)| turn.role)).filter(|_| !args.force) {
-        return Err(error::usage(&format!("{why}. --force sends it as it is")));
+    if question.is_none() {
+        let asked = brief::question(gadfly.journal(), &run, &effect).map_err(|e| fault(&e))?;
+        let why = asked.and_then(|(turn, _)| unreadable(gadfly.journal(), &run, &text, turn.role));
+        if let Some(why) = why.filter(|_| !args.force) {
+            return Err(error::usage(&format!("{why}. --force sends it as it is")));
+        }
     }
     let asked = gadfly.answer(&run, text, "gadfly answer").map_err(|e| match e {
-        AnswerError::NothingAsked { .. } => error::usage(&e.to_string()),
+        AnswerError::NothingAsked { .. } | AnswerError::NoAnswer { .. } => error::usage(&e.to_string()),
         AnswerError::Read(_) | AnswerError::Post(_) => fault(&e),
     })?;
     if asked.replaced {

@@ -81,7 +81,7 @@ fn flags(args: &cli::Batch) -> Flags {
     Flags {
         protocol: args.flags.protocol.clone(),
         worker: args.flags.worker.clone(),
-        critic: args.flags.critic.clone(),
+        critics: args.flags.critic.clone(),
         fallback_critic: args.flags.fallback_critic.clone(),
         rounds: args.flags.rounds,
         // The money cap is the whole batch's, not one run's.
@@ -93,8 +93,7 @@ fn flags(args: &cli::Batch) -> Flags {
 /// The agents this batch would use.
 fn agents(flags: &Flags, context: &Context) -> Vec<String> {
     let (looped, _) = context.config.loop_for(None, flags);
-    let roles = [looped.worker, looped.critic, looped.fallback_critic];
-    roles.into_iter().flatten().map(|name| name.value).collect()
+    looped.roles().into_iter().map(|(_, name)| name.value).collect()
 }
 
 /// `tasks.jsonl` → `tasks.results.jsonl`.

@@ -1,7 +1,5 @@
 //! `gadfly resume`: one run with raised limits, or every run that can go on.
 
-use std::collections::BTreeSet;
-
 use gadfly_engine::Limits;
 use gadfly_engine::input::What;
 use gadfly_journal::{ListFilter, RunId};
@@ -9,7 +7,7 @@ use gadfly_project::Problem;
 use gadfly_runtime::Gadfly;
 use gadfly_runtime::service::Raise;
 
-use crate::agreement;
+use crate::agreement::{self, Uses};
 use crate::cli::Resume;
 use crate::context::{Context, find};
 use crate::exit::{self, Code};
@@ -52,11 +50,10 @@ async fn go(args: &Resume, context: &Context) -> Result<Code, Code> {
                     counted(summary.rounds_max as usize, "round")
                 )));
             }
-            let planned = Planned::of(&gadfly, [&run]);
+            let planned = planned(&gadfly, [&run]);
             // Of a run that has ended nothing is asked: it is refused, below.
             if !summary.ended {
-                let (agents, outputs) = (strs(&planned.agents), strs(&planned.outputs));
-                agreement::trust_recorded(context, &agents, &outputs, args.trust)?;
+                agreement::trust(context, &planned, args.trust)?;
             }
             let attended = terminal::person_at_stdin() && !args.unattended;
             let session = Session { context, gadfly: &gadfly, run: run.clone(), attended, print_draft: true };
@@ -81,8 +78,8 @@ async fn all(
         print::err("nothing to resume: no run is parked or interrupted");
         return Ok(exit::OK);
     }
-    let planned = Planned::of(gadfly, parked.iter().map(|s| &s.run));
-    agreement::trust_recorded(context, &strs(&planned.agents), &strs(&planned.outputs), args.trust)?;
+    let planned = planned(gadfly, parked.iter().map(|s| &s.run));
+    agreement::trust(context, &planned, args.trust)?;
     let mut codes = Vec::new();
     for summary in &parked {
         let run = &summary.run;
@@ -108,27 +105,13 @@ async fn all(
 }
 
 /// What recorded runs were planned with, by their first records: a summary is only a rendering of them.
-#[derive(Default)]
-struct Planned {
-    agents: BTreeSet<String>,
-    outputs: BTreeSet<String>,
-}
-
-impl Planned {
-    fn of<'a>(gadfly: &Gadfly, runs: impl IntoIterator<Item = &'a RunId>) -> Self {
-        let mut planned = Self::default();
-        for run in runs {
-            let first = gadfly.journal().records(run, 0, 1).unwrap_or_default();
-            if let Some(What::Started(start)) = first.first().map(|r| &r.input.what) {
-                planned.agents.extend(start.plan.agents.keys().cloned());
-                let out = start.plan.root.settings.get("out").and_then(|out| out.get("path"));
-                planned.outputs.extend(out.and_then(|path| path.as_str()).map(ToOwned::to_owned));
-            }
+fn planned<'a>(gadfly: &Gadfly, runs: impl IntoIterator<Item = &'a RunId>) -> Uses {
+    let mut planned = Uses::default();
+    for run in runs {
+        let first = gadfly.journal().records(run, 0, 1).unwrap_or_default();
+        if let Some(What::Started(start)) = first.first().map(|r| &r.input.what) {
+            planned = planned.and(Uses::recorded(&start.plan));
         }
-        planned
     }
-}
-
-fn strs(names: &BTreeSet<String>) -> Vec<&str> {
-    names.iter().map(String::as_str).collect()
+    planned
 }

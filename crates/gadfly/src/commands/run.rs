@@ -5,21 +5,23 @@ use std::path::Path;
 
 use gadfly_engine::input::What;
 use gadfly_engine::{Engine, Input, Limits, Money, Stamp};
-use gadfly_project::{Flags, Layer, Problem, Sourced, file, rubric, suggest};
+use gadfly_journal::RunState;
+use gadfly_project::{Flags, Problem, Sourced, file, suggest};
 use gadfly_runtime::prepare::{Prepared, Request};
 use gadfly_runtime::setup::Setup;
 use serde_json::json;
 
-use crate::cli::Run;
+use crate::agreement::{self, Uses};
+use crate::cli::{Judging, ReportTo, Run};
 use crate::context::{Context, find};
 use crate::exit::{self, Code};
 use crate::interrupts::Interrupts;
 use crate::output::{brief, consent, error, print, problems, safe, terminal};
 use crate::session::Session;
-use crate::{agreement, proposal};
+use crate::{proposal, report};
 
 pub async fn run(args: Run, context: &Context) -> Code {
-    let unnamed = args.flags.worker.is_none() && args.flags.critic.is_none();
+    let unnamed = args.flags.worker.is_none() && args.flags.critic.is_empty();
     let nothing = context.config.agents.is_empty() && !context.problems.iter().any(Problem::is_error);
     if !(unnamed && nothing && terminal::can_ask()) {
         return Box::pin(go(args, context)).await.unwrap_or_else(|code| code);
@@ -32,29 +34,57 @@ pub async fn run(args: Run, context: &Context) -> Code {
 }
 
 async fn go(args: Run, context: &Context) -> Result<Code, Code> {
-    let (mut request, mut given) = request(&args, context)?;
+    let mut request = request(&args, context)?;
     if let Some(from) = &args.from {
         let journal = context.journal()?;
         let from = find(&journal, from)?;
         let inherited = request.begin_from(&from, &journal, &context.config);
         inherited.map_err(|problem| problems::refuse(&[problem], &context.root.dir))?;
     }
-    let (agents, found) = agents(&request, context);
-    let root = &context.root.dir;
-    if context.problems.iter().chain(&given).any(Problem::is_error) {
-        given.extend(found);
-        return Err(problems::refuse(&united(&context.problems, given), root));
+    let (looped, found) = request.configured(&context.config);
+    if context.problems.iter().any(Problem::is_error) {
+        return Err(problems::refuse(&united(&context.problems, found), &context.root.dir));
     }
     if !found.iter().any(Problem::is_error) {
-        let names: Vec<&str> = agents.iter().map(String::as_str).collect();
         // An output that no flag names stands in the other run's record.
-        let recorded = request.flags.out.as_ref().filter(|_| args.out.is_none()).map(|p| p.to_string_lossy());
-        let recorded: Vec<&str> = recorded.iter().map(AsRef::as_ref).collect();
-        agreement::trust_recorded(context, &names, &recorded, args.flags.trust)?;
+        let recorded = request.flags.out.as_ref().filter(|_| args.out.is_none() && args.from.is_some());
+        let outputs = recorded.map(|p| p.to_string_lossy().into_owned()).into_iter().collect();
+        let uses = Uses { outputs, ..Uses::of(&looped, false) };
+        agreement::trust(context, &uses, args.flags.trust)?;
     }
+    let how = How {
+        yes: args.flags.yes,
+        dry_run: args.flags.dry_run,
+        attended: !args.unattended,
+        print_draft: true,
+        reports: &args.report,
+    };
+    Ok(drive(&request, how, context).await?.code)
+}
+
+/// How a prepared run is driven.
+pub struct How<'a> {
+    pub yes: bool,
+    pub dry_run: bool,
+    /// Wait for a person, if one is there.
+    pub attended: bool,
+    pub print_draft: bool,
+    pub reports: &'a [ReportTo],
+}
+
+/// A run as it was left.
+pub struct Driven {
+    pub code: Code,
+    /// None if nothing was started.
+    pub run: Option<RunState>,
+}
+
+/// Prepares a request, asks for consent, drives the run and reports on it.
+pub async fn drive(request: &Request, how: How<'_>, context: &Context) -> Result<Driven, Code> {
+    let root = &context.root.dir;
     // The store is opened, and made, by a run that starts: one that is only prepared leaves nothing behind.
     let setup = Setup::new(context.root.clone(), context.config.clone());
-    let prepared = match setup.prepare(&request).await {
+    let prepared = match setup.prepare(request).await {
         Ok(prepared) => prepared,
         Err(found) => {
             let code = problems::refuse(&united(&context.problems, found), root);
@@ -63,34 +93,48 @@ async fn go(args: Run, context: &Context) -> Result<Code, Code> {
         }
     };
     problems::draw(&united(&context.problems, prepared.warnings.clone()), root);
-    if args.flags.dry_run {
+    if how.dry_run {
         print::err_lines(&consent::lines(&prepared.consent));
-        return show_briefs(prepared, context.global.json);
+        return show_briefs(prepared, context.global.json).map(|code| Driven { code, run: None });
     }
-    agreement::start(&prepared.consent, args.flags.yes)?;
-    if let Some(out) =
-        args.out.as_ref().or(args.draft.as_ref()).and_then(|path| std::path::absolute(path).ok())
-    {
-        agreement::named(context, &out.to_string_lossy());
-    }
+    agreement::start(&prepared.consent, how.yes)?;
+    agreement::named(context, &prepared.start.plan);
     let gadfly = setup.open(&context.store()).map_err(|e| error::usage(&e.to_string()))?;
+    let run = prepared.run.clone();
     let session = Session {
         context,
         gadfly: &gadfly,
-        run: prepared.run.clone(),
-        attended: terminal::person_at_stdin() && !args.unattended,
-        print_draft: true,
+        run: run.clone(),
+        attended: terminal::person_at_stdin() && how.attended,
+        // A report there must be all there is.
+        print_draft: how.print_draft && how.reports.iter().all(|r| r.file.is_some()),
     };
     let mut interrupts = Interrupts::catch();
-    Ok(session.drive(&mut interrupts, |driving| gadfly.start(prepared, driving)).await)
+    let code = session.drive(&mut interrupts, |driving| gadfly.start(prepared, driving)).await;
+    let Ok(state) = gadfly.journal().state(&run) else { return Ok(Driven { code, run: None }) };
+    write_reports(how.reports, &state, root)?;
+    Ok(Driven { code, run: Some(state) })
 }
 
-/// The request, and what is wrong with the files it names.
-fn request(args: &Run, context: &Context) -> Result<(Request, Vec<Problem>), Code> {
+/// To their files, or to standard output.
+pub fn write_reports(reports: &[ReportTo], state: &RunState, root: &Path) -> Result<(), Code> {
+    for to in reports {
+        let text = report::render(to.format, state, root);
+        match &to.file {
+            Some(path) => std::fs::write(path, text).map_err(|e| {
+                error::usage(&format!("the report {} cannot be written: {e}", path.display()))
+            })?,
+            None => print::out(text.trim_end_matches('\n'))?,
+        }
+    }
+    Ok(())
+}
+
+fn request(args: &Run, context: &Context) -> Result<Request, Code> {
     let mut flags = Flags {
         protocol: args.flags.protocol.clone(),
         worker: args.flags.worker.clone(),
-        critic: args.flags.critic.clone(),
+        critics: args.flags.critic.clone(),
         fallback_critic: args.flags.fallback_critic.clone(),
         task: None,
         task_file: None,
@@ -100,12 +144,19 @@ fn request(args: &Run, context: &Context) -> Result<(Request, Vec<Problem>), Cod
         draft: args.draft.clone(),
         with: args.with.clone(),
         out: args.out.clone(),
-        limits: Limits {
-            tokens: args.budget_tokens,
-            money: args.flags.budget_usd.map(usd).transpose()?,
-            active_ms: args.minutes.map(|m| m.saturating_mul(60_000)),
-            calls: args.calls,
-        },
+        verify: args.working.verify.clone(),
+        verify_runs: args.working.verify_runs,
+        commit: args.working.commit.then_some(true),
+        branch: args.working.branch.clone(),
+        escalate_to: args.working.escalate_to.clone(),
+        stop_early: args.working.stop_early.then_some(true),
+        ..args.judging.flags()
+    };
+    flags.limits = Limits {
+        tokens: args.budget_tokens,
+        money: args.flags.budget_usd.map(usd).transpose()?,
+        active_ms: args.minutes.map(|m| m.saturating_mul(60_000)),
+        calls: args.calls,
     };
     let mut loop_name = None;
     match (&args.task, &args.task_file) {
@@ -118,15 +169,29 @@ fn request(args: &Run, context: &Context) -> Result<(Request, Vec<Problem>), Cod
         (None, Some(path)) if path == Path::new("-") => flags.task = Some(read_stdin("the task")?),
         (None, path) => flags.task_file.clone_from(path),
     }
-    let (mut criteria, mut problems) = (Vec::new(), Vec::new());
-    for path in &args.rubric {
-        match rubric::read(path, Layer::Flags) {
-            Ok(items) => criteria.extend(items),
-            Err(problem) => problems.push(problem),
+    Ok(Request {
+        loop_name,
+        flags,
+        rubrics: args.rubric.clone(),
+        criteria: args.criterion.iter().cloned().map(Sourced::flag).collect(),
+        store: Some(context.store()),
+        ..Request::default()
+    })
+}
+
+impl Judging {
+    /// The flags these are.
+    pub fn flags(&self) -> Flags {
+        Flags {
+            criteria: self.criteria.clone(),
+            block_on: self.block_on.clone(),
+            scope: self.scope.clone(),
+            economy: self.economy.clone(),
+            threshold: self.threshold,
+            max_parts: self.max_parts,
+            ..Flags::default()
         }
     }
-    criteria.extend(args.criterion.iter().cloned().map(Sourced::flag));
-    Ok((Request { loop_name, flags, criteria, from: None }, problems))
 }
 
 /// A single word that is nearly a loop's name was hardly meant as a task.
@@ -166,14 +231,7 @@ pub fn usd(amount: f64) -> Result<Money, Code> {
     Err(error::usage("--budget-usd needs an amount of dollars, like 0.50"))
 }
 
-/// The agents the run will use, as far as they are known, and what is wrong with the loop.
-fn agents(request: &Request, context: &Context) -> (Vec<String>, Vec<Problem>) {
-    let (config, found) = context.config.loop_for(request.loop_name.as_deref(), &request.flags);
-    let used = [config.worker, config.critic, config.fallback_critic];
-    (used.into_iter().flatten().map(|a| a.value).collect(), found)
-}
-
-fn united(one: &[Problem], two: Vec<Problem>) -> Vec<Problem> {
+pub fn united(one: &[Problem], two: Vec<Problem>) -> Vec<Problem> {
     let mut all = one.to_vec();
     for problem in two {
         if !all.contains(&problem) {

@@ -1,10 +1,9 @@
 //! `gadfly show`: one run, readable at a glance; or its records, drafts, differences, log.
 
 mod log;
+mod rounds;
 
-use gadfly_engine::review::Verdict;
 use gadfly_engine::turn::Role;
-use gadfly_journal::state::RoundState;
 use gadfly_journal::{Journal, MailKind, ReadError, RunId, RunState};
 use owo_colors::OwoColorize as _;
 use serde_json::json;
@@ -13,8 +12,8 @@ use crate::cli::Show;
 use crate::context::{Context, find};
 use crate::exit::{self, Code};
 use crate::output::ending::{self, DraftIs};
-use crate::output::table::{counted, moment, size, state as coloured};
-use crate::output::{again, brief, diff, error, print, safe};
+use crate::output::table::{moment, state as coloured};
+use crate::output::{again, brief, diff, error, judged, print, safe};
 use crate::session::print_draft;
 
 pub fn show(args: &Show, context: &Context) -> Code {
@@ -45,6 +44,12 @@ fn go(args: &Show, context: &Context) -> Result<(), Code> {
         let text = text(&journal, &draft)?;
         if context.global.json {
             return print::out(&json!({ "run": run, "draft": text }).to_string());
+        }
+        if state.summary.last_diff.is_some() {
+            print::err(&format!(
+                "the draft is a folder; these are its files. Its changes: {}",
+                again::command(&format!("show {run} --diff"))
+            ));
         }
         return print_draft(&text);
     }
@@ -77,17 +82,24 @@ fn glance(journal: &Journal, state: &RunState) -> Result<(), Code> {
         format!("{role} {}{model}", safe::line(name, 60))
     };
     let worker = who("worker", s.worker.as_ref(), s.worker_model.as_ref());
-    let critic = who("critic", s.critic.as_ref(), s.critic_model.as_ref());
+    let critic = critics(state).unwrap_or_else(|| who("critic", s.critic.as_ref(), s.critic_model.as_ref()));
     print::out(&format!("{}, {}, {worker}, {critic}", coloured(&s.state), s.protocol))?;
     print::out(&format!("begun {}, last change {}", moment(s.created_ms), moment(s.updated_ms)))?;
-    for round in &state.rounds {
-        self::round(round, s.rounds_max)?;
-    }
+    // A text that cannot be read is missing from the story; `--log` says why.
+    let text = |digest: &gadfly_engine::Digest| journal.text(digest).ok().flatten().map(|t| t.to_string());
+    rounds::lines(state, &text).iter().try_for_each(|line| print::out(line))?;
     for warning in &state.warnings {
         print::out(&format!("{} {}", "warning:".yellow(), safe::line(warning, 600)))?;
     }
     if let Some(effect) = &s.waiting_for {
-        question(journal, &s.run, effect)?;
+        match state.open_question().filter(|asked| asked.effect == *effect) {
+            Some(asked) => {
+                print::out("")?;
+                judged::question(&asked.question).iter().try_for_each(|line| print::out(line))?;
+                answer_given(journal, &s.run, effect)?;
+            }
+            None => question(journal, &s.run, effect)?,
+        }
     }
     if s.state != "running" {
         for line in ending::block(state, state.outcome.as_ref(), DraftIs::InJournal) {
@@ -97,38 +109,14 @@ fn glance(journal: &Journal, state: &RunState) -> Result<(), Code> {
     Ok(())
 }
 
-fn round(round: &RoundState, of: u32) -> Result<(), Code> {
-    let verdict = match (round.verdict, round.overruled) {
-        (_, true) => "rejected, overruled".green().to_string(),
-        (Some(Verdict::Approved), _) => "approved".green().to_string(),
-        (Some(Verdict::Rejected), _) => {
-            format!("{}, {}", "rejected".red(), counted(round.open.len(), "open item"))
-        }
-        (None, _) => "not judged".yellow().to_string(),
-    };
-    let draft =
-        round.draft.map_or_else(|| "no draft".to_owned(), |_| format!("draft of {}", size(round.bytes)));
-    print::out(&format!("\nround {} of {of}: {draft}, {verdict}", round.round))?;
-    for item in &round.open {
-        let since =
-            if item.since < round.round { format!(" (since round {})", item.since) } else { String::new() };
-        print::out(&format!("  {}. {}{since}", item.number, safe::line(&item.text, 600)))?;
-    }
-    for stall in &round.stalls {
-        print::out(&format!("  hint: {stall}"))?;
-    }
-    if !round.addressed.is_empty() {
-        let numbers: Vec<String> = round.addressed.iter().map(ToString::to_string).collect();
-        print::out(&format!("  addressed: {}", numbers.join(", ")))?;
-    }
-    for note in &round.notes {
-        print::out(&format!("  note: {}", safe::line(note, 600)))?;
-    }
-    if !round.changed_unasked.is_empty() {
-        let named: Vec<String> = round.changed_unasked.iter().map(|s| safe::line(s, 80)).collect();
-        print::out(&format!("  hint: changed without being asked: {}", named.join(", ")))?;
-    }
-    Ok(())
+/// Every critic that was heard, where there are several.
+fn critics(state: &RunState) -> Option<String> {
+    let counts = state.critic_counts();
+    let named = counts.iter().map(|count| {
+        let model = state.models.get(&count.critic).map(|m| format!(" ({})", safe::line(m, 60)));
+        format!("{}{}", safe::line(&count.critic, 60), model.unwrap_or_default())
+    });
+    (counts.len() > 1).then(|| format!("critics {}", named.collect::<Vec<_>>().join(", ")))
 }
 
 fn question(journal: &Journal, run: &RunId, effect: &gadfly_engine::EffectId) -> Result<(), Code> {
@@ -138,6 +126,10 @@ fn question(journal: &Journal, run: &RunId, effect: &gadfly_engine::EffectId) ->
     if turn.role == Role::Critic {
         print::out("a verdict begins with [STATUS: APPROVED] or [STATUS: REJECTED]")?;
     }
+    answer_given(journal, run, effect)
+}
+
+fn answer_given(journal: &Journal, run: &RunId, effect: &gadfly_engine::EffectId) -> Result<(), Code> {
     let mail = journal.mail(run).map_err(fault)?;
     if mail.iter().any(|(_, m)| matches!(&m.what, MailKind::Answer { effect: to, .. } if to == effect)) {
         print::out(&format!(
@@ -149,6 +141,20 @@ fn question(journal: &Journal, run: &RunId, effect: &gadfly_engine::EffectId) ->
 }
 
 fn diffs(journal: &Journal, state: &RunState, json: bool) -> Result<(), Code> {
+    let trees: Vec<_> = state.rounds.iter().filter_map(|r| Some((r.round, r.diff?))).collect();
+    if let Some((round, diff)) = trees.last() {
+        // The whole change so far: what the critic judged and what would be accepted.
+        let diff = text(journal, diff)?;
+        if json {
+            let run = &state.summary.run;
+            return print::out(&json!({ "run": run, "round": round, "diff": diff }).to_string());
+        }
+        if diff.trim().is_empty() {
+            print::err("nothing was changed");
+            return Ok(());
+        }
+        return diff::coloured(&diff).iter().try_for_each(|line| print::out(line));
+    }
     let drafts: Vec<_> = state.rounds.iter().filter_map(|r| Some((r.round, r.draft?))).collect();
     if drafts.len() < 2 {
         print::err("there are no two drafts to compare");

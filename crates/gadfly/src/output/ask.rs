@@ -2,9 +2,28 @@
 
 use std::io::{self, BufRead as _, Read as _};
 
-use super::print;
+use gadfly_engine::question::Question;
+
+use super::{print, safe};
 
 const LONGEST_ANSWER: u64 = 1024;
+
+/// A run's question, with its ways out numbered.
+pub fn question(asked: &Question) -> Vec<String> {
+    let mut lines: Vec<String> = safe::block(&asked.text).lines().map(|line| format!("  │ {line}")).collect();
+    for (number, (choice, shown)) in asked.choices.iter().zip(asked.shown_choices()).enumerate() {
+        lines.push(format!(
+            "  {}. {} — {}",
+            number + 1,
+            safe::line(&shown, 100),
+            safe::line(&choice.says, 400)
+        ));
+    }
+    if asked.free {
+        lines.push("  or answer in your own words".to_owned());
+    }
+    lines
+}
 
 /// Whether the person agrees. Enter takes the default; no answer at all is a no.
 pub fn yes(question: &str, default: bool) -> bool {

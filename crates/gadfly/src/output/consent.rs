@@ -9,6 +9,10 @@ use super::table::counted;
 
 pub fn lines(consent: &Consent) -> Vec<String> {
     let mut lines: Vec<String> = consent.recipients.iter().map(recipient).collect();
+    if let Some(folder) = &consent.folder {
+        lines.push(format!("folder  a copy of {}", safe::line(folder, 400)));
+    }
+    lines.extend(consent.commands.iter().map(|c| format!("runs    {}", safe::line(c, 400))));
     let worst = match (consent.open_ended, consent.worst_case) {
         (false, Money(0)) => "nothing".to_owned(),
         (false, money) => format!("at most {money}"),
@@ -30,7 +34,8 @@ fn recipient(to: &Recipient) -> String {
     let host = safe::line(&to.sends_to, 100);
     let agent = safe::line(&to.agent, 60);
     let model = to.model.as_ref().map(|m| format!(", model {}", safe::line(m, 80))).unwrap_or_default();
-    format!("{:<7} → {host} ({agent}, {}{model})", to.role, safe::line(&to.kind, 40))
+    let lens = to.lens.as_ref().map(|l| format!(", lens {}", safe::line(l, 80))).unwrap_or_default();
+    format!("{:<7} → {host} ({agent}, {}{model}{lens})", to.role, safe::line(&to.kind, 40))
 }
 
 fn caps(limits: &Limits) -> String {

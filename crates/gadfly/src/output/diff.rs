@@ -52,6 +52,23 @@ pub fn unified(old: &str, new: &str, old_name: &str, new_name: &str) -> Vec<Stri
     lines
 }
 
+/// A unified diff that came as a text, in colours.
+pub fn coloured(diff: &str) -> Vec<String> {
+    let line = |line: &str| {
+        let shown = safe::block(line);
+        match line.as_bytes().first() {
+            _ if line.starts_with("+++") || line.starts_with("---") || line.starts_with("diff ") => {
+                shown.bold().to_string()
+            }
+            Some(b'+') => shown.green().to_string(),
+            Some(b'-') => shown.red().to_string(),
+            Some(b'@') => shown.cyan().to_string(),
+            _ => shown,
+        }
+    };
+    diff.lines().map(line).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

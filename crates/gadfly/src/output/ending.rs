@@ -7,7 +7,10 @@ use gadfly_journal::RunState;
 use owo_colors::OwoColorize as _;
 
 use super::table::{cost, counted, moment};
-use super::{again, print, safe};
+use super::{again, judged, print, safe};
+
+/// More entries of one list are counted.
+const MOST_LISTED: usize = 10;
 
 /// Where an approved draft is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,7 +36,25 @@ pub fn block(state: &RunState, outcome: Option<&Outcome>, draft: DraftIs) -> Vec
                 say("unresolved", safe::line(item, 600));
             }
         }
-        Some(Outcome::Unverified { reason, .. }) => say("because", safe::line(reason, 600)),
+        Some(Outcome::Unverified { reason, unseen, .. }) => {
+            say("because", safe::line(reason, 600));
+            for what in unseen.iter().take(MOST_LISTED) {
+                say("not seen", safe::line(what, 200));
+            }
+            if unseen.len() > MOST_LISTED {
+                say("not seen", format!("and {} more", unseen.len() - MOST_LISTED));
+            }
+        }
+        Some(Outcome::Waiting(Waiting::Question { effect } | Waiting::Approval { effect })) => {
+            if let Some(asked) = state.open_question().filter(|asked| asked.effect == *effect) {
+                let first = asked.question.text.lines().find(|line| !line.trim().is_empty());
+                say("asked", safe::line(first.unwrap_or_default(), 300));
+                let choices = asked.question.shown_choices();
+                if !choices.is_empty() {
+                    say("answers", safe::line(&choices.join(" | "), 300));
+                }
+            }
+        }
         Some(Outcome::OutOfBudget { shortage }) => say("because", safe::line(&shortage.to_string(), 600)),
         Some(Outcome::Failed { failure }) => say("because", safe::line(&failure.to_string(), 600)),
         Some(Outcome::Waiting(Waiting::Quota { until_ms, message })) => {
@@ -44,7 +65,26 @@ pub fn block(state: &RunState, outcome: Option<&Outcome>, draft: DraftIs) -> Vec
         }
         None | Some(Outcome::Waiting(_) | Outcome::Aborted) => {}
     }
-    if let Some(place) = draft_place(state, outcome, draft) {
+    if let Some(result) = &state.result {
+        say("result", safe::line(result, 300));
+    }
+    if let Some(accepted) = &state.accepted {
+        for path in accepted.paths.iter().take(MOST_LISTED) {
+            say("accepted", safe::line(path, 200));
+        }
+        if accepted.paths.len() > MOST_LISTED {
+            say("accepted", format!("and {} more", accepted.paths.len() - MOST_LISTED));
+        }
+        if let Some(commit) = &accepted.commit {
+            say(
+                "commit",
+                format!("{} on branch {}", safe::line(&commit.id, 60), safe::line(&commit.branch, 100)),
+            );
+        }
+    }
+    if state.summary.last_diff.is_some() {
+        say("changes", again::command(&format!("show {run} --diff")));
+    } else if let Some(place) = draft_place(state, outcome, draft) {
         say("draft", place);
     }
     let s = &state.summary;
@@ -82,6 +122,9 @@ fn headline(state: &RunState, outcome: Option<&Outcome>) -> String {
             "waiting for the provider's quota".yellow().bold().to_string()
         }
         Some(Outcome::Waiting(Waiting::Paused)) => "paused".yellow().bold().to_string(),
+        Some(Outcome::Unverified { unseen, .. }) if !unseen.is_empty() => {
+            "unverified (partial): no critic has seen all of it".yellow().bold().to_string()
+        }
         Some(Outcome::Unverified { .. }) => {
             "unverified: no critic has judged the last draft".yellow().bold().to_string()
         }
@@ -121,11 +164,20 @@ fn onwards(state: &RunState, outcome: Option<&Outcome>) -> Vec<(&'static str, St
     let run = &state.summary.run;
     let resume = again::command(&format!("resume {run}"));
     match outcome {
+        Some(Outcome::Approved { .. }) if state.accepted.as_ref().is_some_and(|a| a.commit.is_none()) => {
+            vec![("undo", again::command(&format!("undo {run}")))]
+        }
         Some(Outcome::Approved { .. } | Outcome::Rejected { .. } | Outcome::Aborted) => Vec::new(),
         Some(Outcome::Halted { .. }) => vec![("go on", again::command(&format!("run --from {run}")))],
         Some(Outcome::Waiting(Waiting::Question { .. } | Waiting::Approval { .. })) => vec![
             ("question", again::command(&format!("show {run}"))),
-            ("answer", again::command(&format!("answer {run} \"…\""))),
+            (
+                "answer",
+                state.open_question().map_or_else(
+                    || again::command(&format!("answer {run} \"…\"")),
+                    |asked| judged::how_to_answer(run.as_str(), &asked.question),
+                ),
+            ),
             ("then", resume),
         ],
         Some(Outcome::OutOfBudget { shortage }) => vec![("go on", format!("{resume} {}", raise(shortage)))],

@@ -1,17 +1,19 @@
 //! A run told in lines: a fold over its records. The same lines live, piped and when followed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use gadfly_engine::budget::Spent;
 use gadfly_engine::event::Happened;
+use gadfly_engine::finding::Standing;
 use gadfly_engine::input::What;
 use gadfly_engine::review::{Review, Verdict};
 use gadfly_engine::{AgentCard, Class, Digest, Effect, EffectKind, Observation};
 use gadfly_journal::Record;
+use gadfly_journal::state::Moved;
 use owo_colors::OwoColorize as _;
 
 use super::table::{cost, counted, size};
-use super::{diff, safe};
+use super::{diff, judged, safe};
 
 /// Longer items are cut on the screen; `show --log` has them whole.
 const LONGEST_ITEM: usize = 600;
@@ -19,6 +21,8 @@ const LONGEST_ITEM: usize = 600;
 pub struct Story {
     agents: BTreeMap<String, AgentCard>,
     draft: Option<String>,
+    /// What numbered findings said, for when they are gone.
+    points: BTreeMap<u32, String>,
     spent: Spent,
     /// Say when an agent is asked: where no live line shows it.
     say_asked: bool,
@@ -26,7 +30,13 @@ pub struct Story {
 
 impl Story {
     pub fn new(say_asked: bool) -> Self {
-        Self { agents: BTreeMap::new(), draft: None, spent: Spent::default(), say_asked }
+        Self {
+            agents: BTreeMap::new(),
+            draft: None,
+            points: BTreeMap::new(),
+            spent: Spent::default(),
+            say_asked,
+        }
     }
 
     /// `writer (qwen3)`.
@@ -49,6 +59,7 @@ impl Story {
         for event in &record.step.events {
             self.happened(&event.what, record, &mut lines);
         }
+        self.moved(record, &mut lines);
         for effect in &record.step.effects {
             self.asked(effect, &mut lines);
         }
@@ -56,6 +67,9 @@ impl Story {
     }
 
     fn asked(&self, effect: &Effect, lines: &mut Vec<String>) {
+        if let EffectKind::Ask(question) = &effect.kind {
+            lines.extend(indented(judged::question(question)));
+        }
         let EffectKind::Turn(turn) = &effect.kind else { return };
         let (role, agent) = (turn.role.name(), self.agent(&turn.agent));
         if effect.class == Class::Person {
@@ -70,6 +84,10 @@ impl Story {
         match what {
             Happened::RoundStarted { round, of } => {
                 lines.push(format!("round {round} of {of}").bold().to_string());
+            }
+            Happened::DraftMade { bytes, given, diff: Some(_), .. } => {
+                let whose = if *given { "your files" } else { "changes" };
+                lines.push(format!("  {whose}: a diff of {}", size(*bytes)));
             }
             Happened::DraftMade { blob, bytes, given, .. } => {
                 self.drafted(blob, *bytes, *given, record, lines);
@@ -150,9 +168,10 @@ impl Story {
                     card.kind
                 ));
             }
-            Happened::VerifyRan { command, green, .. } => {
-                let mark = if *green { "✓".green().to_string() } else { "✗".red().to_string() };
-                lines.push(format!("  {mark} verify `{}`", safe::line(command, 200)));
+            Happened::VerifyRan { command, green, verified, .. } => {
+                let output = verified.runs.last().map(|run| run.output);
+                let text = output.and_then(|digest| text_of(record, &digest));
+                lines.extend(indented(judged::verify(command, *green, verified, text)));
             }
             Happened::Routed { route, because, .. } => {
                 lines.push(format!("  → {route}: {}", safe::line(because, 300)));
@@ -160,7 +179,10 @@ impl Story {
             Happened::Escalated { to, because, .. } => {
                 lines.push(format!("  escalated to {}: {}", safe::line(to, 60), safe::line(because, 300)));
             }
-            Happened::Decided { by, .. } => lines.push(format!("  {} decided", safe::line(by, 60))),
+            Happened::Decided { by, text } => {
+                let said = text_of(record, text).map(|said| format!(": {}", safe::line(said, 300)));
+                lines.push(format!("  {} decided{}", safe::line(by, 60), said.unwrap_or_default()));
+            }
             Happened::Deferred { criterion, reason, by, .. } => lines.push(format!(
                 "  deferred {} by {}: {}",
                 safe::line(criterion, 80),
@@ -176,13 +198,21 @@ impl Story {
                 self.agent(agent),
                 safe::line(&paths.join(", "), 300)
             )),
-            Happened::Accepted { paths, .. } => {
-                lines.push(format!("  accepted: {} changed", counted(paths.len(), "file")));
-            }
-            Happened::Asked { .. }
-            | Happened::PersonSaid { .. }
-            | Happened::Reported { .. }
-            | Happened::NodeStarted { .. } => {}
+            Happened::Accepted { paths, commit } => match commit {
+                Some(commit) => lines.push(format!(
+                    "  {} committed {} on branch {}",
+                    "✓".green(),
+                    safe::line(&commit.id, 12),
+                    safe::line(&commit.branch, 100)
+                )),
+                None => lines.push(format!(
+                    "  {} accepted into your checkout: {}",
+                    "✓".green(),
+                    counted(paths.len(), "file")
+                )),
+            },
+            Happened::Reported { name, .. } => lines.push(format!("  report: {}", safe::line(name, 200))),
+            Happened::Asked { .. } | Happened::PersonSaid { .. } | Happened::NodeStarted { .. } => {}
         }
     }
 
@@ -203,6 +233,36 @@ impl Story {
         self.draft = text;
     }
 
+    /// What became of the findings of the round before, once for all critics of a round.
+    fn moved(&mut self, record: &Record, lines: &mut Vec<String>) {
+        let reviews = || {
+            record.step.events.iter().filter_map(|e| match &e.what {
+                Happened::Reviewed { round, review } => Some((*round, review)),
+                _ => None,
+            })
+        };
+        let fixed: BTreeSet<u32> = reviews().flat_map(|(_, r)| r.fixed.iter().copied()).collect();
+        for number in &fixed {
+            lines
+                .push(format!("    {}", judged::fixed(*number, self.points.get(number).map(String::as_str))));
+        }
+        let findings = || reviews().flat_map(|(_, r)| &r.findings).filter(|f| f.is_supported());
+        let count = |standing| findings().filter(|f| f.standing == standing).count();
+        let moved = Moved {
+            fixed: fixed.len(),
+            recurring: count(Standing::Recurring),
+            new: count(Standing::New),
+            regressed: count(Standing::Regressed),
+            unmatched: count(Standing::Unmatched),
+        };
+        if let Some((round, _)) =
+            reviews().next().filter(|(round, _)| *round > 1 && moved != Moved::default())
+        {
+            lines.push(format!("    round {round}: {}", judged::moved(&moved)));
+        }
+        self.points.extend(findings().map(|f| (f.number, f.line())));
+    }
+
     fn reviewed(&self, review: &Review, lines: &mut Vec<String>) {
         let critic = self.agent(&review.binding.critic);
         let so_far = if self.spent.money.0 > 0 || self.spent.unknown {
@@ -217,7 +277,20 @@ impl Story {
                 lines.push(format!("  {} by {critic}: {open}{so_far}", "✗ rejected".red().bold()));
             }
         }
-        for item in &review.open {
+        if let Some(score) = &review.score {
+            lines.extend(indented(indented(judged::score(score))));
+        }
+        lines.extend(indented(indented(judged::criteria(review.criteria.iter()))));
+        let (supported, left_out): (Vec<_>, Vec<_>) = review.findings.iter().partition(|f| f.is_supported());
+        lines.extend(indented(indented(judged::findings(supported.iter().copied()))));
+        lines.extend(left_out.iter().map(|f| format!("    {}", judged::unsupported(f))));
+        for unseen in &review.coverage.unseen {
+            let (what, because) = (safe::line(&unseen.what, 200), safe::line(&unseen.because, 200));
+            lines.push(format!("    {} not seen: {what}: {because}", "!".yellow()));
+        }
+        // Findings say the same as the items made of them.
+        let items = review.open.iter().filter(|_| supported.is_empty());
+        for item in items {
             lines.push(format!("    {}. {}", item.number, safe::line(&item.text, LONGEST_ITEM)));
         }
         for note in &review.notes {
@@ -227,6 +300,15 @@ impl Story {
             lines.push(format!("    tolerated: {}", safe::line(deviation, 200)).dimmed().to_string());
         }
     }
+}
+
+fn indented(lines: Vec<String>) -> Vec<String> {
+    lines.into_iter().map(|line| format!("  {line}")).collect()
+}
+
+fn text_of<'a>(record: &'a Record, digest: &Digest) -> Option<&'a str> {
+    let mut texts = record.input.texts.iter().chain(&record.step.texts);
+    texts.find(|t| t.digest() == *digest).map(gadfly_engine::Text::as_str)
 }
 
 fn observed(observation: &Observation, lines: &mut Vec<String>) {

@@ -2,7 +2,8 @@
 //! runs on the same file put off.
 
 use gadfly_engine::protocol::converge::sets::{self, Criterion, PASSES};
-use gadfly_engine::protocol::converge::settings::Settings;
+use gadfly_engine::protocol::converge::settings::{DeferredEarlier, Settings};
+use gadfly_journal::{Deferred, Journal, OpenError};
 use gadfly_project::config::{CriteriaSetting, CriterionSetting, criteria};
 use gadfly_project::{Layer, LoopConfig, Problem};
 
@@ -28,6 +29,7 @@ pub(super) fn settings(
         task: material.task.digest(),
         criteria,
         references: material.named_references(),
+        deferred: deferred(request, material, problems),
         given: material.given.clone(),
         worker: config.worker.as_ref().filter(|_| request.review.is_none()).map(|w| w.value.clone()),
         critics: seats(config),
@@ -35,6 +37,26 @@ pub(super) fn settings(
         out: material.target.clone(),
         max_parts: small(config.max_parts.value),
     })
+}
+
+/// What earlier runs on the same file put off. A ledger that cannot be read is said, and stops nothing.
+fn deferred(request: &Request, material: &Material, problems: &mut Vec<Problem>) -> Vec<DeferredEarlier> {
+    let (Some(store), Some(target)) = (&request.store, &material.target) else { return Vec::new() };
+    let journal = match Journal::open_existing(store) {
+        Ok(journal) => journal,
+        Err(OpenError::Missing(_)) => return Vec::new(),
+        Err(error) => {
+            problems.push(Problem::warning(format!("what earlier runs put off cannot be read: {error}")));
+            return Vec::new();
+        }
+    };
+    let found = journal.deferred(&target.path).unwrap_or_else(|error| {
+        problems.push(Problem::warning(format!("what earlier runs put off cannot be read: {error}")));
+        Vec::new()
+    });
+    let line =
+        |d: Deferred| DeferredEarlier { id: d.id, criterion: d.criterion, reason: d.reason, by: d.who };
+    found.into_iter().map(line).collect()
 }
 
 /// A ready-made set brings its own cap.

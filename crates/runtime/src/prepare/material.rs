@@ -65,6 +65,7 @@ impl Material {
             }
             None => None,
         };
+        let target = target.or_else(|| request.review.as_ref().and_then(judged_file));
         let mut references = references.into_iter().collect::<Option<Vec<_>>>()?;
         references.extend(inherited.into_iter().flat_map(|old| old.references.clone()));
         let given = match (&request.review, draft) {
@@ -100,6 +101,12 @@ impl Material {
         all.extend(self.others);
         all
     }
+}
+
+/// The file a review is about: named in its record, never written.
+fn judged_file(brought: &Brought) -> Option<Target> {
+    let path = brought.file.as_ref()?.to_string_lossy().into_owned();
+    Some(Target { path, before: brought.texts.first().map(Text::digest) })
 }
 
 /// One file is a text to the protocols that judge texts.

@@ -68,8 +68,9 @@ fn rubric(config: &LoopConfig, request: &Request, problems: &mut Vec<Problem>) -
         problems.extend(wrong);
         return None;
     }
-    let inherited = request.from.iter().filter(|_| configured.is_empty() && user.is_empty());
-    user.extend(inherited.flat_map(|old| old.rubric.iter().cloned().map(Sourced::built_in)));
+    if let Some(old) = request.from.as_ref().filter(|_| configured.is_empty() && user.is_empty()) {
+        user.extend(old.rubric.iter().cloned().map(Sourced::built_in));
+    }
     let (rubric, found) = Rubric::build(vec![
         RubricSource { from: Contributor::Config, items: configured },
         RubricSource { from: Contributor::User, items: user },

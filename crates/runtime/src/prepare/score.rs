@@ -95,8 +95,9 @@ impl Rubric {
         if problems.iter().skip(before).any(Problem::is_error) {
             return None;
         }
-        if let Some(old) = request.from.as_ref().filter(|_| rubric.text.trim().is_empty()) {
-            old.score_rubric.clone().map_or((), |(text, table)| rubric = Self { text, table });
+        let old = request.from.as_ref().and_then(|old| old.score_rubric.clone());
+        if let Some((text, table)) = old.filter(|_| rubric.text.trim().is_empty()) {
+            rubric = Self { text, table };
         }
         if rubric.text.trim().is_empty() {
             let help = "use --rubric FILE with a table of deductions, or `rubric = \"rubrics/paper.md\"`";

@@ -77,7 +77,8 @@ impl Store {
     async fn steps(&self, from: &str, to: &str) -> Result<Vec<Step>, WorkspaceError> {
         let differences = self.between(from, to).await?;
         let sides = differences.iter().flat_map(|d| d.from.iter().chain(&d.to));
-        let facts = self.facts(sides.map(|s| s.oid.as_str())).await?;
+        let oids: Vec<&str> = sides.map(|s| s.oid.as_str()).collect();
+        let facts = self.facts(oids).await?;
         Ok(differences.into_iter().map(|d| step(d, &facts)).collect())
     }
 
@@ -92,7 +93,8 @@ impl Store {
         let groups = self.groups(&wanted).await?;
         let leaving = leaving(&steps);
         let mut rest = steps.as_slice();
-        for group in groups.iter().map(Vec::as_slice).chain([&[][..]]) {
+        let none = Vec::new();
+        for group in groups.iter().chain([&none]) {
             // The steps of one group: its writes, and the removals between and behind them.
             let mut left = group.len();
             let writes = |s: &&Step| s.to.is_none() || left.checked_sub(1).map(|l| left = l).is_some();

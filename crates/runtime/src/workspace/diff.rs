@@ -56,7 +56,8 @@ impl Store {
     async fn binary_lines(&self, from: &str, to: &str) -> Result<HashMap<String, String>, WorkspaceError> {
         let differences = self.between(from, to).await?;
         let sides = differences.iter().flat_map(|d| d.from.iter().chain(&d.to));
-        let facts = self.facts(sides.map(|s| s.oid.as_str())).await?;
+        let oids: Vec<&str> = sides.map(|s| s.oid.as_str()).collect();
+        let facts = self.facts(oids).await?;
         let mut lines = HashMap::new();
         for difference in differences {
             let [from, to] = [&difference.from, &difference.to]

@@ -49,7 +49,8 @@ impl Store {
     pub async fn changes(&self, from: &str, to: &str) -> Result<Vec<Change>, WorkspaceError> {
         let differences = self.between(from, to).await?;
         let sides = differences.iter().flat_map(|d| d.from.iter().chain(&d.to));
-        let facts = self.facts(sides.map(|s| s.oid.as_str())).await?;
+        let oids: Vec<&str> = sides.map(|s| s.oid.as_str()).collect();
+        let facts = self.facts(oids.into_iter()).await?;
         differences
             .into_iter()
             .map(|Difference { path, from, to }| {

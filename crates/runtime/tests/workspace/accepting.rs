@@ -27,7 +27,10 @@ async fn worked(desk: &Desk) -> (Workspace, Snapshot) {
 fn conflict(result: Result<impl std::fmt::Debug, WorkspaceError>) -> Vec<String> {
     match result {
         Err(WorkspaceError::Conflict { paths }) => paths,
-        other => panic!("expected a conflict: {other:?}"),
+        other => {
+            assert!(other.is_err(), "expected a conflict: {other:?}");
+            vec![format!("{other:?}")]
+        }
     }
 }
 

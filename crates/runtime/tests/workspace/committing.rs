@@ -1,6 +1,6 @@
-//! A judged tree as a new branch.
+//! A judged tree as a new branch, and that every act can be awaited from any thread.
 
-use gadfly_runtime::workspace::WorkspaceError;
+use gadfly_runtime::workspace::{Bring, Workspace, WorkspaceError};
 
 use crate::support::{Desk, put};
 
@@ -74,4 +74,29 @@ async fn a_changed_file_that_needs_a_filter_is_refused() {
     let taken = workspace.snapshot().await.unwrap();
     let refused = workspace.commit(&taken.tree, "done", "m").await.err().unwrap().to_string();
     assert!(refused.contains("x.secret") && refused.contains("filter"), "{refused}");
+}
+
+#[tokio::test]
+async fn every_act_can_be_awaited_by_a_task_that_moves_between_threads() {
+    fn moves<F: Future + Send>(future: F) -> F {
+        future
+    }
+    let desk = Desk::busy();
+    let (runner, run, nothing) = (desk.runner(), desk.run("r1"), Bring::default());
+    let made = moves(Workspace::create(runner, &desk.project, &run, &nothing)).await.unwrap();
+    let workspace = made.workspace;
+    put(&workspace.dir().join("kept.txt"), "changed\n");
+    let tree = moves(workspace.snapshot()).await.unwrap().tree;
+    let base = workspace.base();
+    moves(workspace.digest(&tree)).await.unwrap();
+    moves(workspace.changes(base, &tree)).await.unwrap();
+    moves(workspace.entries(&tree)).await.unwrap();
+    moves(workspace.diff(base, &tree, 1 << 20)).await.unwrap();
+    moves(workspace.read(&tree, "kept.txt", 100)).await.unwrap();
+    moves(workspace.export(&tree, &desk.home().join("critic"))).await.unwrap();
+    moves(workspace.accept(&tree)).await.unwrap();
+    moves(workspace.undo(&tree)).await.unwrap();
+    moves(workspace.commit(&tree, "done", "m")).await.unwrap();
+    moves(workspace.restore(base)).await.unwrap();
+    assert!(moves(workspace.snapshot()).await.unwrap().changes.is_empty());
 }

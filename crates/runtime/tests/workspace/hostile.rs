@@ -24,7 +24,7 @@ fn poison(desk: &Desk, config: &std::path::Path) {
         fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     }
     let mut text = fs::read_to_string(config).unwrap_or_default();
-    text.push_str(&format!(
+    let poisoned = format!(
         "[core]\n\tfsmonitor = \"{touch}; true\"\n\thooksPath = {hooks}\n\tsshCommand = \"{touch}\"\n\tpager = \"{touch}\"\n\
          \talternateRefsCommand = \"{touch}\"\n\
          [filter \"evil\"]\n\tclean = \"{touch}; cat\"\n\tsmudge = \"{touch}; cat\"\n\trequired = true\n\
@@ -32,7 +32,8 @@ fn poison(desk: &Desk, config: &std::path::Path) {
          [diff]\n\texternal = \"{touch}\"\n[diff \"x\"]\n\ttextconv = \"{touch}; cat\"\n\
          [gpg]\n\tprogram = \"{touch}\"\n[commit]\n\tgpgSign = true\n",
         hooks = hooks.display()
-    ));
+    );
+    text.push_str(&poisoned);
     fs::write(config, text).unwrap();
 }
 

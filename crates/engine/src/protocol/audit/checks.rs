@@ -14,7 +14,7 @@ use crate::tree::{Change, ChangeKind};
 
 use super::routes::{SCOPE_CREEP, SILENCED_FAILURE, TODO_MARKER};
 use diff::{Changed, FileDiff};
-use scope::Scope;
+pub use scope::Scope;
 use test_files::is_test_file;
 
 /// Words that mark work left for later. `TODOS` and `XXXXXX` are other words.

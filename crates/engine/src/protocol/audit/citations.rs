@@ -12,7 +12,8 @@ const LONGEST_SAYS: usize = 200;
 /// A shorter passage in quotes proves nothing.
 const SHORTEST_QUOTE: usize = 3;
 /// Endings of host names, which look like `file:line` when a port follows.
-const HOSTS: [&str; 8] = ["com", "org", "net", "dev", "local", "localhost", "internal", "test"];
+const HOSTS: [&str; 12] =
+    ["com", "org", "net", "io", "ai", "app", "dev", "local", "localhost", "internal", "example", "test"];
 
 /// The rule under which a citation is checked like a finding.
 pub const EVIDENCE: &str = "evidence";
@@ -84,7 +85,8 @@ fn named_test(word: &str) -> Option<(Place, &str)> {
     let (path, name) = bare(word).split_once('@')?;
     let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "_-:.".contains(c));
     let has_extension = path.rsplit('/').next()?.contains('.');
-    (is_name && has_extension && is_path(path))
+    let is_mail = name.rsplit_once('.').is_some_and(|(_, end)| HOSTS.contains(&end));
+    (is_name && has_extension && !is_mail && is_path(path))
         .then(|| (Place { path: path.to_owned(), line: None, end: None }, name))
 }
 
@@ -95,13 +97,17 @@ fn bare(word: &str) -> &str {
 
 /// Has the look of a file's path: a folder or an extension, and not a web address, a host or a number.
 fn is_path(text: &str) -> bool {
-    let extension = text.rsplit_once('.').map(|(_, e)| e);
+    let extension = text.rsplit_once('.').map(|(_, e)| e).filter(|e| is_extension(e));
     let is_host = !text.contains('/') && extension.is_some_and(|e| HOSTS.contains(&e));
-    (text.contains('/') || extension.is_some_and(|e| !e.is_empty()))
+    (text.contains('/') || extension.is_some())
         && !text.contains("://")
         && !text.contains(['"', '`', '(', ')', '='])
         && text.chars().any(char::is_alphabetic)
         && !is_host
+}
+
+fn is_extension(text: &str) -> bool {
+    text.len() <= 12 && text.chars().all(char::is_alphanumeric) && text.chars().any(char::is_alphabetic)
 }
 
 /// Passages between double quotes, straight or typographic. A quote mark that never closes marks nothing.
@@ -162,7 +168,8 @@ mod tests {
             "at 12:30 the server on localhost:8080 answered",
             "http://127.0.0.1:8080 and 127.0.0.1:80 and example.com:443",
             "a ratio of 3:1, Note: fine",
-            "no `unwrap` is left; mail a@b.c",
+            "no `unwrap` is left; mail a@b.c or first.last@mail.example.com",
+            "release v1.2:3 of api.example.io:443",
             "an open \"quote",
             "src/a.rs:99999999999999999999",
             "\"a\"",

@@ -117,7 +117,7 @@ pub fn parse(reply: &str, expected: &Expected<'_>) -> Result<ScoreReply, Malform
         return Err(Malformed::one("the reply is empty"));
     }
     let (mut said, embedded) = match json::find(body)? {
-        Some(found) => beside(found, body, expected)?,
+        Some(found) => beside(&found, body, expected)?,
         None => (report::read(report::unfenced(body), expected.table.is_some()), None),
     };
     let stated = one_score(&mut said);
@@ -143,7 +143,7 @@ pub fn stated_line(draft: &str) -> Option<String> {
 
 /// A JSON report with text around it: the text may repeat its score and nothing else.
 fn beside(
-    found: json::Found<'_>,
+    found: &json::Found<'_>,
     body: &str,
     expected: &Expected<'_>,
 ) -> Result<(Said, Option<String>), Malformed> {
@@ -281,7 +281,6 @@ fn contradictions(said: &mut Said, findings: &[Finding], stated: Option<Amount>,
             "the rubric has no table of deductions, so the reply must state its score, as `**Score:** N/100`"
                 .to_owned()
         }),
-        (None, Some(_)) => None,
         (Some(_), None) if findings.is_empty() && !said.itemised => {
             Some("the reply holds neither deductions nor a score".to_owned())
         }

@@ -50,6 +50,16 @@ fn a_rejection_that_rests_on_an_invented_quotation_approves_nothing() {
 }
 
 #[test]
+fn a_deferral_that_rests_on_an_invented_quotation_leaves_nothing_clean() {
+    let invented = reply(1, "PASS", "DEFER (\"ask the Royal Society\" comes first)", UNREALISTIC);
+    let mut t = table().start();
+    t.says("The moon is far.").says(&invented);
+    assert!(t.prompt(&t.open()).contains("evidence that does not hold"), "{}", t.log());
+    t.says(&invented);
+    assert_eq!(t.class(), "unverified");
+}
+
+#[test]
 fn an_unsupported_finding_is_kept_and_decides_nothing() {
     let mixed = clean(1)
         .replace(

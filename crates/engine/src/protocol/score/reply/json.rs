@@ -128,7 +128,7 @@ pub(super) fn read(text: &str) -> Result<Said, Malformed> {
         match number(&score) {
             Some(score) => said.scores.push(score),
             None => {
-                said.problems.push(format!("the score {} is not a number", shorten(&score.to_string(), 40)))
+                said.problems.push(format!("the score {} is not a number", shorten(&score.to_string(), 40)));
             }
         }
     }
@@ -140,7 +140,7 @@ pub(super) fn read(text: &str) -> Result<Said, Malformed> {
         None => Vec::new(),
     };
     for (n, stated) in report.deductions.unwrap_or_default().into_iter().enumerate() {
-        match claim(stated) {
+        match claim(&stated) {
             Ok(claim) => said.claims.push(claim),
             Err(Skip::Credit(what)) => said.deviations.push(format!("a credit is no deduction: {what}")),
             Err(Skip::Wrong(what)) => said.problems.push(format!("deduction {}: {what}", n + 1)),
@@ -154,7 +154,7 @@ enum Skip {
     Wrong(String),
 }
 
-fn claim(stated: Stated) -> Result<Claim, Skip> {
+fn claim(stated: &Stated) -> Result<Claim, Skip> {
     let text = |value: &Option<Value>| value.as_ref().and_then(text_of).unwrap_or_default();
     let (row, says) = (text(&stated.row), text(&stated.says));
     let label = shorten(if row.is_empty() { &says } else { &row }, 80);
@@ -172,7 +172,7 @@ fn claim(stated: Stated) -> Result<Claim, Skip> {
         // Points without a sign, or as words, are only compared: the row decides.
         Some(points) => number(points).map(Amount::abs),
     };
-    let (place, whereabouts) = whereabouts(&stated);
+    let (place, whereabouts) = whereabouts(stated);
     let gravity = stated.severity.as_ref().and_then(text_of).or(Some(row.clone()));
     Ok(Claim {
         gravity: gravity.and_then(|word| Gravity::parse(&word)),

@@ -185,7 +185,7 @@ impl Reader {
         let label = label.trim_matches(['*', '_', ' ']).to_ascii_lowercase();
         let Some(claim) = self.last() else { return false };
         match label.as_str() {
-            "fix" | "remedy" | "suggestion" | "recommendation" => claim.fix = value.to_owned(),
+            "fix" | "remedy" | "suggestion" | "recommendation" => value.clone_into(&mut claim.fix),
             "where" | "location" | "line" | "file" => {
                 match place::read(value).or_else(|| place::within(value)) {
                     Some(place) => claim.place = Some(place),

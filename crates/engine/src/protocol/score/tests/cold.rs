@@ -141,7 +141,7 @@ fn deductions_of_all_parts_are_united_before_maxima_apply() {
 
     let mut t = long_draft(4_000, 300);
     let parts = answer_all(&mut t, &gaps(2, "no source"));
-    assert_eq!(scores(&t), (100 - 20 * parts).to_string(), "each part alone would pass");
+    assert_eq!(scores(&t), 100_usize.saturating_sub(20 * parts).to_string(), "each part alone would pass");
 }
 
 #[test]
@@ -161,10 +161,10 @@ fn what_no_critic_saw_is_never_approved() {
 
 #[test]
 fn bad_citations_of_several_parts_do_not_add_up_to_a_pass() {
-    let mut t = long_draft(6_000, 300);
+    let mut t = long_draft(6_000, 200);
     let open = t.engine.open_effects().count();
     assert_eq!(open, 2, "two parts are needed for this test");
-    // 15 points of each part hold or not; each part alone passes either way, together only without them.
+    // Each part alone passes, with the typos that are nowhere or without; together only without them.
     let mixed = r#"{"deductions": [{"row": "gap", "says": "no source"}, {"row": "typo", "times": 2, "where": "draft:90000", "says": "nowhere"}]}"#;
     t.says_as("cato", mixed).says_as("cato", mixed);
     assert_eq!(t.class(), "unverified", "{}", t.log());

@@ -215,10 +215,16 @@ proptest! {
 
     #[test]
     fn a_criterion_left_out_never_passes((reply, _, _) in valid(), which in 0..NAMES.len(), how in mutations()) {
-        let (name, rest) = (NAMES[which], reply);
-        let lines = rest.lines().collect::<Vec<_>>();
-        let at = lines.iter().position(|l| l.starts_with(&format!("[{name}]"))).unwrap();
-        let without: Vec<&str> = lines.iter().enumerate().filter(|(n, _)| *n != at && *n != at + 1).map(|(_, l)| *l).collect();
+        let name = format!("[{}]", NAMES[which]);
+        // Its block goes, too: with its header dropped and a verdict doubled below it, it would be an answer.
+        let (reply, blocks) = reply.split_once("=== CRITIC ESCALATION").unwrap_or((&reply, ""));
+        let blocks = blocks.split("=== CRITIC ESCALATION").filter(|b| !b.is_empty() && !b.contains(&name));
+        let blocks: Vec<String> = blocks.map(|b| format!("=== CRITIC ESCALATION{b}")).collect();
+        let lines = reply.lines().collect::<Vec<_>>();
+        let at = lines.iter().position(|l| l.starts_with(&name)).unwrap();
+        let mut without: Vec<&str> =
+            lines.iter().enumerate().filter(|(n, _)| *n != at && *n != at + 1).map(|(_, l)| *l).collect();
+        without.extend(blocks.iter().map(|b| b.trim_end()));
         prop_assert!(parse(&without.join("\n"), &criteria(), 2).is_err());
         // Nor whatever else is done to the reply; an escalation block is no answer either.
         let mutated = mutated(&without.join("\n"), &how);

@@ -116,7 +116,7 @@ impl Number {
         let before = text.get(..self.start).unwrap_or_default();
         let before = before.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_' | '`'));
         before.ends_with([':', '(', '[', '→', '—', '–', '|', '=', '×', ';'])
-            || before.ends_with(|c: char| c == 'x') && multiplier(before).is_some()
+            || before.ends_with('x') && multiplier(before).is_some()
     }
 
     fn points<'a>(&self, text: &'a str) -> Option<Points<'a>> {

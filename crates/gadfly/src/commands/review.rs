@@ -1,0 +1,148 @@
+//! `gadfly review`: critics judge what is there, once. Findings and an exit code; with `--fix` a loop goes on.
+
+use gadfly_engine::{Limits, Outcome};
+use gadfly_journal::RunState;
+use gadfly_project::{Flags, Problem, Protocol, Sourced};
+use gadfly_runtime::prepare::{Brought, Request, Wanted};
+use gadfly_runtime::setup::Setup;
+use gadfly_runtime::workspace::Range;
+
+use super::run::{How, drive, united, usd};
+use crate::agreement::{self, Uses};
+use crate::cli::Review;
+use crate::context::Context;
+use crate::exit::{self, Code};
+use crate::output::{error, print, problems, terminal};
+use crate::proposal;
+
+pub async fn review(args: Review, context: &Context) -> Code {
+    let nothing = context.config.agents.is_empty() && !context.problems.iter().any(Problem::is_error);
+    if !(args.critic.is_empty() && nothing && terminal::can_ask()) {
+        return Box::pin(go(args, context)).await.unwrap_or_else(|code| code);
+    }
+    match proposal::take(context).await {
+        Ok(None) => Box::pin(go(args, context)).await.unwrap_or_else(|code| code),
+        Ok(Some(config)) => Box::pin(go(args, &context.with(config))).await.unwrap_or_else(|code| code),
+        Err(code) => code,
+    }
+}
+
+async fn go(args: Review, context: &Context) -> Result<Code, Code> {
+    let root = &context.root.dir;
+    let wanted = wanted(&args)?;
+    let setup = Setup::new(context.root.clone(), context.config.clone());
+    let brought = setup.bring(&wanted, &args.exclude).await.map_err(|p| problems::refuse(&[p], root))?;
+    let Some(brought) = brought else {
+        print::err("nothing to review");
+        return Ok(exit::OK);
+    };
+    let request = request(&args, brought, context)?;
+    let (looped, found) = request.configured(&context.config);
+    if context.problems.iter().any(Problem::is_error) {
+        return Err(problems::refuse(&united(&context.problems, found), root));
+    }
+    let one_text = request.review.as_ref().and_then(|b| b.file.clone());
+    if args.fix
+        && let Some(file) = one_text.filter(|_| looped.protocol.value != Protocol::Audit)
+    {
+        // The critic speaks first, and the result replaces the file: that is the review, and the fix.
+        let mut request = Request { review: None, ..request };
+        request.flags.draft = Some(file);
+        request.flags.protocol = Some(looped.protocol.value.name().to_owned());
+        request.flags.task.get_or_insert_with(|| "Improve this text so that it meets the rubric.".to_owned());
+        return fix(&request, &args, context).await;
+    }
+    if !found.iter().any(Problem::is_error) {
+        agreement::trust(context, &Uses::of(&looped, true), args.trust)?;
+    }
+    let reports = if args.fix { &[][..] } else { &args.report[..] };
+    let how = How { yes: args.yes, dry_run: args.dry_run, attended: false, print_draft: false, reports };
+    let driven = drive(&request, how, context).await?;
+    match (args.fix, driven.run) {
+        (true, Some(state)) => match state.outcome.clone() {
+            Some(Outcome::Rejected { open, .. }) => fix_files(&request, &open, &args, context).await,
+            _ => finish(&args, &state, driven.code, context),
+        },
+        _ => Ok(driven.code),
+    }
+}
+
+fn finish(args: &Review, state: &RunState, code: Code, context: &Context) -> Result<Code, Code> {
+    super::run::write_reports(&args.report, state, &context.root.dir)?;
+    Ok(code)
+}
+
+/// What is to be looked at. Said with nothing, it is what is not committed yet.
+fn wanted(args: &Review) -> Result<Wanted, Code> {
+    Ok(match (&args.diff, &args.commit) {
+        (Some(base), _) => Wanted::Changes(Range::Since(base.clone())),
+        (None, Some(rev)) => Wanted::Changes(Range::Commit(rev.clone())),
+        (None, None) if args.uncommitted => Wanted::Changes(Range::Uncommitted),
+        (None, None) if args.paths.is_empty() => {
+            let why = "name what to review: files, a directory, --diff BASE, --uncommitted or --commit REV";
+            return Err(error::usage(why));
+        }
+        (None, None) => Wanted::Paths(args.paths.clone()),
+    })
+}
+
+fn request(args: &Review, brought: Brought, context: &Context) -> Result<Request, Code> {
+    let mut flags = Flags {
+        protocol: args.protocol.clone(),
+        worker: args.worker.clone(),
+        critics: args.critic.clone(),
+        fallback_critic: args.fallback_critic.clone(),
+        task: args.task.clone(),
+        phase: args.phase.clone(),
+        with: args.with.clone(),
+        ..args.judging.flags()
+    };
+    flags.limits = Limits { money: args.budget_usd.map(usd).transpose()?, ..Limits::default() };
+    Ok(Request {
+        loop_name: args.loop_name.clone(),
+        flags,
+        rubrics: args.rubric.clone(),
+        criteria: args.criterion.iter().cloned().map(Sourced::flag).collect(),
+        review: Some(brought),
+        store: Some(context.store()),
+        ..Request::default()
+    })
+}
+
+/// A loop over the folder whose criteria are what was found.
+async fn fix_files(
+    reviewed: &Request,
+    open: &[String],
+    args: &Review,
+    context: &Context,
+) -> Result<Code, Code> {
+    let mut request = Request {
+        loop_name: None,
+        criteria: open.iter().map(|item| Sourced::flag(format!("Resolved: {item}"))).collect(),
+        rubrics: Vec::new(),
+        review: None,
+        ..reviewed.clone()
+    };
+    request.flags.protocol = Some(Protocol::Audit.name().to_owned());
+    request.flags.criteria = None;
+    let listed: Vec<String> = open.iter().map(|item| format!("- {item}")).collect();
+    request.flags.task =
+        Some(format!("Fix what a review found, and nothing else:\n\n{}\n", listed.join("\n")));
+    print::err("");
+    fix(&request, args, context).await
+}
+
+async fn fix(request: &Request, args: &Review, context: &Context) -> Result<Code, Code> {
+    let (looped, found) = request.configured(&context.config);
+    if !found.iter().any(Problem::is_error) {
+        agreement::trust(context, &Uses::of(&looped, false), args.trust)?;
+    }
+    let how = How {
+        yes: args.yes,
+        dry_run: args.dry_run,
+        attended: true,
+        print_draft: true,
+        reports: &args.report,
+    };
+    Ok(drive(request, how, context).await?.code)
+}

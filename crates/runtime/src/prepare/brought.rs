@@ -1,0 +1,154 @@
+//! Work a user brings to have it judged: files as they are, or changes as git knows them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use gadfly_engine::protocol::audit::checks::scope::Scope;
+use gadfly_engine::work::Work;
+use gadfly_engine::{Entry, Text};
+use gadfly_project::{Problem, file};
+
+use super::Brought;
+use crate::os::remove_tree;
+use crate::workspace::{Git, Range, Reviewed};
+
+/// What a review is asked to look at.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Wanted {
+    Paths(Vec<PathBuf>),
+    Changes(Range),
+}
+
+/// How many names a message lists.
+const NAMED: usize = 10;
+/// What all files of a review may have together.
+const LARGEST: u64 = 64 << 20;
+
+/// Reads it. None if there is nothing to judge.
+pub(crate) async fn bring(
+    git: Option<Git>,
+    root: &Path,
+    wanted: &Wanted,
+    exclude: &[String],
+) -> Result<Option<Brought>, Problem> {
+    let excluded = Scope::new(exclude);
+    let keep = |path: &str| exclude.is_empty() || !excluded.contains(path);
+    // A single file needs no git, and may lie anywhere.
+    if let Wanted::Paths(paths) = wanted
+        && let [path] = paths.as_slice()
+        && path.is_file()
+    {
+        return one(path, root).map(Some);
+    }
+    let Some(git) = git else { return Err(unable(&"programs cannot be started here")) };
+    let scratch = Scratch::new().map_err(|e| unable(&e))?;
+    let reviewed = Reviewed::open(git, root, &scratch.0).await.map_err(|e| unable(&e))?;
+    match wanted {
+        Wanted::Changes(range) => changes(&reviewed, range, &keep).await,
+        Wanted::Paths(paths) => files(&reviewed, root, paths, &keep).await,
+    }
+}
+
+fn one(path: &Path, root: &Path) -> Result<Brought, Problem> {
+    let text = file::read_text(path).map_err(|e| Problem::error(e.to_string()))?;
+    let path = std::path::absolute(path).map_err(|e| Problem::error(format!("{}: {e}", path.display())))?;
+    let what = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
+    if text.trim().is_empty() {
+        return Err(Problem::error(format!("{what} is empty: there is nothing to judge")));
+    }
+    let text = Text::new(text);
+    let entry = Entry { path: what.clone(), mode: 0o644, blob: text.digest() };
+    Ok(Brought { work: Work::Files(vec![entry]), texts: vec![text], what, file: Some(path) })
+}
+
+async fn changes(
+    reviewed: &Reviewed,
+    range: &Range,
+    keep: &(dyn Fn(&str) -> bool + Sync),
+) -> Result<Option<Brought>, Problem> {
+    let (tree, texts) = reviewed.changes(range, keep).await.map_err(|e| unable(&e))?;
+    let what = match range {
+        Range::Since(base) => format!("the changes since {base}"),
+        Range::Uncommitted => "the uncommitted changes".to_owned(),
+        Range::Commit(rev) => format!("commit {rev}"),
+    };
+    let is_empty = tree.changes.is_empty();
+    Ok((!is_empty).then_some(Brought { work: Work::Tree(tree), texts, what, file: None }))
+}
+
+async fn files(
+    reviewed: &Reviewed,
+    root: &Path,
+    paths: &[PathBuf],
+    keep: &(dyn Fn(&str) -> bool + Sync),
+) -> Result<Option<Brought>, Problem> {
+    let root = root.canonicalize().map_err(|e| unable(&e))?;
+    let mut below = Vec::new();
+    for path in paths {
+        let shown = path.display();
+        let real = path.canonicalize().map_err(|e| Problem::error(format!("{shown}: {e}")))?;
+        let inside = real.strip_prefix(&root).map_err(|_| {
+            Problem::error(format!("{shown} lies outside the project {}", root.display()))
+                .help("name files of the project, or a single file")
+        })?;
+        below.push(inside.to_owned());
+    }
+    let listed = reviewed.files().await.map_err(|e| unable(&e))?;
+    let asked = |path: &String| below.iter().any(|b| Path::new(path).starts_with(b)) && keep(path);
+    let (mut entries, mut texts, mut opaque, mut bytes) = (Vec::new(), Vec::new(), Vec::new(), 0);
+    for path in listed.into_iter().filter(asked) {
+        match file::read_text(&root.join(&path)) {
+            Ok(text) => {
+                bytes += text.len() as u64;
+                let text = Text::new(text);
+                entries.push(Entry { path, mode: 0o644, blob: text.digest() });
+                texts.push(text);
+            }
+            Err(_) => opaque.push(path),
+        }
+        if bytes > LARGEST {
+            return Err(Problem::error(format!("these files have more than {LARGEST} bytes together"))
+                .help("review a part of them, or leave some out with --exclude"));
+        }
+    }
+    if !opaque.is_empty() {
+        let message = format!("no critic can be shown these files, which are no text: {}", named(&opaque));
+        return Err(Problem::error(message).help("leave them out with --exclude GLOB"));
+    }
+    let shown: Vec<String> = paths.iter().map(|p| p.display().to_string()).collect();
+    let file = match entries.as_slice() {
+        [only] => Some(root.join(&only.path)),
+        _ => None,
+    };
+    let is_empty = entries.is_empty();
+    Ok((!is_empty).then_some(Brought { work: Work::Files(entries), texts, what: named(&shown), file }))
+}
+
+fn named(paths: &[String]) -> String {
+    let more = paths.len().saturating_sub(NAMED);
+    let list = paths.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    if more == 0 { list } else { format!("{list} and {more} more") }
+}
+
+fn unable(why: &dyn std::fmt::Display) -> Problem {
+    Problem::error(format!("what is to be reviewed cannot be read: {why}"))
+}
+
+/// A private folder that is gone when this is.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> std::io::Result<Self> {
+        use std::os::unix::fs::DirBuilderExt as _;
+        let name = super::seed().map_err(std::io::Error::other)?;
+        let path = std::env::temp_dir().join(format!("gadfly-{name}"));
+        fs::DirBuilder::new().mode(0o700).create(&path)?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        remove_tree(&self.0);
+    }
+}
