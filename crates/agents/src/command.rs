@@ -55,8 +55,7 @@ impl Agent for CommandAgent {
             };
             let holding = call.lock.as_deref().and_then(|lock| self.launcher.holding(lock));
             let launcher = holding.as_ref().unwrap_or(&self.launcher);
-            let launched = launcher.launch(command, link.cancel.clone()).await;
-            self.judge(launched)
+            self.judge(launcher.launch(command, link.cancel.clone()).await)
         })
     }
 

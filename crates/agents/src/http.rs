@@ -180,10 +180,11 @@ impl<D: Dialect> HttpAgent<D> {
                     schema = None;
                     turned_down = true;
                 }
-                Attempt::Unfit(failure) => return Err(Unanswered::Failed(failure)),
                 // Each parameter can be given up once; a server that names others for ever is stopped.
                 Attempt::Adapted(_) if adapted < 4 => adapted += 1,
-                Attempt::Adapted(failure) => return Err(Unanswered::Failed(failure)),
+                Attempt::Adapted(failure) | Attempt::Unfit(failure) => {
+                    return Err(Unanswered::Failed(failure));
+                }
                 Attempt::Again { failure, by_provider, told } => {
                     let over = |mut failure: CallFailure, pass: Pass| {
                         if by_provider {

@@ -207,8 +207,7 @@ impl RunState {
                 self.saved.push(SavedFile { path: path.clone(), approved: *approved });
             }
             Happened::VerifyRan { round, command, green, verified } => {
-                let ran =
-                    VerifyState { command: command.clone(), green: *green, verified: verified.clone() };
+                let ran = VerifyState { command: command.clone(), green: *green, verified: verified.clone() };
                 let runs = if *round == 0 { &mut self.tried } else { &mut self.round(node, *round).verify };
                 runs.push(ran);
             }

@@ -17,8 +17,7 @@ fn converge(journal: &Journal, out: &str, earlier: &[&str], wall_ms: u64) -> Run
         start.plan.root.protocol = "converge".into();
         let earlier: Vec<_> =
             earlier.iter().map(|c| json!({ "id": "x", "criterion": c, "reason": "r", "by": "b" })).collect();
-        start.plan.root.settings =
-            json!({ "rounds": 5, "out": { "path": out }, "deferred": earlier, "critics": [{ "agent": "reader" }] });
+        start.plan.root.settings = json!({ "rounds": 5, "out": { "path": out }, "deferred": earlier, "critics": [{ "agent": "reader" }] });
     }
     let mut writer = journal.create(RunId::random().unwrap()).unwrap();
     writer.append_and_wait(&input, &Step::default(), None).unwrap();

@@ -23,9 +23,9 @@ use crate::folder::Folder;
 use crate::host::Host;
 use crate::log_file::{LogFile, LogToWrite, LogWritten};
 use crate::means::Means;
+use crate::os::NoSupervisor;
 use crate::perform::{self, FolderTask, Incoming, TurnTask};
 use crate::place::Place;
-use crate::os::NoSupervisor;
 use crate::team::Team;
 
 /// How long the first Ctrl-C waits for paid replies in flight.

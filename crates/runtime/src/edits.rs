@@ -39,7 +39,7 @@ fn resolved(folder: &Path, path: &str) -> Result<(PathBuf, PathBuf), &'static st
         if at != folder && fs::symlink_metadata(&at).is_ok_and(|m| !m.is_dir()) {
             return Err("a file or a link is in the place of a folder above it");
         }
-        above = at.clone();
+        above.clone_from(&at);
         at.push(part);
     }
     if fs::symlink_metadata(&at).is_ok_and(|m| !m.is_file()) {

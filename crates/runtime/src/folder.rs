@@ -15,12 +15,12 @@ use gadfly_engine::tree::WorkspacePlan;
 use gadfly_engine::{CallFailure, Digest, FailureKind, Reply, Usage};
 use gadfly_journal::RunId;
 use tokio::sync::{Mutex, OwnedMutexGuard};
+use tokio_util::sync::CancellationToken;
 
 use crate::means::Means;
 use crate::os::{children_ended, remove_tree};
 use crate::save::write_atomically;
 use crate::workspace::{Bring, Git, Workspace, WorkspaceError};
-
 
 mod accept;
 mod command;
@@ -181,7 +181,10 @@ impl Folder {
         let made = Workspace::create(self.git(), project, &self.home, &bring).await?;
         let workspace = made.workspace;
         if !made.left_out.is_empty() {
-            tell(format!("repositories inside the project are left out: {}", listed(&made.left_out).join(", ")));
+            tell(format!(
+                "repositories inside the project are left out: {}",
+                listed(&made.left_out).join(", ")
+            ));
         }
         if !made.missing.is_empty() {
             tell(format!("the project does not have: {}", listed(&made.missing).join(", ")));
@@ -202,10 +205,12 @@ impl Folder {
     ) -> Result<(), FolderError> {
         let Some(line) = &self.plan.setup else { return Ok(()) };
         tell(format!("setup: {line}"));
-        let ran = self.run_once(line, &workspace.dir(), command::SETUP_TIME, &Default::default()).await?;
+        let ran = self.run_once(line, &workspace.dir(), command::SETUP_TIME, &CancellationToken::new()).await?;
         if !ran.is_green() {
             let (end, output) = (ran.end, ran.output.trim());
-            let message = format!("the workspace's `setup` failed ({end}): correct `{line}` and resume; it said:\n{output}");
+            let message = format!(
+                "the workspace's `setup` failed ({end}): correct `{line}` and resume; it said:\n{output}"
+            );
             return Err(FolderError::Command(message));
         }
         Ok(workspace.restore(workspace.base()).await?)

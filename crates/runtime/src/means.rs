@@ -60,5 +60,7 @@ impl Means {
 
 fn looks_secret(name: &str) -> bool {
     let upper = name.to_ascii_uppercase();
-    Vendor::by_key_env(name).is_some() || SECRET.iter().any(|word| upper.contains(word)) || upper.ends_with("_KEY")
+    Vendor::by_key_env(name).is_some()
+        || SECRET.iter().any(|word| upper.contains(word))
+        || upper.ends_with("_KEY")
 }

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use gadfly_agents::agent::Progress;
 use gadfly_agents::{Agent, Answered, Call, Editing, Link, MAX_REPLY, Spoken, Unanswered};
 use gadfly_engine::{
-    Answer, CallFailure, Effect, EffectId, EffectKind, FailureKind, Observation, Part, Reply, Text, Texts, Turn,
-    Usage,
+    Answer, CallFailure, Effect, EffectId, EffectKind, FailureKind, Observation, Part, Reply, Text, Texts,
+    Turn, Usage,
 };
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -67,7 +67,9 @@ impl TurnTask {
         let entered = match place.enter().await {
             Ok(entered) => entered,
             Err(error) => {
-                let _ = incoming.send(Incoming::Replied { effect, reply: error.reply(), texts: Vec::new() }).await;
+                let _ = incoming
+                    .send(Incoming::Replied { effect, reply: error.reply(), texts: Vec::new() })
+                    .await;
                 return;
             }
         };
@@ -106,7 +108,11 @@ impl TurnTask {
     }
 }
 
-fn reply(result: Result<Answered, Unanswered>, left: Result<Left, String>, took_ms: u64) -> (Reply, Vec<Text>) {
+fn reply(
+    result: Result<Answered, Unanswered>,
+    left: Result<Left, String>,
+    took_ms: u64,
+) -> (Reply, Vec<Text>) {
     match result {
         Ok(Answered { text, usage, .. }) if text.len() > MAX_REPLY => {
             let message = format!("the reply is longer than {MAX_REPLY} bytes");
@@ -144,7 +150,8 @@ pub struct FolderTask {
 impl FolderTask {
     pub async fn run(self) {
         let Self { effect, folder, cancel, incoming } = self;
-        let limit = effect.time_ms.map_or(Duration::MAX, |ms| Duration::from_millis(ms).saturating_add(GRACE));
+        let limit =
+            effect.time_ms.map_or(Duration::MAX, |ms| Duration::from_millis(ms).saturating_add(GRACE));
         let (observe, mut observed) = mpsc::channel(AHEAD);
         let tell = move |line: String| {
             let _ = observe.try_send(Observation::Step { line });
@@ -192,7 +199,9 @@ async fn perform(
             Ok((Reply::Verified(verified), texts))
         }
         EffectKind::Accept(accept) => Ok((folder.accept(accept).await?, Vec::new())),
-        other => Ok((impossible(format!("a {} is nothing a folder is needed for", other.name())), Vec::new())),
+        other => {
+            Ok((impossible(format!("a {} is nothing a folder is needed for", other.name())), Vec::new()))
+        }
     }
 }
 

@@ -24,9 +24,16 @@ pub enum Place {
     /// A worker that writes no files of the run.
     Empty(PathBuf),
     /// A worker in the run's folder, which is put into this state first.
-    Folder { folder: Arc<Folder>, tree: Digest },
+    Folder {
+        folder: Arc<Folder>,
+        tree: Digest,
+    },
     /// Somebody who may only read.
-    Reader { at: PathBuf, of: Option<(Arc<Folder>, Digest)>, report: Option<String> },
+    Reader {
+        at: PathBuf,
+        of: Option<(Arc<Folder>, Digest)>,
+        report: Option<String>,
+    },
 }
 
 /// A place that was made ready; it lasts until it is left.
@@ -41,7 +48,11 @@ enum What {
     Empty,
     /// Held so that nobody else works there meanwhile.
     Folder(#[allow(dead_code)] Inside),
-    Reader { before: Watched, of: Option<(Arc<Folder>, Digest)>, report: Option<String> },
+    Reader {
+        before: Watched,
+        of: Option<(Arc<Folder>, Digest)>,
+        report: Option<String>,
+    },
 }
 
 /// What was found when a call was over.
@@ -101,7 +112,8 @@ impl Entered {
                 let (mut violations, report) = found.unwrap_or_else(|| (vec!["its folder".into()], Ok(None)));
                 if let Some((folder, tree)) = of {
                     let reached = folder.readers_gone(&tree).await.map_err(|e| e.to_string())?;
-                    violations.extend(reached.into_iter().map(|path| format!("{path} (in the worker's folder)")));
+                    violations
+                        .extend(reached.into_iter().map(|path| format!("{path} (in the worker's folder)")));
                 }
                 violations.sort();
                 Ok(Left { report: report?.map(Text::new), violations: listed(&violations) })
@@ -111,7 +123,11 @@ impl Entered {
 }
 
 /// What changed, and the report that was asked for; then everything is removed.
-fn examine(at: &Path, before: &Watched, report: Option<&str>) -> (Vec<String>, Result<Option<String>, String>) {
+fn examine(
+    at: &Path,
+    before: &Watched,
+    report: Option<&str>,
+) -> (Vec<String>, Result<Option<String>, String>) {
     // Moved aside first: what is in it may be changed, and there may be any amount of it.
     let scratch = aside(at);
     let is_dir = fs::symlink_metadata(at.join(SCRATCH)).is_ok_and(|m| m.is_dir());

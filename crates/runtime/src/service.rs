@@ -8,8 +8,8 @@ use gadfly_agents::launcher::Launcher;
 use gadfly_engine::input::What;
 use gadfly_engine::machine::Engine;
 use gadfly_engine::protocol::Protocols;
-use gadfly_engine::replay::{ReplayError, replay_one};
 use gadfly_engine::question::{Picked, Question};
+use gadfly_engine::replay::{ReplayError, replay_one};
 use gadfly_engine::{Control, EffectId, EffectKind, Limits, Start, Text};
 use gadfly_journal::{
     ClaimError, Journal, Mail, MailId, MailKind, OpenError, PostError, ReadError, RunId, RunWriter,
@@ -311,7 +311,8 @@ impl Gadfly {
     /// Where the worker of a run works, once its folder was made: what a person who edits is told.
     pub fn folder(&self, run: &RunId) -> Option<PathBuf> {
         let means = self.means()?;
-        let workspace = Workspace::open(Git::new(means.launcher, means.env), &self.journal().run_dir(run)).ok()?;
+        let workspace =
+            Workspace::open(Git::new(means.launcher, means.env), &self.journal().run_dir(run)).ok()?;
         Some(workspace.dir()).filter(|dir| dir.is_dir())
     }
 }

@@ -114,12 +114,12 @@ impl Sitting {
         }
     }
 
-    fn decide(&mut self, all: Vec<Heard<Plain>>, cx: &mut Cx<'_>) {
+    fn decide(&mut self, all: &[Heard<Plain>], cx: &mut Cx<'_>) {
         let artifact = self.court.work.artifact();
         let passes = all.iter().flat_map(|h| &h.parts).all(|p| p.judgement.passes());
         let verdict = if passes { Verdict::Approved } else { Verdict::Rejected };
         let unseen: Vec<Unseen> = all.iter().flat_map(|h| h.unseen.clone()).collect();
-        for heard in &all {
+        for heard in all {
             let mut review = heard.review(1, artifact, artifact, verdict);
             review.findings = heard.parts.iter().flat_map(|p| p.unsupported.clone()).collect();
             cx.emit(Happened::Reviewed { round: 1, review });
@@ -143,7 +143,7 @@ impl Protocol for Sitting {
 
     fn answered(&mut self, answer: Answered, cx: &mut Cx<'_>) {
         if let Some(all) = self.panel.heard(answer, cx, read) {
-            self.decide(all, cx);
+            self.decide(&all, cx);
         }
     }
 
@@ -151,7 +151,7 @@ impl Protocol for Sitting {
         if let Learned::Looked(looked) = what
             && let Some(all) = self.panel.looked(&looked, cx)
         {
-            self.decide(all, cx);
+            self.decide(&all, cx);
         }
     }
 
@@ -298,7 +298,7 @@ fn large(most: u32) -> Table<Court> {
     let given: Vec<(&str, Option<&str>)> =
         bodies.iter().map(|(p, b)| (p.as_str(), Some(b.as_str()))).collect();
     let (t, tree) = files(&given);
-    let diff: usize = tree.changes.iter().map(|c| c.bytes as usize).sum();
+    let diff: u64 = tree.changes.iter().map(|c| c.bytes).sum();
     assert!(diff > 3_000_000 * 9 / 10, "{diff}");
     let mut t = t.with(|c| c.max_parts = most);
     for card in t.agents.values_mut() {

@@ -407,8 +407,8 @@ fn event_line(event: &Happened) -> Option<String> {
         Happened::Violated { agent, paths, .. } => format!("{agent} changed {}", paths.join(", ")),
         Happened::Reported { name, .. } => format!("report {name}"),
         Happened::Accepted { paths, .. } => format!("accepted {}", paths.join(", ")),
-        Happened::Asked { .. } => return None,
-        Happened::NodeStarted { .. }
+        Happened::Asked { .. }
+        | Happened::NodeStarted { .. }
         | Happened::DraftMade { .. }
         | Happened::Charged { .. }
         | Happened::Saved { .. }

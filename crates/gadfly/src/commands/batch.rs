@@ -12,7 +12,7 @@ use gadfly_runtime::batch::{Batch, BatchRequest, News, Progress, Report, Reporte
 use gadfly_runtime::{Stop, os};
 use tokio::sync::watch;
 
-use crate::agreement;
+use crate::agreement::{self, Uses};
 use crate::cli;
 use crate::context::Context;
 use crate::exit::{self, Code};
@@ -41,9 +41,8 @@ async fn prepare(args: &cli::Batch, context: &Context) -> Result<Option<Batch>, 
         return Err(exit::USAGE);
     }
     let flags = flags(args);
-    let names = agents(&flags, context);
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    agreement::trust(context, &names, args.flags.trust)?;
+    let (looped, _) = context.config.loop_for(None, &flags);
+    agreement::trust(context, &Uses::of(&looped, false), args.flags.trust)?;
     let budget = match args.flags.budget_usd {
         Some(usd) if !usd.is_finite() || usd < 0.0 => {
             return Err(error::usage(&format!("--budget-usd must be a sum of money, not {usd}")));
@@ -88,12 +87,6 @@ fn flags(args: &cli::Batch) -> Flags {
         limits: Limits::default(),
         ..Flags::default()
     }
-}
-
-/// The agents this batch would use.
-fn agents(flags: &Flags, context: &Context) -> Vec<String> {
-    let (looped, _) = context.config.loop_for(None, flags);
-    looped.roles().into_iter().map(|(_, name)| name.value).collect()
 }
 
 /// `tasks.jsonl` → `tasks.results.jsonl`.

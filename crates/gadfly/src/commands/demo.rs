@@ -1,64 +1,29 @@
 //! `gadfly demo`: the protocols' telling moments, played by scripted agents on the same engine and journal
 //! as everything else, in a project and a store of its own.
 //!
-//! To add a scene: a script and a loop in `src/demo/`, and its line in [`SCENES`].
+//! The order of play is here. What is played is `scenes`, the folder it is played in is `stage`.
 
-use std::fs;
+mod scenes;
+mod stage;
+
 use std::path::{Path, PathBuf};
 
+use gadfly_journal::RunId;
 use gadfly_project::{Config, Root};
-use gadfly_runtime::prepare::Request;
-use gadfly_runtime::service::UserDirs;
+use gadfly_runtime::Gadfly;
+use gadfly_runtime::prepare::{Request, Wanted};
+use gadfly_runtime::service::{Raise, UserDirs};
+use gadfly_runtime::setup::Setup;
+use owo_colors::OwoColorize as _;
 
 use crate::cli::{Demo, Global};
 use crate::context::Context;
 use crate::exit::{self, Code};
 use crate::interrupts::Interrupts;
-use crate::output::{error, print, problems};
+use crate::output::{again, error, print, problems};
 use crate::session::Session;
 
-struct Scene {
-    name: &'static str,
-    says: &'static str,
-    script: &'static str,
-    /// How it must end; anything else is a fault of ours.
-    ends: Code,
-}
-
-const CONFIG: &str = include_str!("../demo/gadfly.toml");
-
-const SCENES: &[Scene] = &[
-    Scene {
-        name: "approval",
-        says: "The critic sees only the draft and the rubric, and is satisfied at once.",
-        script: include_str!("../demo/approval.toml"),
-        ends: exit::OK,
-    },
-    Scene {
-        name: "revision",
-        says: "Two specific fixes, a revision, an approval. The file is written only now.",
-        script: include_str!("../demo/revision.toml"),
-        ends: exit::OK,
-    },
-    Scene {
-        name: "halt",
-        says: "A worker that approves itself and does not listen. The third rejection ends it.",
-        script: include_str!("../demo/halt.toml"),
-        ends: exit::HALTED,
-    },
-    Scene {
-        name: "overruled",
-        says: "Everything asked for is done; the critic invents something new. That is overruled, visibly.",
-        script: include_str!("../demo/overruled.toml"),
-        ends: exit::OK,
-    },
-    Scene {
-        name: "unverified",
-        says: "A critic that never gives a verdict. Unverified is neither a pass nor a rejection.",
-        script: include_str!("../demo/unverified.toml"),
-        ends: exit::UNVERIFIED,
-    },
-];
+use scenes::{ACTS, Act, Play, Scene};
 
 pub async fn demo(args: &Demo, global: &Global) -> Code {
     match play(args, global).await {
@@ -68,7 +33,7 @@ pub async fn demo(args: &Demo, global: &Global) -> Code {
 
 async fn play(args: &Demo, global: &Global) -> Result<Code, Code> {
     let folder = folder(args);
-    set_up(&folder).map_err(|e| error::fault(&format!("{} cannot be written: {e}", folder.display())))?;
+    stage::set_up(&folder).map_err(|why| error::usage(&format!("{}: {why}", folder.display())))?;
     let root = Root::at(&folder);
     // The user's own configuration has no part in it.
     let (config, found) = Config::load(&root, None);
@@ -77,34 +42,107 @@ async fn play(args: &Demo, global: &Global) -> Result<Code, Code> {
     if !context.problems.is_empty() {
         return Err(problems::refuse(&context.problems, &context.root.dir));
     }
-    let gadfly = context.open()?;
-    let mut interrupts = Interrupts::catch();
-    let mut surprises = Vec::new();
-    for (number, scene) in SCENES.iter().enumerate() {
-        print::err(&format!("\n── {} of {}: {} ──\n{}\n", number + 1, SCENES.len(), scene.name, scene.says));
-        let request = Request { loop_name: Some(scene.name.to_owned()), ..Request::default() };
-        let prepared =
-            gadfly.prepare(&request).await.map_err(|found| problems::refuse(&found, &context.root.dir))?;
-        let session = Session {
-            context: &context,
-            gadfly: &gadfly,
-            run: prepared.run.clone(),
-            attended: false,
-            print_draft: false,
-        };
-        let code = session.drive(&mut interrupts, |driving| gadfly.start(prepared, driving)).await;
-        if code == exit::INTERRUPTED {
-            return Ok(code);
+    let setup = Setup::new(context.root.clone(), context.config.clone());
+    let without_git = git_fails(&setup, &folder).await;
+    let gadfly = setup.open(&context.store()).map_err(|e| error::usage(&e.to_string()))?;
+    let mut troupe = Troupe {
+        context: &context,
+        gadfly: &gadfly,
+        interrupts: Interrupts::catch(),
+        last: None,
+        runs: 0,
+        surprises: Vec::new(),
+    };
+    let total: usize = ACTS.iter().map(|act| act.scenes.len()).sum();
+    let mut number = 0;
+    for act in ACTS {
+        print::err(&format!("\n{}: {}", act.protocol.bold(), act.says));
+        if let Some(why) = without_git.as_ref().filter(|_| act.needs_git) {
+            number += act.scenes.len();
+            skipped(act, why);
+            continue;
         }
-        if code != scene.ends {
-            surprises.push(format!(
+        for scene in act.scenes {
+            number += 1;
+            print::err(&format!("\n── {number} of {total}: {} ──\n{}\n", scene.name, scene.says));
+            if troupe.perform(scene).await? == exit::INTERRUPTED {
+                return Ok(exit::INTERRUPTED);
+            }
+        }
+    }
+    let Troupe { runs, surprises, .. } = troupe;
+    close(&context.store(), runs);
+    let left_out = ACTS.iter().filter(|act| act.needs_git);
+    if let Some(why) = &without_git {
+        left_out.for_each(|act| skipped(act, why));
+    }
+    if surprises.is_empty() { Ok(exit::OK) } else { Err(error::fault(&surprises.join("; "))) }
+}
+
+/// Those who play, and what has been played.
+struct Troupe<'a> {
+    context: &'a Context,
+    gadfly: &'a Gadfly,
+    interrupts: Interrupts,
+    /// The run of the scene before.
+    last: Option<RunId>,
+    runs: usize,
+    surprises: Vec<String>,
+}
+
+impl Troupe<'_> {
+    async fn perform(&mut self, scene: &Scene) -> Result<Code, Code> {
+        let code = match scene.play {
+            Play::Run => self.run(scene).await?,
+            Play::Answer(text) => self.answer(text).await?,
+        };
+        if code != scene.ends && code != exit::INTERRUPTED {
+            self.surprises.push(format!(
                 "`{}` ended with exit code {} instead of {}",
                 scene.name, code.0, scene.ends.0
             ));
         }
+        Ok(code)
     }
-    close(&context.store());
-    if surprises.is_empty() { Ok(exit::OK) } else { Err(error::fault(&surprises.join("; "))) }
+
+    async fn run(&mut self, scene: &Scene) -> Result<Code, Code> {
+        let request = Request {
+            loop_name: Some(scene.name.to_owned()),
+            store: Some(self.context.store()),
+            ..Request::default()
+        };
+        let prepared = self.gadfly.prepare(&request).await;
+        let prepared = prepared.map_err(|found| problems::refuse(&found, &self.context.root.dir))?;
+        let (session, gadfly) = (self.session(&prepared.run), self.gadfly);
+        self.runs += 1;
+        self.last = Some(prepared.run.clone());
+        Ok(session.drive(&mut self.interrupts, |driving| gadfly.start(prepared, driving)).await)
+    }
+
+    /// Answers the question of the run before, and takes that run up again.
+    async fn answer(&mut self, text: &str) -> Result<Code, Code> {
+        let Some(run) = self.last.clone() else { return Err(error::fault("no run asks anything")) };
+        print::err(&again::command(&format!("answer {run} {text}")));
+        print::err(&again::command(&format!("resume {run}")));
+        let answered = self.gadfly.answer(&run, text.to_owned(), "demo");
+        answered.map_err(|e| error::fault(&e.to_string()))?;
+        let (session, gadfly) = (self.session(&run), self.gadfly);
+        let resumed = |driving| gadfly.resume(&run, Raise::default(), driving);
+        Ok(session.drive(&mut self.interrupts, resumed).await)
+    }
+
+    fn session<'s>(&self, run: &RunId) -> Session<'s>
+    where
+        Self: 's,
+    {
+        Session {
+            context: self.context,
+            gadfly: self.gadfly,
+            run: run.clone(),
+            attended: false,
+            print_draft: false,
+        }
+    }
 }
 
 fn folder(args: &Demo) -> PathBuf {
@@ -112,19 +150,25 @@ fn folder(args: &Demo) -> PathBuf {
     args.keep.clone().unwrap_or_else(temporary)
 }
 
-fn set_up(folder: &Path) -> std::io::Result<()> {
-    fs::create_dir_all(folder)?;
-    fs::write(folder.join("gadfly.toml"), CONFIG)?;
-    for scene in SCENES {
-        fs::write(folder.join(format!("{}.toml", scene.name)), scene.script)?;
-    }
-    Ok(())
+/// Why the scenes that need git cannot be played, if they cannot: git is asked for the files of the stage.
+async fn git_fails(setup: &Setup, folder: &Path) -> Option<String> {
+    let files = Wanted::Paths(vec![folder.join("src"), folder.join("tests")]);
+    setup.bring(&files, &[]).await.err().map(|problem| problem.message)
 }
 
-fn close(store: &Path) {
+fn skipped(act: &Act, why: &str) {
+    let number = act.scenes.len();
+    print::err(&format!(
+        "{} the {number} scenes of `{}` need git and were not played: {why}",
+        "skipped:".yellow().bold(),
+        act.protocol
+    ));
+}
+
+fn close(store: &Path, runs: usize) {
     let folder = store.parent().unwrap_or(store).display();
     print::err(&format!(
-        "\nAll five runs are in {}. Look at them, and go on where it says so:",
+        "\nAll {runs} runs are in {}. Look at them, and go on where it says so:",
         store.display()
     ));
     print::err(&format!("  cd {folder}"));

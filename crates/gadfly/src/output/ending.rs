@@ -197,3 +197,38 @@ fn raise(shortage: &Shortage) -> String {
         Cap::Calls => format!("--calls {}", shortage.limit.saturating_mul(2).max(1)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use gadfly_engine::event::Happened;
+
+    use super::*;
+    use crate::report::sample::{begun, digest, step, unverified};
+
+    fn told(state: &RunState) -> String {
+        let lines = block(state, state.outcome.as_ref(), DraftIs::InJournal).join("\n");
+        anstream::adapter::strip_str(&lines).to_string()
+    }
+
+    #[test]
+    fn what_nobody_saw_is_named_and_never_called_approved() {
+        let said = told(&unverified());
+        assert!(said.contains("unverified (partial)") && said.contains("not seen   big.sql"), "{said}");
+        assert!(!said.contains("approved"), "{said}");
+    }
+
+    #[test]
+    fn an_accepted_tree_names_its_files_and_how_to_undo_it() {
+        let approved = || Outcome::Approved { draft: digest(), overruled: false, notes: vec![] };
+        let accepted = |commit| Happened::Accepted { paths: vec!["src/a.rs".into()], commit };
+        let mut state = begun("audit", "Add a cache");
+        step(&mut state, vec![accepted(None)], Some(approved()));
+        let said = told(&state);
+        assert!(said.contains("accepted   src/a.rs") && said.contains("undo       gadfly undo"), "{said}");
+        let mut state = begun("audit", "Add a cache");
+        let commit = gadfly_engine::effect::Committed { id: "abc".into(), branch: "gadfly/1".into() };
+        step(&mut state, vec![accepted(Some(commit))], Some(approved()));
+        let said = told(&state);
+        assert!(said.contains("abc on branch gadfly/1") && !said.contains("undo"), "{said}");
+    }
+}

@@ -2,7 +2,7 @@
 //! marked by what became of them, scores with their sums, criteria, verify runs, questions.
 
 use gadfly_engine::Finding;
-use gadfly_engine::finding::{Severity, Standing};
+use gadfly_engine::finding::{ENGINE, Severity, Standing};
 use gadfly_engine::question::Question;
 use gadfly_engine::review::{CriterionVerdict, Score};
 use gadfly_engine::tree::Verified;
@@ -44,9 +44,10 @@ pub fn finding(finding: &Finding) -> String {
         Standing::New => "new".to_owned(),
         other => format!("{}, since round {}", other.name(), finding.since),
     };
+    let by = if finding.by == ENGINE { ", found without a critic" } else { "" };
     let (number, rule) = (finding.number, safe::line(&finding.rule, 80));
     let text = safe::line(&finding.line(), LONGEST);
-    format!("{mark} {number}. {severity} {rule} ({standing}): {text}")
+    format!("{mark} {number}. {severity} {rule} ({standing}{by}): {text}")
 }
 
 /// Findings, the worst first.
@@ -81,12 +82,6 @@ pub fn score(score: &Score) -> Vec<String> {
     let stated = if score.computed { "" } else { ", as stated by the critic" };
     let mut lines = vec![format!("score {value} (passes at {}){stated}", score.threshold)];
     lines.extend(score.arithmetic.iter().take(MOST_LINES).map(|line| format!("  {}", safe::line(line, 200))));
-    if i64::from(score.value) != score.unfloored {
-        lines.push(format!("  {} before it was floored", score.unfloored));
-    }
-    if let Some(stated) = score.stated.filter(|stated| score.computed && *stated != score.value) {
-        lines.push(format!("  the critic says {stated}; the sum counts"));
-    }
     lines
 }
 
@@ -183,7 +178,8 @@ mod tests {
         let runs =
             vec![OneRun { end: RunEnd::Code(101), output: gadfly_engine::Digest::of(b""), took_ms: 1 }];
         let verified = Verified { runs, changed: vec!["Cargo.lock".into()] };
-        let output: String = (1..=40).map(|n| format!("line {n}\n")).collect();
+        let output: Vec<String> = (1..=40).map(|n| format!("line {n}")).collect();
+        let output = output.join("\n");
         let lines = verify("make test", false, &verified, Some(&output));
         assert_eq!(lines.len(), 1 + TAIL_LINES + 1);
         let said = plain(&lines);
@@ -207,18 +203,18 @@ mod tests {
     }
 
     #[test]
-    fn a_score_shows_its_sum_and_where_the_critic_differs() {
+    fn a_score_shows_its_sum_line_by_line() {
         let value = Score {
             value: 0,
             unfloored: -5,
             threshold: 80,
             stated: Some(40),
             computed: true,
-            arithmetic: vec!["100".into(), "−105 Claims".into()],
+            arithmetic: vec!["100 − 105 (Claims) = -5".into(), "the critic stated 40".into()],
         };
         assert_eq!(
             plain(&score(&value)),
-            "score 0/100 (passes at 80)\n  100\n  −105 Claims\n  -5 before it was floored\n  the critic says 40; the sum counts"
+            "score 0/100 (passes at 80)\n  100 − 105 (Claims) = -5\n  the critic stated 40"
         );
     }
 }

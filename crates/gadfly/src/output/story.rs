@@ -7,7 +7,7 @@ use gadfly_engine::event::Happened;
 use gadfly_engine::finding::Standing;
 use gadfly_engine::input::What;
 use gadfly_engine::review::{Review, Verdict};
-use gadfly_engine::{AgentCard, Class, Digest, Effect, EffectKind, Observation};
+use gadfly_engine::{AgentCard, Class, Digest, Effect, EffectKind, Event, Observation};
 use gadfly_journal::Record;
 use gadfly_journal::state::Moved;
 use owo_colors::OwoColorize as _;
@@ -56,10 +56,15 @@ impl Story {
             What::Answered { by, .. } => lines.push(format!("  answered by {}", safe::line(by, 60))),
             What::Replied { .. } | What::Controlled(_) | What::Resumed { .. } => {}
         }
+        // What became of findings belongs to the reviews; a new round may begin in the same record.
+        let is_review = |event: &&Event| matches!(event.what, Happened::Reviewed { .. });
+        let last_review = record.step.events.iter().rfind(is_review);
         for event in &record.step.events {
             self.happened(&event.what, record, &mut lines);
+            if last_review.is_some_and(|last| std::ptr::eq(last, event)) {
+                self.moved(record, &mut lines);
+            }
         }
-        self.moved(record, &mut lines);
         for effect in &record.step.effects {
             self.asked(effect, &mut lines);
         }
@@ -334,3 +339,6 @@ fn raised(limits: &gadfly_engine::Limits, rounds: Option<u32>) -> String {
     ];
     format!("  raised to {}", caps.into_iter().flatten().collect::<Vec<_>>().join(", "))
 }
+
+#[cfg(test)]
+mod tests;

@@ -88,6 +88,14 @@ impl<'a> Facts<'a> {
         }
     }
 
+    /// Said where the last work was never judged: findings are then of an earlier round.
+    pub fn stale(&self) -> Option<String> {
+        let (judged, last) = (self.round?, self.state.rounds.last()?);
+        let other = !std::ptr::eq(judged, last) && last.node == judged.node;
+        other
+            .then(|| format!("no critic judged round {}; findings are of round {}", last.round, judged.round))
+    }
+
     /// The reviews of the last judgement, one per critic.
     pub fn reviews(&self) -> &'a [Review] {
         self.round.map_or(&[], |round| &round.reviews)

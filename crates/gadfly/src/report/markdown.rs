@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use gadfly_engine::finding::Severity;
+use gadfly_engine::finding::{Severity, Standing};
 use gadfly_engine::review::{Review, Verdict};
 
 use super::facts::{Facts, Noted};
@@ -45,6 +45,9 @@ fn headline(facts: &Facts<'_>, out: &mut String) {
     let _ = writeln!(out, "Task: {} · {} · {rounds}", text(&summary.title, 200), text(&summary.protocol, 40));
     if let Some(because) = facts.because() {
         let _ = writeln!(out, "\n**Not reviewed is not clean:** {}", text(&because, LONGEST_CELL));
+    }
+    if let Some(stale) = facts.stale() {
+        let _ = writeln!(out, "\nNote: {}", text(&stale, 200));
     }
     if let Some(result) = &facts.state.result {
         let _ = writeln!(out, "\nResult: {}", text(result, LONGEST_CELL));
@@ -122,7 +125,8 @@ fn row(facts: &Facts<'_>, noted: &Noted) -> String {
         let _ = write!(what, "<br>Fix: {}", text(&f.fix, LONGEST_CELL));
     }
     let lens = f.lens.as_deref().map(|l| format!(" ({})", text(l, 60))).unwrap_or_default();
-    let since = if f.since > 0 { format!(" since round {}", f.since) } else { String::new() };
+    let old = f.standing != Standing::New && f.since > 0;
+    let since = if old { format!(" since round {}", f.since) } else { String::new() };
     let (number, standing, by) = (f.number, f.standing.name(), text(&f.by, 60));
     format!("| {number} | {place} | {what} | {standing}{since}, by {by}{lens} |\n")
 }
@@ -178,8 +182,8 @@ fn who(facts: &Facts<'_>, out: &mut String) {
         };
         format!("{}{model}: {verdict}", text(critic, 60))
     };
-    let judges: Vec<String> = facts.reviews().iter().take(MOST_CRITICS).map(judge).collect();
-    let judged = if judges.is_empty() { "nobody".to_owned() } else { judges.join(", ") };
+    let named: Vec<String> = facts.reviews().iter().take(MOST_CRITICS).map(judge).collect();
+    let judged = if named.is_empty() { "nobody".to_owned() } else { named.join(", ") };
     let spent = text(&cost(summary.cost, summary.cost_unknown), 40);
     let calls = counted(summary.calls as usize, "call");
     let (tokens, run) = (summary.tokens, &summary.run);

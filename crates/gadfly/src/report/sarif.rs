@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::facts::{Facts, lines};
 use crate::output::safe;
+use crate::output::table::counted;
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 /// The rule of what no critic judged.
@@ -29,12 +30,14 @@ pub fn render(facts: &Facts<'_>) -> String {
     }
     let open = facts.findings.iter().map(|n| (n, baseline(n.finding.standing)));
     let gone = facts.fixed.iter().map(|n| (n, Some(ABSENT)));
+    let mut left_out = 0;
     for (noted, baseline) in open.chain(gone) {
-        if results.len() < MOST_RESULTS {
+        if results.len() >= MOST_RESULTS {
+            left_out += 1;
+        } else {
             results.push(result(facts, &mut rules, &noted.finding, &noted.fingerprint, baseline));
         }
     }
-    let left_out = (facts.findings.len() + facts.fixed.len()).saturating_sub(results.len());
     let summary = &facts.state.summary;
     let run = json!({
         "tool": { "driver": {
@@ -200,12 +203,15 @@ fn invocation(facts: &Facts<'_>, left_out: usize) -> Value {
     for (what, because) in &facts.unseen {
         note("error", format!("not reviewed: {what}: {because}"));
     }
+    if let Some(stale) = facts.stale() {
+        note("warning", stale);
+    }
     if left_out > 0 {
-        note("warning", format!("{left_out} more findings are left out of this file"));
+        note("warning", format!("left out of this file: {}", counted(left_out, "finding")));
     }
     if !facts.unsupported.is_empty() {
-        let count = facts.unsupported.len();
-        note("note", format!("{count} findings cite what is not there; they decide nothing"));
+        let count = counted(facts.unsupported.len(), "finding");
+        note("note", format!("{count} left out of the decision: what is cited is not there"));
     }
     for warning in &facts.state.warnings {
         note("warning", warning.clone());

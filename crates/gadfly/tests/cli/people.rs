@@ -111,7 +111,7 @@ async fn a_waiting_run_takes_an_answer_from_another_process() {
     let (config, problems) = Config::load(&root, None);
     assert!(problems.is_empty(), "{problems:?}");
     let gadfly = Gadfly::open(root.clone(), config, &root.store).unwrap();
-    let flags = Flags { task: Some("Write it".into()), critic: Some("me".into()), ..Flags::default() };
+    let flags = Flags { task: Some("Write it".into()), critics: vec!["me".into()], ..Flags::default() };
     let criteria = vec![Sourced::flag("at most 150 words".to_owned())];
     let request = Request { flags, criteria, ..Request::default() };
     let prepared = gadfly.prepare(&request).await.map_err(|p| format!("{p:?}")).unwrap();

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::support::Project;
 
-const COMMANDS: [&[&str]; 20] = [
+const COMMANDS: [&[&str]; 22] = [
     &[],
     &["demo"],
     &["init"],
@@ -13,6 +13,7 @@ const COMMANDS: [&[&str]; 20] = [
     &["check"],
     &["run"],
     &["batch"],
+    &["review"],
     &["runs"],
     &["runs", "rm"],
     &["show"],
@@ -21,6 +22,7 @@ const COMMANDS: [&[&str]; 20] = [
     &["answer"],
     &["pause"],
     &["cancel"],
+    &["undo"],
     &["gc"],
     &["export"],
     &["import"],

@@ -20,7 +20,13 @@ pub fn started(title: &str, wall_ms: u64) -> Input {
         "out": { "path": "/tmp/paper.md" },
     });
     let root = NodePlan { protocol: "revise".into(), version: 1, limits: Limits::default(), settings };
-    let plan = Plan { title: title.into(), root, agents: BTreeMap::new(), limits: Limits::default(), workspace: None };
+    let plan = Plan {
+        title: title.into(),
+        root,
+        agents: BTreeMap::new(),
+        limits: Limits::default(),
+        workspace: None,
+    };
     let start = Start { format: 1, plan, seed: "00ff".into() };
     let at = Stamp { wall_ms, active_ms: 0 };
     Input { at, what: What::Started(Box::new(start)), texts: vec![Text::new(format!("task: {title}"))] }
@@ -52,7 +58,14 @@ pub fn drafted(round: u32, body: &str) -> Vec<Happened> {
     let run = Spent { tokens: 1500, money: Money(42), calls: round, ..Spent::default() };
     vec![
         Happened::RoundStarted { round, of: 3 },
-        Happened::DraftMade { round, artifact: blob, blob, bytes: body.len() as u64, given: false, diff: None },
+        Happened::DraftMade {
+            round,
+            artifact: blob,
+            blob,
+            bytes: body.len() as u64,
+            given: false,
+            diff: None,
+        },
         Happened::Charged {
             effect: "run#1".parse().unwrap(),
             agent: "writer".into(),

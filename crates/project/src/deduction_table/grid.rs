@@ -30,7 +30,7 @@ pub(super) fn cells(line: &str, start: usize) -> Vec<GridCell> {
     let mut escaped = false;
     let mut code = false;
     // An odd backtick closes nothing: then bars divide as usual.
-    let paired = line.matches('`').count() % 2 == 0;
+    let paired = line.matches('`').count().is_multiple_of(2);
     for (at, c) in line.char_indices() {
         match c {
             '\\' if !escaped => {

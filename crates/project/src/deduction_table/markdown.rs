@@ -52,8 +52,9 @@ pub(super) fn read(builder: &mut Builder<'_>, section: Option<&str>) {
     }
 }
 
+#[derive(Clone)]
 enum Block {
-    Heading { level: usize, text: String, span: Range<usize> },
+    Heading { level: usize, text: String },
     Bullet { text: String, span: Range<usize> },
     Table(Grid),
 }
@@ -106,7 +107,7 @@ fn blocks(text: &str) -> Vec<Block> {
         above = line.contains('|').then_some((line, start + indent));
         let span = start + indent..start + indent + line.len();
         if let Some((level, text)) = heading(line) {
-            blocks.push(Block::Heading { level, text, span });
+            blocks.push(Block::Heading { level, text });
         } else if let Some(text) = bullet(line) {
             blocks.push(Block::Bullet { text: grid::plain(text), span });
         }
@@ -131,7 +132,7 @@ fn bullet(line: &str) -> Option<&str> {
 }
 
 /// What stands under the heading that is, or begins with, this name.
-fn under<'b>(blocks: &'b [Block], name: &str) -> Option<Vec<Block>> {
+fn under(blocks: &[Block], name: &str) -> Option<Vec<Block>> {
     let wanted: Vec<String> = words(name).collect();
     let begins = |text: &str| !wanted.is_empty() && words(text).take(wanted.len()).eq(wanted.iter().cloned());
     let at = blocks.iter().position(|b| matches!(b, Block::Heading { text, .. } if begins(text)))?;
@@ -140,19 +141,7 @@ fn under<'b>(blocks: &'b [Block], name: &str) -> Option<Vec<Block>> {
         blocks.iter().skip(at + 1).position(|b| matches!(b, Block::Heading { level: l, .. } if l <= level));
     let end = end.map_or(blocks.len(), |n| at + 1 + n);
     let inside = blocks.get(at + 1..end).unwrap_or_default();
-    Some(inside.iter().map(Block::copied).collect())
-}
-
-impl Block {
-    fn copied(&self) -> Self {
-        match self {
-            Self::Heading { level, text, span } => {
-                Self::Heading { level: *level, text: text.clone(), span: span.clone() }
-            }
-            Self::Bullet { text, span } => Self::Bullet { text: text.clone(), span: span.clone() },
-            Self::Table(grid) => Self::Table(grid.clone()),
-        }
-    }
+    Some(inside.to_vec())
 }
 
 fn no_section(builder: &mut Builder<'_>, blocks: &[Block], name: &str) {
@@ -168,7 +157,7 @@ fn no_section(builder: &mut Builder<'_>, blocks: &[Block], name: &str) {
     builder.error(format!("this rubric has no section `{}`", brief(name)), &help, 0..0);
 }
 
-fn text_at<'g>(row: &'g [GridCell], at: Option<usize>) -> Option<&'g GridCell> {
+fn text_at(row: &[GridCell], at: Option<usize>) -> Option<&GridCell> {
     at.and_then(|at| row.get(at)).filter(|cell| !cell.text.is_empty())
 }
 
@@ -297,15 +286,14 @@ fn factors(builder: &mut Builder<'_>, grid: &Grid, level: usize, factor: usize) 
 /// `50%`, `0.5`, `×1.5`.
 pub(super) fn percent(text: &str) -> Option<u32> {
     let text = text.trim().trim_start_matches(['×', 'x', '*']).trim();
-    let percent = match text.strip_suffix('%') {
-        Some(number) => number.trim().parse().ok()?,
-        None => {
-            let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
-            let two: String = decimals.chars().chain("00".chars()).take(2).collect();
-            let exact = decimals.len() <= 2 && decimals.bytes().all(|b| b.is_ascii_digit());
-            let whole: u32 = whole.parse().ok().filter(|n| exact && *n <= 10)?;
-            whole * 100 + two.parse::<u32>().ok()?
-        }
+    let percent = if let Some(number) = text.strip_suffix('%') {
+        number.trim().parse().ok()?
+    } else {
+        let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
+        let two: String = decimals.chars().chain("00".chars()).take(2).collect();
+        let exact = decimals.len() <= 2 && decimals.bytes().all(|b| b.is_ascii_digit());
+        let whole: u32 = whole.parse().ok().filter(|n| exact && *n <= 10)?;
+        whole * 100 + two.parse::<u32>().ok()?
     };
     Some(percent).filter(|p| *p <= 1_000)
 }

@@ -105,7 +105,11 @@ fn tail(bytes: &[u8]) -> String {
     // A character that was cut in two is no character.
     let begins = kept.iter().take(4).position(|b| b & 0b1100_0000 != 0b1000_0000).unwrap_or(0);
     let kept = kept.get(begins..).unwrap_or_default();
-    format!("[the output was longer; its last {} bytes follow]\n{}", kept.len(), String::from_utf8_lossy(kept))
+    format!(
+        "[the output was longer; its last {} bytes follow]\n{}",
+        kept.len(),
+        String::from_utf8_lossy(kept)
+    )
 }
 
 #[cfg(test)]

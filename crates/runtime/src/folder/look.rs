@@ -24,24 +24,22 @@ impl Folder {
         tell: &(dyn Fn(String) + Send + Sync),
     ) -> Result<(Looked, Vec<Text>), FolderError> {
         let mut texts = Vec::new();
-        let (inside, tree_name, tree) = match &look.tree {
-            Some(digest) => {
-                let inside = self.enter().await?;
-                let name = self.tree_of(digest)?;
-                (inside, name, None)
+        let (inside, tree_name, tree) = if let Some(digest) = &look.tree {
+            (self.enter().await?, self.tree_of(digest)?, None)
+        } else {
+            let inside = self.enter_or_make(tell).await?;
+            let now = inside.workspace.snapshot().await?;
+            let known = inside.workspace.left_out();
+            let new: Vec<String> = now.left_out.iter().filter(|r| !known.contains(r)).cloned().collect();
+            if !new.is_empty() {
+                tell(format!(
+                    "repositories made inside the folder are left out: {}",
+                    listed(&new).join(", ")
+                ));
             }
-            None => {
-                let inside = self.enter_or_make(tell).await?;
-                let now = inside.workspace.snapshot().await?;
-                let known = inside.workspace.left_out();
-                let new: Vec<String> = now.left_out.iter().filter(|r| !known.contains(r)).cloned().collect();
-                if !new.is_empty() {
-                    tell(format!("repositories made inside the folder are left out: {}", listed(&new).join(", ")));
-                }
-                self.remember(now.digest, &now.tree)?;
-                let tree = seen(&inside, &now, &mut texts).await?;
-                (inside, now.tree, Some(tree))
-            }
+            self.remember(now.digest, &now.tree)?;
+            let tree = seen(&inside, &now, &mut texts).await?;
+            (inside, now.tree, Some(tree))
         };
         let files = files(&inside, &tree_name, &look.paths, &mut texts).await?;
         Ok((Looked { tree, files }, texts))

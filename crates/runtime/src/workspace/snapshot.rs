@@ -50,7 +50,7 @@ impl Store {
         let differences = self.between(from, to).await?;
         let sides = differences.iter().flat_map(|d| d.from.iter().chain(&d.to));
         let oids: Vec<&str> = sides.map(|s| s.oid.as_str()).collect();
-        let facts = self.facts(oids.into_iter()).await?;
+        let facts = self.facts(oids).await?;
         differences
             .into_iter()
             .map(|Difference { path, from, to }| {

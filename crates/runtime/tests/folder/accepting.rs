@@ -53,7 +53,10 @@ async fn a_commit_on_a_branch_is_made_once_even_if_the_reply_was_lost() {
     let accept = Accept { tree: judged.digest, how };
     let first = stage.folder.accept(&accept).await.unwrap();
     let Reply::Accepted { commit: Some(commit), paths } = &first else { panic!("{first:?}") };
-    assert_eq!((commit.branch.clone(), paths.as_slice()), (format!("gadfly/{}", stage.run()), &["a.txt".to_owned()][..]));
+    assert_eq!(
+        (commit.branch.clone(), paths.as_slice()),
+        (format!("gadfly/{}", stage.run()), &["a.txt".to_owned()][..])
+    );
     assert_eq!(git(&project, &["show", &format!("{}:a.txt", commit.branch)]), "two");
     assert_eq!(git(&project, &["status", "--porcelain"]), "", "the checkout and its index stay as they are");
     assert_eq!(git(&project, &["symbolic-ref", "HEAD"]), "refs/heads/main");

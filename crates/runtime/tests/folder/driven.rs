@@ -14,9 +14,7 @@ use gadfly_engine::plan::NodePlan;
 use gadfly_engine::protocol::{Protocol, Protocols, RuleBook};
 use gadfly_engine::question::{About, Choice, Question};
 use gadfly_engine::tree::{Acceptance, Look, Tree, Verify, WorkspacePlan};
-use gadfly_engine::{
-    AgentCard, Digest, EffectId, Halt, Limits, Message, Outcome, Part, Plan, Role, Speaker,
-};
+use gadfly_engine::{AgentCard, Digest, EffectId, Halt, Limits, Message, Outcome, Part, Plan, Role, Speaker};
 use gadfly_journal::RunId;
 use gadfly_project::{Config, Root};
 use gadfly_runtime::embed::own_card;
@@ -85,7 +83,7 @@ impl Protocol for Small {
                 cx.call(WorkerCall { agent: "reader", messages, tree, advice: true, tag: 0 });
             }
             Learned::Verified(_) => cx.finish(Outcome::Halted {
-                why: Halt::Stuck,
+                reason: Halt::Stuck,
                 draft: Some(self.digest()),
                 open: vec!["red".into()],
             }),
@@ -191,7 +189,8 @@ fn a_txt(project: &Path) -> String {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_worker_edits_its_folder_and_an_approved_tree_is_accepted_and_can_be_taken_back() {
-    let script = ScriptedReply::text("done").writing("a.txt", "two\n").writing("new/n.txt", "n").deleting("b.txt");
+    let script =
+        ScriptedReply::text("done").writing("a.txt", "two\n").writing("new/n.txt", "n").deleting("b.txt");
     let scene = Scene::new(scripted(script), command("cat > /dev/null; cat a.txt"));
     let (gadfly, run) = (scene.open(), RunId::random().unwrap());
     assert_eq!(label(&scene.run(&gadfly, &run, false).await.unwrap()), "approved");
@@ -299,7 +298,8 @@ async fn an_answer_that_is_no_way_out_is_refused_before_it_is_posted() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_worker_that_answers_with_text_only_is_refused_before_it_is_called() {
     let says = gadfly_runtime::embed::AgentFn(|_| async { Ok("text".to_owned()) });
-    let worker: (AgentCard, Arc<dyn Agent>) = (AgentCard { kind: "openai".into(), ..own_card() }, Arc::new(says));
+    let worker: (AgentCard, Arc<dyn Agent>) =
+        (AgentCard { kind: "openai".into(), ..own_card() }, Arc::new(says));
     let scene = Scene::new(worker, command("cat > /dev/null; echo fine"));
     let (gadfly, run) = (scene.open(), RunId::random().unwrap());
     let ended = scene.run(&gadfly, &run, false).await.unwrap();

@@ -11,7 +11,8 @@ mod verifying;
 
 use std::fs;
 
-use gadfly_engine::tree::{ChangeKind, FileContent, Look};
+use gadfly_engine::tree::ChangeKind::{Added, Deleted, Modified};
+use gadfly_engine::tree::{FileContent, Look};
 use stage::Stage;
 
 #[tokio::test]
@@ -29,7 +30,6 @@ async fn the_first_look_makes_the_folder_and_a_later_one_says_what_changed() {
     fs::remove_file(dir.join("b.txt")).unwrap();
     let (tree, texts) = stage.look().await;
     let shown: Vec<_> = tree.changes.iter().map(|c| (c.path.as_str(), c.kind, c.binary)).collect();
-    use ChangeKind::{Added, Deleted, Modified};
     let expected = [
         ("a.txt", Modified, false),
         ("b.txt", Deleted, false),
@@ -44,7 +44,11 @@ async fn the_first_look_makes_the_folder_and_a_later_one_says_what_changed() {
         assert!(texts.iter().any(|t| Some(t.digest()) == digest), "{digest:?}");
     }
     assert!(texts.iter().all(|t| Some(t.digest()) != tree.changes[3].after));
-    assert_eq!(fs::read_to_string(stage.project().join("a.txt")).unwrap(), "one\n", "the checkout is untouched");
+    assert_eq!(
+        fs::read_to_string(stage.project().join("a.txt")).unwrap(),
+        "one\n",
+        "the checkout is untouched"
+    );
 }
 
 #[tokio::test]

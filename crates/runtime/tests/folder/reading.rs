@@ -51,11 +51,16 @@ async fn a_reader_that_writes_is_found_out_whatever_way_it_takes() {
     for (how, script, violations) in table {
         let left = left(&stage, base.digest, &script, None).await.unwrap();
         assert_eq!(left.violations, violations, "{how}");
-        assert_eq!(stage.read("a.txt").await.as_deref(), Some("one\n"), "{how}: the worker's folder is as it was");
+        assert_eq!(
+            stage.read("a.txt").await.as_deref(),
+            Some("one\n"),
+            "{how}: the worker's folder is as it was"
+        );
         assert_eq!(stage.look().await.0.digest, base.digest, "{how}");
     }
     // Sabotage: nothing but the comparison finds this; without it a reader that wrote would pass as clean.
-    let clean = left(&stage, base.digest, "cat a.txt; echo x > scratch/notes; mkdir scratch/d", None).await.unwrap();
+    let clean =
+        left(&stage, base.digest, "cat a.txt; echo x > scratch/notes; mkdir scratch/d", None).await.unwrap();
     assert_eq!(clean.violations, Vec::<String>::new(), "its own folder is its own");
 }
 

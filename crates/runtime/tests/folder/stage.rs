@@ -84,7 +84,8 @@ impl Stage {
     }
 
     pub async fn look(&self) -> (Tree, Vec<Text>) {
-        let (looked, texts) = self.folder.look(&Look { tree: None, paths: Vec::new() }, &|_| {}).await.unwrap();
+        let (looked, texts) =
+            self.folder.look(&Look { tree: None, paths: Vec::new() }, &|_| {}).await.unwrap();
         (looked.tree.unwrap(), texts)
     }
 

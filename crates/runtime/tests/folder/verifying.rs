@@ -8,7 +8,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::stage::Stage;
 
-async fn verify(stage: &Stage, tree: Digest, command: &str, runs: u32, timeout_ms: u64) -> (Verified, Vec<Text>) {
+async fn verify(
+    stage: &Stage,
+    tree: Digest,
+    command: &str,
+    runs: u32,
+    timeout_ms: u64,
+) -> (Verified, Vec<Text>) {
     let verify = Verify { command: command.to_owned(), tree, runs, timeout_ms };
     stage.folder.verify(&verify, &CancellationToken::new()).await.unwrap()
 }
@@ -77,7 +83,8 @@ async fn a_command_that_does_not_end_is_stopped_with_everything_it_started() {
 async fn output_is_bounded_and_its_end_is_what_is_kept() {
     let stage = Stage::new();
     let (base, _) = stage.look().await;
-    let (done, texts) = verify(&stage, base.digest, "yes noise | head -c 30000000; echo the end", 1, 60_000).await;
+    let (done, texts) =
+        verify(&stage, base.digest, "yes noise | head -c 30000000; echo the end", 1, 60_000).await;
     assert!(done.is_green(), "{done:?}");
     let said = texts[0].as_str();
     assert!(said.len() < 9000 && said.ends_with("noise\nthe end\n"), "{}", said.len());

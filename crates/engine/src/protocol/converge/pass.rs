@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::escalation::Escalation;
-use super::grammar::{Claim, PassReply, Verdict, verdict_of};
+use super::grammar::{Claim, PassReply, Scenario, Verdict, verdict_of};
 use super::sets::{ADVERSARIAL, Criterion};
 use crate::digest::Digest;
 use crate::finding::{Finding, Standing};
@@ -95,6 +95,8 @@ pub(super) struct Pass {
     pub artifact: Digest,
     pub answers: Vec<Answer>,
     pub realistic: bool,
+    /// The failure scenarios, each with its fix or why it is unrealistic.
+    pub scenario: String,
     /// Supported findings of this pass, numbered, and the unsupported ones.
     pub findings: Vec<Finding>,
     pub unsupported: Vec<Finding>,
@@ -118,6 +120,7 @@ impl Pass {
             artifact,
             answers,
             realistic: replies().any(|r| r.scenario.is_realistic()),
+            scenario: replies().map(|r| shown_scenario(&r.scenario)).collect::<Vec<_>>().join("; "),
             findings: heard.parts.iter().flat_map(|p| p.judgement.findings.clone()).collect(),
             unsupported: heard.parts.iter().flat_map(|p| p.unsupported.clone()).collect(),
             escalations: escalations.filter(|e| !put_off.contains_key(&e.criterion)).collect(),
@@ -159,7 +162,7 @@ impl Pass {
             claim: "Is there a realistic scenario in which this fails?".to_owned(),
             verdict: if self.realistic { "FAIL" } else { "PASS" }.to_owned(),
             clean: !self.realistic,
-            because: String::new(),
+            because: self.scenario.clone(),
         };
         let verdict = |a: &Answer| CriterionVerdict {
             id: a.criterion.clone(),
@@ -182,6 +185,13 @@ impl Pass {
     fn is_put_off(&self, finding: &Finding) -> bool {
         let of = |a: &&Answer| finding.criterion.as_ref() == Some(&a.criterion);
         self.answers.iter().find(of).is_some_and(|a| a.put_off)
+    }
+}
+
+fn shown_scenario(scenario: &Scenario) -> String {
+    match &scenario.fix {
+        Some(fix) => format!("{} → {fix}", scenario.says),
+        None => format!("{}: unrealistic, {}", scenario.says, scenario.rationale),
     }
 }
 

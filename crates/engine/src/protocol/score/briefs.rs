@@ -8,7 +8,6 @@ use crate::digest::Digest;
 use crate::finding::{Finding, Standing};
 use crate::machine::{Cx, WorkerCall};
 use crate::question::{About, Choice, Question};
-use crate::work::Work;
 
 const WORKER_DRAFT: &str = include_str!("../../prompts/score-worker-draft-1.md");
 const WORKER_REVISION: &str = include_str!("../../prompts/score-worker-revision-1.md");

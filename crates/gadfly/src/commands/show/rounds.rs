@@ -207,12 +207,40 @@ mod tests {
 
     #[test]
     fn what_moved_between_rounds_is_seen_at_a_glance() {
-        insta::assert_snapshot!(told(&sample::audit()), @"");
+        insta::assert_snapshot!(told(&sample::audit()), @r#"
+
+        round 1 of 3: no draft, rejected, 2 open items
+          seen: 1 file
+          + 1. fail unmet-criterion (new): src/a b.rs:12-14: no eviction
+          + 2. nit style (new): src/a b.rs:12-14: a long line
+
+        round 2 of 3: no draft, rejected, 2 open items
+          ✓ verify `make test`: exit code 0
+          ✗ SC-1  Unsatisfied  src/a b.rs:12
+          ✓ SC-2  Satisfied    src/a b.rs:12
+          seen: 1 file
+          round 2: 1 fixed, 1 recurring, 1 new, 0 regressed
+          ✓ 2. fixed: src/a b.rs:12-14: a long line
+          = 1. fail unmet-criterion (recurring, since round 1): src/a b.rs:12-14: no eviction → evict the oldest
+          + 3. risk edge-case-gap (new): src/a b.rs:12-14: zero capacity panics
+          left out, from reader: src/a b.rs:12-14: ? (there is no line 900)
+
+        reader: 1 of 5 findings cite what is not there
+        "#);
     }
 
     #[test]
     fn a_score_is_told_with_its_sum() {
-        insta::assert_snapshot!(told(&sample::score(false)), @"");
+        insta::assert_snapshot!(told(&sample::score(false)), @r#"
+
+        round 1 of 3: no draft, rejected, 1 open item
+          score 70/100 (passes at 80)
+            100
+            −30 Claims (1 ×)
+            = 70
+          seen: 1 file
+          + 1. risk Claims (new): draft:3: the effect is overstated
+        "#);
     }
 
     #[test]

@@ -115,10 +115,10 @@ impl Reader {
         } else if trimmed.starts_with('|') {
             self.table_row(trimmed);
         } else if let Some(text) = bullet(trimmed) {
-            let inner = line.len() - line.trim_start().len() >= 2;
-            if !(inner && self.detail(text)) {
+            if !(is_inner(line) && self.detail(text)) {
                 self.point(text);
             }
+        } else if self.section == Section::Breakdown && is_inner(line) && self.detail(trimmed) {
         } else if self.section == Section::Breakdown || amounts::leads(trimmed) {
             self.point(trimmed);
         } else {
@@ -259,6 +259,11 @@ impl Reader {
         }
         self.said
     }
+}
+
+/// Indented below a bullet.
+fn is_inner(line: &str) -> bool {
+    line.len() - line.trim_start().len() >= 2
 }
 
 /// `## Heading`, or a line that is bold as a whole.

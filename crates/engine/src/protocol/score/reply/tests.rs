@@ -407,3 +407,16 @@ proptest::proptest! {
         proptest::prop_assert_eq!(score(&reply), 62);
     }
 }
+
+#[test]
+fn what_stands_under_a_deduction_of_the_breakdown_belongs_to_it() {
+    let reply = "## Score Breakdown\n\n- Em dash overuse: -3\n  Quote: \"and — so — on\"\n  Fix: use commas.\n\
+                 - Filler phrases: -2\n  Fix: cut it.\n- **Final: 95/100**\n";
+    let reply = read(reply).unwrap();
+    assert_eq!(score(&reply), 95);
+    let shown: Vec<_> = reply.findings.iter().map(|f| (f.quote.as_deref(), f.fix.as_str())).collect();
+    assert_eq!(shown, [(Some("and — so — on"), "use commas."), (None, "cut it.")]);
+    // Switched on for any line, a deduction could hide behind such a word.
+    let hidden = read("## Score Breakdown\n\n- Em dash overuse: -3\nText: Filler phrases -2\n").unwrap();
+    assert_eq!(score(&hidden), 95);
+}

@@ -1,0 +1,4 @@
+# A title as a file name.
+slug() {
+    printf '%s\n' "$1"
+}

@@ -1,0 +1,71 @@
+//! What someone who watches a judging run reads.
+
+use gadfly_engine::budget::Reservation;
+use gadfly_engine::finding::{Finding, Severity};
+use gadfly_engine::question::{About, Choice, Question};
+use gadfly_engine::tree::{OneRun, RunEnd, Verified};
+use gadfly_engine::{Event, Input, NodePath, Reply, Stamp, Step, Text};
+
+use super::*;
+use crate::report::sample::review;
+
+fn told(story: &mut Story, events: Vec<Happened>, effects: Vec<Effect>, texts: Vec<Text>) -> String {
+    let effect = "run#1".parse().unwrap();
+    let what = What::Replied { effect, reply: Reply::Cancelled { sent: false } };
+    let input = Input { at: Stamp::default(), what, texts };
+    let events = events.into_iter().map(|what| Event { node: NodePath::root(), what }).collect();
+    let record = Record { seq: 1, input, step: Step { events, effects, ..Step::default() } };
+    anstream::adapter::strip_str(&story.record(&record).join("\n")).to_string()
+}
+
+fn finding(number: u32, standing: Standing) -> Finding {
+    let mut finding = Finding::new("style", Severity::Nit, format!("point {number}"), "reader");
+    (finding.number, finding.standing, finding.since) = (number, standing, 1);
+    finding
+}
+
+#[test]
+fn two_critics_tell_each_finding_once_and_what_moved_once() {
+    let mut story = Story::new(true);
+    let first = review(1, Verdict::Rejected, vec![finding(1, Standing::New), finding(2, Standing::New)]);
+    told(&mut story, vec![Happened::Reviewed { round: 1, review: first }], vec![], vec![]);
+    let mut one = review(2, Verdict::Rejected, vec![finding(2, Standing::Recurring)]);
+    one.fixed = vec![1];
+    let mut two = review(2, Verdict::Approved, vec![]);
+    (two.binding.critic, two.fixed) = ("second".into(), vec![1]);
+    let events = [one, two].into_iter().map(|review| Happened::Reviewed { round: 2, review });
+    insta::assert_snapshot!(told(&mut story, events.collect(), vec![], vec![]), @r"
+      ✗ rejected by reader: 1 open item
+        = 2. nit style (recurring, since round 1): point 2
+      ✓ approved by second
+        ✓ 1. fixed: point 1
+        round 2: 1 fixed, 1 recurring, 0 new, 0 regressed
+    ");
+}
+
+#[test]
+fn a_red_command_shows_its_last_words_and_a_question_its_ways_out() {
+    let output = Text::new("compiling\nerror: no such field");
+    let runs = vec![OneRun { end: RunEnd::Code(101), output: output.digest(), took_ms: 5 }];
+    let verified = Verified { runs, changed: vec![] };
+    let ran = Happened::VerifyRan { round: 1, command: "make test".into(), green: false, verified };
+    let choices = vec![Choice::taking("grant", "N", "allow N more rounds")];
+    let question = Question { about: About::Stuck, text: "No headway.".into(), choices, free: true };
+    let ask = Effect {
+        id: "run#3".parse().unwrap(),
+        class: Class::Person,
+        time_ms: None,
+        reserve: Reservation::default(),
+        repeats: None,
+        kind: EffectKind::Ask(question),
+    };
+    insta::assert_snapshot!(told(&mut Story::new(true), vec![ran], vec![ask], vec![output]), @r"
+      ✗ verify `make test`: exit code 101
+        │ compiling
+        │ error: no such field
+      a question for you (stuck)
+        │ No headway.
+        1. grant N: allow N more rounds
+        or any other answer in your own words
+    ");
+}
