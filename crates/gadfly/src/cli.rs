@@ -4,8 +4,6 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::report::Format;
-
 const EXIT_CODES: &str = "\
 Exit codes:
   0  approved, or done                  4  waiting for a person or quota
@@ -318,6 +316,19 @@ pub struct Review {
     pub yes: bool,
     #[command(flatten)]
     pub judging: Judging,
+}
+
+/// A format a report can have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Format {
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// `JUnit` XML, for continuous integration
+    Junit,
+    /// A comment for a pull request
+    Markdown,
+    /// Everything, in Gadfly's own stable schema
+    Json,
 }
 
 /// A report and where it goes: standard output, or a file.

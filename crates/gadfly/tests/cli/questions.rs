@@ -4,19 +4,11 @@ use crate::support::Project;
 
 /// A `score` loop whose rounds are used up, so that the user is asked.
 fn stuck() -> Project {
-    let low = r#"{\"deductions\":[],\"score\":10}"#;
-    let project = Project::scripted(&["One.", "Two.", "Three.", "Four."], &[low, low, low, low], "");
-    let args = [
-        "run",
-        "Write it",
-        "--protocol",
-        "score",
-        "--criterion",
-        "at most 10 words",
-        "--rounds",
-        "1",
-        "--unattended",
-    ];
+    let low = r#"{\"deductions\":[{\"row\":\"no-sample-size\",\"times\":1,\"quote\":\"Some text\",\"says\":\"no n\",\"fix\":\"state n\"}]}"#;
+    let project = Project::scripted(&["Some text 1.", "Some text 2.", "Some text 3."], &[low, low, low], "");
+    project.write("r.md", "| Problem | Deduction |\n|---|---|\n| No sample size | -30 |\n");
+    let args =
+        ["run", "Write it", "--protocol", "score", "--rubric", "r.md", "--rounds", "1", "--unattended"];
     let said = project.gadfly(&args);
     assert_eq!(said.code, 4, "{}", said.err);
     assert!(said.err.contains("gadfly answer"), "how to answer is said: {}", said.err);

@@ -121,11 +121,11 @@ fn files_that_are_not_there_are_named_together_with_the_rest() {
     exit 2
     --- stdout
     --- stderr
-    error: rubric: `no.md` does not exist
-    error: rubric: `nor.md` does not exist
     error: `--critic` names agent `nobody`, which is not configured
      |
      = help: known here: `judge`, `me`, `writer`
+    error: rubric: `no.md` does not exist
+    error: rubric: `nor.md` does not exist
     "#);
 }
 

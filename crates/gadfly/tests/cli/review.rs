@@ -61,7 +61,8 @@ fn a_review_needs_something_to_judge_by_and_something_to_judge() {
     --- stdout
     --- stderr
     error: the rubric is empty
-      help: use --rubric FILE with one item per line, or `rubric = ["at most 150 words"]`
+     |
+     = help: use --rubric FILE with one item per line, or `rubric = ["at most 150 words"]`
     "#);
     assert_eq!(project.gadfly(&["review"]).code, 2);
     let said = project.gadfly(&["review", "draft.md", "--criterion", "x 1", "--block-on", "fail"]);
@@ -227,7 +228,7 @@ fn the_workflow_files_use_flags_that_exist() {
         let text = std::fs::read_to_string(path).unwrap();
         assert!(!text.contains('\t'), "{file}: YAML has no tabs");
         let lines = text.lines().filter(|l| !l.trim_start().starts_with('#') && !l.contains("cargo install"));
-        let line = lines.skip_while(|l| !l.contains("gadfly review")).take(2).collect::<Vec<_>>().join(" ");
+        let line = lines.skip_while(|l| !l.contains("gadfly review --")).take(2).collect::<Vec<_>>().join(" ");
         let flags: Vec<&str> = line.split_whitespace().filter(|w| w.starts_with("--")).collect();
         assert!(!flags.is_empty(), "{file}");
         for flag in flags.iter().filter(|f| **f != "--no-verify") {

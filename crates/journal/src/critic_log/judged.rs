@@ -35,15 +35,12 @@ fn iteration(round: &RoundState, halted: Option<&Outcome>, out: &mut String) {
         None => "NOT JUDGED",
     };
     let unresolved = match halted {
-        Some(Outcome::Halted { reason, open, .. }) => {
-            let _ = writeln!(out, "- Status: {status} (LOOP HALTED — {})", halt(*reason));
-            Some(open)
-        }
-        _ => {
-            let _ = writeln!(out, "- Status: {status}");
-            None
-        }
+        Some(Outcome::Halted { reason, open, .. }) => Some((*reason, open)),
+        _ => None,
     };
+    let why = unresolved.map(|(reason, _)| format!(" (LOOP HALTED — {})", halt(reason))).unwrap_or_default();
+    let _ = writeln!(out, "- Status: {status}{why}");
+    let unresolved = unresolved.map(|(_, open)| open);
     for ran in &round.verify {
         let end = ran.verified.runs.last().map_or_else(|| "not run".to_owned(), |run| run.end.to_string());
         let _ = writeln!(out, "- Verify: `{}` — {end}", one_line(&ran.command).replace('`', "'"));

@@ -53,6 +53,9 @@ fn one(path: &Path, root: &Path) -> Result<Brought, Problem> {
     let text = file::read_text(path).map_err(|e| Problem::error(e.to_string()))?;
     let path = std::path::absolute(path).map_err(|e| Problem::error(format!("{}: {e}", path.display())))?;
     let what = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
+    if text.contains('\0') {
+        return Err(Problem::error(format!("{what} is no text: no critic can be shown it")));
+    }
     if text.trim().is_empty() {
         return Err(Problem::error(format!("{what} is empty: there is nothing to judge")));
     }
@@ -98,13 +101,14 @@ async fn files(
     let (mut entries, mut texts, mut opaque, mut bytes) = (Vec::new(), Vec::new(), Vec::new(), 0);
     for path in listed.into_iter().filter(asked) {
         match file::read_text(&root.join(&path)) {
-            Ok(text) => {
+            // As git does, a zero byte is taken for the mark of a binary file.
+            Ok(text) if !text.contains('\0') => {
                 bytes += text.len() as u64;
                 let text = Text::new(text);
                 entries.push(Entry { path, mode: 0o644, blob: text.digest() });
                 texts.push(text);
             }
-            Err(_) => opaque.push(path),
+            _ => opaque.push(path),
         }
         if bytes > LARGEST {
             return Err(Problem::error(format!("these files have more than {LARGEST} bytes together"))

@@ -213,7 +213,11 @@ fn a_review_keeps_every_verdict_and_is_bound_to_what_was_judged() {
         let criteria = all[n].criteria.iter().map(|c| format!("{} {} {}", c.id, c.verdict, c.because));
         criteria.collect::<Vec<_>>().join("; ")
     };
-    assert_eq!(shown(0), "UNITS FAIL add the unit; SOURCES PASS 1 of 1 sources was read; ADVERSARIAL PASS ");
+    assert_eq!(
+        shown(0),
+        "UNITS FAIL add the unit; SOURCES PASS 1 of 1 sources was read; \
+         ADVERSARIAL PASS a reader mistakes miles for kilometres: unrealistic, 0 of 9 readers would"
+    );
     assert_eq!((all[0].verdict, all[1].verdict), (Verdict::Rejected, Verdict::Approved));
     assert_eq!(all[1].fixed, [1], "the engine says what was fixed");
     let Some(Outcome::Approved { draft, .. }) = t.engine.outcome() else { panic!("{}", t.log()) };
