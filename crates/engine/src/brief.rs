@@ -220,32 +220,6 @@ impl WorkerView<'_> {
     }
 }
 
-/// The tags between which models print their reasoning.
-pub(crate) const REASONING_TAGS: [&str; 3] = ["think", "thinking", "reasoning"];
-
-/// Cuts reasoning that some models print before their answer: whole blocks, a block whose opening tag
-/// the provider swallowed, and a block that never closes, which leaves nothing.
-pub fn without_leading_reasoning(reply: &str) -> &str {
-    let mut rest = reply.trim_start();
-    while let Some(after) = REASONING_TAGS.iter().find_map(|tag| after_reasoning(rest, tag)) {
-        rest = after.trim_start();
-    }
-    if rest.len() == reply.trim_start().len() { reply } else { rest }
-}
-
-fn after_reasoning<'a>(text: &'a str, tag: &str) -> Option<&'a str> {
-    let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
-    if let Some(inner) = text.strip_prefix(&open) {
-        return Some(inner.split_once(&close).map_or("", |(_, after)| after));
-    }
-    // A lone closing tag counts only on a line of its own: a draft may speak of such tags.
-    let end = text.find(&close)?;
-    let (before, after) = (&text[..end], &text[end + close.len()..]);
-    let own_line = before.rsplit('\n').next().is_none_or(|l| l.trim().is_empty())
-        && after.lines().next().is_none_or(|l| l.trim().is_empty());
-    (own_line && !before.contains(&open)).then_some(after)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -285,19 +259,5 @@ mod tests {
         let safe = mark("seed", &effect, &texts, &[hostile.digest()]);
         assert_ne!(safe, free);
         assert!(!hostile.as_str().contains(&safe));
-    }
-
-    #[test]
-    fn only_reasoning_before_the_answer_is_cut_from_a_draft() {
-        assert_eq!(without_leading_reasoning("<think>a</think>\n<think>b</think>\ndraft"), "draft");
-        assert_eq!(
-            without_leading_reasoning("a draft about <think>x</think>"),
-            "a draft about <think>x</think>"
-        );
-        assert_eq!(without_leading_reasoning("<think>never closed"), "");
-        assert_eq!(without_leading_reasoning("I wonder.\n</think>\n\ndraft"), "draft");
-        assert_eq!(without_leading_reasoning("the tag `</think>` ends it\n"), "the tag `</think>` ends it\n");
-        let example = "An example:\n<think>\nx\n</think>\n";
-        assert_eq!(without_leading_reasoning(example), example, "a draft may show such a block");
     }
 }

@@ -24,6 +24,7 @@ pub mod outcome;
 pub mod plan;
 pub mod protocol;
 pub mod question;
+pub mod reasoning;
 pub mod replay;
 pub mod review;
 pub mod sections;

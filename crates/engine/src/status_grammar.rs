@@ -2,7 +2,7 @@
 //!
 //! Pure text in, typed reply out. What the reply *means* for the loop is decided in `protocol/revise`.
 
-use crate::brief::REASONING_TAGS;
+use crate::reasoning;
 
 /// The longest list that is read; what follows is noted as a deviation.
 const MOST_BULLETS: usize = 100;
@@ -72,7 +72,8 @@ pub enum Malformed {
 
 pub fn parse(reply: &str) -> Result<StatusReply, Malformed> {
     let mut deviations = Vec::new();
-    let reply = cut_reasoning(reply);
+    let reply = reply.replace("\r\n", "\n");
+    let reply = reasoning::without_reasoning(&reply, states_a_verdict);
     let lines = unfence(&reply, &mut deviations);
     let mut lines = lines.into_iter().skip_while(|l| l.trim().is_empty());
     let first = lines.next().ok_or(Malformed::Empty)?;
@@ -169,53 +170,6 @@ fn token(line: &str) -> Option<(Status, &str)> {
         (Status::Rejected, inner.strip_prefix(REJECTED)?)
     };
     Some((status, rest.trim_start_matches(EMPHASIS).trim()))
-}
-
-/// Cuts `<think>…</think>` blocks that begin at the start of a line, and everything before a lone
-/// closing tag if no token stands above it. An opening tag that is never closed hides the rest, unless
-/// a verdict stands above it: then the rest is read, so that nothing said there is overlooked.
-fn cut_reasoning(reply: &str) -> String {
-    let mut text = reply.replace("\r\n", "\n");
-    for tag in REASONING_TAGS {
-        let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
-        text = cut_blocks(&text, &open, &close);
-        if let Some((before, after)) = text.split_once(&close)
-            && !before.contains(&open)
-            && !states_a_verdict(before)
-        {
-            text = after.to_owned();
-        }
-    }
-    text
-}
-
-/// One pass: a hostile reply of many tags must not cost more than its length.
-fn cut_blocks(text: &str, open: &str, close: &str) -> String {
-    let mut kept = String::with_capacity(text.len());
-    let mut line_is_blank = true;
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once(open) {
-        kept.push_str(before);
-        line_is_blank = match before.rsplit_once('\n') {
-            Some((_, line)) => line.trim().is_empty(),
-            None => line_is_blank && before.trim().is_empty(),
-        };
-        if !line_is_blank {
-            kept.push_str(open);
-            rest = after;
-            continue;
-        }
-        match after.split_once(close) {
-            Some((_, behind)) => rest = behind,
-            None if states_a_verdict(&kept) => {
-                kept.push_str(after);
-                return kept;
-            }
-            None => return kept,
-        }
-    }
-    kept.push_str(rest);
-    kept
 }
 
 fn states_a_verdict(text: &str) -> bool {

@@ -4,7 +4,6 @@
 use serde::{Deserialize, Serialize};
 
 use crate::artifact::{Entry, Manifest};
-use crate::brief;
 use crate::budget::Usage;
 use crate::corpus::Corpus;
 use crate::digest::Digest;
@@ -12,6 +11,7 @@ use crate::effect::{CallFailure, FailureKind};
 use crate::event::Happened;
 use crate::judging::Subject;
 use crate::machine::{Answered, Cx};
+use crate::reasoning;
 use crate::status_grammar;
 use crate::text::Texts;
 use crate::tree::{ChangeKind, Tree};
@@ -31,7 +31,7 @@ impl Work {
     /// The draft in a worker's reply: all of it, but for reasoning printed before the answer.
     pub fn drafted(answer: &Answered, cx: &mut Cx<'_>) -> Result<Self, CallFailure> {
         let reply = cx.text(&answer.text);
-        let body = brief::without_leading_reasoning(reply);
+        let body = reasoning::without_leading(reply);
         if body.trim().is_empty() {
             let message = "the worker's reply holds no draft".to_owned();
             return Err(CallFailure { kind: FailureKind::BadReply, message, usage: Usage::default() });

@@ -345,7 +345,7 @@ fn report(text: &str) -> Result<ReportTo, String> {
         None => (text, None),
     };
     let format = Format::from_str(name, false).map_err(|_| {
-        let known = Format::value_variants().iter().filter_map(|f| f.to_possible_value());
+        let known = Format::value_variants().iter().filter_map(ValueEnum::to_possible_value);
         let known: Vec<String> = known.map(|f| f.get_name().to_owned()).collect();
         format!("there is no report `{name}`; known: {}", known.join(", "))
     })?;

@@ -49,8 +49,8 @@ impl Session<'_> {
     {
         let (tell_stop, stop) = watch::channel(Stop::No);
         let (tell, mut updates) = mpsc::channel(UPDATES);
-        let driving = begin(Driving { attended: self.attended, stop, updates: Some(tell) });
-        let mut driving = std::pin::pin!(driving);
+        let mut driving =
+            Box::pin(begin(Driving { attended: self.attended, stop, updates: Some(tell) }));
         let screen = Screen::new(self.context.global.json);
         // A record the screen has no room for yet. Until it has, the run's own queue fills, and only that.
         let mut unshown = None;
@@ -203,7 +203,9 @@ impl Session<'_> {
             Ok(state) => state,
             Err(e) => return error::fault(&e.to_string()),
         };
-        let approved = matches!(outcome, Some(Outcome::Approved { .. })) && state.summary.out.is_none();
+        // A folder is no text to print: it was accepted, or committed.
+        let printable = state.summary.out.is_none() && state.summary.last_diff.is_none();
+        let approved = matches!(outcome, Some(Outcome::Approved { .. })) && printable;
         let draft =
             match state.summary.last_draft.filter(|_| approved).map(|d| self.gadfly.journal().text(&d)) {
                 Some(Ok(text)) => text,

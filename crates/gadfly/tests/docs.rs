@@ -11,7 +11,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use checks::{Block, Page, commands, configurations, gadfly, links, pages, replies, root, said, scripts};
+use checks::{
+    Block, Page, commands, configurations, gadfly, links, pages, replies, root, rubrics, said, scripts,
+};
 use gadfly_project::reference;
 
 fn none_of(check: fn(&Page) -> Vec<String>) {
@@ -23,6 +25,7 @@ fn none_of(check: fn(&Page) -> Vec<String>) {
 fn every_configuration_parses_without_problems() {
     none_of(configurations);
     none_of(scripts);
+    none_of(rubrics);
 }
 
 #[test]
@@ -42,7 +45,7 @@ fn every_relative_link_resolves() {
 
 #[test]
 fn every_code_block_says_what_it_is() {
-    const KNOWN: [&str; 10] = [
+    const KNOWN: [&str; 20] = [
         "sh",
         "text",
         "text valid",
@@ -50,6 +53,16 @@ fn every_code_block_says_what_it_is() {
         "toml",
         "toml continued",
         "toml script",
+        "toml rubric",
+        "markdown rubric",
+        "json score valid",
+        "json score malformed",
+        "text score valid",
+        "text score malformed",
+        "json audit valid",
+        "json audit malformed",
+        "text converge valid",
+        "text converge malformed",
         "rust",
         "json",
         "markdown",
@@ -72,7 +85,7 @@ fn each_check_goes_red() {
     let good = page(
         "[a](guide/first-loop.md)\n```toml\n[agents.me]\nkind = \"person\"\n```\n```sh\ngadfly runs -n 3 | head\n```\n",
     );
-    for check in [configurations, scripts, replies, commands, links] {
+    for check in [configurations, scripts, rubrics, replies, commands, links] {
         assert_eq!(check(&good), Vec::<String>::new());
     }
     assert_eq!(configurations(&page("```toml\n[agents.me]\nkind = \"persona\"\n```\n")).len(), 1);
@@ -80,6 +93,33 @@ fn each_check_goes_red() {
     assert_eq!(scripts(&page("```toml script\n[[reply]]\ntxet = \"a\"\n```\n")).len(), 1);
     assert_eq!(replies(&page("```text valid\n[STATUS: REJECTED]\nNo.\n```\n")).len(), 1);
     assert_eq!(replies(&page("```text malformed\n[STATUS: APPROVED]\nYes.\n```\n")).len(), 1);
+    let table = "```markdown rubric\n| Issue | Deduction |\n|---|---|\n| Filler | -2 |\n```\n";
+    assert_eq!(rubrics(&page(table)), Vec::<String>::new());
+    assert_eq!(rubrics(&page(&table.replace("-2", "lots"))).len(), 1);
+    assert_eq!(rubrics(&page("```toml rubric\n[[rubric]]\nrow = \"A\"\n```\n")).len(), 1);
+    let reply = |info: &str, text: &str| replies(&page(&format!("{table}```{info}\n{text}\n```\n")));
+    for (info, good, bad) in [
+        (
+            "json score",
+            "{\"deductions\": [{\"row\": \"filler\"}]}",
+            "{\"deductions\": [{\"row\": \"taste\"}]}",
+        ),
+        (
+            "json audit",
+            "{\"critic\": \"critic\", \"task_id\": \"T1\", \"round\": 1, \"criteria\": [], \"findings\": [], \"verdict\": \"issues_found\"}",
+            "{\"critic\": \"critic\", \"task_id\": \"T1\", \"round\": 1, \"criteria\": [], \"findings\": [], \"verdict\": \"passed\"}",
+        ),
+        (
+            "text converge",
+            "=== CRITIC 1 ===\n[COVERAGE] q → 3 of 3\nVerdict: PASS\n[DEPENDENCIES] q → 0 cycles\nVerdict: PASS\n\
+             [ADVERSARIAL] Failure scenario: x\n→ Realistic? N → 0 of 3",
+            "=== CRITIC 1 ===\n[COVERAGE] q → all\nVerdict: PASS",
+        ),
+    ] {
+        assert_eq!(reply(&format!("{info} valid"), good), Vec::<String>::new());
+        assert_eq!(reply(&format!("{info} valid"), bad).len(), 1, "{info}");
+        assert_eq!(reply(&format!("{info} malformed"), good).len(), 1, "{info}");
+    }
     assert_eq!(commands(&page("```sh\ngadfly run \"a b\" --criterions x\n```\n")).len(), 1);
     assert_eq!(commands(&page("```sh\ncargo run --release -- demos\n```\n")).len(), 1);
     assert_eq!(links(&page("see [this](guide/no-such-page.md)\n")).len(), 1);

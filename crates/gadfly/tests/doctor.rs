@@ -171,3 +171,27 @@ fn check_is_content_with_warnings_and_with_files_that_are_there() {
     assert_eq!(output.status.code(), Some(0), "{}", err(&output));
     assert!(err(&output).contains("nothing measurable"), "{}", err(&output));
 }
+
+#[test]
+fn check_opens_what_each_protocol_names() {
+    let folder = Folder::with(
+        "[agents.a]\nkind = \"scripted\"\nscript = \"replies.toml\"\n\
+         [defaults]\nworker = \"a\"\ncritic = \"a\"\n\
+         [loops.memo]\nprotocol = \"score\"\ntask = \"Write.\"\nrubric = \"no-table.md\"\ninvariants = \"none.md\"\n\
+         [loops.spec]\nprotocol = \"converge\"\ntask = \"Write.\"\ncriteria = \"no-questions.md\"\n",
+    );
+    folder.write("replies.toml", "[[reply]]\ntext = \"hello\"\n");
+    let output = folder.gadfly(&["check", "--json"], &[]);
+    let problems: Vec<Value> = out(&output).lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    for (named, line) in [("no-table.md", 10), ("none.md", 11), ("no-questions.md", 15)] {
+        let found = problems.iter().find(|p| p["message"].as_str().unwrap().contains(named));
+        let found = found.unwrap_or_else(|| panic!("{named} is not mentioned: {problems:?}"));
+        assert_eq!(found["at"]["line"], line, "{found}");
+    }
+    // A table of deductions is no list of vague items.
+    folder.write("no-table.md", "| Issue | Deduction |\n|---|---|\n| No seed | -10 |\n");
+    folder.write("none.md", "- euros\n");
+    folder.write("no-questions.md", "- CLEAR: Is it clear?\n");
+    let output = folder.gadfly(&["check"], &[]);
+    assert!(err(&output).contains("no problems"), "{}", err(&output));
+}

@@ -1,7 +1,11 @@
 //! Forgetting: one run, or all that ended long enough ago, and the texts nobody needs any more.
 //! It runs on the writer thread, so that no append can rely on a text while it goes.
+//!
+//! A run's folder holds more than this crate wrote: what its commands left there may be of any depth, and not
+//! writable. The caller brings what takes such a folder away; here it is only checked that it is gone.
 
 use std::collections::HashSet;
+use std::path::Path;
 use std::sync::mpsc::sync_channel;
 
 use rusqlite::{Connection, OptionalExtension, params};
@@ -52,8 +56,8 @@ pub enum RemoveError {
 failure!(RemoveError);
 
 impl Journal {
-    /// Removes a run, its records, its mail and its rendered files. Texts go with the next `gc`.
-    pub fn remove(&self, run: &RunId) -> Result<(), RemoveError> {
+    /// Removes a run, its records, its mail and, with `clear`, its folder. Texts go with the next `gc`.
+    pub fn remove(&self, run: &RunId, clear: impl Fn(&Path)) -> Result<(), RemoveError> {
         let (id, locks) = (run.clone(), self.inner.lock.dir().to_owned());
         self.write(move |conn| {
             let sql = "SELECT number, owner FROM runs WHERE id = ?1";
@@ -68,12 +72,13 @@ impl Journal {
             delete(conn, number)?;
             Ok(())
         })?;
-        self.forget_files(run)?;
+        self.forget_files(run, &clear)?;
         Ok(())
     }
 
-    /// Forgets ended runs and every text without a run, then gives the space back.
-    pub fn gc(&self, what: &Gc) -> Result<GcReport, StoreError> {
+    /// Forgets ended runs and every text without a run, then gives the space back. `clear` takes a run's
+    /// folder away.
+    pub fn gc(&self, what: &Gc, clear: impl Fn(&Path)) -> Result<GcReport, StoreError> {
         let (gc, locks) = (what.clone(), self.inner.lock.dir().to_owned());
         let dry_run = gc.dry_run;
         let report: GcReport = self
@@ -87,20 +92,22 @@ impl Journal {
                 Collected::Store(cause) => Err(cause),
             })?;
         if !dry_run {
-            for run in &report.runs {
-                self.forget_files(run)?;
-            }
+            // One folder that stays keeps neither the others nor the space.
+            let left: Vec<_> = report.runs.iter().map(|run| self.forget_files(run, &clear)).collect();
             self.shrink()?;
+            left.into_iter().collect::<Result<(), _>>()?;
         }
         Ok(report)
     }
 
-    fn forget_files(&self, run: &RunId) -> Result<(), StoreError> {
+    fn forget_files(&self, run: &RunId, clear: &impl Fn(&Path)) -> Result<(), StoreError> {
         // Mail of a run that is gone is never delivered: what is left of it does no harm.
         let _ = self.discard_mail(run);
-        match std::fs::remove_dir_all(self.run_dir(run)) {
-            Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(e.into()),
-            _ => Ok(()),
+        let folder = self.run_dir(run);
+        clear(&folder);
+        match folder.symlink_metadata() {
+            Ok(_) => Err(StoreError::Left(folder.display().to_string())),
+            Err(_) => Ok(()),
         }
     }
 

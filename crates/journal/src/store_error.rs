@@ -15,6 +15,8 @@ pub enum StoreError {
     Damaged(String),
     #[error("the journal could not be read or written: check its disk and folder ({0})")]
     Io(String),
+    #[error("the run is forgotten, but its folder could not be removed: remove it yourself ({0})")]
+    Left(String),
     #[error("the journal was closed while work was still under way: open it again and resume")]
     Closed,
     #[error("the journal refused a statement, which is a defect in Gadfly: please report it ({0})")]

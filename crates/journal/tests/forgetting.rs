@@ -3,6 +3,8 @@
 
 mod sample;
 
+use std::path::Path;
+
 use gadfly_engine::{Digest, Outcome, Step, Waiting};
 use gadfly_journal::{Gc, Journal, ListFilter, Mail, MailKind, RemoveError};
 use sample::{begin, finished, replied, step};
@@ -11,22 +13,26 @@ fn noise(seed: u32, bytes: u32) -> String {
     (0..bytes / 64).map(|i| Digest::of(&[seed.to_le_bytes(), i.to_le_bytes()].concat()).to_string()).collect()
 }
 
+fn wipe(folder: &Path) {
+    let _ = std::fs::remove_dir_all(folder);
+}
+
 #[test]
 fn a_dry_run_counts_exactly_what_the_real_one_takes() {
     let dir = tempfile::tempdir().unwrap();
     let journal = Journal::open(dir.path()).unwrap();
     let old: Vec<_> = (0..3).map(|n| finished(&journal, &format!("old {n}"), 10)).collect();
     let new = finished(&journal, "new", 1000);
-    let dry = journal.gc(&Gc { before_ms: 100, ..Gc::default() }).unwrap();
+    let dry = journal.gc(&Gc { before_ms: 100, ..Gc::default() }, wipe).unwrap();
     assert_eq!(journal.list(&ListFilter::default()).unwrap().len(), 4, "nothing went yet");
-    let real = journal.gc(&Gc { before_ms: 100, dry_run: false, ..Gc::default() }).unwrap();
+    let real = journal.gc(&Gc { before_ms: 100, dry_run: false, ..Gc::default() }, wipe).unwrap();
     assert_eq!(dry, real);
     assert_eq!(real.runs, old);
     assert!(real.blobs > 0 && real.bytes > 0);
     let left = journal.list(&ListFilter::default()).unwrap();
     assert_eq!(left.iter().map(|s| &s.run).collect::<Vec<_>>(), [&new]);
     assert!(journal.replay(&new).all(|r| r.is_ok()));
-    let none = journal.gc(&Gc { before_ms: 100, dry_run: false, ..Gc::default() }).unwrap();
+    let none = journal.gc(&Gc { before_ms: 100, dry_run: false, ..Gc::default() }, wipe).unwrap();
     assert_eq!(none, gadfly_journal::GcReport::default());
 }
 
@@ -36,8 +42,8 @@ fn a_text_that_another_run_needs_stays() {
     let journal = Journal::open(dir.path()).unwrap();
     // The critic's reply is the same in both runs, so it is stored once.
     let (one, two) = (finished(&journal, "one", 1), finished(&journal, "two", 2));
-    journal.remove(&one).unwrap();
-    journal.gc(&Gc { dry_run: false, ..Gc::default() }).unwrap();
+    journal.remove(&one, wipe).unwrap();
+    journal.gc(&Gc { dry_run: false, ..Gc::default() }, wipe).unwrap();
     assert!(journal.replay(&two).all(|r| r.is_ok()));
     assert_eq!(journal.text(&Digest::of("the draft of one\n".repeat(300).as_bytes())).unwrap(), None);
 }
@@ -49,7 +55,7 @@ fn a_writer_at_work_keeps_the_texts_it_relies_on() {
     let over = finished(&journal, "over", 1);
     let mut writer = begin(&journal, "at work", 1);
     writer.append_and_wait(&replied(2, "[STATUS: APPROVED] Good.", 2), &Step::default(), None).unwrap();
-    let report = journal.gc(&Gc { before_ms: 100, dry_run: false, ..Gc::default() }).unwrap();
+    let report = journal.gc(&Gc { before_ms: 100, dry_run: false, ..Gc::default() }, wipe).unwrap();
     assert_eq!(report.runs, [over]);
     // The writer sent this text before and does not send its body again.
     writer.append_and_wait(&replied(4, "[STATUS: APPROVED] Good.", 3), &Step::default(), None).unwrap();
@@ -66,12 +72,12 @@ fn parked_and_driven_runs_stay() {
     let run = parked.run().clone();
     let interrupted = begin(&journal, "interrupted", 1).run().clone();
     let all = Gc { before_ms: 100, keep_parked: false, dry_run: false };
-    assert!(journal.gc(&all).unwrap().runs.is_empty(), "its owner lives");
-    assert!(matches!(journal.remove(&run), Err(RemoveError::Owned { .. })));
+    assert!(journal.gc(&all, wipe).unwrap().runs.is_empty(), "its owner lives");
+    assert!(matches!(journal.remove(&run, wipe), Err(RemoveError::Owned { .. })));
     drop(parked);
-    assert!(journal.gc(&Gc { keep_parked: true, ..all.clone() }).unwrap().runs.is_empty());
-    assert_eq!(journal.gc(&all).unwrap().runs, std::slice::from_ref(&run));
-    assert!(matches!(journal.remove(&run), Err(RemoveError::NotFound(_))));
+    assert!(journal.gc(&Gc { keep_parked: true, ..all.clone() }, wipe).unwrap().runs.is_empty());
+    assert_eq!(journal.gc(&all, wipe).unwrap().runs, std::slice::from_ref(&run));
+    assert!(matches!(journal.remove(&run, wipe), Err(RemoveError::NotFound(_))));
     assert!(journal.summary(&interrupted).is_ok());
 }
 
@@ -88,11 +94,34 @@ fn removing_takes_records_mail_and_files_and_the_store_shrinks() {
     std::fs::create_dir_all(journal.run_dir(&run)).unwrap();
     std::fs::write(journal.run_dir(&run).join("critic-log.md"), "x").unwrap();
     drop(writer);
-    journal.remove(&run).unwrap();
+    journal.remove(&run, wipe).unwrap();
     assert!(!journal.run_dir(&run).exists());
     assert!(journal.mail(&run).unwrap().is_empty());
     let size = || std::fs::metadata(dir.path().join("journal.db")).unwrap().len();
-    let report = journal.gc(&Gc { dry_run: false, ..Gc::default() }).unwrap();
+    let report = journal.gc(&Gc { dry_run: false, ..Gc::default() }, wipe).unwrap();
     assert_eq!(report.blobs, 20);
     assert!(size() < 100_000, "{} bytes are left", size());
+}
+
+#[test]
+fn a_folder_that_stays_is_named_and_keeps_neither_the_rows_nor_the_other_folders() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = Journal::open(dir.path()).unwrap();
+    let runs: Vec<_> = (0..3).map(|n| finished(&journal, &format!("old {n}"), 10)).collect();
+    for run in &runs {
+        std::fs::create_dir_all(journal.run_dir(run)).unwrap();
+    }
+    let stuck = journal.run_dir(&runs[0]);
+    let all = Gc { before_ms: 100, dry_run: false, ..Gc::default() };
+    let told = journal
+        .gc(&all, |folder| {
+            if folder != stuck {
+                wipe(folder)
+            }
+        })
+        .unwrap_err()
+        .to_string();
+    assert!(told.contains(&stuck.display().to_string()), "{told}");
+    assert!(journal.list(&ListFilter::default()).unwrap().is_empty());
+    assert!(runs[1..].iter().all(|run| !journal.run_dir(run).exists()));
 }

@@ -15,4 +15,4 @@ mod wire;
 pub use launcher::{NoSupervisor, ProcessLauncher, children_ended};
 pub use limits::{ChildLimits, keep_memory_private, raise_open_files};
 pub use supervisor::supervise;
-pub use trees::remove_tree;
+pub use trees::{remove_tree, remove_whole_tree};

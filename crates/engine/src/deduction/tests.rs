@@ -1,3 +1,5 @@
+//! Tables of deductions and their sums, form by form.
+
 #![allow(clippy::unwrap_used)]
 
 use super::*;

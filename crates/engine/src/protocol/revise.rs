@@ -14,6 +14,7 @@ use crate::machine::{Answered, CriticCall, Cx};
 use crate::outcome::{Halt, Outcome};
 use crate::plan::{NodePlan, Target};
 use crate::protocol::{Protocol, RuleBook};
+use crate::reasoning;
 use crate::review::{Binding, Coverage, Item, Review, Seen, Verdict};
 use crate::sections;
 use crate::stall::{Headway, Rejected};
@@ -204,7 +205,7 @@ impl Revise {
 
     fn drafted(&mut self, answer: Answered, cx: &mut Cx<'_>) {
         let reply = cx.text(&answer.text);
-        let body = brief::without_leading_reasoning(reply);
+        let body = reasoning::without_leading(reply);
         if body.trim().is_empty() {
             let message = "the worker's reply holds no draft".to_owned();
             let failure =

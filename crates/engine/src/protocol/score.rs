@@ -11,9 +11,9 @@ mod judgement;
 pub mod reply;
 pub mod settings;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::brief;
 use crate::budget::Usage;
 use crate::corpus::Corpus;
 use crate::deduction::shown_severity;
@@ -28,6 +28,7 @@ use crate::outcome::{Halt, Outcome};
 use crate::plan::{NodePlan, Target};
 use crate::protocol::{Protocol, RuleBook};
 use crate::question::{Picked, Question};
+use crate::reasoning;
 use crate::review::{Unseen, Verdict, open_items};
 use crate::turn::Role;
 use crate::work::Work;
@@ -231,8 +232,8 @@ impl Score {
         let corpus = self.panel.corpus().clone();
         let mut findings: Vec<Finding> = seats.iter().flat_map(|(_, t)| t.findings.clone()).collect();
         let (round, artifact) = (self.round, work.artifact());
-        let mut moved = self.lineage.take(round, artifact, &mut findings, &corpus, self.before.as_ref());
-        self.before = Some(corpus);
+        let mut lineage = self.lineage.clone();
+        let mut moved = lineage.take(round, artifact, &mut findings, &corpus, self.before.as_ref());
         findings.append(&mut moved.merged);
         for (heard, tallied) in &mut seats {
             tallied.findings = findings.iter().filter(|f| f.lens == heard.seat.lens).cloned().collect();
@@ -243,6 +244,11 @@ impl Score {
         for (heard, tallied) in &seats {
             self.record(heard, tallied, &moved, artifact, cx);
         }
+        if let Some(unverified) = unverified(&seats) {
+            // The same work is judged again: this judgement is no round of its own.
+            return cx.park(unverified);
+        }
+        (self.lineage, self.before) = (lineage, Some(corpus));
         let scores = seats.iter().map(|(_, t)| t.sheet.score).collect();
         self.history.note(round, scores, &findings);
         self.decide(&seats, &moved, &work, cx);
@@ -263,7 +269,7 @@ impl Score {
             review.open = open_items(&tallied.findings);
         }
         review.findings = tallied.findings.iter().chain(&tallied.unsupported).cloned().collect();
-        review.fixed.clone_from(&moved.fixed);
+        review.fixed = self.history.raised_through(heard.seat.lens.as_deref(), &moved.fixed);
         review.notes.clone_from(&tallied.notes);
         review.deviations.clone_from(&tallied.deviations);
         review.score = Some(tallied.score());
@@ -273,7 +279,9 @@ impl Score {
     fn decide(&mut self, seats: &[(Heard<Scored>, Tallied)], moved: &Moved, work: &Work, cx: &mut Cx<'_>) {
         let failing: Vec<&(Heard<Scored>, Tallied)> = seats.iter().filter(|(_, t)| !t.passes()).collect();
         let scores = shown_scores(seats);
-        let open: Vec<Finding> = failing.iter().flat_map(|(_, t)| t.findings.clone()).collect();
+        let mut known = BTreeSet::new();
+        let open = failing.iter().flat_map(|(_, t)| &t.findings).filter(|f| known.insert(f.number));
+        let open: Vec<Finding> = open.cloned().collect();
         self.open = open.iter().map(Finding::line).collect();
         let both_fail = seats.len() > 1 && failing.len() == seats.len();
         let stall = moved.stalls.first().filter(|_| self.settings.stop_early);
@@ -299,19 +307,7 @@ impl Score {
         }
     }
 
-    /// Rules 4 and 6: nothing passes that was not seen, and nothing by a citation that does not hold.
     fn approve(&self, seats: &[(Heard<Scored>, Tallied)], work: &Work, cx: &mut Cx<'_>) {
-        let unseen: Vec<Unseen> = seats.iter().flat_map(|(heard, _)| heard.unseen.clone()).collect();
-        if !unseen.is_empty() {
-            return cx.park(judging::unverified(&unseen));
-        }
-        if let Some((heard, _)) = seats.iter().find(|(_, t)| t.passes_by_bad_citations) {
-            let reason = format!(
-                "what {} cites does not hold in part, and without those deductions the score would pass",
-                heard.critic()
-            );
-            return cx.park(Outcome::Unverified { reason, draft: None, unseen: Vec::new() });
-        }
         let findings = seats.iter().flat_map(|(_, t)| t.findings.iter().map(Finding::line));
         let notes = findings.chain(seats.iter().flat_map(|(_, t)| t.notes.clone())).collect();
         cx.emit(Happened::Summarised { line: self.summary("✓", &shown_scores(seats)) });
@@ -364,7 +360,7 @@ impl Score {
     }
 
     fn advised(&mut self, answer: Answered, cx: &mut Cx<'_>) {
-        let decision = brief::without_leading_reasoning(cx.text(&answer.text)).trim().to_owned();
+        let decision = reasoning::without_leading(cx.text(&answer.text)).trim().to_owned();
         if decision.is_empty() {
             let message = "the reply holds no decision".to_owned();
             let failure = CallFailure { kind: FailureKind::BadReply, message, usage: Usage::default() };
@@ -403,6 +399,23 @@ impl Score {
         self.begin_round(cx);
         self.call_worker(call, cx);
     }
+}
+
+/// Rules 4 and 6: nothing passes that was not seen, and nothing by a citation that does not hold.
+fn unverified(seats: &[(Heard<Scored>, Tallied)]) -> Option<Outcome> {
+    if seats.iter().any(|(_, tallied)| !tallied.passes()) {
+        return None;
+    }
+    let unseen: Vec<Unseen> = seats.iter().flat_map(|(heard, _)| heard.unseen.clone()).collect();
+    if !unseen.is_empty() {
+        return Some(judging::unverified(&unseen));
+    }
+    let (heard, _) = seats.iter().find(|(_, tallied)| tallied.passes_by_bad_citations)?;
+    let reason = format!(
+        "what {} cites does not hold in part, and without those deductions the score would pass",
+        heard.critic()
+    );
+    Some(Outcome::Unverified { reason, draft: None, unseen: Vec::new() })
 }
 
 /// The primary's score, and the second critic's beside it.

@@ -2,6 +2,7 @@
 
 use gadfly_journal::Gc;
 use gadfly_runtime::clock::wall_ms;
+use gadfly_runtime::os::remove_whole_tree;
 
 use crate::context::Context;
 use crate::exit::{self, Code};
@@ -18,7 +19,7 @@ fn go(args: &crate::cli::Gc, context: &Context) -> Result<Code, Code> {
     let journal = context.journal()?;
     let before_ms = wall_ms().saturating_sub(u64::from(args.older_than).saturating_mul(DAY_MS));
     let what = Gc { before_ms, keep_parked: true, dry_run: !args.apply };
-    let report = journal.gc(&what).map_err(|e| error::fault(&e.to_string()))?;
+    let report = journal.gc(&what, remove_whole_tree).map_err(|e| error::fault(&e.to_string()))?;
     if context.global.json {
         let line = serde_json::json!({
             "runs": report.runs, "blobs": report.blobs, "bytes": report.bytes, "applied": args.apply,

@@ -2,6 +2,7 @@
 
 use gadfly_journal::{Journal, ListFilter, OpenError, RemoveError, Summary};
 use gadfly_runtime::clock::wall_ms;
+use gadfly_runtime::os::remove_whole_tree;
 
 use crate::cli::{Runs, RunsCommand};
 use crate::context::{Context, find};
@@ -91,7 +92,7 @@ fn remove(typed: &[String], context: &Context) -> Result<(), Code> {
     // All or none: a mistyped id must not leave half of the work done.
     let runs = typed.iter().map(|t| find(&journal, t)).collect::<Result<Vec<_>, Code>>()?;
     for run in &runs {
-        journal.remove(run).map_err(|e| match e {
+        journal.remove(run, remove_whole_tree).map_err(|e| match e {
             RemoveError::NotFound(_) | RemoveError::Owned { .. } => error::usage(&e.to_string()),
             RemoveError::Store(_) => error::fault(&e.to_string()),
         })?;

@@ -112,7 +112,8 @@ fn what_a_critic_cannot_be_shown_is_never_approved() {
     let said = project.gadfly(&["review", "--uncommitted", "--criterion", "it is polite"]);
     assert_eq!(said.code, 5, "{}", said.err);
     assert!(said.err.contains("image.bin"), "{}", said.err);
-    let said = project.gadfly(&["review", "--uncommitted", "--criterion", "it is polite", "--exclude", "*.bin"]);
+    let said =
+        project.gadfly(&["review", "--uncommitted", "--criterion", "it is polite", "--exclude", "*.bin"]);
     assert_eq!(said.code, 0, "left out on purpose: {}", said.err);
     // Of files as they are, the same is said before anybody is asked.
     let said = project.gadfly(&["review", ".", "--criterion", "it is polite"]);
@@ -195,11 +196,32 @@ fn a_single_text_is_fixed_in_place() {
 }
 
 #[test]
+fn changes_are_fixed_in_a_folder_and_brought_to_the_checkout() {
+    let found = FOUND.replace("SEVERITY", "fail").replace("TASK", "review-the-uncommitted-changes");
+    let project = repository(PASSED, "x");
+    let fixed = PASSED.replace("TASK", "fix-what-a-review-found-and-nothing-else");
+    project
+        .write("judge.toml", &format!("[[reply]]\ntext = '''{found}'''\n[[reply]]\ntext = '''{fixed}'''\n"));
+    let edit = "[[reply]]\ntext = \"done\"\nfiles = { \"hello.txt\" = \"good morning\\n\" }\n";
+    project.write("writer.toml", edit);
+    let args = ["review", "--uncommitted", "--criterion", "it is polite", "--fix"];
+    let said = project.gadfly(&args);
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert_eq!(project.read("hello.txt"), "good morning\n");
+    // And taken back to what the user had, which was never committed.
+    let said = project.gadfly(&["undo", &project.run_id()]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert_eq!(project.read("hello.txt"), "hello\n");
+}
+
+#[test]
 fn the_hook_stops_a_commit_with_findings_and_lets_a_clean_one_pass() {
     let hook = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/ci/pre-commit");
     let bin = std::path::Path::new(env!("CARGO_BIN_EXE_gadfly")).parent().unwrap();
     let usual = |id: &str| {
-        format!(r#"{{"id":"{id}","claim":"c","verdict":"Satisfied","evidence":"hello.txt:1","missing_info":""}}"#)
+        format!(
+            r#"{{"id":"{id}","claim":"c","verdict":"Satisfied","evidence":"hello.txt:1","missing_info":""}}"#
+        )
     };
     let all = ["SC-1", "SC-2", "SC-3"].map(usual).join(",");
     let one = r#"{"id":"SC-1","claim":"it is polite","verdict":"Satisfied","evidence":"hello.txt:1","missing_info":""}"#;
@@ -228,7 +250,8 @@ fn the_workflow_files_use_flags_that_exist() {
         let text = std::fs::read_to_string(path).unwrap();
         assert!(!text.contains('\t'), "{file}: YAML has no tabs");
         let lines = text.lines().filter(|l| !l.trim_start().starts_with('#') && !l.contains("cargo install"));
-        let line = lines.skip_while(|l| !l.contains("gadfly review --")).take(2).collect::<Vec<_>>().join(" ");
+        let line =
+            lines.skip_while(|l| !l.contains("gadfly review --")).take(2).collect::<Vec<_>>().join(" ");
         let flags: Vec<&str> = line.split_whitespace().filter(|w| w.starts_with("--")).collect();
         assert!(!flags.is_empty(), "{file}");
         for flag in flags.iter().filter(|f| **f != "--no-verify") {

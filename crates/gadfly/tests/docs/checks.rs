@@ -6,8 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::Parser as _;
+use gadfly_engine::deduction::{Level, Table};
+use gadfly_engine::protocol::audit::report::{self, Criterion};
+use gadfly_engine::protocol::converge::{grammar, sets};
+use gadfly_engine::protocol::score::reply;
 use gadfly_engine::status_grammar;
-use gadfly_project::{Config, Root};
+use gadfly_project::{Config, Problem, Root, deduction_table};
 
 // The real parser, not a copy: a flag that is renamed there is unknown here.
 #[allow(dead_code)]
@@ -136,17 +140,70 @@ pub fn scripts(page: &Page) -> Vec<String> {
     problems
 }
 
-/// Every reply of a critic that is not what its page says it is: `text valid` or `text malformed`.
+/// The table of deductions that a block holds (`markdown rubric`, `toml rubric`); none if it is another block.
+fn rubric(block: &Block) -> Option<Result<Table, String>> {
+    let read = match block.info.as_str() {
+        "markdown rubric" => deduction_table::from_markdown(&block.text, Path::new("rubric.md"), None),
+        "toml rubric" => deduction_table::from_toml(&block.text, Path::new("rubric.toml")),
+        _ => return None,
+    };
+    let all = |found: &[Problem]| found.iter().map(|p| p.message.clone()).collect::<Vec<_>>().join("; ");
+    Some(match read {
+        Err(found) => Err(all(&found)),
+        Ok(reading) if !reading.warnings.is_empty() => Err(all(&reading.warnings)),
+        Ok(reading) => reading.table.ok_or_else(|| "it has no deductions".to_owned()),
+    })
+}
+
+/// Everything that is wrong with a page's rubrics.
+pub fn rubrics(page: &Page) -> Vec<String> {
+    let wrong = |b: &Block| rubric(b)?.err().map(|why| page.at(b.line, &why));
+    page.blocks().iter().filter_map(wrong).collect()
+}
+
+/// Every reply of a critic that is not what its page says it is: `text valid`, `json score malformed` …
 pub fn replies(page: &Page) -> Vec<String> {
+    let blocks = page.blocks();
+    let table = blocks.iter().find_map(|b| rubric(b)?.ok());
     let mut problems = Vec::new();
-    for block in page.blocks() {
-        match (block.info.as_str(), status_grammar::parse(&block.text)) {
-            ("text valid", Err(why)) => problems.push(page.at(block.line, &format!("not a verdict: {why}"))),
-            ("text malformed", Ok(_)) => problems.push(page.at(block.line, "this is a verdict")),
+    for block in &blocks {
+        let words: Vec<&str> = block.info.split(' ').collect();
+        let (protocol, claim) = match words[..] {
+            ["text", claim @ ("valid" | "malformed")] => ("revise", claim),
+            ["text" | "json", protocol, claim @ ("valid" | "malformed")] => (protocol, claim),
+            _ => continue,
+        };
+        match (claim, read(protocol, &block.text, table.as_ref())) {
+            ("valid", Err(why)) => problems.push(page.at(block.line, &format!("not a verdict: {why}"))),
+            ("malformed", Ok(())) => problems.push(page.at(block.line, "this is a verdict")),
             _ => {}
         }
     }
     problems
+}
+
+/// Whether a protocol can read a reply: `score` by this table, `audit` as a report on round 1 of task T1 with
+/// two criteria, `converge` as pass 1 on the set `tasks`.
+fn read(protocol: &str, text: &str, table: Option<&Table>) -> Result<(), String> {
+    match protocol {
+        "revise" => status_grammar::parse(text).map(drop).map_err(|e| e.to_string()),
+        "score" => {
+            let expected = reply::Expected { table, level: Level::High, by: "critic", lens: None };
+            reply::parse(text, &expected).map(drop).map_err(|e| e.to_string())
+        }
+        "audit" => {
+            let criteria = ["SC-1", "SC-2"].map(|id| Criterion { id: id.into(), claim: "It holds.".into() });
+            let (task_id, report_path) = ("T1", "scratch/critic-T1-r1.json");
+            let expected =
+                report::Expected { task_id, round: 1, criteria: &criteria, by: "critic", report_path };
+            report::parse(text, None, &expected).map(drop).map_err(|e| e.to_string())
+        }
+        "converge" => {
+            let criteria = &sets::set("tasks").unwrap().criteria;
+            grammar::parse(text, criteria, 1).map(drop).map_err(|breaches| grammar::problem(&breaches))
+        }
+        other => Err(format!("there is no protocol `{other}`")),
+    }
 }
 
 /// The words of one command line, as a shell would split them; it ends at `|`, `>`, `&&`, `;` or `#`.

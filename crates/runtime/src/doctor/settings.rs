@@ -3,8 +3,10 @@
 
 use std::path::Path;
 
-use gadfly_project::config::Task;
-use gadfly_project::{AgentConfig, Config, Flags, LoopConfig, Place, Problem, file, rubric};
+use gadfly_project::config::{RubricSetting, Task, criteria};
+use gadfly_project::{
+    AgentConfig, Config, Flags, LoopConfig, Place, Problem, Protocol, deduction_table, file, rubric,
+};
 
 use super::program_of;
 use crate::agents::{Env, read_script};
@@ -46,9 +48,18 @@ fn of_agent(agent: &AgentConfig, root: &Path, env: &Env) -> Option<Problem> {
 
 fn of_loop(looped: &LoopConfig) -> Vec<Problem> {
     let mut problems = Vec::new();
-    if looped.rubric.is_some() {
-        problems.extend(rubric::for_loop(looped.rubric.as_ref(), Vec::new()).1);
+    if let Some(setting) = &looped.rubric {
+        problems.extend(match (looped.protocol.value, &setting.value) {
+            (Protocol::Score, RubricSetting::File(path)) => {
+                let found = deduction_table::read(path, None).map_or_else(|e| e, |reading| reading.warnings);
+                let placed = |p: Problem| if p.at.is_some() { p } else { p.at(setting.place.as_ref()) };
+                found.into_iter().map(placed).collect()
+            }
+            (Protocol::Score, RubricSetting::Items(_)) => Vec::new(),
+            _ => rubric::for_loop(Some(setting), Vec::new()).1,
+        });
     }
+    problems.extend(looped.criteria.as_ref().and_then(|setting| criteria::read(setting).err()));
     let mut readable = |what: &str, path: &Path, place: Option<&Place>| {
         if let Err(error) = file::read_text(path) {
             problems.push(Problem::error(format!("{what}: {error}")).at(place));
@@ -61,6 +72,9 @@ fn of_loop(looped: &LoopConfig) -> Vec<Problem> {
     }
     if let Some(draft) = &looped.draft {
         readable("draft", &draft.value, draft.place.as_ref());
+    }
+    if let Some(invariants) = &looped.invariants {
+        readable("invariants", &invariants.value, invariants.place.as_ref());
     }
     for with in &looped.with {
         readable("with", &with.value, with.place.as_ref());

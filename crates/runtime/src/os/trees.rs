@@ -9,7 +9,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, chmodat, openat, renameat, unlinkat};
+use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, chmodat, fchmod, openat, renameat, unlinkat};
 use rustix::io::Errno;
 use rustix::path::Arg;
 
@@ -20,6 +20,11 @@ const LONGEST: Duration = Duration::from_secs(2);
 /// Removes what is at `path` as far and as quickly as it can be removed. Waits for the disk.
 pub fn remove_tree(path: &Path) {
     remove_within(path, LONGEST);
+}
+
+/// The same for somebody who asked for it and waits: as long as it takes.
+pub fn remove_whole_tree(path: &Path) {
+    remove_within(path, Duration::from_hours(24));
 }
 
 fn remove_within(path: &Path, time: Duration) {
@@ -77,17 +82,19 @@ fn each(folder: &OwnedFd, until: Instant, mut act: impl FnMut(&CStr)) {
     }
 }
 
-/// A folder, and nothing that only leads to one.
+/// A folder, and nothing that only leads to one; it may be emptied from now on.
 fn open(dir: impl AsFd, name: impl Arg + Copy) -> Result<OwnedFd, Errno> {
     let dir = dir.as_fd();
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    match openat(dir, name, flags, Mode::empty()) {
+    let folder = match openat(dir, name, flags, Mode::empty()) {
         Err(Errno::ACCESS) => {
             chmodat(dir, name, Mode::RWXU, AtFlags::empty())?;
-            openat(dir, name, flags, Mode::empty())
+            openat(dir, name, flags, Mode::empty())?
         }
-        other => other,
-    }
+        other => other?,
+    };
+    let _ = fchmod(&folder, Mode::RWXU);
+    Ok(folder)
 }
 
 #[cfg(test)]
@@ -118,6 +125,24 @@ mod tests {
         });
         assert!(!tree.exists());
         assert!(outside.join("kept").exists());
+    }
+
+    #[test]
+    fn folders_that_may_not_be_written_or_read_are_removed_with_what_is_in_them() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let dir = tempfile::tempdir().unwrap();
+        let tree = dir.path().join("tree");
+        let folders = ["", "read", "read/below", "none", "none/below", "none/below/again"];
+        for folder in folders {
+            fs::create_dir(tree.join(folder)).unwrap();
+            fs::write(tree.join(folder).join("file"), "x").unwrap();
+        }
+        for (at, folder) in folders.iter().enumerate().rev() {
+            let mode = if at % 2 == 0 { 0o555 } else { 0o000 };
+            fs::set_permissions(tree.join(folder), fs::Permissions::from_mode(mode)).unwrap();
+        }
+        remove_tree(&tree);
+        assert!(!tree.exists());
     }
 
     #[test]

@@ -84,7 +84,7 @@ impl Rubric {
                 rubric.add_file(path, place, problems);
             }
             Some((RubricSetting::Items(items), _)) => {
-                rubric.add_items(items.iter().map(|i| i.value.as_str()))
+                rubric.add_items(items.iter().map(|i| i.value.as_str()));
             }
             _ => {}
         }
@@ -109,7 +109,7 @@ impl Rubric {
 
     fn add_items<'a>(&mut self, items: impl Iterator<Item = &'a str>) {
         for item in items {
-            self.text.push_str(&format!("- {item}\n"));
+            self.text.extend(["- ", item, "\n"]);
         }
     }
 

@@ -10,11 +10,12 @@ use serde::{Deserialize, Serialize};
 use super::escalation::Escalation;
 use super::sets::{ADVERSARIAL, Criterion};
 use crate::finding::{Finding, Severity};
+use crate::reasoning;
 
 mod breach;
 mod citation;
-mod cuts;
 mod entries;
+mod fence;
 mod lines;
 mod phrases;
 mod quantity;
@@ -189,7 +190,7 @@ pub fn verdict_of(finding: &Finding) -> Option<&str> {
 
 /// Reads the reply of pass number `pass` on these criteria.
 pub fn parse(reply: &str, criteria: &[Criterion], pass: u32) -> Result<PassReply, Vec<Breach>> {
-    let text = cuts::without_reasoning(reply);
+    let text = reasoning::without_reasoning(reply, lines::has_header);
     if text.trim().is_empty() {
         return Err(vec![Breach::Empty]);
     }

@@ -51,6 +51,12 @@ impl History {
         }
     }
 
+    /// The critic who first raised these points, by lens, has them alone: each is told of once.
+    pub(super) fn raised_through(&self, lens: Option<&str>, numbers: &[u32]) -> Vec<u32> {
+        let by = |n: &&u32| self.points.get(n).is_some_and(|point| point.lens.as_deref() == lens);
+        numbers.iter().filter(by).copied().collect()
+    }
+
     /// `62, 71, 74`, or `62 and 85, 71 and 90` for two critics.
     pub(super) fn scores(&self) -> String {
         let one = |round: &Round| {

@@ -64,6 +64,9 @@ impl Scored {
         if read.embedded.as_deref().is_some_and(|report| quotes(artifact, report)) {
             return Err("the report stands word for word in the work: send your own, and nothing else".into());
         }
+        if !read.score_lines.is_empty() && read.score_lines.iter().all(|line| has_line(artifact, line)) {
+            return Err("the score stands word for word in the work: state your own as JSON, with what it rests on".into());
+        }
         let scored = Self {
             findings: read.findings,
             stated: read.stated,
@@ -82,6 +85,16 @@ impl Scored {
 fn quotes(artifact: &Corpus, report: &str) -> bool {
     let report = one_line(&neutralise(report));
     artifact.texts().any(|(_, text)| one_line(&neutralise(text)).contains(&report))
+}
+
+/// Does a line of the artifact say the same, whatever its emphasis?
+fn has_line(artifact: &Corpus, line: &str) -> bool {
+    let bare = |line: &str| -> String {
+        let kept = line.chars().filter(|c| c.is_alphanumeric() || matches!(c, '/' | '.' | '-'));
+        kept.flat_map(char::to_lowercase).collect::<String>().trim_matches(['-', '.']).to_owned()
+    };
+    let line = bare(line);
+    artifact.texts().any(|(_, text)| text.lines().any(|l| bare(l) == line))
 }
 
 impl Basis {

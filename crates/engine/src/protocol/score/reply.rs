@@ -15,6 +15,7 @@ use serde_json::json;
 use crate::brief;
 use crate::deduction::{self, Amount, FULL, Gravity, Level, Rate, Row, Table};
 use crate::finding::{Finding, Place, Severity};
+use crate::reasoning;
 
 /// A longer reply is refused: no critic writes that much, and reading it all would take time.
 const LONGEST_REPLY: usize = 8 * 1024 * 1024;
@@ -50,6 +51,9 @@ pub struct ScoreReply {
     /// The JSON report, where it stood among other text. If the artifact holds the same text, the critic
     /// may only have quoted it.
     pub embedded: Option<String>,
+    /// The lines that state the score, where nothing else in the reply says what the work is worth. If
+    /// all of them stand in the artifact, the critic may only have repeated what it says of itself.
+    pub score_lines: Vec<String>,
 }
 
 /// Why a reply is no review: every reason, one sentence each, for the request to restate.
@@ -71,6 +75,8 @@ struct Said {
     itemised: bool,
     /// Every total, in the order of the reply.
     scores: Vec<Amount>,
+    /// The first lines that state them, in a Markdown report.
+    score_lines: Vec<String>,
     notes: Vec<String>,
     deviations: Vec<String>,
     problems: Vec<String>,
@@ -112,7 +118,8 @@ pub fn parse(reply: &str, expected: &Expected<'_>) -> Result<ScoreReply, Malform
             LONGEST_REPLY / 1024 / 1024
         )));
     }
-    let body = brief::without_leading_reasoning(reply).trim();
+    let answer = reasoning::without_blocks(reasoning::without_leading(reply), states_a_score);
+    let body = answer.trim();
     if body.is_empty() {
         return Err(Malformed::one("the reply is empty"));
     }
@@ -124,8 +131,12 @@ pub fn parse(reply: &str, expected: &Expected<'_>) -> Result<ScoreReply, Malform
     let findings = settle(&mut said, expected);
     contradictions(&mut said, &findings, stated, expected);
     if said.problems.is_empty() {
-        let Said { notes, deviations, .. } = said;
-        Ok(ScoreReply { findings, stated, notes, deviations, embedded })
+        let rests_on_a_line = expected.table.is_none() || findings.is_empty() && !said.itemised;
+        let Said { notes, deviations, mut score_lines, .. } = said;
+        if !rests_on_a_line {
+            score_lines.clear();
+        }
+        Ok(ScoreReply { findings, stated, notes, deviations, embedded, score_lines })
     } else {
         let more = said.problems.len().saturating_sub(MOST_PROBLEMS);
         said.problems.truncate(MOST_PROBLEMS);
@@ -134,6 +145,12 @@ pub fn parse(reply: &str, expected: &Expected<'_>) -> Result<ScoreReply, Malform
         }
         Err(Malformed(said.problems))
     }
+}
+
+/// Does the text say what the work is worth, or what is to be deducted?
+fn states_a_score(text: &str) -> bool {
+    let said = report::read(text, true);
+    !(said.scores.is_empty() && said.claims.is_empty()) || text.contains("\"deductions\"")
 }
 
 /// The first line of a draft that states a score of itself.
@@ -154,6 +171,9 @@ fn beside(
         return Err(Malformed::one(
             "the reply has a JSON report and, beside it, a list of deductions: send one report",
         ));
+    }
+    if said.scores.is_empty() {
+        said.score_lines = prose.score_lines;
     }
     said.scores.extend(prose.scores);
     said.problems.extend(prose.problems);

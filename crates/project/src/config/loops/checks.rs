@@ -102,7 +102,8 @@ fn is_task_id(text: &str) -> bool {
 /// As strict as git, or stricter.
 fn is_branch(text: &str) -> bool {
     let fits = |c: char| !c.is_whitespace() && !c.is_control() && !"~^:?*[\\@{".contains(c);
-    let part = |p: &str| !p.is_empty() && !p.starts_with('.') && !p.ends_with('.') && !p.ends_with(".lock");
+    let locks = |p: &str| p.rsplit_once('.').is_some_and(|(_, end)| end.eq_ignore_ascii_case("lock"));
+    let part = |p: &str| !p.is_empty() && !p.starts_with('.') && !p.ends_with('.') && !locks(p);
     text.len() <= 200
         && text.chars().all(fits)
         && !text.starts_with('-')

@@ -100,14 +100,13 @@ impl Reader<'_> {
         for (name, value) in table {
             let path = format!("{}.{}", found.path, brief(name.get_ref()));
             let inner = Found { path: &path, value: value.get_ref(), span: value.span() };
-            let read = match known.iter().find(|k| *k == name.get_ref()) {
-                Some(key) => self.text(Shape::Text, &inner).map(|text| (*key, text)),
-                None => {
-                    let message = format!("unknown key `{}` in `{}`", brief(name.get_ref()), found.path);
-                    let place = self.source.place(name.span());
-                    self.error(&place, message, suggest::did_you_mean(name.get_ref(), known));
-                    None
-                }
+            let read = if let Some(key) = known.iter().find(|k| *k == name.get_ref()) {
+                self.text(Shape::Text, &inner).map(|text| (*key, text))
+            } else {
+                let message = format!("unknown key `{}` in `{}`", brief(name.get_ref()), found.path);
+                let place = self.source.place(name.span());
+                self.error(&place, message, suggest::did_you_mean(name.get_ref(), known));
+                None
             };
             fields = fields.zip(read).map(|(mut fields, (key, text))| {
                 fields.insert(key, text);

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::{self, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use crate::brief::REASONING_TAGS;
+use crate::reasoning;
 
 use super::Malformed;
 
@@ -30,7 +30,8 @@ pub fn find(reply: &str) -> Result<Stated, Malformed> {
     if reply.len() > MOST_BYTES {
         return Err(Malformed::TooLong { bytes: reply.len(), most: MOST_BYTES });
     }
-    let text = without_reasoning(reply.trim_start_matches('\u{feff}'));
+    let answer = reasoning::without_leading(reply.trim_start_matches('\u{feff}'));
+    let text = reasoning::without_blocks(answer, states_a_verdict);
     if text.trim().is_empty() {
         return Err(Malformed::Empty);
     }
@@ -120,48 +121,6 @@ fn next_object(text: &str, from: usize) -> Option<usize> {
 /// Does the text hold the key `"verdict":`?
 fn states_a_verdict(text: &str) -> bool {
     text.match_indices("\"verdict\"").any(|(at, key)| text[at + key.len()..].trim_start().starts_with(':'))
-}
-
-/// Cuts reasoning blocks that begin a line. One that never closes hides the rest, unless a verdict stands
-/// above it: then the rest is read, so that nothing said there is overlooked.
-fn without_reasoning(reply: &str) -> String {
-    let mut text = crate::brief::without_leading_reasoning(reply).to_owned();
-    for tag in REASONING_TAGS {
-        let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
-        if text.contains(&open) {
-            text = cut_blocks(&text, &open, &close);
-        }
-    }
-    text
-}
-
-/// One pass over the text, however many tags it holds.
-fn cut_blocks(text: &str, open: &str, close: &str) -> String {
-    let mut kept = String::with_capacity(text.len());
-    let mut line_is_blank = true;
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once(open) {
-        kept.push_str(before);
-        line_is_blank = match before.rsplit_once('\n') {
-            Some((_, line)) => line.trim().is_empty(),
-            None => line_is_blank && before.trim().is_empty(),
-        };
-        if !line_is_blank {
-            kept.push_str(open);
-            rest = after;
-            continue;
-        }
-        match after.split_once(close) {
-            Some((_, behind)) => rest = behind,
-            None if states_a_verdict(&kept) => {
-                kept.push_str(after);
-                return kept;
-            }
-            None => return kept,
-        }
-    }
-    kept.push_str(rest);
-    kept
 }
 
 /// Any JSON whose objects name each key once.

@@ -4,7 +4,7 @@
 //! One pass over the text; what is kept of it is bounded.
 
 use super::super::sets::{ADVERSARIAL, Criterion};
-use super::cuts::Fence;
+use super::fence::Fence;
 
 /// The longest text of one field, in bytes; what follows is not read.
 const LONGEST_TEXT: usize = 16_000;

@@ -12,6 +12,9 @@ use score_line::ScoreLine;
 use super::{Claim, Said, place, shorten};
 use crate::deduction::{Amount, Gravity, words};
 
+/// So many lines that state a score are kept.
+const MOST_SCORE_LINES: usize = 8;
+
 /// A fence around the whole reply is dropped.
 pub(super) fn unfenced(body: &str) -> &str {
     let Some((first, rest)) = body.split_once('\n') else { return body };
@@ -93,6 +96,9 @@ impl Reader {
         match score_line::read(trimmed) {
             Some(ScoreLine::Score(score)) => {
                 self.said.scores.push(score);
+                if self.said.score_lines.len() < MOST_SCORE_LINES {
+                    self.said.score_lines.push(shorten(trimmed, 300));
+                }
                 self.open = Open::Nothing;
                 return;
             }

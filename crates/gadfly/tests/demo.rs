@@ -1,0 +1,75 @@
+//! `gadfly demo`: every scene ends as it should, also without git, and no folder of someone else is touched.
+#![allow(clippy::unwrap_used)] // tests may fail loudly
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+fn demo(home: &Path, search_path: &str, folder: &Path) -> (Option<i32>, String) {
+    let done = Command::new(env!("CARGO_BIN_EXE_gadfly"))
+        .args(["demo", "--keep", folder.to_str().unwrap()])
+        .current_dir(home)
+        .env_clear()
+        .env("HOME", home)
+        .env("PATH", search_path)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    (done.status.code(), String::from_utf8(done.stderr).unwrap())
+}
+
+/// No name of git's, no key, no configuration: `HOME` is empty.
+#[test]
+fn all_scenes_end_as_they_should_and_can_be_played_again_without_git() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("demo");
+    let (code, said) = demo(home.path(), &std::env::var("PATH").unwrap(), &folder);
+    assert_eq!(code, Some(0), "{said}");
+    for line in [
+        "the rejection is overruled",
+        "the critic stated 85; the sum counts",
+        "by lenses-method (method), 100 by lenses-policy (policy): at least 80",
+        "escalated to escalation-editor: 3 rounds did not reach 80",
+        "→ executor: The verify command `sh tests/slug.sh` failed",
+        "there is no line 40",
+        "meddling-critic changed files it may only read: src/slug.sh; undone, its reply is void",
+        "todo-marker (new, found without a critic)",
+        "on branch gadfly/",
+        "[MEASURABLE] is a bare PASS",
+        "the critic claims the result `CONVERGED (1 passes, 0 fixes, 0 escalations)`; it is CONTINUE",
+        "waiting for a person's answer",
+        "answered by demo",
+        "⚠ Critic stopped: oscillation (3 passes)",
+        "All 14 runs are in ",
+    ] {
+        assert!(said.contains(line), "`{line}` is not in: {said}");
+    }
+    assert!(fs::read_to_string(folder.join("src/slug.sh")).unwrap().contains("cut -c 1-40"));
+
+    // The second time on the same stage, on a machine without git.
+    let bare = home.path().join("bin");
+    fs::create_dir(&bare).unwrap();
+    let (code, said) = demo(home.path(), bare.to_str().unwrap(), &folder);
+    assert_eq!(code, Some(0), "{said}");
+    let skipped = "skipped: the 3 scenes of `audit` need git and were not played: ";
+    assert_eq!(said.matches(skipped).count(), 2, "at their place and at the end: {said}");
+    assert!(said.contains("All 11 runs are in "), "{said}");
+}
+
+#[test]
+fn a_folder_that_is_not_the_demos_own_is_left_alone() {
+    let home = tempfile::tempdir().unwrap();
+    for name in ["gadfly.toml", "notes.md"] {
+        let folder = home.path().join(name.replace('.', "-"));
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join(name), "# mine\n").unwrap();
+        let (code, said) = demo(home.path(), "/nowhere", &folder);
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.contains("the folder is not empty"), "{said}");
+        let left: Vec<_> = fs::read_dir(&folder).unwrap().map(|e| e.unwrap().file_name()).collect();
+        assert_eq!(
+            (left, fs::read_to_string(folder.join(name)).unwrap()),
+            (vec![name.into()], "# mine\n".into())
+        );
+    }
+}
