@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use gadfly_engine::{FailureKind, Speaker, StopReason, Usage};
+use gadfly_engine::{FailureKind, Permission, Speaker, StopReason, Usage};
 use tokio::sync::Semaphore;
 
 use crate::agent::{Agent, Answered, Call, Link, MAX_REPLY, Unanswered, shorter};
@@ -55,7 +55,9 @@ impl Agent for CommandAgent {
             };
             let holding = call.lock.as_deref().and_then(|lock| self.launcher.holding(lock));
             let launcher = holding.as_ref().unwrap_or(&self.launcher);
-            self.judge(launcher.launch(command, link.cancel.clone()).await)
+            // A worker in a folder of its own gives its work as files: it need not say anything.
+            let may_be_silent = call.permission == Permission::Write && call.lock.is_some();
+            self.judge(launcher.launch(command, link.cancel.clone()).await, may_be_silent)
         })
     }
 
@@ -75,7 +77,11 @@ impl CommandAgent {
         env
     }
 
-    fn judge(&self, launched: Result<Finished, LaunchError>) -> Result<Answered, Unanswered> {
+    fn judge(
+        &self,
+        launched: Result<Finished, LaunchError>,
+        may_be_silent: bool,
+    ) -> Result<Answered, Unanswered> {
         let program = &self.program;
         let done = launched.map_err(|e| Unanswered::failed(FailureKind::Misconfigured, e.to_string()))?;
         let failed = |kind, what: String| Err(Unanswered::failed(kind, what + &tail(&done.stderr)));
@@ -109,7 +115,7 @@ impl CommandAgent {
                 format!("`{program}` wrote bytes that are not UTF-8 text"),
             ));
         };
-        if text.trim().is_empty() {
+        if text.trim().is_empty() && !may_be_silent {
             return Err(Unanswered::failed(
                 FailureKind::BadReply,
                 format!("`{program}` wrote nothing to standard output{}", tail(&done.stderr)),

@@ -23,7 +23,7 @@ Examples:
 const REVIEW_EXAMPLES: &str = "\
 Examples:
   gadfly review --diff main                       what this branch changes
-  gadfly review --uncommitted --block-on fail     before a commit
+  gadfly review --staged --block-on fail          before a commit
   gadfly review paper.md --rubric rubric.md       one text
   gadfly review src --criterion \"no panics\" --report sarif=review.sarif
 
@@ -252,14 +252,17 @@ pub struct Working {
 #[command(after_help = REVIEW_EXAMPLES)]
 pub struct Review {
     /// Files and directories; ignored files are passed over
-    #[arg(value_name = "PATH", conflicts_with_all = ["diff", "uncommitted", "commit"])]
+    #[arg(value_name = "PATH", conflicts_with_all = ["diff", "uncommitted", "staged", "commit"])]
     pub paths: Vec<PathBuf>,
     /// Everything that changed since this branch left BASE, uncommitted and new files included
-    #[arg(long, value_name = "BASE", conflicts_with_all = ["uncommitted", "commit"])]
+    #[arg(long, value_name = "BASE", conflicts_with_all = ["uncommitted", "staged", "commit"])]
     pub diff: Option<String>,
     /// What is not committed yet, new files included
-    #[arg(long, conflicts_with = "commit")]
+    #[arg(long, conflicts_with_all = ["staged", "commit"])]
     pub uncommitted: bool,
+    /// What is staged: exactly what a commit would take
+    #[arg(long, conflicts_with_all = ["commit", "fix"])]
+    pub staged: bool,
     /// What one commit changed
     #[arg(long, value_name = "REV")]
     pub commit: Option<String>,

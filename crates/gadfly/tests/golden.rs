@@ -95,7 +95,7 @@ fn stores_of_every_release_are_opened_listed_and_resumed() {
         fs::create_dir(dir.path().join(".gadfly")).unwrap();
         fs::copy(&file, dir.path().join(".gadfly/journal.db")).unwrap();
         let runs = runs(dir.path());
-        assert_eq!(runs.len(), 5, "{release}: {runs:?}");
+        assert!(runs.len() >= 5, "{release}: {runs:?}");
         for (scene, run) in &runs {
             assert_eq!(run["state"], expected(scene), "{release}/{scene}");
         }
@@ -109,6 +109,10 @@ fn stores_of_every_release_are_opened_listed_and_resumed() {
 fn expected(scene: &str) -> &'static str {
     match scene {
         "approval" | "revision" | "overruled" => "approved",
+        "total" | "lenses" | "escalation" => "approved",
+        "verified" | "meddling" | "marker" => "approved",
+        "counted" | "question" => "approved",
+        "oscillation" => "halted(oscillation)",
         "halt" => "halted(cap)",
         "unverified" => "unverified",
         other => panic!("no expectation for {other}"),

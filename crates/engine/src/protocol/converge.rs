@@ -63,6 +63,7 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
         asked: Vec::new(),
         decisions: Vec::new(),
         put_off: BTreeMap::new(),
+        settled: BTreeSet::new(),
         deferred: BTreeSet::new(),
         failing: BTreeSet::new(),
         fixes: 0,
@@ -91,6 +92,8 @@ struct Converge {
     decisions: Vec<String>,
     /// Criteria a person skipped, with the reason: they stay DEFER.
     put_off: BTreeMap<String, String>,
+    /// The numbers of their findings: one that is gone was not fixed.
+    settled: BTreeSet<u32>,
     /// Criteria whose deferral is on record.
     deferred: BTreeSet<String>,
     /// Criteria whose FAIL the worker was sent and that were not judged clean since.

@@ -147,7 +147,8 @@ impl Troupe<'_> {
 
 fn folder(args: &Demo) -> PathBuf {
     let temporary = || std::env::temp_dir().join(format!("gadfly-demo-{}", std::process::id()));
-    args.keep.clone().unwrap_or_else(temporary)
+    // Programs that are started there are told its whole path.
+    args.keep.as_ref().map_or_else(temporary, |dir| std::path::absolute(dir).unwrap_or_else(|_| dir.clone()))
 }
 
 /// Why the scenes that need git cannot be played, if they cannot: git is asked for the files of the stage.

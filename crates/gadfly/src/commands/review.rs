@@ -78,8 +78,9 @@ fn wanted(args: &Review) -> Result<Wanted, Code> {
         (Some(base), _) => Wanted::Changes(Range::Since(base.clone())),
         (None, Some(rev)) => Wanted::Changes(Range::Commit(rev.clone())),
         (None, None) if args.uncommitted => Wanted::Changes(Range::Uncommitted),
+        (None, None) if args.staged => Wanted::Changes(Range::Staged),
         (None, None) if args.paths.is_empty() => {
-            let why = "name what to review: files, a directory, --diff BASE, --uncommitted or --commit REV";
+            let why = "name what to review: files, a directory, --diff BASE, --uncommitted, --staged or --commit REV";
             return Err(error::usage(why));
         }
         (None, None) => Wanted::Paths(args.paths.clone()),

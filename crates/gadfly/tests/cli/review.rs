@@ -226,17 +226,27 @@ fn the_hook_stops_a_commit_with_findings_and_lets_a_clean_one_pass() {
     let all = ["SC-1", "SC-2", "SC-3"].map(usual).join(",");
     let one = r#"{"id":"SC-1","claim":"it is polite","verdict":"Satisfied","evidence":"hello.txt:1","missing_info":""}"#;
     for (reply, passes) in [(PASSED.to_owned(), true), (FOUND.replace("SEVERITY", "fail"), false)] {
-        let project = repository(&reply.replace(one, &all), "review-the-uncommitted-changes");
-        let done = Command::new("sh")
-            .arg(hook)
-            .current_dir(project.path(""))
-            .env_clear()
-            .env("PATH", format!("{}:/usr/bin:/bin", bin.display()))
-            .env("HOME", project.dir().join("home"))
-            .output()
-            .unwrap();
-        let said = String::from_utf8_lossy(&done.stderr).into_owned();
-        assert_eq!(done.status.success(), passes, "{said}");
+        let project = repository(&reply.replace(one, &all), "review-the-staged-changes");
+        std::fs::create_dir_all(project.path(".git/hooks")).unwrap();
+        std::fs::copy(hook, project.path(".git/hooks/pre-commit")).unwrap();
+        let commit = |args: &[&str]| {
+            let done = Command::new("git")
+                .args(["-c", "user.name=A", "-c", "user.email=a@b.c", "commit", "-q", "-m", "two"])
+                .args(args)
+                .current_dir(project.path(""))
+                .env_clear()
+                .env("PATH", format!("{}:/usr/bin:/bin", bin.display()))
+                .env("HOME", project.dir().join("home"))
+                .output()
+                .unwrap();
+            (done.status.success(), String::from_utf8_lossy(&done.stderr).into_owned())
+        };
+        // Not staged, so a commit would not take it, and the hook has nothing to say about it.
+        let (done, said) = commit(&["--allow-empty"]);
+        assert!(done && said.contains("nothing to review"), "{said}");
+        // `-a` stages into an index of its own, which git names to the hook.
+        let (done, said) = commit(&["-a"]);
+        assert_eq!(done, passes, "{said}");
         assert_eq!(said.contains("the commit was stopped"), !passes, "{said}");
     }
 }

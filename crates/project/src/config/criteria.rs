@@ -15,6 +15,13 @@ pub struct CriticSetting {
     pub lens: Option<String>,
 }
 
+impl CriticSetting {
+    /// Where there are two, a critic without a lens has its own name for one.
+    pub fn lens_or_name(&self) -> &str {
+        self.lens.as_deref().unwrap_or(&self.agent)
+    }
+}
+
 /// Criteria as they are configured; [`read`] gives the list they stand for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum CriteriaSetting {

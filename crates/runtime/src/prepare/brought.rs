@@ -73,6 +73,7 @@ async fn changes(
     let what = match range {
         Range::Since(base) => format!("the changes since {base}"),
         Range::Uncommitted => "the uncommitted changes".to_owned(),
+        Range::Staged => "the staged changes".to_owned(),
         Range::Commit(rev) => format!("commit {rev}"),
     };
     let is_empty = tree.changes.is_empty();

@@ -50,13 +50,15 @@ pub(super) fn of(
     })
 }
 
-/// The critics of a loop, each with the same one to fall back on.
+/// The critics of a loop, each with the same one to fall back on. Of two, one without a lens has its own name
+/// for one.
 pub(super) fn seats(config: &LoopConfig) -> Vec<Seat> {
     let fallback = config.fallback_critic.as_ref().map(|f| f.value.clone());
+    let several = config.critics.len() > 1;
     let seat = |c: &gadfly_project::config::CriticSetting| Seat {
         agent: c.agent.clone(),
         fallback: fallback.clone(),
-        lens: c.lens.clone(),
+        lens: if several { Some(c.lens_or_name().to_owned()) } else { c.lens.clone() },
     };
     config.critics.iter().map(|c| seat(&c.value)).collect()
 }
@@ -117,13 +119,15 @@ impl LoopSettings {
         matches!(self, Self::Audit(settings) if settings.folder)
     }
 
+    /// How many there may be. Without a worker it is a review: one.
     pub const fn rounds(&self) -> u32 {
-        match self {
-            Self::Revise(s) => s.rounds,
-            Self::Score(s) => s.rounds,
-            Self::Audit(s) => s.rounds,
-            Self::Converge(s) => s.rounds,
-        }
+        let (worker, rounds) = match self {
+            Self::Revise(s) => (&s.worker, s.rounds),
+            Self::Score(s) => (&s.worker, s.rounds),
+            Self::Audit(s) => (&s.worker, s.rounds),
+            Self::Converge(s) => (&s.worker, s.rounds),
+        };
+        if worker.is_some() { rounds } else { 1 }
     }
 
     /// Commands that are run in the worker's folder.

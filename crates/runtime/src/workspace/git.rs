@@ -35,6 +35,9 @@ const WHO: [&str; 7] = [
     "EMAIL",
 ];
 
+/// Where git says, in its hooks, that the index of the commit being made is. Read here, never passed on.
+pub(super) const INDEX: &str = "GIT_INDEX_FILE";
+
 /// The `git` program. Cheap to clone.
 #[derive(Clone)]
 pub struct Git {
@@ -83,7 +86,9 @@ impl Place {
 impl Git {
     /// `env` is the user's environment; git gets its search path and home, and nothing else of it.
     pub fn new(launcher: Arc<dyn Launcher>, env: impl IntoIterator<Item = (String, String)>) -> Self {
-        let known = |name: &String| PASSED_ON.contains(&name.as_str()) || WHO.contains(&name.as_str());
+        let known = |name: &String| {
+            PASSED_ON.contains(&name.as_str()) || WHO.contains(&name.as_str()) || name == INDEX
+        };
         let env = env.into_iter().filter(|(name, _)| known(name)).collect();
         Self { launcher, env, cancel: CancellationToken::new() }
     }
@@ -122,7 +127,8 @@ impl Git {
     }
 
     fn passed_on(&self, as_user: bool) -> impl Iterator<Item = (String, String)> {
-        self.env.iter().filter(move |(name, _)| as_user || PASSED_ON.contains(&name.as_str())).cloned()
+        let may = move |name: &str| (as_user && name != INDEX) || PASSED_ON.contains(&name);
+        self.env.iter().filter(move |(name, _)| may(name)).cloned()
     }
 
     /// Output of a command that must succeed.

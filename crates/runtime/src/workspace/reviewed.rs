@@ -30,6 +30,8 @@ pub enum Range {
     Since(String),
     /// From HEAD to what the user sees.
     Uncommitted,
+    /// From HEAD to what is staged: exactly what a commit would take.
+    Staged,
     /// What one commit did.
     Commit(String),
 }
@@ -159,6 +161,11 @@ impl Reviewed {
                     git.line_if_any(place, &["rev-parse", "--verify", "--quiet", "HEAD^{tree}"]).await?;
                 (self.or_empty(head).await?, self.checkout(place, indexed).await?)
             }
+            Range::Staged => {
+                let head =
+                    git.line_if_any(place, &["rev-parse", "--verify", "--quiet", "HEAD^{tree}"]).await?;
+                (self.or_empty(head).await?, self.staged(place).await?)
+            }
             Range::Since(base) => {
                 let commit = self.commit(place, base).await?;
                 let args = ["merge-base", commit.as_str(), "HEAD"];
@@ -179,6 +186,17 @@ impl Reviewed {
                 (self.or_empty(before).await?, to)
             }
         })
+    }
+
+    /// What the next commit would hold. Inside a hook git names the index it is about to commit.
+    async fn staged(&self, place: &Place) -> Result<String, WorkspaceError> {
+        let git = &self.store.git;
+        let named = git.env(super::git::INDEX).map(|index| self.root.join(index));
+        let place = named.map_or_else(|| place.clone(), |index| place.clone().with_index(&index));
+        let indexed = Repository::index(git, &place).await?;
+        let ours = self.store.place().with_index(&self.store.index("staged")).over(&self.root);
+        git.feed(&ours, &["update-index", "-z", "--index-info"], index_lines(&indexed)).await?;
+        git.line(&ours, &["write-tree", "--missing-ok"]).await
     }
 
     async fn or_empty(&self, tree: Option<String>) -> Result<String, WorkspaceError> {
@@ -203,11 +221,7 @@ impl Reviewed {
     async fn checkout(&self, place: &Place, indexed: &[Indexed]) -> Result<String, WorkspaceError> {
         let git = &self.store.git;
         let ours = self.store.place().with_index(&self.store.index("seen")).over(&self.root);
-        let mut lines = Vec::new();
-        for entry in indexed.iter().filter(|e| e.stage == 0) {
-            lines.extend_from_slice(format!("{:o} {} 0\t{}\0", entry.mode, entry.oid, entry.path).as_bytes());
-        }
-        git.feed(&ours, &["update-index", "-z", "--index-info"], lines).await?;
+        git.feed(&ours, &["update-index", "-z", "--index-info"], index_lines(indexed)).await?;
         let changed = git.run(place, &["diff-files", "--name-only", "-z", "--no-renames"]).await?;
         let mut paths = zero_separated(&changed)?;
         let tracked: HashSet<&str> = indexed.iter().map(|e| e.path.as_str()).collect();
@@ -259,4 +273,10 @@ impl Reviewed {
 /// Gadfly's own state is never work to be judged.
 fn is_ours(path: &str) -> bool {
     path.split('/').any(|part| part == ".gadfly")
+}
+
+/// Entries as `update-index --index-info` reads them.
+fn index_lines(indexed: &[Indexed]) -> Vec<u8> {
+    let line = |e: &Indexed| format!("{:o} {} 0\t{}\0", e.mode, e.oid, e.path);
+    indexed.iter().filter(|e| e.stage == 0).map(line).collect::<String>().into_bytes()
 }

@@ -52,6 +52,7 @@ impl Converge {
         let reason = format!("skipped: {issue}");
         if let Some(pass) = &mut self.pass {
             pass.put_off(criterion, &reason);
+            self.settled.extend(pass.numbers_of(criterion));
         }
         self.put_off.insert(criterion.clone(), reason.clone());
         self.deferred.insert(criterion.clone());

@@ -180,6 +180,18 @@ impl PassReply {
     }
 }
 
+impl PassReply {
+    /// What a PASS and an unrealistic scenario cite for the work, to be checked like findings.
+    pub fn claims(&self, by: &str) -> Vec<Finding> {
+        let passes = self.answers.iter().filter(|a| a.verdict == Verdict::Pass);
+        let passes = passes.map(|a| (a.criterion.as_str(), a.rationale.as_str()));
+        passes
+            .chain([(ADVERSARIAL, self.scenario.rationale.as_str())])
+            .flat_map(|(name, text)| citation::claims(&Finding::new(name, Severity::Nit, text, by), text))
+            .collect()
+    }
+}
+
 /// Under which a finding keeps the word it came from.
 const VERDICT: &str = "verdict";
 

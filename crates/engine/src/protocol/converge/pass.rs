@@ -2,11 +2,12 @@
 //!
 //! Facts only. Whether the loop goes on is decided in `protocol/converge`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::escalation::Escalation;
 use super::grammar::{Claim, PassReply, Scenario, Verdict, verdict_of};
 use super::sets::{ADVERSARIAL, Criterion};
+use crate::brief::one_line;
 use crate::digest::Digest;
 use crate::finding::{Finding, Standing};
 use crate::judging::{Heard, Judgement};
@@ -17,15 +18,38 @@ use crate::review::CriterionVerdict;
 pub(super) struct PartReply {
     reply: PassReply,
     findings: Vec<Finding>,
-    /// Reasons to put a criterion off leave it clean: what they cite has to hold.
-    deferrals: Vec<Finding>,
+    /// Reasons to pass a criterion or to put it off leave it clean: what they cite has to hold.
+    claims: Vec<Finding>,
+}
+
+/// A text the critic was shown beside the work, and may cite as well.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Beside {
+    pub name: String,
+    pub text: String,
+}
+
+impl Beside {
+    fn holds(&self, claim: &Finding) -> bool {
+        let named = claim.place.as_ref().is_some_and(|p| p.path == self.name);
+        let quoted = claim.quote.as_ref().is_some_and(|q| self.text.contains(&one_line(q)));
+        named || quoted
+    }
 }
 
 impl PartReply {
-    pub fn new(reply: PassReply, critic: &str) -> Self {
+    pub fn new(reply: PassReply, critic: &str, beside: &[Beside]) -> Self {
         let findings = reply.findings(critic);
-        let deferrals = findings.iter().filter(|f| verdict_of(f) == Some("DEFER")).cloned().collect();
-        Self { reply, findings, deferrals }
+        let mut claims = reply.claims(critic);
+        claims.retain(|claim| !beside.iter().any(|text| text.holds(claim)));
+        claims.extend(findings.iter().filter(|f| verdict_of(f) == Some("DEFER")).cloned());
+        Self { reply, findings, claims }
+    }
+
+    /// Questions whose citations hold.
+    fn escalations(&self) -> impl Iterator<Item = Escalation> {
+        let supported = |e: &Escalation| self.findings.iter().any(|f| f.rule == e.criterion);
+        self.reply.escalations().into_iter().filter(supported)
     }
 }
 
@@ -39,7 +63,7 @@ impl Judgement for PartReply {
     }
 
     fn claims(&mut self) -> &mut [Finding] {
-        &mut self.deferrals
+        &mut self.claims
     }
 }
 
@@ -115,7 +139,7 @@ impl Pass {
     ) -> Self {
         let replies = || heard.parts.iter().map(|part| &part.judgement.reply);
         let answers = criteria.iter().map(|criterion| answer(criterion, replies(), put_off)).collect();
-        let escalations = replies().flat_map(PassReply::escalations);
+        let escalations = heard.parts.iter().flat_map(|part| part.judgement.escalations());
         Self {
             artifact,
             answers,
@@ -134,10 +158,15 @@ impl Pass {
         self.answers.iter().all(|a| a.standpoint.is_clean())
     }
 
-    /// No finding but those seen in earlier passes; one that may be an earlier one is not new. What a
-    /// person put off is settled, however the critic words it.
-    pub fn has_nothing_new(&self) -> bool {
-        self.findings.iter().all(|f| f.standing != Standing::New || self.is_put_off(f))
+    /// No finding but those seen in earlier passes. Of one that only may be an earlier one this is known
+    /// if its criterion was deferred before. What a person put off is settled, however the critic words it.
+    pub fn has_nothing_new(&self, deferred: &BTreeSet<String>) -> bool {
+        let seen = |f: &Finding| match f.standing {
+            Standing::Recurring | Standing::Regressed => true,
+            Standing::Unmatched => f.criterion.as_ref().is_some_and(|c| deferred.contains(c)),
+            Standing::New => false,
+        };
+        self.findings.iter().all(|f| seen(f) || self.is_put_off(f))
     }
 
     /// What the worker has to mend: FAILs, and a realistic scenario.
@@ -180,6 +209,12 @@ impl Pass {
             (answer.standpoint, answer.put_off) = (Standpoint::Defer, true);
             reason.clone_into(&mut answer.because);
         }
+    }
+
+    /// The numbers of a criterion's findings.
+    pub fn numbers_of(&self, criterion: &str) -> impl Iterator<Item = u32> {
+        let of = move |f: &&Finding| f.criterion.as_deref() == Some(criterion);
+        self.findings.iter().filter(of).map(|f| f.number)
     }
 
     fn is_put_off(&self, finding: &Finding) -> bool {

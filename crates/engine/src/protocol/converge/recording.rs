@@ -1,9 +1,9 @@
 //! What goes on record of a pass: the review, deferrals, how many FAILs were mended. Decides nothing.
 
-use super::Converge;
 use super::grammar::{Claim, Claimed};
 use super::pass::{PartReply, Pass};
 use super::sets::ADVERSARIAL;
+use super::{Converge, Ended};
 use crate::event::Happened;
 use crate::identity::Moved;
 use crate::judging::Heard;
@@ -39,36 +39,33 @@ impl Converge {
         pass: &Pass,
         moved: &Moved,
         work: &Work,
+        result: &Ended,
         cx: &mut Cx<'_>,
     ) {
-        let passes = pass.is_clean() && !pass.realistic;
+        let passes = pass.is_clean() && !pass.realistic && heard.unseen.is_empty();
         let verdict = if passes { Verdict::Approved } else { Verdict::Rejected };
         let mut review = heard.review(self.round, work.artifact(), self.rubric(), verdict);
         review.open = open_items(&pass.blocking());
         review.criteria = pass.verdicts();
         review.notes = pass.deferred().map(|a| format!("{} deferred: {}", a.criterion, a.because)).collect();
         review.deviations.clone_from(&pass.deviations);
-        review.deviations.extend(self.false_claims(pass));
-        review.fixed.clone_from(&moved.fixed);
+        review.deviations.extend(false_claims(pass, result));
+        review.fixed = moved.fixed.iter().copied().filter(|n| !self.settled.contains(n)).collect();
         review.findings =
             pass.findings.iter().chain(&moved.merged).chain(&pass.unsupported).cloned().collect();
         cx.emit(Happened::Reviewed { round: self.round, review });
     }
+}
 
-    /// Results the critic states that are not those the verdicts add up to.
-    fn false_claims(&self, pass: &Pass) -> Vec<String> {
-        let computed = if self.conditions(pass).hold() {
-            (Claimed::Converged, "CONVERGED")
-        } else if self.round >= self.limit {
-            (Claimed::SafetyCap, "SAFETY CAP")
-        } else if pass.escalations.is_empty() {
-            (Claimed::Continue, "CONTINUE")
-        } else {
-            (Claimed::Escalate, "ESCALATE")
-        };
-        let differs = |claim: &&Claim| claim.result != computed.0;
-        let said =
-            |claim: &Claim| format!("the critic claims the result `{}`; it is {}", claim.text, computed.1);
-        pass.claims.iter().filter(differs).map(said).collect()
-    }
+/// Results the critic states that are not those the verdicts add up to.
+fn false_claims(pass: &Pass, result: &Ended) -> Vec<String> {
+    let computed = match result {
+        Ended::Converged => (Claimed::Converged, "CONVERGED"),
+        Ended::SafetyCap => (Claimed::SafetyCap, "SAFETY CAP"),
+        Ended::Continue => (Claimed::Continue, "CONTINUE"),
+        Ended::Escalate => (Claimed::Escalate, "ESCALATE"),
+    };
+    let differs = |claim: &&Claim| claim.result != computed.0;
+    let said = |claim: &Claim| format!("the critic claims the result `{}`; it is {}", claim.text, computed.1);
+    pass.claims.iter().filter(differs).map(said).collect()
 }

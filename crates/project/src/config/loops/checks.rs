@@ -84,10 +84,13 @@ impl LoopConfig {
             problems.push(Problem::error(message).help(help).at(extra.place.as_ref()));
         }
         if let [first, second] = self.critics.as_slice()
-            && first.value == second.value
+            && first.value.lens_or_name() == second.value.lens_or_name()
         {
-            let message =
-                format!("critic `{}` is named twice with the same lens", brief(&second.value.agent));
+            let message = if first.value.agent == second.value.agent {
+                format!("critic `{}` is named twice with the same lens", brief(&second.value.agent))
+            } else {
+                format!("both critics have the lens `{}`", brief(second.value.lens_or_name()))
+            };
             let help = "two critics see more with different lenses: { agent = \"…\", lens = \"method\" }";
             problems.push(Problem::error(message).help(help).at(second.place.as_ref()));
         }

@@ -7,24 +7,50 @@ use crate::finding::{Finding, Place};
 const ABSENCE: [&str; 9] =
     ["missing", "absent", "lacks", "lacking", "omits", "omitted", "deleted", "removed", "nowhere"];
 
+/// Words with which a text in quotation marks is said not to occur.
+const NOWHERE: [&str; 9] = ["0", "no", "none", "not", "never", "zero", "neither", "without", "instead"];
+
+/// So many places of one answer are checked.
+const MOST_PLACES: usize = 20;
+
+/// What speaks for the work in this text: every place it cites, and what it quotes in quotation marks. Words
+/// that are only said not to occur are no quotation, and backticks set off names, not passages.
+pub(super) fn claims(claim: &Finding, text: &str) -> Vec<Finding> {
+    let mut claims: Vec<Finding> = places(text)
+        .take(MOST_PLACES)
+        .map(|place| Finding { place: Some(place), ..claim.clone() })
+        .collect();
+    if !is_about_absence(text) && !has_word(text, &NOWHERE) {
+        claims.extend(quotation(text).map(|q| Finding { quote: Some(q.to_owned()), ..claim.clone() }));
+    }
+    claims
+}
+
 /// Fills in place, quote and absence from the text the critic wrote.
 pub(super) fn attach(finding: &mut Finding, text: &str) {
-    finding.place = place(text);
+    finding.place = places(text).next();
     finding.quote = quote(text);
     finding.absent = is_about_absence(text);
 }
 
 fn is_about_absence(text: &str) -> bool {
+    has_word(text, &ABSENCE)
+}
+
+fn has_word(text: &str, list: &[&str]) -> bool {
     let mut words = text.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty());
-    words.any(|w| ABSENCE.iter().any(|a| w.eq_ignore_ascii_case(a)))
+    words.any(|w| list.iter().any(|a| w.eq_ignore_ascii_case(a)))
 }
 
 /// The longest passage in quotation marks; if there is none, in backticks. A cited place is no quotation.
 fn quote(text: &str) -> Option<String> {
+    quotation(text).or_else(|| longest_between(text, '`', '`')).map(str::to_owned)
+}
+
+fn quotation(text: &str) -> Option<&str> {
     let marks = [('"', '"'), ('“', '”'), ('«', '»')];
     let quoted = marks.iter().filter_map(|(open, close)| longest_between(text, *open, *close));
-    let quoted = quoted.max_by_key(|q| q.len()).or_else(|| longest_between(text, '`', '`'));
-    quoted.map(str::to_owned)
+    quoted.max_by_key(|q| q.len())
 }
 
 fn longest_between(text: &str, open: char, close: char) -> Option<&str> {
@@ -41,11 +67,11 @@ fn longest_between(text: &str, open: char, close: char) -> Option<&str> {
     longest
 }
 
-/// The first `path:line` or `path:line-end`.
-fn place(text: &str) -> Option<Place> {
+/// Every `path:line` and `path:line-end`.
+fn places(text: &str) -> impl Iterator<Item = Place> + '_ {
     let parts =
         |c: char| c.is_whitespace() || matches!(c, '`' | '"' | '“' | '”' | '(' | ')' | '[' | ']' | ',' | ';');
-    text.split(parts).find_map(located)
+    text.split(parts).filter_map(located)
 }
 
 fn located(token: &str) -> Option<Place> {

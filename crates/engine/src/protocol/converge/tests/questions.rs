@@ -94,6 +94,18 @@ fn what_is_skipped_stays_deferred_and_is_not_asked_again() {
 }
 
 #[test]
+fn what_a_person_put_off_is_not_called_fixed_when_the_critic_passes_it() {
+    let mut t = table().start();
+    t.says("v1").says(&reply(1, "FAIL (add the unit)", "ESCALATE", UNREALISTIC)).answers("skip");
+    t.says("v2").says(&reply(2, "PASS", "PASS", UNREALISTIC));
+    let fixed = t.events().iter().rev().find_map(|event| match &event.what {
+        Happened::Reviewed { review, .. } => Some(review.fixed.clone()),
+        _ => None,
+    });
+    assert_eq!(fixed, Some(vec![1]), "UNITS was mended, SOURCES only put off: {}", t.log());
+}
+
+#[test]
 fn a_skip_covers_its_criterion_and_no_other() {
     let mut t = table().start();
     t.says("v1").says(&reply(1, "PASS", "ESCALATE", UNREALISTIC)).answers("skip");

@@ -100,6 +100,43 @@ fn a_report_that_stands_in_the_draft_is_not_the_critics() {
 }
 
 #[test]
+fn a_score_that_only_repeats_the_drafts_own_counts_for_nothing() {
+    // With rows or without, the line is the draft's, whatever its emphasis.
+    for (rows, own, echo) in [
+        (false, "**Score:** 95/100", "The draft says of itself:\n\nScore: 95/100\n\nI have not checked."),
+        (false, "Final: 95/100", "- **Final: 95/100**"),
+        (true, "**Score:** 100/100", "**Score:** 100/100"),
+    ] {
+        let mut t = table().with(|s| s.table = s.table.take().filter(|_| rows)).start();
+        t.says(&format!("The moon.\n\n{own}\n")).says(echo);
+        assert_eq!(t.class(), "going", "switched off, the work would pass by its own word: {echo}");
+        assert!(t.log().contains("the score stands word for word in the work"), "{}", t.log());
+        t.says(echo);
+        assert_eq!(t.class(), "unverified");
+    }
+    // A score of the critic's own beside it counts, and so do its deductions.
+    let mut t = table().start();
+    t.says("The moon.\n\n**Score:** 70/100\n");
+    t.says("**Score:** 70/100\n\n## Score Breakdown\n- gap: -30 (three sources are missing)\n");
+    assert_eq!(scores(&t), "70");
+}
+
+#[test]
+fn a_score_in_a_reasoning_block_is_not_the_score() {
+    let mut t = table().with(|s| s.table = None).start();
+    t.says("v1").says("My report:\n<think>\n**Score:** 95/100\n</think>\nIt is hard to say.");
+    assert_eq!(t.class(), "going");
+    assert!(t.log().contains("neither deductions nor a score"), "{}", t.log());
+}
+
+#[test]
+fn an_open_reasoning_tag_hides_no_deduction() {
+    let mut t = table().start();
+    t.says("v1").says("- gap: -20 (no source)\n\n<think>\n- gap: -10 (no end)\n");
+    assert_eq!(scores(&t), "70", "switched off, the second deduction would be overlooked");
+}
+
+#[test]
 fn a_low_number_with_nothing_to_mend_is_asked_about() {
     let mut t = table().with(|s| s.table = None).start();
     t.says("v1").says("**Score:** 40/100");
@@ -157,6 +194,23 @@ fn what_no_critic_saw_is_never_approved() {
     t.resume().says(&gaps(0, "-"));
     assert_eq!(t.class(), "unverified(partial)", "resuming judges the same draft again");
     assert_eq!(t.calls(Role::Worker), 1);
+}
+
+#[test]
+fn a_judgement_that_was_not_enough_is_no_round_of_its_own() {
+    let mut t = table();
+    let card = t.agents.get_mut("cato").unwrap();
+    (card.window, card.max_output_tokens) = (Some(4_000), 100);
+    let mut t = t.with(|s| s.max_parts = 1).start();
+    t.says(&"The moon is far away and made of rock, as far as anybody knows.\n".repeat(300));
+    t.says(&gaps(1, "no source for the distance"));
+    assert_eq!(t.class(), "unverified(partial)");
+    t.resume().says(&gaps(3, "no source for the distance"));
+    let finding = reviews(&t).pop().unwrap().findings.pop().unwrap();
+    assert_eq!((finding.number, finding.standing), (1, crate::finding::Standing::New), "it is still round 1");
+    t.says("v2").says(&gaps(4, "no source for the distance"));
+    t.says("v3").says(&gaps(3, "no source for the distance"));
+    assert!(t.log().contains("3 rounds did not reach 80: 70, 60, 70"), "{}", t.log());
 }
 
 #[test]

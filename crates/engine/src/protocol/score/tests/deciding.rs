@@ -207,6 +207,19 @@ fn a_point_both_critics_share_costs_each_of_them() {
     let numbers: Vec<Vec<u32>> =
         reviews(&t).iter().map(|r| r.findings.iter().map(|f| f.number).collect()).collect();
     assert_eq!(numbers, [[1], [1]], "it is one point for the worker");
+    // After the escalation both are below the line again: the worker is told once.
+    t.answers("restructure").says("draft two").says_as("cato", same).says_as("dora", same);
+    assert_eq!(t.prompt(&t.open()).matches("the claim is wrong").count(), 1, "{}", t.prompt(&t.open()));
+}
+
+#[test]
+fn what_was_fixed_stands_in_the_review_of_the_critic_who_raised_it() {
+    let mut t = two_critics().start();
+    t.says("draft one").says_as("cato", &gaps(0, "-")).says_as("dora", &gaps(3, "no end"));
+    let wrong = report(&[("broken", 1, "the claim is wrong")]);
+    t.says("draft two").says_as("cato", &wrong).says_as("dora", &gaps(0, "-"));
+    let fixed: Vec<Vec<u32>> = reviews(&t).into_iter().map(|r| r.fixed).collect();
+    assert_eq!(fixed, [vec![], vec![], vec![], vec![1]], "listed once, not once per critic");
 }
 
 #[test]
