@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 
-use super::{UNREALISTIC, block, clean, lines, reply, table};
+use super::{UNREALISTIC, block, clean, lines, reply, reviews, table};
 use crate::effect::EffectKind;
 use crate::outcome::Outcome;
 use crate::protocol::converge::sets::Criterion;
@@ -98,10 +98,7 @@ fn what_a_person_put_off_is_not_called_fixed_when_the_critic_passes_it() {
     let mut t = table().start();
     t.says("v1").says(&reply(1, "FAIL (add the unit)", "ESCALATE", UNREALISTIC)).answers("skip");
     t.says("v2").says(&reply(2, "PASS", "PASS", UNREALISTIC));
-    let fixed = t.events().iter().rev().find_map(|event| match &event.what {
-        Happened::Reviewed { review, .. } => Some(review.fixed.clone()),
-        _ => None,
-    });
+    let fixed = reviews(&t).last().map(|review| review.fixed.clone());
     assert_eq!(fixed, Some(vec![1]), "UNITS was mended, SOURCES only put off: {}", t.log());
 }
 
