@@ -45,6 +45,13 @@ pub struct Moved {
 }
 
 impl Moved {
+    /// What an early stop is called. A loop between the same drafts fixes nothing either: that it goes to and
+    /// fro says more.
+    pub fn stall(&self) -> Option<Stall> {
+        let telling = self.stalls.iter().find(|stall| **stall == Stall::Oscillation);
+        telling.or(self.stalls.first()).copied()
+    }
+
     fn by_standing(&mut self, standing: Standing) -> &mut Vec<u32> {
         match standing {
             Standing::New => &mut self.new,

@@ -5,10 +5,13 @@ use serde::{Deserialize, Serialize};
 use crate::digest::Digest;
 use crate::finding::Finding;
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+/// Of several critics of one round, the greatest counts.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     Approved,
+    /// Nothing was found that rejects the work, and too little was seen or said to approve it.
+    Unverified,
     Rejected,
 }
 

@@ -1,5 +1,7 @@
-//! How well the engine tells whether two findings are one point: pairs labelled by hand. More than a third of
-//! them never moved a threshold: `held` was written before the thresholds were set, `blind` after.
+//! How well the engine tells whether two findings are one point: pairs labelled by hand, in three splits.
+//! Thresholds were set on the first; `held` was written before that, `blind` after. Neither is untouched any
+//! more: rules were adjusted after their misses were seen, when precision at first sight was 0.83 to 0.92. So
+//! the numbers below guard against getting worse; they do not say how well unknown pairs are told apart.
 //!
 //! Each pair goes through the same door as in a loop: two rounds of a `Lineage`, or one for a duplicate. A
 //! pair the engine leaves *unmatched* counts as not the same.
@@ -138,7 +140,11 @@ fn judge(pair: &Pair) -> Judged {
 fn labelled_pairs_are_told_apart() {
     let pairs: Vec<Pair> = PAIRS.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let held = pairs.iter().filter(|pair| pair.split != "tune").count();
-    assert!(pairs.len() >= 120 && held * 3 >= pairs.len(), "{held} of {} pairs are held out", pairs.len());
+    assert!(
+        pairs.len() >= 120 && held * 3 >= pairs.len(),
+        "{held} of {} pairs are not in `tune`",
+        pairs.len()
+    );
     let mut report = String::new();
     let mut tallies = BTreeMap::new();
     for pair in &pairs {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use gadfly_engine::question::{Picked, Question};
 use gadfly_engine::turn::Role;
-use gadfly_engine::{EffectId, Outcome, Waiting, status_grammar};
+use gadfly_engine::{EffectId, EffectKind, Outcome, Waiting, status_grammar};
 use gadfly_journal::{ClaimError, Journal, ReadError, RunId};
 use gadfly_runtime::service::{Driving, ResumeError};
 use gadfly_runtime::{DriveError, Ended, Gadfly, Stop, Update};
@@ -21,6 +21,8 @@ use crate::typing::Typing;
 
 const UPDATES: usize = 256;
 const FRAME: Duration = Duration::from_millis(120);
+/// How long a reader is waited for once the person wants to stop.
+const LAST_WORDS: Duration = Duration::from_secs(2);
 
 pub struct Session<'a> {
     pub context: &'a Context,
@@ -51,7 +53,9 @@ impl Session<'_> {
         let (tell, mut updates) = mpsc::channel(UPDATES);
         let mut driving =
             Box::pin(begin(Driving { attended: self.attended, stop, updates: Some(tell) }));
-        let screen = Screen::new(self.context.global.json);
+        // Nothing is driven yet: these are the records of before.
+        let earlier = self.gadfly.journal().replay(&self.run).map_while(Result::ok);
+        let screen = Screen::new(self.context.global.json, earlier);
         // A record the screen has no room for yet. Until it has, the run's own queue fills, and only that.
         let mut unshown = None;
         let mut typing = Typing::new();
@@ -80,10 +84,11 @@ impl Session<'_> {
                 }
                 Some(update) = updates.recv(), if unshown.is_none() => {
                     let asked = self.asks(&update);
+                    let told = !self.context.global.json && tells_question(&update);
                     let lossy = matches!(update, Update::Progress { .. });
                     unshown = screen.offer(Shown::Update(update)).filter(|_| !lossy);
                     if let Some(effect) = asked {
-                        question = self.ask(&effect, &screen);
+                        question = self.ask(&effect, told, &screen);
                         typing.listen();
                     }
                 }
@@ -102,7 +107,13 @@ impl Session<'_> {
             std::process::exit(exit::INTERRUPTED.0.into())
         });
         let rest = std::iter::from_fn(|| updates.try_recv().ok()).map(Shown::Update);
-        screen.close(unshown.into_iter().chain(rest)).await;
+        let closing = screen.close(unshown.into_iter().chain(rest));
+        if stopping == Stop::No {
+            closing.await;
+        } else if tokio::time::timeout(LAST_WORDS, closing).await.is_err() {
+            // Whoever asked to stop need not ask again because nobody reads.
+            std::process::exit(exit::INTERRUPTED.0.into());
+        }
         let code = match ended {
             Ok(ended) => self.finish(&ended, stopping != Stop::No),
             Err(ResumeError::Drive(why))
@@ -130,11 +141,14 @@ impl Session<'_> {
         }
     }
 
-    fn ask(&self, effect: &EffectId, screen: &Screen) -> Option<Awaited> {
+    /// `told`: the question itself was just shown.
+    fn ask(&self, effect: &EffectId, told: bool, screen: &Screen) -> Option<Awaited> {
         if let Some(question) = self.gadfly.question(&self.run, effect).ok().flatten() {
             let mut lines = vec![String::new()];
-            lines.extend(ask::question(&question));
-            lines.push(String::new());
+            if !told {
+                lines.extend(ask::question(&question));
+                lines.push(String::new());
+            }
             lines.push("Type the answer and end it with a line that has only a dot,".to_owned());
             lines.push(self.elsewhere());
             let _ = screen.offer(Shown::Lines(lines));
@@ -212,15 +226,25 @@ impl Session<'_> {
                 Some(Err(e)) => return error::fault(&e.to_string()),
                 None => None,
             };
+        // What a caller of `audit` reads: the envelope of the last report, one line of JSON.
+        let envelope = state.reports.last().filter(|_| draft.is_none() && outcome.is_some());
+        let envelope =
+            envelope.and_then(|report| self.gadfly.journal().text(&report.envelope).ok().flatten());
         if self.context.global.json {
-            return match print::out(&events::of_outcome(&self.run, outcome, draft.as_deref(), code)) {
+            let result = events::Left { draft: draft.as_deref(), envelope: envelope.as_deref() };
+            return match print::out(&events::of_outcome(&self.run, outcome, result, code)) {
                 Ok(()) | Err(exit::OK) => code,
                 Err(fault) => fault,
             };
         }
         let printed = if self.print_draft { DraftIs::Printed } else { DraftIs::InJournal };
         ending::print(&state, outcome, printed);
-        match draft.filter(|_| self.print_draft).map(|text| print_draft(&text)) {
+        let shown = match (&draft, &envelope) {
+            (Some(text), _) if self.print_draft => Some(print_draft(text)),
+            (None, Some(envelope)) if self.print_draft => Some(print::out(envelope)),
+            _ => None,
+        };
+        match shown {
             None | Some(Ok(()) | Err(exit::OK)) => code,
             Some(Err(fault)) => {
                 print::err(&format!(
@@ -231,6 +255,12 @@ impl Session<'_> {
             }
         }
     }
+}
+
+/// The story of this record ends with a question to a person.
+fn tells_question(update: &Update) -> bool {
+    let Update::Record { record, .. } = update else { return false };
+    record.step.effects.iter().any(|effect| matches!(effect.kind, EffectKind::Ask(_)))
 }
 
 /// A draft on standard output: exactly its bytes, except where a terminal would act on them.

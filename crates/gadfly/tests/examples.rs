@@ -148,7 +148,9 @@ fn code_task_changes_the_checkout_when_tests_and_critic_agree() {
     ];
     let said = example.expect(&["run", "duration", "--trust"], 0, &lines);
     assert_eq!(said.err.matches("critic critic is at work").count(), 2, "none for the failing tests");
-    assert_eq!(said.out, "", "a folder is not printed");
+    let envelope: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!((&envelope["task_id"], &envelope["verdict"]), (&"duration".into(), &"passed".into()));
+    assert!(Path::new(envelope["report_path"].as_str().unwrap()).is_file(), "the report is where it says");
     assert_eq!(example.said("sh", &["tests/duration.sh"]).code, Some(0), "the tests hold in the checkout");
     let changed = example.said("git", &["status", "--short"]).out;
     assert_eq!(changed, " M src/duration.sh\n M tests/duration.sh\n");

@@ -108,10 +108,8 @@ fn stores_of_every_release_are_opened_listed_and_resumed() {
 
 fn expected(scene: &str) -> &'static str {
     match scene {
-        "approval" | "revision" | "overruled" => "approved",
-        "total" | "lenses" | "escalation" => "approved",
-        "verified" | "meddling" | "marker" => "approved",
-        "counted" | "question" => "approved",
+        "approval" | "revision" | "overruled" | "total" | "lenses" | "escalation" | "verified"
+        | "meddling" | "marker" | "counted" | "question" => "approved",
         "oscillation" => "halted(oscillation)",
         "halt" => "halted(cap)",
         "unverified" => "unverified",

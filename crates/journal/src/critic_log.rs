@@ -177,6 +177,7 @@ impl Iteration {
     fn render(&self, halted: Option<(Halt, &Vec<String>)>, out: &mut String) {
         match (self.review.verdict, halted) {
             (Verdict::Approved, _) => out.push_str("- Status: APPROVED\n"),
+            (Verdict::Unverified, _) => out.push_str("- Status: UNVERIFIED\n"),
             (Verdict::Rejected, _) if self.overruled => {
                 out.push_str("- Status: REJECTED (OVERRULED — only new requirements)\n");
             }

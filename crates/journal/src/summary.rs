@@ -201,8 +201,7 @@ impl Summary {
         if reviews.is_empty() {
             return;
         }
-        let rejected = reviews.iter().any(|r| r.verdict == Verdict::Rejected);
-        self.last_verdict = Some(if rejected { Verdict::Rejected } else { Verdict::Approved });
+        self.last_verdict = reviews.iter().map(|r| r.verdict).max();
         let open: HashSet<u32> = reviews.iter().flat_map(|r| &r.open).map(|item| item.number).collect();
         self.open_items = u32::try_from(open.len()).unwrap_or(u32::MAX);
     }

@@ -28,7 +28,7 @@ pub struct Consent {
     pub worst_case: Money,
     /// Whether some agent's price is unknown, so that `worst_case` is a lower bound.
     pub open_ended: bool,
-    /// Worker and critic are the same model: their errors will be alike.
+    /// Worker and critic are the same agent or model: their errors will be alike.
     pub same_model: bool,
     /// Commands that are run on this machine: what sets up the worker's folder, and what verifies it.
     pub commands: Vec<String>,
@@ -58,11 +58,10 @@ impl Consent {
                 worst_case: worst,
             });
         }
-        let model = |role: &str| {
-            let part = cast.iter().find(|part| part.role == role)?;
-            plan.agents.get(&part.agent)?.model.clone()
-        };
-        let same_model = model("worker").is_some() && model("worker") == model("critic");
+        let agent = |role: &str| cast.iter().find(|part| part.role == role).map(|part| &part.agent);
+        let model = |role: &str| plan.agents.get(agent(role)?)?.model.clone();
+        let same_agent = agent("worker").is_some() && agent("worker") == agent("critic");
+        let same_model = same_agent || (model("worker").is_some() && model("worker") == model("critic"));
         let limits = plan.root.limits.with(plan.limits);
         if let Some(cap) = limits.money {
             worst_case = worst_case.min(cap);

@@ -13,6 +13,7 @@ mod score;
 mod settings;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use gadfly_engine::input::{FORMAT, Start};
 use gadfly_engine::tree::WorkspacePlan;
@@ -24,6 +25,7 @@ use gadfly_project::{Config, Flags, LoopConfig, Problem, Protocol, Sourced, titl
 use crate::agents::Recruiter;
 use crate::consent::Consent;
 use crate::team::Team;
+use crate::workspace::Git;
 
 pub use audit::REVIEW_CRITERIA;
 pub use brought::Wanted;
@@ -105,6 +107,7 @@ pub async fn prepare(request: &Request, recruiter: &Recruiter<'_>) -> Result<Pre
         Some((settings, material))
     });
     let Some((settings, material)) = settings else { return Err(problems) };
+    problems.extend(cannot_commit(&settings, &config, recruiter).await);
     if problems.iter().any(Problem::is_error) {
         return Err(problems);
     }
@@ -136,6 +139,20 @@ pub async fn prepare(request: &Request, recruiter: &Recruiter<'_>) -> Result<Pre
         store: request.store.clone(),
     };
     draft.finish().map_err(|p| vec![p])
+}
+
+/// Why approved work could not become the commit that is wanted: better said now than when all is done.
+async fn cannot_commit(
+    settings: &LoopSettings,
+    config: &LoopConfig,
+    recruiter: &Recruiter<'_>,
+) -> Option<Problem> {
+    let launcher = recruiter.launcher.filter(|_| settings.needs_folder() && config.commit.value)?;
+    let git = Git::new(Arc::clone(launcher), recruiter.env.clone());
+    let branch = config.branch.as_ref();
+    let error = git.could_commit(recruiter.root, branch.map(|b| b.value.as_str())).await.err()?;
+    let place = branch.map_or(config.commit.place.as_ref(), |b| b.place.as_ref());
+    Some(Problem::error(format!("the work could not be committed: {error}")).at(place))
 }
 
 /// What the folder of a worker that edits files is made from.

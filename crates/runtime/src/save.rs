@@ -37,7 +37,8 @@ fn accept(save: &Save, target: &Path, content: &str) -> io::Result<Reply> {
     if now == Some(save.content) {
         return Ok(saved);
     }
-    if now != save.target.before {
+    // Where nothing is, nothing can be lost: the user moved it away, perhaps because we asked for it.
+    if now.is_some() && now != save.target.before {
         let message = format!(
             "{} changed since the run began, so it was left alone; put your version aside and resume, \
              or take the approved draft with `gadfly show RUN --draft`",
@@ -93,6 +94,8 @@ fn replace(target: &Path, bytes: &[u8]) -> io::Result<()> {
     // Random and new: two saves at once never share it, and nobody can put a link there beforehand.
     let temp = dir.join(format!(".gadfly-{:016x}", u64::from_le_bytes(random)));
     let mut file = File::create_new(&temp)?;
+    // An acceptance at the same time sweeps away what nobody holds.
+    let _ = file.try_lock();
     let result = (|| {
         file.write_all(bytes)?;
         if let Some(meta) = fs::symlink_metadata(target).ok().filter(fs::Metadata::is_file) {
@@ -177,6 +180,13 @@ mod tests {
         let reply = perform(&save(&path, Some("old"), "new", true), "new");
         assert!(matches!(reply, Reply::Conflict { .. }), "{reply:?}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "the user's own edit");
+        // Put aside, as the message says, it is in nobody's way.
+        let aside = dir.path().join("mine.md");
+        fs::rename(&path, &aside).unwrap();
+        let reply = perform(&save(&path, Some("old"), "new", true), "new");
+        assert!(matches!(reply, Reply::Saved { .. }), "{reply:?}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        fs::rename(&aside, &path).unwrap();
         // Sabotage: bound to the digest it finds, the guard lets the write through.
         let unguarded = perform(&save(&path, Some("the user's own edit"), "new", true), "new");
         assert!(matches!(unguarded, Reply::Saved { .. }));

@@ -41,8 +41,17 @@ impl Setup {
 
     /// Reads what is to be reviewed; none if there is nothing. The project is only read.
     pub async fn bring(&self, wanted: &Wanted, exclude: &[String]) -> Result<Option<Brought>, Problem> {
-        let git = self.launcher.as_ref().map(|l| Git::new(Arc::clone(l), self.env.clone()));
-        bring(git, &self.root.dir, wanted, exclude).await
+        bring(self.git(), &self.root.dir, wanted, exclude).await
+    }
+
+    /// Why the folder of a worker that edits files cannot be made here, if it is for git.
+    pub async fn git_fails(&self) -> Option<String> {
+        let Some(git) = self.git() else { return Some("programs cannot be started here".to_owned()) };
+        git.present(&self.root.dir).await.err().map(|error| error.to_string())
+    }
+
+    fn git(&self) -> Option<Git> {
+        self.launcher.as_ref().map(|l| Git::new(Arc::clone(l), self.env.clone()))
     }
 
     /// Opens the store its runs are kept in, and makes it if there is none.

@@ -302,12 +302,18 @@ impl Workspace {
 
     /// Carries what was judged into the user's checkout, all of it or, on a conflict, nothing. Again is once.
     pub async fn accept(&self, judged: &str) -> Result<Accepted, WorkspaceError> {
-        self.store.apply(&self.facts.base, judged, &self.facts.root).await
+        self.accept_after(judged, &[]).await
+    }
+
+    /// The same after a conflict about these paths. One that is not there any more was put aside, as the user
+    /// was told; without that word a missing file is a change like any other.
+    pub async fn accept_after(&self, judged: &str, named: &[String]) -> Result<Accepted, WorkspaceError> {
+        self.store.apply(&self.facts.base, judged, &self.facts.root, named).await
     }
 
     /// Takes an acceptance back, all of it or, if a file changed since, nothing. Again is once.
     pub async fn undo(&self, judged: &str) -> Result<Accepted, WorkspaceError> {
-        self.store.apply(judged, &self.facts.base, &self.facts.root).await
+        self.store.apply(judged, &self.facts.base, &self.facts.root, &[]).await
     }
 
     /// Where the clone's own state at a snapshot is kept.

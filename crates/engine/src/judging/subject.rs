@@ -68,7 +68,7 @@ impl Subject {
         let mut hidden = Vec::new();
         for change in &tree.changes {
             if change.binary {
-                let because = "it is binary; leave it out of the scope if no critic has to see it".to_owned();
+                let because = "it is binary, so no critic can be shown it; a review leaves it out with --exclude".to_owned();
                 hidden.push(Unseen { what: change.path.clone(), because });
                 continue;
             }

@@ -65,7 +65,12 @@ pub(super) enum Held {
         repeats: Option<EffectId>,
     },
     /// Something else a node asked for.
-    Task { id: Option<EffectId>, node: NodePath, kind: EffectKind, repeats: Option<EffectId> },
+    Task {
+        id: Option<EffectId>,
+        node: NodePath,
+        kind: EffectKind,
+        repeats: Option<EffectId>,
+    },
     /// A node that parked the run and is told when it goes on.
     Node(NodePath),
     /// An ending whose save was refused.
@@ -275,7 +280,7 @@ impl Run {
         let event = Happened::ReplyMalformed {
             round,
             critic: call.agent.clone(),
-            problem: problem.to_owned(),
+            problem: in_one_line(problem),
             restating,
         };
         self.emit(&id.node.clone(), event);
@@ -296,7 +301,7 @@ impl Run {
             let next = self.next_id(&id.node);
             return self.request(next, again, None);
         }
-        self.critic_unusable(id, call, format!("two malformed replies: {problem}"));
+        self.critic_unusable(id, call, format!("two malformed replies: {}", in_one_line(problem)));
     }
 
     pub fn critic_unusable(&mut self, id: &EffectId, call: CallSpec, because: String) {
@@ -363,4 +368,10 @@ impl Run {
             }
         }
     }
+}
+
+/// A list of problems as people are told of them. Any other text stays as it is.
+fn in_one_line(problem: &str) -> String {
+    let items: Option<Vec<&str>> = problem.lines().map(|line| line.strip_prefix("- ")).collect();
+    items.map_or_else(|| problem.to_owned(), |items| items.join("; "))
 }

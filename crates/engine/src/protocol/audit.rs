@@ -42,7 +42,7 @@ use crate::work::Work;
 use briefs::Red;
 use checks::scope::Scope;
 use judgement::Judged;
-use record::{because, incomplete, shown_criterion};
+use record::{because, shown_criterion};
 use report::Criterion;
 use routes::{Route, Routing};
 pub use settings::{MOST_ROUNDS, ROUNDS, Settings, VERIFY_TIMEOUT_MS};
@@ -305,27 +305,30 @@ impl Audit {
         );
         let routing = self.decide(&findings);
         self.report(&report, cx);
-        if routing.route == Route::Commit
-            && let Some(unverified) = incomplete(&report, &heard)
-        {
-            return cx.park(unverified);
-        }
-        self.lineage = lineage;
-        self.before = Some(self.panel.corpus().clone());
-        self.open.clone_from(&routing.blocking);
-
-        let verdict = if routing.route == Route::Commit { Verdict::Approved } else { Verdict::Rejected };
+        let unverified = self.unverified(&routing, &report, &heard);
+        let verdict = match routing.route {
+            _ if unverified.is_some() => Verdict::Unverified,
+            Route::Commit => Verdict::Approved,
+            _ => Verdict::Rejected,
+        };
         let mut review = heard.review(self.round, work.artifact(), self.rubric(cx), verdict);
         review.open = review::open_items(&routing.blocking);
         review.notes = routing.notes.iter().map(Finding::line).collect();
         review.deviations.clone_from(&report.deviations);
-        review.fixed = moved.fixed;
+        review.fixed.clone_from(&moved.fixed);
         review.criteria = report.criteria.iter().map(shown_criterion).collect();
         review.findings = findings;
         review.findings.extend(heard.parts.iter().flat_map(|p| p.unsupported.clone()));
         let notes = review.notes.clone();
         cx.emit(Happened::Reviewed { round: self.round, review });
-        if !moved.stalls.is_empty() {
+        if let Some(unverified) = unverified {
+            // The same work is judged again: this judgement is no round of its own.
+            return cx.park(unverified);
+        }
+        self.lineage = lineage;
+        self.before = Some(self.panel.corpus().clone());
+        self.open.clone_from(&routing.blocking);
+        if !moved.stalls.is_empty() && routing.route != Route::Commit {
             cx.emit(Happened::Stalled { round: self.round, stalls: moved.stalls.clone() });
         }
         self.route(routing.route, &because(&routing, self.cap), cx);
@@ -337,14 +340,14 @@ impl Audit {
                 _ => Outcome::Rejected { draft: Some(draft), open: lines(&routing.blocking) },
             });
         }
-        match (routing.route, moved.stalls.first()) {
+        match (routing.route, moved.stall()) {
             (Route::Commit, _) => {
                 cx.finish(Outcome::Approved { draft: work.blob(), overruled: false, notes });
             }
             (Route::Executor | Route::Researcher, Some(stall)) if self.round > self.patient_until => {
                 cx.finish(self.halted(stall.halt()));
             }
-            (_, stall) => self.follow(&routing, stall.copied(), cx),
+            (_, stall) => self.follow(&routing, stall, cx),
         }
     }
 
@@ -353,7 +356,9 @@ impl Audit {
         let is_dropped = |f: &&Finding| self.dropped.contains(&f.number) && f.number != 0;
         let (dropped, counted): (Vec<&Finding>, Vec<&Finding>) = findings.iter().partition(is_dropped);
         let counted: Vec<Finding> = counted.into_iter().cloned().collect();
-        let mut routing = routes::decide(&counted, self.round, self.cap, self.settings.block_on);
+        // A review has one round, which is no cap that somebody could raise.
+        let cap = if self.settings.worker.is_some() { self.cap } else { u32::MAX };
+        let mut routing = routes::decide(&counted, self.round, cap, self.settings.block_on);
         if routing.route == Route::Researcher && self.settings.researcher.is_none() {
             routing.route = Route::AskUser;
         }

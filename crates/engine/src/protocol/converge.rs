@@ -21,6 +21,7 @@ pub use settings::Settings;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::blocks::Blocks;
+use crate::brief::one_line;
 use crate::corpus::Corpus;
 use crate::digest::Digest;
 use crate::effect::EffectId;
@@ -32,12 +33,11 @@ use crate::machine::{Answered, Cx, Learned};
 use crate::outcome::{Halt, Outcome};
 use crate::plan::{NodePlan, Target};
 use crate::protocol::{Protocol, RuleBook};
-use crate::review::Unseen;
 use crate::turn::Role;
 use crate::work::Work;
 
 use escalation::Escalation;
-use pass::{PartReply, Pass};
+use pass::{Beside, PartReply, Pass};
 
 /// Version 1 of the rules.
 pub const RULE_BOOK: RuleBook = RuleBook { name: "converge", version: 1, begin };
@@ -48,7 +48,7 @@ const CRITIC: &str = include_str!("../prompts/converge-critic-1.md");
 
 fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
     let settings = Settings::read(plan)?;
-    let limit = settings.rounds;
+    let limit = if settings.worker.is_some() { settings.rounds } else { 1 };
     Ok(Box::new(Converge {
         settings,
         limit,
@@ -59,7 +59,6 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
         lineage: Lineage::default(),
         before: None,
         pass: None,
-        unseen: Vec::new(),
         asked: Vec::new(),
         decisions: Vec::new(),
         put_off: BTreeMap::new(),
@@ -84,8 +83,6 @@ struct Converge {
     before: Option<Corpus>,
     /// This pass, once its critic was heard.
     pass: Option<Pass>,
-    /// What no critic saw in this pass.
-    unseen: Vec<Unseen>,
     /// The escalations a person is being asked about.
     asked: Vec<Escalation>,
     /// What a person decided in this pass, as the worker is told.
@@ -117,6 +114,15 @@ struct Conditions {
     stable: bool,
 }
 
+/// How a pass ends, by the verdicts and not by the critic's claim.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Ended {
+    Converged,
+    Continue,
+    Escalate,
+    SafetyCap,
+}
+
 impl Conditions {
     const fn hold(self) -> bool {
         self.clean && self.unrealistic && self.nothing_new && self.stable
@@ -145,9 +151,10 @@ impl Protocol for Converge {
             Role::Worker => self.worked(answer, cx),
             Role::Critic => {
                 let (criteria, round) = (&self.settings.criteria, self.round);
+                let beside = self.shown_beside(cx);
                 let heard = self.panel.heard(answer, cx, |reading| {
                     grammar::parse(reading.reply, criteria, round)
-                        .map(|reply| PartReply::new(reply, reading.critic))
+                        .map(|reply| PartReply::new(reply, reading.critic, &beside))
                         .map_err(|breaches| grammar::problem(&breaches))
                 });
                 self.heard(heard, cx);
@@ -175,7 +182,9 @@ impl Protocol for Converge {
     }
 
     fn raise_rounds(&mut self, rounds: u32) {
-        self.limit = self.limit.max(rounds);
+        if self.settings.worker.is_some() {
+            self.limit = self.limit.max(rounds);
+        }
     }
 
     fn draft(&self) -> Option<Digest> {
@@ -263,6 +272,14 @@ impl Converge {
         }
     }
 
+    /// What the critic is shown beside the work, as evidence may cite it.
+    fn shown_beside(&self, cx: &Cx<'_>) -> Vec<Beside> {
+        let beside = |name: &str, text: Digest| Beside { name: name.into(), text: one_line(cx.text(&text)) };
+        let own = [("task", self.settings.task), ("rubric", self.rubric())];
+        let references = self.settings.references.iter().map(|r| (r.name.as_str(), r.text));
+        references.chain(own).map(|(name, text)| beside(name, text)).collect()
+    }
+
     fn heard(&mut self, heard: Option<Vec<Heard<PartReply>>>, cx: &mut Cx<'_>) {
         let (Some(heard), Some(work)) = (heard.and_then(|h| h.into_iter().next()), self.work.clone()) else {
             return;
@@ -270,43 +287,46 @@ impl Converge {
         let mut pass = Pass::of(&heard, work.artifact(), &self.settings.criteria, &self.put_off);
         let corpus = self.panel.corpus().clone();
         let (round, artifact) = (self.round, work.artifact());
-        let moved = self.lineage.take(round, artifact, &mut pass.findings, &corpus, self.before.as_ref());
-        self.before = Some(corpus);
-        self.unseen.clone_from(&heard.unseen);
-        self.count_fixes(&pass);
-        if !moved.stalls.is_empty() {
+        let mut lineage = self.lineage.clone();
+        let moved = lineage.take(round, artifact, &mut pass.findings, &corpus, self.before.as_ref());
+        let ended = self.ended(&pass);
+        if !moved.stalls.is_empty() && ended != Ended::Converged {
             cx.emit(Happened::Stalled { round, stalls: moved.stalls.clone() });
         }
-        self.record(&heard, &pass, &moved, &work, cx);
+        self.record(&heard, &pass, &moved, &work, ended, cx);
+        if ended == Ended::Converged && !heard.unseen.is_empty() {
+            // Whatever was seen is clean; what nobody saw is not. Judged again, it is still this pass.
+            return cx.park(judging::unverified(&heard.unseen));
+        }
+        (self.lineage, self.before) = (lineage, Some(corpus));
+        self.count_fixes(&pass);
         self.defer_what_the_critic_defers(&pass, heard.critic(), cx);
-        self.decide(pass, &moved, &work, cx);
+        self.decide(pass, ended, &moved, &work, cx);
     }
 
     /// After the critic: converged, stopped, at the cap, or on to questions and fixes.
-    fn decide(&mut self, pass: Pass, moved: &Moved, work: &Work, cx: &mut Cx<'_>) {
-        let stall = moved.stalls.first().copied().filter(|_| !pass.is_clean() || pass.realistic);
-        let conditions = self.conditions(&pass);
+    fn decide(&mut self, pass: Pass, ended: Ended, moved: &Moved, work: &Work, cx: &mut Cx<'_>) {
+        let stall = moved.stall().filter(|_| !pass.is_clean() || pass.realistic);
         let escalations = pass.escalations.clone();
+        let items = u32::try_from(escalations.len()).unwrap_or(u32::MAX);
         self.asked.clear();
         let pass = self.pass.insert(pass);
-        let is_loop = self.settings.worker.is_some();
-        let passes = if is_loop { conditions.hold() } else { conditions.clean && conditions.unrealistic };
-        if passes && !self.unseen.is_empty() {
-            // Whatever was seen is clean; what nobody saw is not.
-            return cx.park(judging::unverified(&self.unseen));
-        }
-        if !is_loop {
-            let open = lines(&pass.blocking());
-            return if passes { self.approve(work, cx) } else { cx.finish(rejected(work, open)) };
-        }
-        if passes {
+        if ended == Ended::Converged {
             return self.converge(work, cx);
+        }
+        if self.settings.worker.is_none() {
+            let open = lines(&pass.blocking());
+            let result =
+                if items == 0 { "CONTINUE (0 fixed)".into() } else { format!("ESCALATE ({items} items)") };
+            self.result(&result, cx);
+            cx.emit(Happened::Summarised { line: self.stopped("rejected") });
+            return cx.finish(Outcome::Rejected { draft: Some(work.blob()), open });
         }
         if let Some(stall) = stall {
             self.result("CONTINUE (0 fixed)", cx);
             return self.stop(stall.halt(), &stall.halt().to_string(), cx);
         }
-        if self.round >= self.limit {
+        if ended == Ended::SafetyCap {
             self.result("SAFETY CAP", cx);
             let line = format!("⚠ Critic safety cap ({} passes). Review recommended.", self.round);
             return self.halt(Halt::Cap, line, cx);
@@ -314,7 +334,6 @@ impl Converge {
         if escalations.is_empty() {
             return self.mend(cx);
         }
-        let items = u32::try_from(escalations.len()).unwrap_or(u32::MAX);
         self.escalated = self.escalated.saturating_add(items);
         let because = format!("=== Result: ESCALATE ({items} items) ===");
         cx.emit(Happened::Escalated { round: self.round, to: "user".into(), because });
@@ -322,12 +341,27 @@ impl Converge {
         self.ask(false, cx);
     }
 
+    /// A review is one pass: there are no earlier ones to compare with.
+    fn ended(&self, pass: &Pass) -> Ended {
+        let conditions = self.conditions(pass);
+        let is_loop = self.settings.worker.is_some();
+        if conditions.hold() || !is_loop && conditions.clean && conditions.unrealistic {
+            Ended::Converged
+        } else if is_loop && self.round >= self.limit {
+            Ended::SafetyCap
+        } else if pass.escalations.is_empty() {
+            Ended::Continue
+        } else {
+            Ended::Escalate
+        }
+    }
+
     fn conditions(&self, pass: &Pass) -> Conditions {
         let stands = self.work.as_ref().is_some_and(|work| work.artifact() == pass.artifact);
         Conditions {
             clean: pass.is_clean(),
             unrealistic: !pass.realistic,
-            nothing_new: pass.has_nothing_new(),
+            nothing_new: pass.has_nothing_new(&self.deferred),
             stable: self.round < 2 || stands,
         }
     }
@@ -369,18 +403,17 @@ impl Converge {
         let counts = format!("({} passes, {} fixes, {} escalations)", self.round, self.fixes, self.escalated);
         self.result(&format!("CONVERGED {counts}"), cx);
         cx.emit(Happened::Summarised { line: format!("✓ Critic converged {counts}") });
-        self.approve(work, cx);
-    }
-
-    fn approve(&self, work: &Work, cx: &mut Cx<'_>) {
         let deferred = self.pass.iter().flat_map(Pass::deferred);
         let notes = deferred.map(|a| format!("{} deferred: {}", a.criterion, a.because)).collect();
         cx.finish(Outcome::Approved { draft: work.blob(), overruled: false, notes });
     }
 
     fn stop(&self, reason: Halt, because: &str, cx: &mut Cx<'_>) {
-        let line = format!("⚠ Critic stopped: {because} ({} passes). Review recommended.", self.round);
-        self.halt(reason, line, cx);
+        self.halt(reason, self.stopped(because), cx);
+    }
+
+    fn stopped(&self, because: &str) -> String {
+        format!("⚠ Critic stopped: {because} ({} passes). Review recommended.", self.round)
     }
 
     fn halt(&self, reason: Halt, line: String, cx: &mut Cx<'_>) {
@@ -396,10 +429,6 @@ impl Converge {
 
 fn lines(findings: &[Finding]) -> Vec<String> {
     findings.iter().map(Finding::line).collect()
-}
-
-fn rejected(work: &Work, open: Vec<String>) -> Outcome {
-    Outcome::Rejected { draft: Some(work.blob()), open }
 }
 
 #[cfg(test)]

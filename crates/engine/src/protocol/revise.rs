@@ -267,25 +267,25 @@ impl Revise {
             self.watch_headway(&review, cx);
         }
 
-        match review.verdict {
-            Verdict::Approved => {
+        match reply.status {
+            Status::Approved => {
                 cx.finish(Outcome::Approved { draft, overruled: false, notes: review.notes });
             }
-            Verdict::Rejected if ground == Ground::OnlyNew && self.settings.overrule => {
+            Status::Rejected if ground == Ground::OnlyNew && self.settings.overrule => {
                 let mut notes: Vec<String> = open.into_iter().map(|i| i.text).collect();
                 cx.emit(Happened::RejectionOverruled { round: self.round, notes: notes.clone() });
                 notes.extend(review.notes);
                 cx.finish(Outcome::Approved { draft, overruled: true, notes });
             }
-            Verdict::Rejected if self.settings.worker.is_none() => {
+            Status::Rejected if self.settings.worker.is_none() => {
                 let open = open.into_iter().map(|i| i.text).collect();
                 cx.finish(Outcome::Rejected { draft: Some(draft), open });
             }
-            Verdict::Rejected if self.round >= self.limit => {
+            Status::Rejected if self.round >= self.limit => {
                 let open = open.into_iter().map(|i| i.text).collect();
                 cx.finish(Outcome::Halted { reason: Halt::Cap, draft: Some(draft), open });
             }
-            Verdict::Rejected => self.revise(draft, open, cx),
+            Status::Rejected => self.revise(draft, open, cx),
         }
     }
 

@@ -262,8 +262,13 @@ impl Score {
         artifact: Digest,
         cx: &mut Cx<'_>,
     ) {
-        let clean = tallied.passes() && heard.unseen.is_empty() && !tallied.passes_by_bad_citations;
-        let verdict = if clean { Verdict::Approved } else { Verdict::Rejected };
+        let verdict = if !tallied.passes() {
+            Verdict::Rejected
+        } else if heard.unseen.is_empty() && !tallied.passes_by_bad_citations {
+            Verdict::Approved
+        } else {
+            Verdict::Unverified
+        };
         let mut review = heard.review(self.round, artifact, self.rubric(), verdict);
         if verdict == Verdict::Rejected {
             review.open = open_items(&tallied.findings);
@@ -284,7 +289,7 @@ impl Score {
         let open: Vec<Finding> = open.cloned().collect();
         self.open = open.iter().map(Finding::line).collect();
         let both_fail = seats.len() > 1 && failing.len() == seats.len();
-        let stall = moved.stalls.first().filter(|_| self.settings.stop_early);
+        let stall = moved.stall().filter(|_| self.settings.stop_early);
         let stall = stall.filter(|_| self.attempt.rounds >= ROUNDS_OF_A_STALL);
         let spent = self.attempt.rounds >= self.limit;
         let draft = work.blob();
@@ -294,6 +299,7 @@ impl Score {
             return self.approve(seats, work, cx);
         }
         if self.settings.worker.is_none() {
+            cx.emit(Happened::Summarised { line: self.summary("⚠", &scores) });
             return cx.finish(Outcome::Rejected { draft: Some(draft), open: self.open.clone() });
         }
         match stall {

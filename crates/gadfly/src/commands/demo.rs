@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use gadfly_journal::RunId;
 use gadfly_project::{Config, Root};
 use gadfly_runtime::Gadfly;
-use gadfly_runtime::prepare::{Request, Wanted};
+use gadfly_runtime::prepare::Request;
 use gadfly_runtime::service::{Raise, UserDirs};
 use gadfly_runtime::setup::Setup;
 use owo_colors::OwoColorize as _;
@@ -43,7 +43,7 @@ async fn play(args: &Demo, global: &Global) -> Result<Code, Code> {
         return Err(problems::refuse(&context.problems, &context.root.dir));
     }
     let setup = Setup::new(context.root.clone(), context.config.clone());
-    let without_git = git_fails(&setup, &folder).await;
+    let without_git = setup.git_fails().await;
     let gadfly = setup.open(&context.store()).map_err(|e| error::usage(&e.to_string()))?;
     let mut troupe = Troupe {
         context: &context,
@@ -149,12 +149,6 @@ fn folder(args: &Demo) -> PathBuf {
     let temporary = || std::env::temp_dir().join(format!("gadfly-demo-{}", std::process::id()));
     // Programs that are started there are told its whole path.
     args.keep.as_ref().map_or_else(temporary, |dir| std::path::absolute(dir).unwrap_or_else(|_| dir.clone()))
-}
-
-/// Why the scenes that need git cannot be played, if they cannot: git is asked for the files of the stage.
-async fn git_fails(setup: &Setup, folder: &Path) -> Option<String> {
-    let files = Wanted::Paths(vec![folder.join("src"), folder.join("tests")]);
-    setup.bring(&files, &[]).await.err().map(|problem| problem.message)
 }
 
 fn skipped(act: &Act, why: &str) {

@@ -128,7 +128,7 @@ async fn fix_files(
     request.flags.criteria = None;
     let listed: Vec<String> = open.iter().map(|item| format!("- {item}")).collect();
     request.flags.task =
-        Some(format!("Fix what a review found, and nothing else:\n\n{}\n", listed.join("\n")));
+        Some(format!("Fix what a review found, and nothing else.\n\n{}\n", listed.join("\n")));
     print::err("");
     fix(&request, args, context).await
 }

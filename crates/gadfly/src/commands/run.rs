@@ -82,6 +82,7 @@ pub struct Driven {
 /// Prepares a request, asks for consent, drives the run and reports on it.
 pub async fn drive(request: &Request, how: How<'_>, context: &Context) -> Result<Driven, Code> {
     let root = &context.root.dir;
+    reports_have_a_place(how.reports, context.global.json)?;
     // The store is opened, and made, by a run that starts: one that is only prepared leaves nothing behind.
     let setup = Setup::new(context.root.clone(), context.config.clone());
     let prepared = match setup.prepare(request).await {
@@ -114,6 +115,25 @@ pub async fn drive(request: &Request, how: How<'_>, context: &Context) -> Result
     let Ok(state) = gadfly.journal().state(&run) else { return Ok(Driven { code, run: None }) };
     write_reports(how.reports, &state, root)?;
     Ok(Driven { code, run: Some(state) })
+}
+
+/// Nobody should pay for a report that cannot be written.
+fn reports_have_a_place(reports: &[ReportTo], json: bool) -> Result<(), Code> {
+    if json && reports.iter().any(|to| to.file.is_none()) {
+        let why = "--json has standard output for itself: give the report a file, like --report sarif=FILE";
+        return Err(error::usage(why));
+    }
+    for path in reports.iter().filter_map(|to| to.file.as_ref()) {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if path.is_dir() || folder.is_some_and(|folder| !folder.is_dir()) {
+            let why = if path.is_dir() { "it is a folder" } else { "there is no such folder" };
+            return Err(error::usage(&format!(
+                "the report {} cannot be written: {why}; nothing was started",
+                path.display()
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// To their files, or to standard output.
@@ -259,7 +279,11 @@ fn show_briefs(prepared: Prepared, json: bool) -> Result<Code, Code> {
     let what = What::Started(Box::new(prepared.start));
     let input = Input { at: Stamp::default(), what, texts: prepared.texts };
     let step = engine.on(&input).map_err(|e| error::usage(&e.to_string()))?;
-    for (turn, brief) in brief::asked(&step.effects, &engine) {
+    let briefs = brief::asked(&step.effects, &engine);
+    if briefs.is_empty() {
+        print::err("\nthe first brief is written once the worker's folder is there: there is none to show yet");
+    }
+    for (turn, brief) in briefs {
         if json {
             print::out(
                 &json!({ "dry_run": { "role": turn.role, "agent": turn.agent, "brief": brief } }).to_string(),

@@ -81,13 +81,19 @@ fn glance(journal: &Journal, state: &RunState) -> Result<(), Code> {
         let model = model.map(|m| format!(" ({})", safe::line(m, 60))).unwrap_or_default();
         format!("{role} {}{model}", safe::line(name, 60))
     };
-    let worker = who("worker", s.worker.as_ref(), s.worker_model.as_ref());
+    // Nobody works in a review.
+    let worker = s.worker.as_ref().map(|w| format!(", {}", who("worker", Some(w), s.worker_model.as_ref())));
+    let worker = worker.unwrap_or_default();
     let critic = critics(state).unwrap_or_else(|| who("critic", s.critic.as_ref(), s.critic_model.as_ref()));
-    print::out(&format!("{}, {}, {worker}, {critic}", coloured(&s.state), s.protocol))?;
+    print::out(&format!("{}, {}{worker}, {critic}", coloured(&s.state), s.protocol))?;
     print::out(&format!("begun {}, last change {}", moment(s.created_ms), moment(s.updated_ms)))?;
     // A text that cannot be read is missing from the story; `--log` says why.
     let text = |digest: &gadfly_engine::Digest| journal.text(digest).ok().flatten().map(|t| t.to_string());
     rounds::lines(state, &text).iter().try_for_each(|line| print::out(line))?;
+    if !state.reports.is_empty() {
+        let home = journal.run_dir(&s.run);
+        print::out(&format!("reports are in {}", safe::line(&home.to_string_lossy(), 400)))?;
+    }
     for warning in &state.warnings {
         print::out(&format!("{} {}", "warning:".yellow(), safe::line(warning, 600)))?;
     }
@@ -97,6 +103,10 @@ fn glance(journal: &Journal, state: &RunState) -> Result<(), Code> {
                 print::out("")?;
                 judged::question(&asked.question).iter().try_for_each(|line| print::out(line))?;
                 answer_given(journal, &s.run, effect)?;
+                let folder = journal.run_dir(&s.run).join("tree").join("work");
+                if state.folder && folder.is_dir() {
+                    print::out(&format!("its files are in {}", safe::line(&folder.to_string_lossy(), 400)))?;
+                }
             }
             None => question(journal, &s.run, effect)?,
         }

@@ -4,7 +4,7 @@ use std::io::{self, BufRead as _, Read as _};
 
 use gadfly_engine::question::Question;
 
-use super::{print, safe};
+use super::{judged, print, safe};
 
 const LONGEST_ANSWER: u64 = 1024;
 
@@ -12,12 +12,7 @@ const LONGEST_ANSWER: u64 = 1024;
 pub fn question(asked: &Question) -> Vec<String> {
     let mut lines: Vec<String> = safe::block(&asked.text).lines().map(|line| format!("  │ {line}")).collect();
     for (number, (choice, shown)) in asked.choices.iter().zip(asked.shown_choices()).enumerate() {
-        lines.push(format!(
-            "  {}. {} — {}",
-            number + 1,
-            safe::line(&shown, 100),
-            safe::line(&choice.says, 400)
-        ));
+        lines.push(format!("  {}", judged::way_out(number + 1, &shown, &choice.says)));
     }
     if asked.free {
         lines.push("  or answer in your own words".to_owned());

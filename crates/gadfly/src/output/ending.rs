@@ -47,7 +47,9 @@ pub fn block(state: &RunState, outcome: Option<&Outcome>, draft: DraftIs) -> Vec
         }
         Some(Outcome::Waiting(Waiting::Question { effect } | Waiting::Approval { effect })) => {
             if let Some(asked) = state.open_question().filter(|asked| asked.effect == *effect) {
-                let first = asked.question.text.lines().find(|line| !line.trim().is_empty());
+                // A line of `===` only heads the question.
+                let says = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with("===");
+                let first = asked.question.text.lines().find(says);
                 say("asked", safe::line(first.unwrap_or_default(), 300));
                 let choices = asked.question.shown_choices();
                 if !choices.is_empty() {
@@ -84,7 +86,7 @@ pub fn block(state: &RunState, outcome: Option<&Outcome>, draft: DraftIs) -> Vec
     }
     if state.summary.last_diff.is_some() {
         say("changes", again::command(&format!("show {run} --diff")));
-    } else if let Some(place) = draft_place(state, outcome, draft) {
+    } else if let Some(place) = draft_place(state, outcome, draft).filter(|_| !is_review(state)) {
         say("draft", place);
     }
     let s = &state.summary;
@@ -154,6 +156,11 @@ fn draft_place(state: &RunState, outcome: Option<&Outcome>, draft: DraftIs) -> O
     })
 }
 
+/// Nobody works: what is judged was there before.
+const fn is_review(state: &RunState) -> bool {
+    state.summary.worker.is_none()
+}
+
 /// The critic approved the last draft, whatever became of it since.
 fn is_approved(state: &RunState) -> bool {
     state.summary.last_verdict == Some(Verdict::Approved)
@@ -168,6 +175,8 @@ fn onwards(state: &RunState, outcome: Option<&Outcome>) -> Vec<(&'static str, St
             vec![("undo", again::command(&format!("undo {run}")))]
         }
         Some(Outcome::Approved { .. } | Outcome::Rejected { .. } | Outcome::Aborted) => Vec::new(),
+        // A new run begins with the checkout, not with another run's folder.
+        Some(Outcome::Halted { .. }) if state.folder => Vec::new(),
         Some(Outcome::Halted { .. }) => vec![("go on", again::command(&format!("run --from {run}")))],
         Some(Outcome::Waiting(Waiting::Question { .. } | Waiting::Approval { .. })) => vec![
             ("question", again::command(&format!("show {run}"))),

@@ -37,11 +37,21 @@ pub fn of_record(run: &RunId, record: &Record) -> Vec<String> {
 }
 
 /// The last line. `draft` is the approved text, where it was not written to a file.
-pub fn of_outcome(run: &RunId, outcome: Option<&Outcome>, draft: Option<&str>, code: Code) -> String {
+/// What a run leaves to whoever called it.
+#[derive(Clone, Copy, Default)]
+pub struct Left<'a> {
+    pub draft: Option<&'a str>,
+    /// The last report's envelope, JSON.
+    pub envelope: Option<&'a str>,
+}
+
+pub fn of_outcome(run: &RunId, outcome: Option<&Outcome>, result: Left<'_>, code: Code) -> String {
     let label = outcome.map_or_else(|| "interrupted".to_owned(), Outcome::label);
     let mut line = json!({ "run": run, "outcome": label, "detail": outcome, "exit": code.0 });
-    if let (Some(draft), Some(fields)) = (draft, line.as_object_mut()) {
-        fields.insert("draft".into(), draft.into());
+    if let Some(fields) = line.as_object_mut() {
+        fields.extend(result.draft.map(|draft| ("draft".to_owned(), draft.into())));
+        let envelope = result.envelope.and_then(|text| serde_json::from_str(text).ok());
+        fields.extend(envelope.map(|envelope| ("envelope".to_owned(), envelope)));
     }
     line.to_string()
 }

@@ -124,12 +124,21 @@ pub fn question(question: &Question) -> Vec<String> {
     let mut lines = vec![format!("{} ({})", "a question for you".bold(), question.about.name())];
     lines.extend(safe::block(&question.text).trim_end().lines().map(|line| format!("  │ {line}")));
     for (n, (choice, shown)) in question.choices.iter().zip(question.shown_choices()).enumerate() {
-        lines.push(format!("  {}. {}: {}", n + 1, safe::line(&shown, 80), safe::line(&choice.says, 300)));
+        lines.push(format!("  {}", way_out(n + 1, &shown, &choice.says)));
     }
     if question.free {
         lines.push("  or any other answer in your own words".to_owned());
     }
     lines
+}
+
+/// A way out and what it means. One that is called by its number has no other name.
+pub fn way_out(number: usize, shown: &str, says: &str) -> String {
+    let says = safe::line(says, 400);
+    if shown == number.to_string() {
+        return format!("{number}. {says}");
+    }
+    format!("{number}. {}: {says}", safe::line(shown, 100))
 }
 
 /// How a question is answered from another terminal.
@@ -200,6 +209,13 @@ mod tests {
             "a question for you (stuck)\n  │ No headway.\n  1. grant N: allow N more rounds\n  2. stuck: end here"
         );
         assert_eq!(how_to_answer("0123", &asked), "gadfly answer 0123 \"grant N\"");
+    }
+
+    #[test]
+    fn a_way_out_called_by_its_number_is_numbered_once() {
+        assert_eq!(way_out(1, "1", "Metric"), "1. Metric");
+        assert_eq!(way_out(3, "skip", "keep it"), "3. skip: keep it");
+        assert_eq!(way_out(2, "1", "of the second question"), "2. 1: of the second question");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::thread;
 
+use gadfly_journal::Record;
 use gadfly_runtime::Update;
 use tokio::sync::mpsc::error::{SendError, TrySendError};
 use tokio::sync::mpsc::{self, Permit};
@@ -27,8 +28,10 @@ pub struct Screen {
 }
 
 impl Screen {
-    pub fn new(json: bool) -> Self {
-        let view = View::new(json);
+    /// `earlier` are records that were shown before, of a run that goes on.
+    pub fn new(json: bool, earlier: impl Iterator<Item = Record>) -> Self {
+        let mut view = View::new(json);
+        earlier.filter(|_| !json).for_each(|record| view.remember(&record));
         let is_live = view.is_live();
         let (queue, waiting) = mpsc::channel(QUEUE);
         let (tell, shown) = oneshot::channel();

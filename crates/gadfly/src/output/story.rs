@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use gadfly_engine::budget::Spent;
 use gadfly_engine::event::Happened;
-use gadfly_engine::finding::Standing;
 use gadfly_engine::input::What;
 use gadfly_engine::review::{Review, Verdict};
 use gadfly_engine::{AgentCard, Class, Digest, Effect, EffectKind, Event, Observation};
@@ -21,6 +20,8 @@ const LONGEST_ITEM: usize = 600;
 pub struct Story {
     agents: BTreeMap<String, AgentCard>,
     draft: Option<String>,
+    /// How many files were brought to be judged as they are.
+    files: usize,
     /// What numbered findings said, for when they are gone.
     points: BTreeMap<u32, String>,
     spent: Spent,
@@ -33,6 +34,7 @@ impl Story {
         Self {
             agents: BTreeMap::new(),
             draft: None,
+            files: 0,
             points: BTreeMap::new(),
             spent: Spent::default(),
             say_asked,
@@ -51,7 +53,11 @@ impl Story {
     pub fn record(&mut self, record: &Record) -> Vec<String> {
         let mut lines = Vec::new();
         match &record.input.what {
-            What::Started(start) => self.agents.clone_from(&start.plan.agents),
+            What::Started(start) => {
+                self.agents.clone_from(&start.plan.agents);
+                let files = start.plan.root.settings.pointer("/given/files").and_then(|f| f.as_array());
+                self.files = files.map_or(0, Vec::len);
+            }
             What::Observed { observation, .. } => observed(observation, &mut lines),
             What::Answered { by, .. } => lines.push(format!("  answered by {}", safe::line(by, 60))),
             What::Replied { .. } | What::Controlled(_) | What::Resumed { .. } => {}
@@ -93,6 +99,9 @@ impl Story {
             Happened::DraftMade { bytes, given, diff: Some(_), .. } => {
                 let whose = if *given { "your files" } else { "changes" };
                 lines.push(format!("  {whose}: a diff of {}", size(*bytes)));
+            }
+            Happened::DraftMade { bytes, given: true, .. } if self.files > 1 => {
+                lines.push(format!("  your files: {} in {} files", size(*bytes), self.files));
             }
             Happened::DraftMade { blob, bytes, given, .. } => {
                 self.drafted(blob, *bytes, *given, record, lines);
@@ -252,14 +261,7 @@ impl Story {
                 .push(format!("    {}", judged::fixed(*number, self.points.get(number).map(String::as_str))));
         }
         let findings = || reviews().flat_map(|(_, r)| &r.findings).filter(|f| f.is_supported());
-        let count = |standing| findings().filter(|f| f.standing == standing).count();
-        let moved = Moved {
-            fixed: fixed.len(),
-            recurring: count(Standing::Recurring),
-            new: count(Standing::New),
-            regressed: count(Standing::Regressed),
-            unmatched: count(Standing::Unmatched),
-        };
+        let moved = Moved::of(fixed.len(), findings());
         if let Some((round, _)) =
             reviews().next().filter(|(round, _)| *round > 1 && moved != Moved::default())
         {
@@ -277,6 +279,9 @@ impl Story {
         };
         match review.verdict {
             Verdict::Approved => lines.push(format!("  {} by {critic}{so_far}", "✓ approved".green().bold())),
+            Verdict::Unverified => {
+                lines.push(format!("  {} by {critic}{so_far}", "! unverified".yellow().bold()));
+            }
             Verdict::Rejected => {
                 let open = counted(review.open.len(), "open item");
                 lines.push(format!("  {} by {critic}: {open}{so_far}", "✗ rejected".red().bold()));

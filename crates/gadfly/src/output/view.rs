@@ -22,6 +22,11 @@ impl View {
         Self { story: Story::new(live.is_none()), live, json }
     }
 
+    /// What happened before, so that the rest can be told: nothing of it is shown.
+    pub fn remember(&mut self, record: &Record) {
+        let _ = self.story.record(record);
+    }
+
     /// Whether there is something to redraw from time to time.
     pub const fn is_live(&self) -> bool {
         self.live.is_some()

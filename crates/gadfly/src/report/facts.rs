@@ -1,6 +1,7 @@
 //! What every report is made from: how a run ended, what its last judgement holds against the work, what is
 //! gone since, what nobody saw. Drawn from the run's state; nothing is judged here.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
@@ -14,6 +15,9 @@ use crate::exit::{self, Code};
 
 /// The name of a text draft's only entry.
 const DRAFT: &str = "draft";
+/// How much of a finding, and how many files, are looked through for a file's name.
+const SPOKEN: usize = 500;
+const MOST_SEEN: usize = 2_000;
 
 pub struct Facts<'a> {
     pub state: &'a RunState,
@@ -48,7 +52,7 @@ impl<'a> Facts<'a> {
         let round = state.last_judged();
         let path = state.summary.out.as_deref().map(|out| relative(out, root));
         let mut findings = round.map(standing).unwrap_or_default();
-        findings.sort_by_key(|f| (std::cmp::Reverse(f.severity), f.number));
+        findings.sort_by_key(|f| (Reverse(f.severity), f.number));
         let blocking: HashSet<u32> = round.iter().flat_map(|r| &r.open).map(|item| item.number).collect();
         Self {
             state,
@@ -133,6 +137,15 @@ impl<'a> Facts<'a> {
             Some((line, _)) => format!("{path}:{line}"),
             None => path,
         })
+    }
+
+    /// The file that a finding without a place speaks of, among those a critic saw.
+    pub fn spoken_of(&self, finding: &Finding) -> Option<String> {
+        let says: String = finding.says.chars().take(SPOKEN).collect();
+        let seen = self.reviews().iter().flat_map(|r| &r.coverage.entries).take(MOST_SEEN);
+        let named = seen.filter(|e| e.path != DRAFT && !e.path.is_empty());
+        let first = named.filter_map(|e| Some((says.find(&e.path)?, Reverse(e.path.len()), &e.path))).min();
+        first.map(|(.., path)| path.clone())
     }
 
     /// The file to name for what has no place: the draft's, or the first one a critic saw.

@@ -14,6 +14,7 @@ pub fn render(facts: &Facts<'_>) -> String {
     let round = facts.round;
     let verdict = round.and_then(|r| r.verdict).map(|verdict| match verdict {
         Verdict::Approved => "approved",
+        Verdict::Unverified => "unverified",
         Verdict::Rejected => "rejected",
     });
     let report = json!({

@@ -172,8 +172,8 @@ fn rules(facts: &Facts<'_>, told: &HashSet<u32>, cases: &mut Vec<Case>) {
             continue;
         }
         let blocking = findings.iter().filter(|n| n.blocks).count();
-        let rejected = facts.round.and_then(|r| r.verdict) == Some(Verdict::Rejected);
-        let end = if blocking > 0 && rejected {
+        let approved = facts.round.and_then(|r| r.verdict) == Some(Verdict::Approved);
+        let end = if blocking > 0 && !approved {
             End::Failed(if blocking == 1 { "1 finding".to_owned() } else { format!("{blocking} findings") })
         } else {
             End::Passed

@@ -178,6 +178,7 @@ fn who(facts: &Facts<'_>, out: &mut String) {
         let model = facts.model(critic).map(|m| format!(" ({})", text(m, 60))).unwrap_or_default();
         let verdict = match review.verdict {
             Verdict::Approved => "approved",
+            Verdict::Unverified => "unverified",
             Verdict::Rejected => "rejected",
         };
         format!("{}{model}: {verdict}", text(critic, 60))

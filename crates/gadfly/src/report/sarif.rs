@@ -157,7 +157,8 @@ fn message(text: &str) -> String {
 
 /// Services want a place for every result: without one of its own it is the artifact's.
 fn locations(facts: &Facts<'_>, finding: &Finding) -> Vec<Value> {
-    let Some(path) = facts.path_of(finding).or_else(|| facts.some_path()) else { return Vec::new() };
+    let other = || facts.spoken_of(finding).or_else(|| facts.some_path());
+    let Some(path) = facts.path_of(finding).or_else(other) else { return Vec::new() };
     let mut physical = json!({ "artifactLocation": { "uri": uri(&path) } });
     if let Some((start, end)) = finding.place.as_ref().and_then(lines) {
         let mut region = json!({ "startLine": start, "endLine": end });

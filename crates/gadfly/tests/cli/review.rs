@@ -269,3 +269,65 @@ fn the_workflow_files_use_flags_that_exist() {
         }
     }
 }
+
+#[test]
+fn several_files_are_told_as_files_in_one_round_and_nobody_works() {
+    let project = repository(PASSED, "review-docs");
+    std::fs::create_dir(project.path("docs")).unwrap();
+    project.write("docs/hello.txt", "hello\nworld\n");
+    project.write("docs/two.txt", "two\n");
+    let reply = PASSED.replace("TASK", "review-docs").replace("hello.txt:1", "docs/hello.txt:1");
+    project.write("judge.toml", &format!("[[reply]]\ntext = '''{reply}'''\nrepeat = \"always\"\n"));
+    let said = project.gadfly(&["review", "docs", "--criterion", "it is polite"]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert!(said.err.contains("your files: 16 bytes in 2 files"), "{}", said.err);
+    assert!(said.err.contains("caps    1 round,"), "a review is one round: {}", said.err);
+    assert!(!said.err.contains("  draft "), "the files were there before: {}", said.err);
+    let shown = project.gadfly(&["show", &project.run_id()]).out;
+    assert!(shown.contains("approved, audit, critic judge\n"), "{shown}");
+    assert!(shown.contains("reports are in ") && shown.contains("critic-review-docs-r1.json"), "{shown}");
+}
+
+#[test]
+fn two_critics_without_a_lens_look_through_their_names() {
+    let high = r#"{"deductions":[],"score":100}"#;
+    let project =
+        Project::scripted(&[], &[], "[agents.second]\nkind = \"scripted\"\nscript = \"judge.toml\"\n");
+    project.write("judge.toml", &format!("[[reply]]\ntext = '''{high}'''\n"));
+    project.write("rubric.md", "| Problem | Deduction |\n|---|---|\n| No sample size | -30 |\n");
+    project.write("memo.md", "Some text.\n");
+    let args = ["review", "memo.md", "--protocol", "score", "--rubric", "rubric.md", "--critic", "judge"];
+    let said = project.gadfly(&[&args[..], &["--critic", "second"]].concat());
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert!(said.err.contains("lens judge") && said.err.contains("lens second"), "{}", said.err);
+    let twice = project.gadfly(&[&args[..], &["--critic", "judge"]].concat());
+    assert!(twice.code == 2 && twice.err.contains("named twice"), "{}", twice.err);
+    let same =
+        "critics = [{ agent = \"judge\", lens = \"style\" }, { agent = \"second\", lens = \"style\" }]\n";
+    let config = format!(
+        "{}[loops.m]\nprotocol = \"score\"\ntask = \"T\"\nrubric = \"rubric.md\"\n{same}",
+        project.read("gadfly.toml")
+    );
+    project.write("gadfly.toml", &config);
+    let said = project.gadfly(&["run", "m"]);
+    assert!(said.code == 2 && said.err.contains("both critics have the lens `style`"), "{}", said.err);
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_said_before_anybody_is_asked() {
+    let project = repository(PASSED, "review-the-uncommitted-changes");
+    let args = ["review", "--uncommitted", "--criterion", "it is polite", "--report", "sarif=gone/out.sarif"];
+    let said = project.gadfly(&args);
+    assert_eq!(said.code, 2, "{}", said.err);
+    assert!(said.err.contains("gone/out.sarif cannot be written: there is no such folder"), "{}", said.err);
+    let both = project.gadfly(&["review", "--uncommitted", "--report", "sarif", "--json"]);
+    assert!(both.code == 2 && both.out.is_empty(), "one event per line and nothing else: {}", both.err);
+    assert!(!project.path(".gadfly").exists(), "nobody was asked");
+}
+
+#[test]
+fn a_path_that_is_not_there_is_said_so() {
+    let project = repository(PASSED, "x");
+    let said = project.gadfly(&["review", "gone.md", "--criterion", "it is polite"]);
+    assert!(said.code == 2 && said.err.contains("`gone.md` does not exist"), "{}", said.err);
+}

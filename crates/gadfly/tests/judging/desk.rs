@@ -94,9 +94,16 @@ impl Desk {
         let mut script = String::new();
         for (at, answer) in answers.iter().enumerate() {
             script.push_str(&format!("[[reply]]\ntext = {}\n", json!(answer.text)));
-            let table: Vec<String> =
-                answer.files.iter().map(|(path, text)| format!("{} = {}", json!(path), json!(text))).collect();
-            script.push_str(&format!("files = {{ {} }}\ndelete = {}\n", table.join(", "), json!(answer.delete)));
+            let table: Vec<String> = answer
+                .files
+                .iter()
+                .map(|(path, text)| format!("{} = {}", json!(path), json!(text)))
+                .collect();
+            script.push_str(&format!(
+                "files = {{ {} }}\ndelete = {}\n",
+                table.join(", "),
+                json!(answer.delete)
+            ));
             if at + 1 == answers.len() {
                 script.push_str("repeat = \"always\"\n");
             }
@@ -221,8 +228,18 @@ impl Desk {
 }
 
 pub const AUDIT: [&str; 12] = [
-    "run", "Do it", "--protocol", "audit", "--worker", "w", "--critic", "c", "--criterion", "SC-1: it is done",
-    "--unattended", "--yes",
+    "run",
+    "Do it",
+    "--protocol",
+    "audit",
+    "--worker",
+    "w",
+    "--critic",
+    "c",
+    "--criterion",
+    "SC-1: it is done",
+    "--unattended",
+    "--yes",
 ];
 
 /// The report of a critic that finds all well in a round of task `do-it`; its evidence is `a.txt:1`.

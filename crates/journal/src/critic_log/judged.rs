@@ -31,6 +31,7 @@ fn iteration(round: &RoundState, halted: Option<&Outcome>, out: &mut String) {
     let status = match round.verdict {
         Some(Verdict::Approved) => "APPROVED",
         Some(Verdict::Rejected) => "REJECTED",
+        Some(Verdict::Unverified) => "UNVERIFIED",
         None if red => "VERIFY RED",
         None => "NOT JUDGED",
     };

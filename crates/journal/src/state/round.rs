@@ -91,6 +91,24 @@ pub struct Moved {
     pub unmatched: usize,
 }
 
+impl Moved {
+    /// Counts the findings of all critics of a round. A point that two of them share has one number and
+    /// counts once.
+    pub fn of<'a>(fixed: usize, findings: impl Iterator<Item = &'a Finding>) -> Self {
+        let mut moved = Self { fixed, ..Self::default() };
+        let mut known = HashSet::new();
+        for finding in findings.filter(|f| f.is_supported() && known.insert(f.number)) {
+            *match finding.standing {
+                Standing::New => &mut moved.new,
+                Standing::Recurring => &mut moved.recurring,
+                Standing::Regressed => &mut moved.regressed,
+                Standing::Unmatched => &mut moved.unmatched,
+            } += 1;
+        }
+        moved
+    }
+}
+
 /// How a critic's findings stood up to the check of what they cite.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct CriticCount {
@@ -153,8 +171,7 @@ impl RoundState {
             |r: &Review| r.binding.critic != review.binding.critic || r.binding.lens != review.binding.lens;
         self.reviews.retain(|r| r.binding.artifact == artifact && other(r));
         self.reviews.push(review.clone());
-        let rejected = self.reviews.iter().any(|r| r.verdict == Verdict::Rejected);
-        self.verdict = Some(if rejected { Verdict::Rejected } else { Verdict::Approved });
+        self.verdict = self.reviews.iter().map(|r| r.verdict).max();
         let mut known = HashSet::new();
         let open = self.reviews.iter().flat_map(|r| &r.open);
         self.open = open.filter(|item| known.insert((item.number, &item.text))).cloned().collect();
@@ -183,14 +200,7 @@ impl RoundState {
     }
 
     pub fn moved(&self) -> Moved {
-        let count = |standing| self.findings().filter(|f| f.standing == standing).count();
-        Moved {
-            fixed: self.fixed().len(),
-            recurring: count(Standing::Recurring),
-            new: count(Standing::New),
-            regressed: count(Standing::Regressed),
-            unmatched: count(Standing::Unmatched),
-        }
+        Moved::of(self.fixed().len(), self.findings())
     }
 
     pub fn criteria(&self) -> impl Iterator<Item = &CriterionVerdict> {

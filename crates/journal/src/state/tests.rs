@@ -79,18 +79,23 @@ fn two_critics_of_a_round_are_one_verdict_and_all_their_findings() {
     let mut state = state();
     let unsupported = Finding { unsupported: Some("no such line".into()), ..finding(0, Standing::New, "b") };
     let first = review(1, "a", Verdict::Rejected, vec![finding(1, Standing::Recurring, "a")]);
-    let second = review(1, "b", Verdict::Approved, vec![finding(2, Standing::New, "b"), unsupported]);
+    let shared = finding(1, Standing::Recurring, "b");
+    let second = review(1, "b", Verdict::Approved, vec![finding(2, Standing::New, "b"), shared, unsupported]);
     apply(&mut state, vec![Happened::RoundStarted { round: 1, of: 3 }, first, second], vec![]);
     let round = &state.rounds[0];
     assert_eq!(round.verdict, Some(Verdict::Rejected), "the last one heard does not decide alone");
     assert_eq!(round.open.iter().map(|i| i.number).collect::<Vec<_>>(), [1, 2]);
     let moved = Moved { fixed: 1, recurring: 1, new: 1, ..Moved::default() };
-    assert_eq!(round.moved(), moved, "unsupported findings move nothing; 9 is fixed once");
+    assert_eq!(
+        round.moved(),
+        moved,
+        "unsupported findings move nothing; a shared point and a fixed one count once"
+    );
     assert_eq!(round.unsupported().count(), 1);
     assert_eq!(round.unseen().len(), 1);
     let counts: Vec<_> =
         state.critic_counts().into_iter().map(|c| (c.critic, c.supported, c.unsupported)).collect();
-    assert_eq!(counts, [("a".to_owned(), 1, 0), ("b".to_owned(), 1, 1)]);
+    assert_eq!(counts, [("a".to_owned(), 1, 0), ("b".to_owned(), 2, 1)]);
     assert_eq!(state.summary.last_verdict, Some(Verdict::Rejected));
     assert_eq!(state.summary.open_items, 2);
 }

@@ -32,14 +32,30 @@ impl Folder {
         let tree = self.tree_of(&accept.tree)?;
         match &accept.how {
             Acceptance::Checkout => {
-                let accepted = inside.workspace.accept(&tree).await?;
-                Ok(Reply::Accepted { paths: accepted.paths, commit: None })
+                let paths = self.into_the_checkout(&inside, &tree).await?;
+                Ok(Reply::Accepted { paths, commit: None })
             }
             Acceptance::Commit { branch, message } => {
                 let branch = branch.clone().unwrap_or_else(|| format!("{COMMIT_BRANCH}{}", self.run));
                 self.commit(&inside, Intent { tree, branch, message: message.clone() }).await
             }
         }
+    }
+
+    /// A conflict is kept in mind: what it named and is gone the next time was put aside by the user.
+    async fn into_the_checkout(&self, inside: &Inside, tree: &str) -> Result<Vec<String>, FolderError> {
+        let path = self.home.join("conflict.json");
+        let named = fs::read(&path).ok().and_then(|bytes| serde_json::from_slice::<Vec<String>>(&bytes).ok());
+        let mut named = named.unwrap_or_default();
+        let accepted = inside.workspace.accept_after(tree, &named).await;
+        if let Err(WorkspaceError::Conflict { paths }) = &accepted {
+            named.extend_from_slice(paths);
+            named.sort_unstable();
+            named.dedup();
+            let text = serde_json::to_vec(&named).map_err(|e| FolderError::Command(e.to_string()))?;
+            write_atomically(&path, &text).map_err(FolderError::io(&path))?;
+        }
+        Ok(accepted?.paths)
     }
 
     async fn commit(&self, inside: &Inside, intent: Intent) -> Result<Reply, FolderError> {

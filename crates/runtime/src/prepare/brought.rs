@@ -90,7 +90,10 @@ async fn files(
     let mut below = Vec::new();
     for path in paths {
         let shown = path.display();
-        let real = path.canonicalize().map_err(|e| Problem::error(format!("{shown}: {e}")))?;
+        let real = path.canonicalize().map_err(|e| match e.kind() {
+            std::io::ErrorKind::NotFound => Problem::error(format!("`{shown}` does not exist")),
+            _ => Problem::error(format!("{shown}: {e}")),
+        })?;
         let inside = real.strip_prefix(&root).map_err(|_| {
             Problem::error(format!("{shown} lies outside the project {}", root.display()))
                 .help("name files of the project, or a single file")

@@ -54,15 +54,28 @@ enum Care {
 }
 
 impl Store {
-    /// Makes the checkout go from one tree to the other, where they differ.
-    pub async fn apply(&self, from: &str, to: &str, project: &Path) -> Result<Accepted, WorkspaceError> {
-        let steps = self.steps(from, to).await?;
+    /// Makes the checkout go from one tree to the other, where they differ. The paths of `may_be_gone` may
+    /// also be missing.
+    pub async fn apply(
+        &self,
+        from: &str,
+        to: &str,
+        project: &Path,
+        may_be_gone: &[String],
+    ) -> Result<Accepted, WorkspaceError> {
+        let (all, root) = (self.steps(from, to).await?, project.to_owned());
+        let gone: HashSet<String> = may_be_gone.iter().cloned().collect();
+        let steps = off_thread(move || without_what_is_gone(&root, all, &gone))
+            .await
+            .map_err(|s| error(s, project))?;
         let checking = (project.to_owned(), steps.clone());
         let conflicts =
             off_thread(move || check(&checking.0, &checking.1)).await.map_err(|s| error(s, project))?;
         if !conflicts.is_empty() {
             return Err(WorkspaceError::Conflict { paths: conflicts });
         }
+        let sweeping = (project.to_owned(), steps.clone());
+        off_thread(move || sweep(&sweeping.0, &sweeping.1)).await;
         let mut done = Vec::new();
         if let Err(stopped) = self.carry_out(project, in_order(&steps), &mut done).await {
             let back: Vec<Step> =
@@ -167,6 +180,29 @@ fn check(root: &Path, steps: &[Step]) -> Result<Vec<String>, Stopped> {
         }
     }
     Ok(conflicts)
+}
+
+/// A path that may be missing, and is, begins with nothing.
+fn without_what_is_gone(
+    root: &Path,
+    mut steps: Vec<Step>,
+    gone: &HashSet<String>,
+) -> Result<Vec<Step>, Stopped> {
+    let checkout = open(root)?;
+    for step in steps.iter_mut().filter(|step| gone.contains(&step.path)) {
+        let failed = |source| Stopped::Failed { path: step.path.clone(), source };
+        if checkout.look(&step.path).map_err(failed)? == Found::Nothing {
+            step.from = None;
+        }
+    }
+    Ok(steps)
+}
+
+/// An act that was cut off in the middle of a file left that file beside its place.
+fn sweep(root: &Path, steps: &[Step]) {
+    if let Ok(checkout) = open(root) {
+        checkout.sweep(steps.iter().map(|step| step.path.as_str()));
+    }
 }
 
 fn open(root: &Path) -> Result<Checkout, Stopped> {

@@ -88,6 +88,8 @@ impl Checkout {
         let mode = if executable { 0o777 } else { 0o666 };
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut file = File::from(openat(&parent, temp.as_str(), flags, Mode::from_raw_mode(mode))?);
+        // Held until this process lets go of it or dies: that is how `sweep` knows what is abandoned.
+        let _ = file.try_lock();
         let result = (|| {
             file.write_all(bytes)?;
             if let Found::File { permissions, .. } = before {
@@ -114,6 +116,20 @@ impl Checkout {
         }
         self.unsynced.insert(folder_of(path).to_owned());
         result
+    }
+
+    /// Removes what a process that was killed left of its unfinished writes beside these paths.
+    pub fn sweep<'a>(&self, paths: impl Iterator<Item = &'a str>) {
+        let folders: BTreeSet<&str> = paths.map(folder_of).collect();
+        for dir in folders.into_iter().filter_map(|folder| self.folder(folder).ok()) {
+            let Ok(entries) = Dir::read_from(&dir) else { continue };
+            for entry in entries.flatten() {
+                let Ok(name) = entry.file_name().to_str() else { continue };
+                if is_temporary(name) && is_abandoned(&dir, name) {
+                    let _ = unlinkat(&dir, name, AtFlags::empty());
+                }
+            }
+        }
     }
 
     /// Removes a file or link, and every folder above that is empty now.
@@ -182,17 +198,21 @@ impl Checkout {
     /// What was changed survives a loss of power.
     pub fn sync(&mut self) -> io::Result<()> {
         for folder in std::mem::take(&mut self.unsynced) {
-            let opened = if folder.is_empty() {
-                openat(&self.root, ".", FOLDER, Mode::empty())
-            } else {
-                self.parent(&folder).and_then(|(above, name)| open_folder(&above, name))
-            };
             // A folder that was removed again needs no sync: the one above is in the list.
-            if let Ok(fd) = opened {
+            if let Ok(fd) = self.folder(&folder) {
                 fsync(fd)?;
             }
         }
         Ok(())
+    }
+
+    /// A folder by its path; the empty one is the root.
+    fn folder(&self, path: &str) -> Result<OwnedFd, Errno> {
+        if path.is_empty() {
+            return openat(&self.root, ".", FOLDER, Mode::empty());
+        }
+        let (above, name) = self.parent(path)?;
+        open_folder(&above, name)
     }
 
     /// The folder a path is in, and its last name.
@@ -275,5 +295,19 @@ fn folder_of(path: &str) -> &str {
 fn temporary() -> io::Result<String> {
     let mut random = [0_u8; 8];
     getrandom::fill(&mut random).map_err(io::Error::other)?;
-    Ok(format!(".gadfly-{:016x}", u64::from_le_bytes(random)))
+    Ok(format!("{TEMPORARY}{:016x}", u64::from_le_bytes(random)))
+}
+
+const TEMPORARY: &str = ".gadfly-";
+
+fn is_temporary(name: &str) -> bool {
+    let digits = name.strip_prefix(TEMPORARY).unwrap_or_default();
+    digits.len() == 16 && digits.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// A regular file whose writer lives no more: nobody holds its lock.
+fn is_abandoned(dir: &OwnedFd, name: &str) -> bool {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let Ok(file) = openat(dir, name, flags, Mode::empty()).map(File::from) else { return false };
+    file.metadata().is_ok_and(|m| m.is_file()) && file.try_lock().is_ok()
 }

@@ -6,35 +6,76 @@
 //! are stored in that form.
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
 
 use gadfly_agents::launcher::Exit;
 
 use super::Workspace;
 use super::error::WorkspaceError;
-use super::git::{Place, failure, text, zero_ended, zero_separated};
-use super::repository::Repository;
+use super::git::{Git, Place, failure, text, zero_ended, zero_separated};
+use super::repository::{Repository, enclosing};
 use super::store::{LINK_MODE, Side, checked};
 
 /// The ref in the store that a commit waits under until the user's repository has fetched it.
 const WAITING: &str = "refs/gadfly/commit";
+
+impl Git {
+    /// Whether work on this project can become a commit, on this branch if one is named: an error that would
+    /// otherwise come when all the work is done.
+    pub(crate) async fn could_commit(
+        &self,
+        project: &Path,
+        branch: Option<&str>,
+    ) -> Result<(), WorkspaceError> {
+        let Some(root) = enclosing(project) else { return Err(WorkspaceError::NotARepository) };
+        let (_, users) = Repository::read(self, root).await?;
+        if let Some(branch) = branch {
+            self.free_branch(&users, branch).await?;
+        }
+        self.identity(&users).await.map(drop)
+    }
+
+    /// The ref of a branch that there is not yet.
+    async fn free_branch(&self, users: &Place, branch: &str) -> Result<String, WorkspaceError> {
+        let reference = format!("refs/heads/{branch}");
+        if branch.starts_with('-')
+            || self.line_if_any(users, &["check-ref-format", &reference]).await?.is_none()
+        {
+            return Err(WorkspaceError::BadBranch { name: branch.to_owned() });
+        }
+        let taken = ["rev-parse", "--verify", "--quiet", &reference];
+        if self.line_if_any(users, &taken).await?.is_some() {
+            return Err(WorkspaceError::BranchExists { name: branch.to_owned() });
+        }
+        Ok(reference)
+    }
+
+    /// The user's name and address, as settings; an error if git would have to guess.
+    async fn identity(&self, users: &Place) -> Result<Vec<(String, String)>, WorkspaceError> {
+        let mut place = users.clone();
+        place.as_user = true;
+        place.settings.push(("user.useConfigOnly".to_owned(), "true".to_owned()));
+        let mut settings = Vec::new();
+        for (variable, role) in [("GIT_AUTHOR_IDENT", "author"), ("GIT_COMMITTER_IDENT", "committer")] {
+            let line = self.line_if_any(&place, &["var", variable]).await?;
+            // `Name <address> time zone`
+            let parsed = line.as_deref().and_then(|l| l.rsplit_once("> ")?.0.rsplit_once(" <"));
+            let Some((name, address)) = parsed else { return Err(WorkspaceError::NoIdentity) };
+            settings.push((format!("{role}.name"), name.to_owned()));
+            settings.push((format!("{role}.email"), address.to_owned()));
+        }
+        Ok(settings)
+    }
+}
 
 impl Workspace {
     /// A commit of exactly this tree on top of the commit the run began with, as a new branch. Returns its id.
     pub async fn commit(&self, judged: &str, branch: &str, message: &str) -> Result<String, WorkspaceError> {
         let Some(repository) = &self.facts.repository else { return Err(WorkspaceError::NotARepository) };
         let git = &self.store.git;
-        let reference = format!("refs/heads/{branch}");
         let users = repository.place(git, &self.facts.root).await?;
-        if branch.starts_with('-')
-            || git.line_if_any(&users, &["check-ref-format", &reference]).await?.is_none()
-        {
-            return Err(WorkspaceError::BadBranch { name: branch.to_owned() });
-        }
-        let taken = ["rev-parse", "--verify", "--quiet", &reference];
-        if git.line_if_any(&users, &taken).await?.is_some() {
-            return Err(WorkspaceError::BranchExists { name: branch.to_owned() });
-        }
-        let who = self.identity(&users).await?;
+        let reference = git.free_branch(&users, branch).await?;
+        let who = git.identity(&users).await?;
         let tree = self.commit_tree(repository, &users, checked(judged)?).await?;
         let mut ours = self.store.place();
         ours.settings.extend(who.clone());
@@ -48,23 +89,6 @@ impl Workspace {
         git.run(&ours, &["update-ref", WAITING, checked(&commit)?]).await?;
         self.hand_over(&users, &reference, &commit, who, branch).await?;
         Ok(commit)
-    }
-
-    /// The user's name and address, as settings; an error if git would have to guess.
-    async fn identity(&self, users: &Place) -> Result<Vec<(String, String)>, WorkspaceError> {
-        let mut place = users.clone();
-        place.as_user = true;
-        place.settings.push(("user.useConfigOnly".to_owned(), "true".to_owned()));
-        let mut settings = Vec::new();
-        for (variable, role) in [("GIT_AUTHOR_IDENT", "author"), ("GIT_COMMITTER_IDENT", "committer")] {
-            let line = self.store.git.line_if_any(&place, &["var", variable]).await?;
-            // `Name <address> time zone`
-            let parsed = line.as_deref().and_then(|l| l.rsplit_once("> ")?.0.rsplit_once(" <"));
-            let Some((name, address)) = parsed else { return Err(WorkspaceError::NoIdentity) };
-            settings.push((format!("{role}.name"), name.to_owned()));
-            settings.push((format!("{role}.email"), address.to_owned()));
-        }
-        Ok(settings)
     }
 
     /// The judged tree as the user's repository would keep it.

@@ -36,7 +36,7 @@ pub enum WorkspaceError {
         "git does not know who you are: set `git config --global user.name` and `user.email`, then try again"
     )]
     NoIdentity,
-    #[error("there is a branch `{name}` already: name another one")]
+    #[error("there is a branch `{name}` already: rename or delete it, or name another one")]
     BranchExists { name: String },
     #[error("`{name}` cannot be the name of a branch: name another one")]
     BadBranch { name: String },

@@ -104,7 +104,7 @@ impl Git {
     }
 
     /// Fails with the sentence a user can act on if there is no git, or only one that is too old.
-    pub(super) async fn present(&self, cwd: &Path) -> Result<(), WorkspaceError> {
+    pub(crate) async fn present(&self, cwd: &Path) -> Result<(), WorkspaceError> {
         let env = self.passed_on(false).collect();
         let finished = self.launch(&["version"], env, cwd, Vec::new(), 1 << 16).await?;
         let text = String::from_utf8_lossy(&finished.stdout).trim().to_owned();

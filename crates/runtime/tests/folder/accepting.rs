@@ -37,6 +37,18 @@ async fn a_checkout_that_was_edited_meanwhile_is_left_alone() {
     assert!(message.contains("`a.txt`"), "{message}");
     assert_eq!(fs::read_to_string(stage.project().join("a.txt")).unwrap(), "the user's own edit");
     assert_eq!(fs::read_to_string(stage.project().join("b.txt")).unwrap(), "b\n", "all or nothing");
+    // Another file that goes away meanwhile was not put aside because we asked for it.
+    let (mine, b) = (stage.project().join("mine.txt"), stage.project().join("b.txt"));
+    fs::rename(stage.project().join("a.txt"), &mine).unwrap();
+    fs::remove_file(&b).unwrap();
+    let reply = stage.another().accept(&accept).await.unwrap_err().reply();
+    let Reply::Conflict { message } = reply else { panic!("{reply:?}") };
+    assert!(message.contains("`b.txt`") && !message.contains("`a.txt`"), "{message}");
+    fs::write(&b, "b\n").unwrap();
+    let reply = stage.another().accept(&accept).await.unwrap();
+    assert!(matches!(reply, Reply::Accepted { .. }), "put aside, as the message says: {reply:?}");
+    assert_eq!(fs::read_to_string(stage.project().join("a.txt")).unwrap(), "two\n");
+    assert_eq!(fs::read_to_string(mine).unwrap(), "the user's own edit");
 }
 
 #[tokio::test]

@@ -215,3 +215,22 @@ async fn the_users_own_permissions_survive() {
     let mode = |p: &str| fs::metadata(desk.path(p)).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode("private"), mode("tool")), (0o600, 0o750));
 }
+
+#[tokio::test]
+async fn what_a_killed_process_left_half_written_goes_and_what_somebody_writes_now_stays() {
+    let desk = Desk::busy();
+    let (workspace, taken) = worked(&desk).await;
+    // Beside a file that is written, of the length and form of our own names; nobody holds the first.
+    let (dead, alive) = (desk.path(".gadfly-0123456789abcdef"), desk.path(".gadfly-fedcba9876543210"));
+    let others =
+        [".gadfly-notes", ".gadfly-0123456789ABCDEF", ".gadfly-0123456789abcdef0"].map(|n| desk.path(n));
+    for path in others.iter().chain([&dead, &alive]) {
+        put(path, "half");
+    }
+    let writer = fs::File::open(&alive).unwrap();
+    writer.lock().unwrap();
+    workspace.accept(&taken.tree).await.unwrap();
+    assert!(!dead.exists(), "a killed acceptance leaves nothing in the checkout once it is finished");
+    assert!(alive.exists(), "another process is writing it");
+    assert!(others.iter().all(|path| path.exists()), "names like ours, but not ours");
+}

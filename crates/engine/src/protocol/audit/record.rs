@@ -10,9 +10,25 @@ use crate::review;
 use super::Audit;
 use super::judgement::Judged;
 use super::report::{self, CriterionVerdict, Report};
-use super::routes::{self, Because, Route, Routing};
+use super::routes::{self, Because, CRITIC_ERROR, Route, Routing};
 
 impl Audit {
+    /// Why this judgement neither passes nor rejects the work: somebody did not see or say enough, or, in a
+    /// review, could not judge at all. In a loop a person is asked about the latter.
+    pub(super) fn unverified(
+        &self,
+        routing: &Routing,
+        report: &Report,
+        heard: &Heard<Judged>,
+    ) -> Option<Outcome> {
+        if routing.route == Route::Commit {
+            return incomplete(report, heard);
+        }
+        let first = routing.blocking.first().filter(|_| self.settings.worker.is_none())?;
+        let failed = routing.blocking.iter().all(|f| f.rule == CRITIC_ERROR);
+        failed.then(|| Outcome::Unverified { reason: first.line(), draft: None, unseen: Vec::new() })
+    }
+
     /// A worker that judges itself is noted.
     pub(super) fn note_self_verdict(&self, answer: &Answered, cx: &mut Cx<'_>) {
         if let Some(line) = report::stated_verdict(cx.text(&answer.text)) {
@@ -40,7 +56,7 @@ impl Audit {
 }
 
 /// Why a review without blocking findings is no pass all the same: somebody did not see or say enough.
-pub(super) fn incomplete(report: &Report, heard: &Heard<Judged>) -> Option<Outcome> {
+fn incomplete(report: &Report, heard: &Heard<Judged>) -> Option<Outcome> {
     if !heard.unseen.is_empty() {
         return Some(judging::unverified(&heard.unseen));
     }

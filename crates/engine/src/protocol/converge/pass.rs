@@ -261,3 +261,38 @@ fn answer<'a>(
     }
     answer
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Severity;
+
+    #[test]
+    fn only_what_is_known_to_have_been_seen_is_not_new() {
+        let on_record = BTreeSet::from(["SOURCES".to_owned()]);
+        for (standing, deferred, seen) in [
+            (Standing::New, false, false),
+            (Standing::New, true, false),
+            (Standing::Unmatched, false, false),
+            (Standing::Unmatched, true, true),
+            (Standing::Recurring, false, true),
+            (Standing::Regressed, false, true),
+        ] {
+            let mut finding = Finding::new("SOURCES", Severity::Risk, "later", "cato");
+            (finding.standing, finding.criterion) = (standing, Some("SOURCES".into()));
+            let pass = Pass {
+                artifact: Digest::of(b"x"),
+                answers: Vec::new(),
+                realistic: false,
+                scenario: String::new(),
+                findings: vec![finding],
+                unsupported: Vec::new(),
+                escalations: Vec::new(),
+                claims: Vec::new(),
+                deviations: Vec::new(),
+            };
+            let record = if deferred { on_record.clone() } else { BTreeSet::new() };
+            assert_eq!(pass.has_nothing_new(&record), seen, "{standing:?}, deferred before: {deferred}");
+        }
+    }
+}

@@ -39,17 +39,20 @@ impl Converge {
         pass: &Pass,
         moved: &Moved,
         work: &Work,
-        result: &Ended,
+        ended: Ended,
         cx: &mut Cx<'_>,
     ) {
-        let passes = pass.is_clean() && !pass.realistic && heard.unseen.is_empty();
-        let verdict = if passes { Verdict::Approved } else { Verdict::Rejected };
+        let verdict = match (pass.is_clean() && !pass.realistic, heard.unseen.is_empty()) {
+            (true, true) => Verdict::Approved,
+            (true, false) => Verdict::Unverified,
+            (false, _) => Verdict::Rejected,
+        };
         let mut review = heard.review(self.round, work.artifact(), self.rubric(), verdict);
         review.open = open_items(&pass.blocking());
         review.criteria = pass.verdicts();
         review.notes = pass.deferred().map(|a| format!("{} deferred: {}", a.criterion, a.because)).collect();
         review.deviations.clone_from(&pass.deviations);
-        review.deviations.extend(false_claims(pass, result));
+        review.deviations.extend(false_claims(pass, ended));
         review.fixed = moved.fixed.iter().copied().filter(|n| !self.settled.contains(n)).collect();
         review.findings =
             pass.findings.iter().chain(&moved.merged).chain(&pass.unsupported).cloned().collect();
@@ -58,8 +61,8 @@ impl Converge {
 }
 
 /// Results the critic states that are not those the verdicts add up to.
-fn false_claims(pass: &Pass, result: &Ended) -> Vec<String> {
-    let computed = match result {
+fn false_claims(pass: &Pass, ended: Ended) -> Vec<String> {
+    let computed = match ended {
         Ended::Converged => (Claimed::Converged, "CONVERGED"),
         Ended::SafetyCap => (Claimed::SafetyCap, "SAFETY CAP"),
         Ended::Continue => (Claimed::Continue, "CONTINUE"),

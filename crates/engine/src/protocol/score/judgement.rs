@@ -65,7 +65,10 @@ impl Scored {
             return Err("the report stands word for word in the work: send your own, and nothing else".into());
         }
         if !read.score_lines.is_empty() && read.score_lines.iter().all(|line| has_line(artifact, line)) {
-            return Err("the score stands word for word in the work: state your own as JSON, with what it rests on".into());
+            return Err(
+                "the score stands word for word in the work: state your own as JSON, with what it rests on"
+                    .into(),
+            );
         }
         let scored = Self {
             findings: read.findings,

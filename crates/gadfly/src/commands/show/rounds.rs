@@ -43,6 +43,7 @@ fn headline(round: &RoundState, of: u32) -> String {
     let verdict = match (round.verdict, round.overruled) {
         (_, true) => "rejected, overruled".green().to_string(),
         (Some(Verdict::Approved), _) => "approved".green().to_string(),
+        (Some(Verdict::Unverified), _) => "unverified".yellow().to_string(),
         (Some(Verdict::Rejected), _) => {
             format!("{}, {}", "rejected".red(), counted(round.open.len(), "open item"))
         }
@@ -73,6 +74,7 @@ fn judgement(review: &Review, several: bool) -> Vec<String> {
         let lens = review.binding.lens.as_deref().map(|lens| format!(" ({})", safe::line(lens, 80)));
         let verdict = match review.verdict {
             Verdict::Approved => "approved".green().to_string(),
+            Verdict::Unverified => "unverified".yellow().to_string(),
             Verdict::Rejected => "rejected".red().to_string(),
         };
         lines.push(format!(

@@ -1,7 +1,7 @@
 //! What someone who watches a judging run reads.
 
 use gadfly_engine::budget::Reservation;
-use gadfly_engine::finding::{Finding, Severity};
+use gadfly_engine::finding::{Finding, Severity, Standing};
 use gadfly_engine::question::{About, Choice, Question};
 use gadfly_engine::tree::{OneRun, RunEnd, Verified};
 use gadfly_engine::{Event, Input, NodePath, Reply, Stamp, Step, Text};

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::game::*;
 use crate::protocol::harness::tree;
+use crate::review::Verdict;
 use crate::turn::Role;
 use crate::work::Work;
 
@@ -130,6 +131,8 @@ fn a_partial_report_is_never_a_pass_and_its_findings_count() {
     let mut game = game().begun();
     game.works(WORK).reports(&partial);
     assert_eq!(game.class(), "unverified(partial)");
+    let review = super::rounds::last_review(&game);
+    assert_eq!((review.verdict, review.criteria[1].verdict.as_str()), (Verdict::Unverified, "unverified"));
     game.resume().reports(&clean(1)).accepted();
     assert_eq!(game.class(), "approved", "judged again on the same work");
     partial["findings"] = json!([finding("missing-test", "fail")]);
@@ -156,6 +159,8 @@ fn what_no_critic_can_see_is_never_approved() {
         game.reports(&report);
     }
     assert_eq!(game.class(), "unverified(partial)", "{}", game.log());
+    let review = super::rounds::last_review(&game);
+    assert_eq!(review.coverage.unseen.len(), 1, "the record says what nobody saw");
 }
 
 #[test]
@@ -206,9 +211,30 @@ fn a_review_judges_once_and_asks_nobody() {
     for category in ["style", "question-to-user", "infrastructure-mismatch", "information-missing", "vibes"] {
         assert_eq!(review(&finds(1, category)).class(), "rejected", "{category}");
     }
+    assert_eq!(review(&finds(1, "critic-error")).class(), "unverified", "not reviewed is no rejection");
+    let missing = json!({"id": "SC-2", "verdict": "Information-Missing", "missing_info": "the port"});
+    let mut report = clean(1);
+    report["criteria"][1] = missing;
+    report["verdict"] = "issues_found".into();
+    assert_eq!(review(&report).class(), "rejected", "nobody is asked for it");
     let game = review(&finds(1, "style"));
     let kinds = game.records.iter().flat_map(|(_, s)| &s.effects).map(|e| e.kind.name());
     assert_eq!(kinds.collect::<Vec<_>>(), ["turn"], "one call of the critic and nothing else");
+}
+
+#[test]
+fn the_one_round_of_a_review_is_no_cap() {
+    let (work, texts) = tree(WORK);
+    let mut game = game().with(|s| {
+        (s.given, s.worker, s.folder, s.rounds) = (Some(Work::Tree(work)), None, false, 1);
+    });
+    for text in &texts {
+        game.bring(text.as_str());
+    }
+    game.workspace = None;
+    let mut game = game.start();
+    game.reports(&finds(1, "style"));
+    assert!(game.log().contains("route executor"), "{}", game.log());
 }
 
 #[test]

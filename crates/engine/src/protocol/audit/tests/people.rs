@@ -188,7 +188,7 @@ fn granted_rounds_are_worked_and_then_the_person_is_asked_again() {
     }
     assert!(game.log().contains("stalled: [Plateau"), "{}", game.log());
     assert_eq!(game.calls(Role::Worker), 4);
-    assert!(question(&game).text.contains("plateau"), "the person learns of it");
+    assert!(question(&game).text.contains("oscillation"), "the person learns of it");
 }
 
 #[test]

@@ -16,10 +16,8 @@ const MOST_PLACES: usize = 20;
 /// What speaks for the work in this text: every place it cites, and what it quotes in quotation marks. Words
 /// that are only said not to occur are no quotation, and backticks set off names, not passages.
 pub(super) fn claims(claim: &Finding, text: &str) -> Vec<Finding> {
-    let mut claims: Vec<Finding> = places(text)
-        .take(MOST_PLACES)
-        .map(|place| Finding { place: Some(place), ..claim.clone() })
-        .collect();
+    let mut claims: Vec<Finding> =
+        places(text).take(MOST_PLACES).map(|place| Finding { place: Some(place), ..claim.clone() }).collect();
     if !is_about_absence(text) && !has_word(text, &NOWHERE) {
         claims.extend(quotation(text).map(|q| Finding { quote: Some(q.to_owned()), ..claim.clone() }));
     }

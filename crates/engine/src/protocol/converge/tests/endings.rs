@@ -187,6 +187,7 @@ fn work_that_passes_is_not_stopped_for_its_history() {
     t.says("v1").says(&failing(1, "add the unit")).says("v2").says(&failing(2, "add the unit")).says("v1");
     t.says(&clean(3));
     assert_eq!(t.class(), "approved");
+    assert!(!t.log().contains("stalled"), "nor is it called stalled beside its approval: {}", t.log());
 }
 
 #[test]
@@ -247,14 +248,15 @@ fn a_work_that_was_brought_is_judged_first() {
 
 #[test]
 fn without_a_worker_there_is_one_judgement_and_no_question() {
+    let converged = ("approved", "CONVERGED (1 passes, 0 fixes, 0 escalations)");
     let cases = [
-        (clean(1), "approved"),
-        (reply(1, "PASS", "DEFER (the archive opens in May)", UNREALISTIC), "approved"),
-        (failing(1, "add the unit"), "rejected"),
-        (reply(1, "PASS", "ESCALATE", UNREALISTIC), "rejected"),
-        (reply(1, "PASS", "PASS", "Y → FAIL + fix: name it"), "rejected"),
+        (clean(1), converged),
+        (reply(1, "PASS", "DEFER (the archive opens in May)", UNREALISTIC), converged),
+        (failing(1, "add the unit"), ("rejected", "CONTINUE (0 fixed)")),
+        (reply(1, "PASS", "ESCALATE", UNREALISTIC), ("rejected", "ESCALATE (1 items)")),
+        (reply(1, "PASS", "PASS", "Y → FAIL + fix: name it"), ("rejected", "CONTINUE (0 fixed)")),
     ];
-    for (said, expected) in cases {
+    for (said, (expected, result)) in cases {
         let mut t = table();
         let given = t.bring("The moon is far.");
         let mut t = t
@@ -263,9 +265,28 @@ fn without_a_worker_there_is_one_judgement_and_no_question() {
                 s.worker = None;
             })
             .start();
-        t.says(&said);
+        assert!(t.log().contains("round 1 of 1"), "{}", t.log());
+        t.says(&format!("{said}=== Result: {result} ===\n"));
         assert_eq!(t.class(), expected, "{said}");
+        assert_eq!(reviews(&t)[0].deviations, Vec::<String>::new(), "the claim is the computed one");
+        let summary = match expected {
+            "approved" => "✓ Critic converged (1 passes, 0 fixes, 0 escalations)",
+            _ => "⚠ Critic stopped: rejected (1 passes). Review recommended.",
+        };
+        let all = lines(&t);
+        assert!(all.ends_with(&[format!("=== Result: {result} ==="), summary.to_owned()]), "{all:?}");
     }
+}
+
+#[test]
+fn passes_raised_on_resume_count() {
+    let mut t = capped(1).start();
+    t.fails(crate::effect::FailureKind::Unavailable);
+    t.resume_with(crate::budget::Limits::default(), Some(2));
+    t.says("v1").says(&failing(1, "add the unit"));
+    assert_eq!(t.class(), "going");
+    t.says("v2").says(&failing(2, "no, kilometres"));
+    assert_eq!(t.class(), "halted(cap)");
 }
 
 #[test]

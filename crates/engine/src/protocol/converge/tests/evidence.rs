@@ -1,7 +1,8 @@
 //! Malformed replies, citations that do not hold, and work that was seen in parts or not at all.
 
 use super::{UNREALISTIC, clean, reply, reviews, table};
-use crate::protocol::harness::card;
+use crate::protocol::harness::{TASK, card};
+use crate::review::Verdict;
 
 #[test]
 fn every_breach_is_named_when_the_critic_is_asked_to_restate() {
@@ -57,6 +58,43 @@ fn a_deferral_that_rests_on_an_invented_quotation_leaves_nothing_clean() {
     assert!(t.prompt(&t.open()).contains("evidence that does not hold"), "{}", t.log());
     t.says(&invented);
     assert_eq!(t.class(), "unverified");
+}
+
+#[test]
+fn a_pass_that_rests_on_what_is_not_there_passes_nothing() {
+    let units = |answer: &str| clean(1).replace("2 of 3 numbers were read", answer);
+    let unrealistic = |why: &str| clean(1).replace("0 of 9 readers would", why);
+    for (said, holds) in [
+        (units("the only 1 distance is \"four hundred furlongs\""), false),
+        (units("3 of 3 numbers have one (draft:1, draft:900)"), false),
+        (unrealistic("1 of 1 readers finds \"four hundred furlongs\" (draft:1)"), false),
+        (units("the only 1 distance is \"is far\" (draft:1)"), true),
+        (units("\"four hundred furlongs\" occurs in 0 of 3 lines"), true),
+        (units("`units --check` finds 3 of 3"), true),
+        (units(&format!("the task \"{TASK}\" asks for 1")), true),
+        (units("1 of 1, as \"Is UNITS given?\" asks (rubric:2)"), true),
+    ] {
+        let mut t = table().start();
+        t.says("The moon is far.").says(&said);
+        let expected = if holds { "approved" } else { "going" };
+        assert_eq!(t.class(), expected, "{said}\n{}", t.log());
+        if !holds {
+            assert!(t.prompt(&t.open()).contains("evidence that does not hold"), "{}", t.log());
+            t.says(&said);
+            assert_eq!(t.class(), "unverified");
+        }
+    }
+}
+
+#[test]
+fn nobody_is_asked_about_an_invented_quotation() {
+    let mixed = reply(1, "FAIL (add the unit)", "ESCALATE", UNREALISTIC)
+        .replace("1 of 1 sources was read", "\"ask the Royal Society\" is vague");
+    let mut t = table().start();
+    t.says("The moon is far.").says(&mixed);
+    assert_eq!(t.class(), "going", "switched off, a person would be asked: {}", t.log());
+    assert!(t.prompt(&t.open()).contains("add the unit"), "what holds is mended");
+    assert!(!reviews(&t)[0].criteria[1].clean, "and the criterion is not clean for that");
 }
 
 #[test]
@@ -132,6 +170,7 @@ fn what_nobody_saw_is_unverified_and_judged_again_when_taken_up() {
     let mut t = in_two_parts().with(|s| s.max_parts = 1).start();
     t.says(&long_draft()).says(&clean(1));
     assert_eq!(t.class(), "unverified(partial)");
+    assert_eq!(reviews(&t)[0].verdict, Verdict::Unverified, "no review says more than was seen");
     t.resume().says(&clean(1));
     assert_eq!(t.class(), "unverified(partial)", "nothing has changed");
     // A rejection needs no full view.

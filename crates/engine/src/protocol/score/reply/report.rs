@@ -124,9 +124,12 @@ impl Reader {
             if !(is_inner(line) && self.detail(text)) {
                 self.point(text);
             }
-        } else if self.section == Section::Breakdown && is_inner(line) && self.detail(trimmed) {
         } else if self.section == Section::Breakdown || amounts::leads(trimmed) {
-            self.point(trimmed);
+            // A line with points of its own is a deduction, whatever word it begins with.
+            let may_be_detail = is_inner(line) && amounts::read(trimmed, true).points.is_none();
+            if !(may_be_detail && self.detail(trimmed)) {
+                self.point(trimmed);
+            }
         } else {
             self.go_on(trimmed);
         }

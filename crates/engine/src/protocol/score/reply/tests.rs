@@ -1,3 +1,5 @@
+//! Replies in both forms, well written and not.
+
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
@@ -417,6 +419,8 @@ fn what_stands_under_a_deduction_of_the_breakdown_belongs_to_it() {
     let shown: Vec<_> = reply.findings.iter().map(|f| (f.quote.as_deref(), f.fix.as_str())).collect();
     assert_eq!(shown, [(Some("and — so — on"), "use commas."), (None, "cut it.")]);
     // Switched on for any line, a deduction could hide behind such a word.
-    let hidden = read("## Score Breakdown\n\n- Em dash overuse: -3\nText: Filler phrases -2\n").unwrap();
-    assert_eq!(score(&hidden), 95);
+    for hidden in ["Text: Filler phrases -2", "  Text: Filler phrases -2"] {
+        let reply = read(&format!("## Score Breakdown\n\n- Em dash overuse: -3\n{hidden}\n")).unwrap();
+        assert_eq!(score(&reply), 95, "{hidden}");
+    }
 }

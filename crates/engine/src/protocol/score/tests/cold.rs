@@ -190,10 +190,27 @@ fn what_no_critic_saw_is_never_approved() {
     t.says(&"The moon is far away and made of rock, as far as anybody knows.\n".repeat(300));
     t.says(&gaps(0, "-"));
     assert_eq!(t.class(), "unverified(partial)");
-    assert_eq!(reviews(&t)[0].verdict, Verdict::Rejected, "no review says more than was seen");
+    assert_eq!(reviews(&t)[0].verdict, Verdict::Unverified, "no review says more than was seen");
     t.resume().says(&gaps(0, "-"));
     assert_eq!(t.class(), "unverified(partial)", "resuming judges the same draft again");
     assert_eq!(t.calls(Role::Worker), 1);
+}
+
+#[test]
+fn what_was_unseen_in_one_round_says_nothing_about_another() {
+    let long = "The moon is far away and made of rock, as far as anybody knows.\n".repeat(300);
+    let game = || {
+        let mut t = table();
+        let card = t.agents.get_mut("cato").unwrap();
+        (card.window, card.max_output_tokens) = (Some(4_000), 100);
+        t.with(|s| s.max_parts = 1).start()
+    };
+    let mut t = game();
+    t.says(&long).says(&gaps(3, "no source")).says("A short one.").says(&gaps(0, "-"));
+    assert_eq!(t.class(), "approved", "this draft was seen as a whole");
+    let mut t = game();
+    t.says("A short one.").says(&gaps(3, "no source")).says(&long).says(&gaps(0, "-"));
+    assert_eq!(t.class(), "unverified(partial)", "and this one was not");
 }
 
 #[test]
@@ -223,7 +240,7 @@ fn bad_citations_of_several_parts_do_not_add_up_to_a_pass() {
     t.says_as("cato", mixed).says_as("cato", mixed);
     assert_eq!(t.class(), "unverified", "{}", t.log());
     let warned = reviews(&t).pop().unwrap();
-    assert_eq!((warned.score.unwrap().value, warned.verdict), (80, Verdict::Rejected));
+    assert_eq!((warned.score.unwrap().value, warned.verdict), (80, Verdict::Unverified));
 }
 
 #[test]

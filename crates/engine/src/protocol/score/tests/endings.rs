@@ -140,6 +140,8 @@ fn critics_alone_approve_or_reject_and_ask_nobody() {
         assert!(t.log().contains("round 1 of 1"));
         t.says(&gaps(times, "no source"));
         assert_eq!(t.class(), class);
+        let summary = format!("Score {} of 100, 80 needed (1 round)", 100 - 10 * times);
+        assert!(t.log().contains(&summary), "{}", t.log());
     }
     let mut t =
         review_of(DRAFT).with(|s| s.critics = vec![seat("cato", Some("a")), seat("dora", Some("b"))]).start();
@@ -170,6 +172,22 @@ fn a_stalled_loop_stops_early_only_on_request() {
             t.records.iter().flat_map(|(_, s)| &s.events).any(|e| matches!(e.what, Happened::Stalled { .. }));
         assert!(stalled, "it is reported in any case");
     }
+}
+
+#[test]
+fn rounds_raised_on_resume_count() {
+    let mut t = table().with(|s| s.rounds = 1).start();
+    t.fails(crate::effect::FailureKind::Unavailable);
+    t.resume_with(crate::budget::Limits::default(), Some(2));
+    t.says("v1").says(&gaps(3, "no source"));
+    assert!(t.log().contains("round 2 of 2"), "{}", t.log());
+    t.says("v2").says(&gaps(3, "no source"));
+    assert_eq!(t.class(), "waiting(question)");
+    // A review has one round, whatever is said.
+    let mut t = review_of(DRAFT).start();
+    t.fails(crate::effect::FailureKind::Unavailable);
+    t.resume_with(crate::budget::Limits::default(), Some(5)).says(&gaps(3, "no source"));
+    assert_eq!(t.class(), "rejected");
 }
 
 #[test]
