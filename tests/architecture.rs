@@ -182,7 +182,10 @@ fn every_protocol_agent_kind_and_command_has_its_page() {
     let formats = fs::read_to_string(root().join("crates/gadfly/src/report.rs")).unwrap();
     for format in formats.lines().filter_map(|l| l.trim().strip_prefix("Format::")) {
         let name = format.split([' ', '=']).next().unwrap().to_lowercase();
-        assert!(reports.contains(&format!("\n## {name}")), "report `{name}` is not in docs/reference/reports.md");
+        assert!(
+            reports.contains(&format!("\n## {name}")),
+            "report `{name}` is not in docs/reference/reports.md"
+        );
     }
     let reference = fs::read_to_string(docs.join("reference/cli.md")).unwrap();
     let commands = fs::read_to_string(root().join("crates/gadfly/src/commands.rs")).unwrap();

@@ -21,7 +21,8 @@ use crate::plan::{NodePlan, Target};
 use crate::tree::Acceptance;
 
 /// Every protocol this engine knows.
-pub const SHIPPED: &[RuleBook] = &[converge::RULE_BOOK, audit::RULE_BOOK, revise::RULE_BOOK, score::RULE_BOOK];
+pub const SHIPPED: &[RuleBook] =
+    &[converge::RULE_BOOK, audit::RULE_BOOK, revise::RULE_BOOK, score::RULE_BOOK];
 
 /// How a protocol is named and begun.
 #[derive(Clone, Copy)]

@@ -62,7 +62,10 @@ impl Choice {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Picked<'a> {
     /// A named way out, with what followed its word.
-    Choice { word: &'a str, rest: String },
+    Choice {
+        word: &'a str,
+        rest: String,
+    },
     Free(String),
     /// Neither: why not, for the person.
     Neither(String),

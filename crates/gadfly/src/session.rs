@@ -51,8 +51,7 @@ impl Session<'_> {
     {
         let (tell_stop, stop) = watch::channel(Stop::No);
         let (tell, mut updates) = mpsc::channel(UPDATES);
-        let mut driving =
-            Box::pin(begin(Driving { attended: self.attended, stop, updates: Some(tell) }));
+        let mut driving = Box::pin(begin(Driving { attended: self.attended, stop, updates: Some(tell) }));
         // Nothing is driven yet: these are the records of before.
         let earlier = self.gadfly.journal().replay(&self.run).map_while(Result::ok);
         let screen = Screen::new(self.context.global.json, earlier);

@@ -94,7 +94,7 @@ fn a_living_process_keeps_its_run_and_a_killed_one_is_succeeded() {
         }
         other => panic!("{:?}", other.err()),
     }
-    assert!(journal.remove(&run).is_err(), "nor can it be removed under its owner");
+    assert!(journal.remove(&run, |_| ()).is_err(), "nor can it be removed under its owner");
 
     held.child.kill().unwrap();
     held.child.wait().unwrap();

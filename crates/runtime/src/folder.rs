@@ -205,7 +205,8 @@ impl Folder {
     ) -> Result<(), FolderError> {
         let Some(line) = &self.plan.setup else { return Ok(()) };
         tell(format!("setup: {line}"));
-        let ran = self.run_once(line, &workspace.dir(), command::SETUP_TIME, &CancellationToken::new()).await?;
+        let ran =
+            self.run_once(line, &workspace.dir(), command::SETUP_TIME, &CancellationToken::new()).await?;
         if !ran.is_green() {
             let (end, output) = (ran.end, ran.output.trim());
             let message = format!(

@@ -18,11 +18,7 @@ impl Piece {
     /// How it stands in a review's coverage.
     pub(super) fn seen(&self, subject: &Subject) -> Seen {
         let whole = subject.pieces.iter().any(|p| p == self);
-        Seen {
-            path: self.path.clone(),
-            lines: self.slice.lines(),
-            from: (!whole).then_some(self.slice.from),
-        }
+        Seen { path: self.path.clone(), lines: self.slice.lines(), from: (!whole).then_some(self.slice.from) }
     }
 }
 
@@ -49,10 +45,8 @@ impl Subject {
     /// Files as they are, with line numbers.
     pub fn of_files(files: &[Entry], texts: &Texts) -> Self {
         let manifest = Manifest::new(files.to_vec());
-        let piece = |e: &Entry| Piece {
-            path: e.path.clone(),
-            slice: whole(e.blob, texts, SliceStyle::Numbered),
-        };
+        let piece =
+            |e: &Entry| Piece { path: e.path.clone(), slice: whole(e.blob, texts, SliceStyle::Numbered) };
         Self {
             artifact: manifest.digest(),
             pieces: manifest.entries().iter().map(piece).collect(),
@@ -68,7 +62,9 @@ impl Subject {
         let mut hidden = Vec::new();
         for change in &tree.changes {
             if change.binary {
-                let because = "it is binary, so no critic can be shown it; a review leaves it out with --exclude".to_owned();
+                let because =
+                    "it is binary, so no critic can be shown it; a review leaves it out with --exclude"
+                        .to_owned();
                 hidden.push(Unseen { what: change.path.clone(), because });
                 continue;
             }

@@ -7,17 +7,19 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::budget::{Limits, Money, Price, Usage};
+use crate::digest::Digest;
 use crate::effect::{
     Answer, CallFailure, Class, Effect, EffectId, EffectKind, FailureKind, Reply, StopReason,
 };
 use crate::event::Happened;
 use crate::input::{Control, FORMAT, Input, Stamp, Start, What};
 use crate::machine::{Engine, Refused, Step};
-use crate::plan::{AgentCard, Plan};
-use crate::digest::Digest;
 use crate::plan::NodePlan;
-use crate::tree::{Change, ChangeKind, FileContent, FileSeen, Looked, OneRun, RunEnd, Tree, Verified, WorkspacePlan};
+use crate::plan::{AgentCard, Plan};
 use crate::text::Text;
+use crate::tree::{
+    Change, ChangeKind, FileContent, FileSeen, Looked, OneRun, RunEnd, Tree, Verified, WorkspacePlan,
+};
 use crate::turn::{Part, Permission, Role};
 
 pub const SEED: &str = "5eed";

@@ -225,7 +225,14 @@ impl Revise {
         let text = cx.text(&draft).to_owned();
         let round = self.round;
         let artifact = Manifest::of_text(draft).digest();
-        cx.emit(Happened::DraftMade { round, artifact, blob: draft, bytes: text.len() as u64, given, diff: None });
+        cx.emit(Happened::DraftMade {
+            round,
+            artifact,
+            blob: draft,
+            bytes: text.len() as u64,
+            given,
+            diff: None,
+        });
         if let Some(line) = status_grammar::status_line(&text) {
             cx.emit(Happened::SelfVerdictNoted { round, line });
         }
@@ -372,7 +379,10 @@ impl Revise {
             addressed: addressed.to_vec(),
             notes: reply.notes.clone(),
             deviations: reply.deviations.clone(),
-            coverage: Coverage { entries: vec![Seen { path: "draft".into(), lines, from: None }], unseen: Vec::new() },
+            coverage: Coverage {
+                entries: vec![Seen { path: "draft".into(), lines, from: None }],
+                unseen: Vec::new(),
+            },
             prompt: cx.prompt_digest(answer),
             reply: answer.text,
             more_calls: Vec::new(),

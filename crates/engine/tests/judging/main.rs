@@ -51,10 +51,8 @@ fn every_loop_replays_to_the_same_decisions() {
         let mut engine = gadfly_engine::Engine::default();
         for (index, (input, step)) in records.enumerate() {
             let again = engine.on(input).unwrap();
-            let (live, again) = (
-                gadfly_engine::replay::decisions(step),
-                gadfly_engine::replay::decisions(&again),
-            );
+            let (live, again) =
+                (gadfly_engine::replay::decisions(step), gadfly_engine::replay::decisions(&again));
             assert_eq!(live, again, "{game:?} {seed}: record {index}");
         }
     });

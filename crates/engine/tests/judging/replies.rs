@@ -13,7 +13,9 @@ pub const TASK_ID: &str = "T-1";
 
 pub fn critic(game: Game, number: u32, good: bool, chance: &mut Chance) -> String {
     if chance.percent(6) {
-        return chance.pick(&["", "Looks good to me.", "[STATUS: APPROVED]", "{}", "```json\n{\"a\":"]).to_owned();
+        return chance
+            .pick(&["", "Looks good to me.", "[STATUS: APPROVED]", "{}", "```json\n{\"a\":"])
+            .to_owned();
     }
     match game {
         Game::Score => score(good, chance),
@@ -45,7 +47,8 @@ fn audit(round: u32, good: bool, chance: &mut Chance) -> String {
         }
         let satisfied = good || chance.percent(50);
         all &= satisfied;
-        let verdict = if satisfied { "Satisfied" } else { chance.pick(&["Unsatisfied", "Information-Missing"]) };
+        let verdict =
+            if satisfied { "Satisfied" } else { chance.pick(&["Unsatisfied", "Information-Missing"]) };
         let evidence = chance.pick(&["src/a.rs:1", "src/a.rs:1 \"fn a\"", "src/ghost.rs:4"]);
         criteria.push(json!({
             "id": id, "claim": "it works", "verdict": verdict, "evidence": evidence,
@@ -56,8 +59,15 @@ fn audit(round: u32, good: bool, chance: &mut Chance) -> String {
     if !good {
         for n in 0..chance.below(3) {
             let category = chance.pick(&[
-                "style", "missing-test", "edge-case-gap", "question-to-user", "locked-decision-violation", "shrug",
-                "weak-assertion", "dead-code", "unmet-criterion",
+                "style",
+                "missing-test",
+                "edge-case-gap",
+                "question-to-user",
+                "locked-decision-violation",
+                "shrug",
+                "weak-assertion",
+                "dead-code",
+                "unmet-criterion",
             ]);
             findings.push(json!({
                 "id": format!("C-{n:03}"), "category": category, "severity": chance.pick(&["fail", "risk", "nit"]),

@@ -16,8 +16,8 @@ use gadfly_engine::tree::{
     Change, ChangeKind, FileContent, FileSeen, Looked, OneRun, RunEnd, Tree, Verified, WorkspacePlan,
 };
 use gadfly_engine::{
-    AgentCard, Answer, Class, Digest, Engine, Input, Outcome, Part, Plan, Reply, Role, Stamp, Start, StopReason,
-    Target, Text,
+    AgentCard, Answer, Class, Digest, Engine, Input, Outcome, Part, Plan, Reply, Role, Stamp, Start,
+    StopReason, Target, Text,
 };
 
 use super::chance::Chance;
@@ -171,7 +171,8 @@ impl World {
                 Reply::Done(answer)
             }
             EffectKind::Look(look) if look.tree.is_some() => {
-                let files = look.paths.iter().map(|path| FileSeen { path: path.clone(), what: FileContent::Missing });
+                let files =
+                    look.paths.iter().map(|path| FileSeen { path: path.clone(), what: FileContent::Missing });
                 Reply::Looked(Looked { tree: None, files: files.collect() })
             }
             EffectKind::Look(_) => {
@@ -189,7 +190,8 @@ impl World {
             EffectKind::Ask(question) => {
                 let answer = self.decide(question);
                 let text = Text::new(answer);
-                let what = What::Answered { effect: effect.id.clone(), text: text.digest(), by: "eve".into() };
+                let what =
+                    What::Answered { effect: effect.id.clone(), text: text.digest(), by: "eve".into() };
                 return self.put(what, vec![text]);
             }
             EffectKind::Save(save) => Reply::Saved { path: save.target.path.clone() },
@@ -223,7 +225,9 @@ impl World {
 
     fn tree(&self) -> (Tree, Vec<Text>) {
         let body = format!("fn a() {{ {} }}\n", self.version);
-        let diff = format!("diff --git a/src/a.rs b/src/a.rs\n--- /dev/null\n+++ b/src/a.rs\n@@ -0,0 +1 @@\n+{body}");
+        let diff = format!(
+            "diff --git a/src/a.rs b/src/a.rs\n--- /dev/null\n+++ b/src/a.rs\n@@ -0,0 +1 @@\n+{body}"
+        );
         let body = Text::new(body);
         let manifest = Text::new(format!("base 0\n100644 {} src/a.rs\n", body.digest()));
         let diff = Text::new(diff);
@@ -267,7 +271,14 @@ fn card(name: &str) -> AgentCard {
     }
 }
 
-fn root(game: Game, rounds: u32, critics: usize, task: &Text, rubric: &Text, chance: &mut Chance) -> NodePlan {
+fn root(
+    game: Game,
+    rounds: u32,
+    critics: usize,
+    task: &Text,
+    rubric: &Text,
+    chance: &mut Chance,
+) -> NodePlan {
     let seats: Vec<Seat> = ["cato", "dora"][..critics]
         .iter()
         .map(|name| Seat {
@@ -359,10 +370,7 @@ fn table() -> Table {
     Table {
         rows: vec![
             row("missing-source", Points::Flat(Amount::whole(20))),
-            row(
-                "vague",
-                Points::Per { each: Amount::whole(10), unit: None, max: Some(Amount::whole(30)) },
-            ),
+            row("vague", Points::Per { each: Amount::whole(10), unit: None, max: Some(Amount::whole(30)) }),
             row("no-unit", Points::Per { each: Amount::whole(5), unit: Some("number".into()), max: None }),
         ],
         ..Table::default()

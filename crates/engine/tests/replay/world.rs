@@ -79,7 +79,8 @@ impl World {
         let agents = [("worker", false), ("critic", false), ("person", true)]
             .map(|(name, person)| (name.to_owned(), card(person)));
         let limits = Limits { tokens: Some(cap), ..Limits::default() };
-        let plan = Plan { title: "fan".into(), root: shape.plan(), agents: agents.into(), limits, workspace: None };
+        let plan =
+            Plan { title: "fan".into(), root: shape.plan(), agents: agents.into(), limits, workspace: None };
         let mut world = Self::around(Engine::new(protocols()), seed, cap);
         world.put(What::Started(Box::new(Start { format: FORMAT, plan, seed: "5eed".into() })), Vec::new());
         world

@@ -281,7 +281,9 @@ fn show_briefs(prepared: Prepared, json: bool) -> Result<Code, Code> {
     let step = engine.on(&input).map_err(|e| error::usage(&e.to_string()))?;
     let briefs = brief::asked(&step.effects, &engine);
     if briefs.is_empty() {
-        print::err("\nthe first brief is written once the worker's folder is there: there is none to show yet");
+        print::err(
+            "\nthe first brief is written once the worker's folder is there: there is none to show yet",
+        );
     }
     for (turn, brief) in briefs {
         if json {

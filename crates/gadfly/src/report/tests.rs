@@ -349,3 +349,19 @@ fn the_audit_reports_schema_is_one_and_takes_a_report() {
     wrong["criteria"][0]["verdict"] = "Fine".into();
     assert!(!validator.is_valid(&wrong), "sabotage: a verdict that is none is noticed");
 }
+
+#[test]
+fn a_result_without_a_place_is_put_at_the_file_it_speaks_of() {
+    let seen = |path: &str| gadfly_engine::review::Seen { path: path.into(), lines: 9, from: None };
+    let mut state = sample::begun("audit", "Add a cache");
+    state.summary.out = None;
+    let says = "SC-2 is not met: src/cache.rs:3 never evicts";
+    let mut unmet = finding(1, "unmet-criterion", Severity::Fail, says);
+    (unmet.place, unmet.quote) = (None, None);
+    let mut judged = review(1, Verdict::Rejected, vec![unmet]);
+    judged.coverage.entries = ["README.md", "src/c", "src/cache.rs"].map(seen).to_vec();
+    let outcome = Outcome::Rejected { draft: None, open: vec![says.into()] };
+    step(&mut state, vec![round(1), Happened::Reviewed { round: 1, review: judged }], Some(outcome));
+    let place = &sarif(&state)["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
+    assert_eq!(place["artifactLocation"]["uri"], "src/cache.rs", "{place}");
+}

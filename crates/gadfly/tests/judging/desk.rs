@@ -1,6 +1,7 @@
 //! A project in a temporary folder, programs that play agents beside it, and the binary at work in it.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// How long anything that must happen may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 pub struct Desk {
     dir: TempDir,
@@ -93,17 +94,14 @@ impl Desk {
     pub fn scripted(&self, name: &str, answers: &[Answer<'_>]) {
         let mut script = String::new();
         for (at, answer) in answers.iter().enumerate() {
-            script.push_str(&format!("[[reply]]\ntext = {}\n", json!(answer.text)));
+            writeln!(script, "[[reply]]\ntext = {}", json!(answer.text)).unwrap();
             let table: Vec<String> = answer
                 .files
                 .iter()
                 .map(|(path, text)| format!("{} = {}", json!(path), json!(text)))
                 .collect();
-            script.push_str(&format!(
-                "files = {{ {} }}\ndelete = {}\n",
-                table.join(", "),
-                json!(answer.delete)
-            ));
+            let (files, delete) = (table.join(", "), json!(answer.delete));
+            writeln!(script, "files = {{ {files} }}\ndelete = {delete}").unwrap();
             if at + 1 == answers.len() {
                 script.push_str("repeat = \"always\"\n");
             }

@@ -30,7 +30,7 @@ const RULES: [&str; 8] = [
 /// An audit over a file with eight sections. The worker rewrites `b.txt`, by turns; what the critic finds in
 /// round N is up to `finding`.
 fn audit(drafts: &[&str], finding: impl Fn(usize) -> (&'static str, u32, String)) -> (Desk, i32) {
-    let sections: String = PLACES.iter().map(|p| format!("# {p}\n\nthe words of {p}\n\n")).collect();
+    let sections = PLACES.map(|place| format!("# {place}\n\nthe words of {place}\n\n")).concat();
     let desk = Desk::repository(&[("a.md", &sections), ("b.txt", "zero\n")]);
     let files: Vec<_> = drafts.iter().map(|text| [("b.txt", *text)]).collect();
     let answers: Vec<_> = files.iter().map(|f| Answer { text: "done", files: f, delete: &[] }).collect();

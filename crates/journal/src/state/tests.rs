@@ -101,6 +101,23 @@ fn two_critics_of_a_round_are_one_verdict_and_all_their_findings() {
 }
 
 #[test]
+fn the_worst_of_the_critics_verdicts_is_the_rounds() {
+    use Verdict::{Approved, Rejected, Unverified};
+    for (first, second, round) in [
+        (Approved, Approved, Approved),
+        (Approved, Unverified, Unverified),
+        (Unverified, Rejected, Rejected),
+        (Rejected, Approved, Rejected),
+    ] {
+        let mut state = state();
+        let reviews = [review(1, "a", first, vec![]), review(1, "b", second, vec![])];
+        let events = [Happened::RoundStarted { round: 1, of: 3 }].into_iter().chain(reviews).collect();
+        apply(&mut state, events, vec![]);
+        assert_eq!((state.rounds[0].verdict, state.summary.last_verdict), (Some(round), Some(round)));
+    }
+}
+
+#[test]
 fn a_critic_heard_again_replaces_itself_and_a_new_count_begins_new_rounds() {
     let mut state = state();
     let begin = Happened::RoundStarted { round: 1, of: 3 };

@@ -1,3 +1,5 @@
+//! Tables in every form people write them, and what is wrong with the others.
+
 use std::fmt::Write as _;
 
 use gadfly_engine::deduction::{Amount, Deduction, tally};

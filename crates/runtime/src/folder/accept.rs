@@ -32,7 +32,7 @@ impl Folder {
         let tree = self.tree_of(&accept.tree)?;
         match &accept.how {
             Acceptance::Checkout => {
-                let paths = self.into_the_checkout(&inside, &tree).await?;
+                let paths = self.bring_into_checkout(&inside, &tree).await?;
                 Ok(Reply::Accepted { paths, commit: None })
             }
             Acceptance::Commit { branch, message } => {
@@ -43,7 +43,7 @@ impl Folder {
     }
 
     /// A conflict is kept in mind: what it named and is gone the next time was put aside by the user.
-    async fn into_the_checkout(&self, inside: &Inside, tree: &str) -> Result<Vec<String>, FolderError> {
+    async fn bring_into_checkout(&self, inside: &Inside, tree: &str) -> Result<Vec<String>, FolderError> {
         let path = self.home.join("conflict.json");
         let named = fs::read(&path).ok().and_then(|bytes| serde_json::from_slice::<Vec<String>>(&bytes).ok());
         let mut named = named.unwrap_or_default();
