@@ -116,7 +116,7 @@ fn a_folder_that_stays_is_named_and_keeps_neither_the_rows_nor_the_other_folders
     let told = journal
         .gc(&all, |folder| {
             if folder != stuck {
-                wipe(folder)
+                wipe(folder);
             }
         })
         .unwrap_err()

@@ -304,6 +304,8 @@ impl Audit {
             self.before.as_ref(),
         );
         let routing = self.decide(&findings);
+        // Who reads nothing but the report must not take what was seen for the whole.
+        report.partial |= !heard.unseen.is_empty();
         self.report(&report, cx);
         let unverified = self.unverified(&routing, &report, &heard);
         let verdict = match routing.route {

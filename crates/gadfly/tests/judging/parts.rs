@@ -72,6 +72,12 @@ fn what_is_beyond_the_parts_is_named_and_never_approved() {
     assert!(desk.state().starts_with("unverified"), "{}", desk.state());
     let told = desk.told();
     assert!(told.contains("large/f29.txt"), "{told}");
+    // Nor does the report that other programs read call it passed.
+    let report =
+        desk.read(&format!(".gadfly/runs/{}/critic-review-the-uncommitted-changes-r1.json", desk.run_id()));
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    assert_eq!((report["verdict"].as_str(), report["partial"].as_bool()), (Some("issues_found"), Some(true)));
+    assert!(!said.out.contains("\"passed\""), "{}", said.out);
 }
 
 #[test]
