@@ -231,7 +231,9 @@ impl<J: Judgement> Panel<J> {
     fn weigh(&mut self, answer: Answered, mut judgement: J, cx: &mut Cx<'_>) -> Option<Vec<Heard<J>>> {
         let passed = judgement.passes();
         evidence::check(judgement.claims(), &self.corpus);
-        let false_claims: Vec<String> = judgement.claims().iter().filter_map(complaint).collect();
+        let mut false_claims: Vec<String> = judgement.claims().iter().filter_map(complaint).collect();
+        false_claims.sort();
+        false_claims.dedup();
         if !false_claims.is_empty() {
             let problem = format!("evidence that does not hold: {}", false_claims.join("; "));
             cx.malformed(answer, self.round, &problem);

@@ -308,6 +308,9 @@ pub struct Review {
     /// Stop before this much money is spent
     #[arg(long, value_name = "USD")]
     pub budget_usd: Option<f64>,
+    /// Stop after this many calls
+    #[arg(long, value_name = "N")]
+    pub calls: Option<u32>,
     /// Agree to the commands, agent files and keys the project's files name
     #[arg(long)]
     pub trust: bool,

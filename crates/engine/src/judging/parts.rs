@@ -51,8 +51,9 @@ fn split(pieces: &[Piece], texts: &Texts, room: usize, most: usize) -> Parts {
     }
     if parts.len() > most {
         let needed = parts.len();
-        let because =
-            format!("the artifact needs {needed} parts and {most} are allowed; start it with --max-parts {needed}");
+        let because = format!(
+            "the artifact needs {needed} parts and {most} are allowed; start it with --max-parts {needed}"
+        );
         for piece in parts.drain(most..).flatten() {
             unseen.push(Unseen { what: named(&piece), because: because.clone() });
         }

@@ -98,7 +98,8 @@ fn request(args: &Review, brought: Brought, context: &Context) -> Result<Request
         with: args.with.clone(),
         ..args.judging.flags()
     };
-    flags.limits = Limits { money: args.budget_usd.map(usd).transpose()?, ..Limits::default() };
+    flags.limits =
+        Limits { money: args.budget_usd.map(usd).transpose()?, calls: args.calls, ..Limits::default() };
     Ok(Request {
         loop_name: args.loop_name.clone(),
         flags,
