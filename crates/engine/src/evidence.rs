@@ -202,7 +202,8 @@ impl<'a> Checker<'a> {
         }
         let path = place.path.clone();
         match (self.corpus.get(&path), place.line) {
-            (None | Some(Entry::Absent), _) => return Err(format!("there is no file {path}")),
+            (None, _) => return Err(format!("{path} is not part of what was judged")),
+            (Some(Entry::Absent), _) => return Err(format!("there is no file {path}")),
             (Some(Entry::Deleted), _) => return Err(format!("the file {path} was deleted")),
             (Some(Entry::Opaque), Some(line)) => {
                 return Err(format!("{path} is not text: it has no line {line}"));

@@ -51,7 +51,7 @@ fn a_line_has_to_exist() {
         ("src/store.rs", 11, "src/store.rs has 10 lines: there is no line 11"),
         ("src/store.rs", u32::MAX, "src/store.rs has 10 lines: there is no line 4294967295"),
         ("src/ghost.rs", 1, "there is no file src/ghost.rs"),
-        ("src/never.rs", 1, "there is no file src/never.rs"),
+        ("src/never.rs", 1, "src/never.rs is not part of what was judged"),
         ("old/gone.rs", 1, "the file old/gone.rs was deleted"),
         ("img/logo.png", 1, "img/logo.png is not text: it has no line 1"),
         ("", 1, "it names a line without a file"),

@@ -307,7 +307,7 @@ impl Story {
             lines.push(format!("    note: {}", safe::line(note, LONGEST_ITEM)));
         }
         for deviation in &review.deviations {
-            lines.push(format!("    tolerated: {}", safe::line(deviation, 200)).dimmed().to_string());
+            lines.push(format!("    noted: {}", safe::line(deviation, 200)).dimmed().to_string());
         }
     }
 }

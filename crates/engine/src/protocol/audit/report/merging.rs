@@ -101,8 +101,15 @@ fn with(head: &str, detail: &str) -> String {
 /// Both texts stay, the worse severity counts, and the stronger route decides.
 fn absorb(stated: &mut Finding, promoted: Finding) {
     stated.severity = stated.severity.max(promoted.severity);
-    join(&mut stated.says, &promoted.says);
-    join(&mut stated.fix, &promoted.fix);
+    // A report states only what to do; then the criterion says what is wrong.
+    if stated.says == stated.fix {
+        stated.says = promoted.says;
+    } else {
+        join(&mut stated.says, &promoted.says);
+    }
+    if stated.fix.is_empty() {
+        stated.fix = promoted.fix;
+    }
     let other = if routes::of(&promoted.rule) > routes::of(&stated.rule) {
         std::mem::replace(&mut stated.rule, promoted.rule)
     } else {

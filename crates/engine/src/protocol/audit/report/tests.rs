@@ -209,7 +209,9 @@ fn a_stated_finding_about_an_unmet_criterion_becomes_one_with_it() {
         let one = &merged[0];
         assert_eq!((one.rule.as_str(), routes::of(&one.rule)), (expected, route), "{verdict} and {category}");
         assert_eq!(one.severity, Severity::Fail, "a nit never hides a fail");
-        assert!(one.says.contains("do it") && one.says.contains("SC-1"), "both texts stay: {}", one.says);
+        let line = one.line();
+        assert!(line.contains("do it") && one.says.contains("SC-1"), "both texts stay: {line}");
+        assert_eq!(line.matches("do it").count(), 1, "what to do is said once: {line}");
         assert_eq!(report.blockers_count(), u64::from(verdict == "Unsatisfied"), "counted before they merge");
     }
 }

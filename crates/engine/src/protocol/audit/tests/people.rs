@@ -130,13 +130,13 @@ fn an_item_that_is_dropped_is_judged_no_more_and_the_same_work_is_judged_again()
       run#6 ask critic cato
     > run#6 “…”
       report critic-T1-r1.json
-      Rejected 1. src/a.rs:1: mend the infrastructure-mismatch; SC-2 cannot be judged, information is missing: src/a.rs:2 → mend the infrastructure-mismatch; Find out what SC-2 needs: b exists (since 1)
+      Rejected 1. src/a.rs:1: SC-2 cannot be judged, information is missing: src/a.rs:2 → mend the infrastructure-mismatch (since 1)
       route plan-checker: 1 finding, decided by `infrastructure-mismatch`
       run#7 question plan-checker: replan TEXT / drop / give-up (person)
       = waiting(question)
     > run#7 person “drop”
       eve answered
-      deferred SC-2 by eve: src/a.rs:1: mend the infrastructure-mismatch; SC-2 cannot be judged, information is missing: src/a.rs:2 → mend the infrastructure-mismatch; Find out what SC-2 needs: b exists
+      deferred SC-2 by eve: src/a.rs:1: SC-2 cannot be judged, information is missing: src/a.rs:2 → mend the infrastructure-mismatch
       run#8 ask critic cato
     > run#8 “…”
       report critic-T1-r1.json
