@@ -57,13 +57,6 @@ impl Corpus {
         self.put(path, Entry::Absent);
     }
 
-    /// The folder exists. Folders of existing entries are known without it.
-    pub fn insert_directory(&mut self, path: &str) {
-        let path = normal(path);
-        self.learn_parents(&path);
-        self.directories.insert(path);
-    }
-
     fn put(&mut self, path: &str, entry: Entry) {
         let path = normal(path);
         if matches!(entry, Entry::Text(_) | Entry::Opaque) {

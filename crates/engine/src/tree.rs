@@ -86,7 +86,7 @@ pub struct FileSeen {
 #[serde(rename_all = "snake_case")]
 pub enum FileContent {
     Text(Digest),
-    /// It exists and is no text, or too large to be read.
+    /// It exists and is no text (a folder, say), or too large to be read.
     Opaque,
     Missing,
 }

@@ -132,6 +132,13 @@ pub struct LoopFlags {
     /// How many rounds at most
     #[arg(long, value_name = "N")]
     pub rounds: Option<u64>,
+    #[command(flatten)]
+    pub consent: Consent,
+}
+
+/// What a person agrees to before anything is sent.
+#[derive(Args, Debug, Clone, Default)]
+pub struct Consent {
     /// Stop before this much money is spent
     #[arg(long, value_name = "USD")]
     pub budget_usd: Option<f64>,
@@ -305,21 +312,11 @@ pub struct Review {
     /// Print a report at the end, or write it: sarif, junit, markdown or json; may be repeated
     #[arg(long, value_name = "FORMAT[=FILE]", value_parser = report)]
     pub report: Vec<ReportTo>,
-    /// Stop before this much money is spent
-    #[arg(long, value_name = "USD")]
-    pub budget_usd: Option<f64>,
     /// Stop after this many calls
     #[arg(long, value_name = "N")]
     pub calls: Option<u32>,
-    /// Agree to the commands, agent files and keys the project's files name
-    #[arg(long)]
-    pub trust: bool,
-    /// Say what would be sent where, show the first brief, and stop
-    #[arg(long)]
-    pub dry_run: bool,
-    /// Start without asking
-    #[arg(long, short)]
-    pub yes: bool,
+    #[command(flatten)]
+    pub consent: Consent,
     #[command(flatten)]
     pub judging: Judging,
 }

@@ -3,16 +3,15 @@
 //! Nothing is performed before the step that asks for it is durable. If a commit fails the driver stops
 //! and the engine is dropped: the journal still holds the last whole step.
 
+mod effects;
+
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use gadfly_agents::agent::Progress;
 use gadfly_engine::input::What;
 use gadfly_engine::machine::Refused;
-use gadfly_engine::{
-    Class, Control, Effect, EffectId, EffectKind, Engine, Input, Outcome, Reply, Role, Text, Turn, Waiting,
-};
+use gadfly_engine::{Class, Control, EffectId, Engine, Input, Outcome, Reply, Text, Waiting};
 use gadfly_journal::{AppendError, Delivery, MailId, MailKind, Record, RunId, RunWriter, Summary};
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -23,9 +22,7 @@ use crate::folder::Folder;
 use crate::host::Host;
 use crate::log_file::{LogFile, LogToWrite, LogWritten};
 use crate::means::Means;
-use crate::os::NoSupervisor;
-use crate::perform::{self, FolderTask, Incoming, TurnTask};
-use crate::place::Place;
+use crate::perform::Incoming;
 use crate::team::Team;
 
 /// How long the first Ctrl-C waits for paid replies in flight.
@@ -317,144 +314,6 @@ impl Driving {
         }
     }
 
-    fn perform(&mut self, effect: &Effect) {
-        match &effect.kind {
-            EffectKind::Turn(turn) if effect.class == Class::Person => self.lay_out(turn),
-            EffectKind::Turn(_) => self.begin_turn(effect),
-            EffectKind::Save(save) => {
-                let content = self.driver.engine.texts().and_then(|t| t.shared(&save.content));
-                let (save, id, incoming) = (save.clone(), effect.id.clone(), self.incoming_in.clone());
-                let task = tokio::spawn(async move {
-                    let write = move || perform_save(&save, content.as_deref());
-                    let reply = tokio::task::spawn_blocking(write)
-                        .await
-                        .unwrap_or_else(|e| perform::impossible(e.to_string()));
-                    let _ = incoming.send(Incoming::Replied { effect: id, reply, texts: Vec::new() }).await;
-                });
-                let (tell, _) = mpsc::channel(1);
-                self.at_work
-                    .insert(effect.id.clone(), AtWork { cancel: CancellationToken::new(), tell, task });
-            }
-            // Answered by a person, through the inbox.
-            EffectKind::Ask(_) => {}
-            EffectKind::Look(_) | EffectKind::Verify(_) | EffectKind::Accept(_) => {
-                let folder = match self.folder() {
-                    Ok(folder) => folder,
-                    Err(message) => {
-                        let reply = perform::impossible(message);
-                        return self.own_replies.push_back((effect.id.clone(), reply));
-                    }
-                };
-                let cancel = CancellationToken::new();
-                let work = FolderTask {
-                    effect: effect.clone(),
-                    folder,
-                    cancel: cancel.clone(),
-                    incoming: self.incoming_in.clone(),
-                };
-                let (tell, _) = mpsc::channel(1);
-                let task = tokio::spawn(work.run());
-                self.at_work.insert(effect.id.clone(), AtWork { cancel, tell, task });
-            }
-            EffectKind::Cancel { target } => self.cancel(target),
-            EffectKind::Tell { target, text } => {
-                if let Some(work) = self.at_work.get(target) {
-                    let _ = work.tell.try_send(text.clone());
-                }
-            }
-        }
-    }
-
-    fn begin_turn(&mut self, effect: &Effect) {
-        let EffectKind::Turn(turn) = &effect.kind else { return };
-        let place = match self.place(effect, turn) {
-            Ok(place) => place,
-            Err(message) => {
-                return self.own_replies.push_back((effect.id.clone(), perform::impossible(message)));
-            }
-        };
-        let agent = self.driver.team.get(&turn.agent).and_then(|m| m.agent.clone());
-        let (Some(agent), Some(texts)) = (agent, self.driver.engine.texts()) else {
-            let reply = perform::impossible(format!("agent `{}` cannot be reached from here", turn.agent));
-            self.own_replies.push_back((effect.id.clone(), reply));
-            return;
-        };
-        let call = perform::call(effect, turn, texts);
-        let (tell, told) = mpsc::channel(4);
-        let cancel = CancellationToken::new();
-        let work = TurnTask {
-            effect: effect.id.clone(),
-            agent,
-            call,
-            place,
-            cancel: cancel.clone(),
-            told,
-            progress: self.progress(&effect.id),
-            incoming: self.incoming_in.clone(),
-        };
-        let task = tokio::spawn(work.run());
-        self.at_work.insert(effect.id.clone(), AtWork { cancel, tell, task });
-    }
-
-    /// The run's folder, or why there is none.
-    fn folder(&mut self) -> Result<Arc<Folder>, String> {
-        if let Some(folder) = &self.folder {
-            return Ok(Arc::clone(folder));
-        }
-        let plan = self.driver.engine.plan().and_then(|p| p.workspace.clone());
-        let plan = plan.ok_or_else(|| "this run has no folder".to_owned())?;
-        let means = self.driver.means.clone().ok_or_else(|| NoSupervisor.to_string())?;
-        let journal = self.driver.host.journal();
-        let (home, store) = (journal.run_dir(&self.run), journal.dir().to_owned());
-        let folder = Arc::new(Folder::new(self.run.clone(), home, store, plan, means));
-        self.folder = Some(Arc::clone(&folder));
-        Ok(folder)
-    }
-
-    fn has_folder(&self) -> bool {
-        self.driver.engine.plan().is_some_and(|p| p.workspace.is_some())
-    }
-
-    /// Where a call takes place. Never in a folder that nobody made for it: the launcher's own is the user's
-    /// checkout.
-    fn place(&mut self, effect: &Effect, turn: &Turn) -> Result<Place, String> {
-        let Some(member) = self.driver.team.get(&turn.agent) else { return Ok(Place::Nowhere) };
-        let in_a_folder = member.agent.as_ref().is_some_and(|a| a.works_in_a_folder());
-        let edits = gadfly_agents::kind_edits_files(&member.card.kind) || in_a_folder;
-        let tree = turn.tree.filter(|_| self.has_folder());
-        if let (Role::Worker, Some(tree)) = (turn.role, tree) {
-            if !edits {
-                return Err(format!(
-                    "agent `{}` ({}) answers with text and cannot edit files: name a worker of kind `command`",
-                    turn.agent, member.card.kind
-                ));
-            }
-            return Ok(Place::Folder { folder: self.folder()?, tree });
-        }
-        if !in_a_folder {
-            return Ok(Place::Nowhere);
-        }
-        let name = effect.id.to_string().replace(['/', '#'], "-");
-        let at = self.driver.host.journal().run_dir(&self.run).join("work").join(name);
-        if turn.role == Role::Worker {
-            return Ok(Place::Empty(at));
-        }
-        let of = match tree {
-            Some(tree) => Some((self.folder()?, tree)),
-            None => None,
-        };
-        Ok(Place::Reader { at, of, report: turn.report.clone() })
-    }
-
-    /// A person who is to change files finds the folder as the round begins. If that fails the next look says
-    /// why.
-    fn lay_out(&mut self, turn: &Turn) {
-        let Some(tree) = turn.tree.filter(|_| turn.role == Role::Worker && self.has_folder()) else { return };
-        if let Ok(folder) = self.folder() {
-            tokio::spawn(async move { folder.restored(&tree).await.map(drop) });
-        }
-    }
-
     /// What nobody needs any more when the run is through: copies that were lent, and the worker's folder once
     /// its content is with the user. What undoing needs stays.
     async fn clear_away(&mut self, ended: &Ended) {
@@ -469,27 +328,6 @@ impl Driving {
             && let Some(folder) = &self.folder
         {
             folder.tidy().await;
-        }
-    }
-
-    fn progress(&self, effect: &EffectId) -> Progress {
-        let Some(updates) = self.driver.updates.clone() else { return Progress::none() };
-        let (run, effect) = (self.run.clone(), effect.clone());
-        Progress::to(move |text| {
-            let _ = updates.try_send(Update::Progress {
-                run: run.clone(),
-                effect: effect.clone(),
-                text: text.to_owned(),
-            });
-        })
-    }
-
-    fn cancel(&mut self, target: &EffectId) {
-        if let Some(work) = self.at_work.get(target) {
-            work.cancel.cancel();
-        } else {
-            // Not at work here (a person, or lost in a crash): its end is said for it.
-            self.own_replies.push_back((target.clone(), Reply::Cancelled { sent: true }));
         }
     }
 
@@ -515,12 +353,5 @@ impl Driving {
             Some(outcome) => Ended::Outcome(outcome.clone()),
             None => Ended::Interrupted,
         }))
-    }
-}
-
-fn perform_save(save: &gadfly_engine::effect::Save, content: Option<&str>) -> Reply {
-    match content {
-        Some(content) => crate::save::perform(save, content),
-        None => perform::impossible("the draft to save is not in memory".into()),
     }
 }

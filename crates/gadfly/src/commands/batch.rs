@@ -42,8 +42,8 @@ async fn prepare(args: &cli::Batch, context: &Context) -> Result<Option<Batch>, 
     }
     let flags = flags(args);
     let (looped, _) = context.config.loop_for(None, &flags);
-    agreement::trust(context, &Uses::of(&looped, false), args.flags.trust)?;
-    let budget = match args.flags.budget_usd {
+    agreement::trust(context, &Uses::of(&looped, false), args.flags.consent.trust)?;
+    let budget = match args.flags.consent.budget_usd {
         Some(usd) if !usd.is_finite() || usd < 0.0 => {
             return Err(error::usage(&format!("--budget-usd must be a sum of money, not {usd}")));
         }
@@ -57,7 +57,7 @@ async fn prepare(args: &cli::Batch, context: &Context) -> Result<Option<Batch>, 
     let batch = Batch::prepare(gadfly, request).await.map_err(|found| problems::refuse(&found, root))?;
     problems::draw(&batch.warnings, root);
     announce(&batch, jobs);
-    if args.flags.dry_run {
+    if args.flags.consent.dry_run {
         if let Some(brief) = batch.first_brief() {
             print::out(&safe::block(&brief))?;
         }
@@ -66,7 +66,7 @@ async fn prepare(args: &cli::Batch, context: &Context) -> Result<Option<Batch>, 
     let due = batch.survey.to_start + batch.survey.to_resume;
     if due > 0
         && consent::needs_a_word(&batch.consent)
-        && !args.flags.yes
+        && !args.flags.consent.yes
         && terminal::can_ask()
         && !ask::yes("Start?", true)
     {
@@ -165,7 +165,7 @@ async fn run(batch: Batch, args: &cli::Batch, context: &Context) -> Code {
         print::err(&format!("to go on: {}", again::command_line()));
     }
     if report.unaffordable > 0 {
-        let cap = args.flags.budget_usd.map(Money::from_usd).unwrap_or_default();
+        let cap = args.flags.consent.budget_usd.map(Money::from_usd).unwrap_or_default();
         print::err(&format!(
             "the budget of {cap} does not cover the worst case of the next loop; {} is spent; raise --budget-usd to go on",
             report.cost

@@ -53,10 +53,16 @@ async fn go(args: Review, context: &Context) -> Result<Code, Code> {
         return fix(&request, &args, context).await;
     }
     if !found.iter().any(Problem::is_error) {
-        agreement::trust(context, &Uses::of(&looped, true), args.trust)?;
+        agreement::trust(context, &Uses::of(&looped, true), args.consent.trust)?;
     }
     let reports = if args.fix { &[][..] } else { &args.report[..] };
-    let how = How { yes: args.yes, dry_run: args.dry_run, attended: false, print_draft: false, reports };
+    let how = How {
+        yes: args.consent.yes,
+        dry_run: args.consent.dry_run,
+        attended: false,
+        print_draft: false,
+        reports,
+    };
     let driven = drive(&request, how, context).await?;
     match (args.fix, driven.run) {
         (true, Some(state)) => match state.outcome.clone() {
@@ -98,8 +104,11 @@ fn request(args: &Review, brought: Brought, context: &Context) -> Result<Request
         with: args.with.clone(),
         ..args.judging.flags()
     };
-    flags.limits =
-        Limits { money: args.budget_usd.map(usd).transpose()?, calls: args.calls, ..Limits::default() };
+    flags.limits = Limits {
+        money: args.consent.budget_usd.map(usd).transpose()?,
+        calls: args.calls,
+        ..Limits::default()
+    };
     Ok(Request {
         loop_name: args.loop_name.clone(),
         flags,
@@ -137,11 +146,11 @@ async fn fix_files(
 async fn fix(request: &Request, args: &Review, context: &Context) -> Result<Code, Code> {
     let (looped, found) = request.configured(&context.config);
     if !found.iter().any(Problem::is_error) {
-        agreement::trust(context, &Uses::of(&looped, false), args.trust)?;
+        agreement::trust(context, &Uses::of(&looped, false), args.consent.trust)?;
     }
     let how = How {
-        yes: args.yes,
-        dry_run: args.dry_run,
+        yes: args.consent.yes,
+        dry_run: args.consent.dry_run,
         attended: true,
         print_draft: true,
         reports: &args.report,

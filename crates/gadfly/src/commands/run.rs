@@ -50,11 +50,11 @@ async fn go(args: Run, context: &Context) -> Result<Code, Code> {
         let recorded = request.flags.out.as_ref().filter(|_| args.out.is_none() && args.from.is_some());
         let outputs = recorded.map(|p| p.to_string_lossy().into_owned()).into_iter().collect();
         let uses = Uses { outputs, ..Uses::of(&looped, false) };
-        agreement::trust(context, &uses, args.flags.trust)?;
+        agreement::trust(context, &uses, args.flags.consent.trust)?;
     }
     let how = How {
-        yes: args.flags.yes,
-        dry_run: args.flags.dry_run,
+        yes: args.flags.consent.yes,
+        dry_run: args.flags.consent.dry_run,
         attended: !args.unattended,
         print_draft: true,
         reports: &args.report,
@@ -174,7 +174,7 @@ fn request(args: &Run, context: &Context) -> Result<Request, Code> {
     };
     flags.limits = Limits {
         tokens: args.budget_tokens,
-        money: args.flags.budget_usd.map(usd).transpose()?,
+        money: args.flags.consent.budget_usd.map(usd).transpose()?,
         active_ms: args.minutes.map(|m| m.saturating_mul(60_000)),
         calls: args.calls,
     };

@@ -67,6 +67,20 @@ fn a_criterion_left_out_is_unmet_whatever_the_report_calls_itself() {
     assert!(["unverified", "waiting(question)"].contains(&state.as_str()), "{state}: {told}");
 }
 
+/// The folder is not part of the change, so nobody has shown it: it is looked up.
+#[test]
+fn a_test_that_is_missing_in_a_folder_nobody_touched_is_a_true_finding() {
+    let both = [("SC-1", "Satisfied", "a.txt:1"), ("SC-2", "Satisfied", "a.txt:1")];
+    for (file, state) in [("tests/a_test.txt", "waiting(question)"), ("nowhere/a_test.txt", "unverified")] {
+        let desk = Desk::repository(&[("a.txt", "one\n"), ("tests/old.txt", "old\n")]);
+        desk.scripted("w", &[Answer { text: "done", files: &[("a.txt", "two\n")], delete: &[] }]);
+        let missing = [("missing-test", "fail", Some((file, 1)), "add a test of it")];
+        desk.saying("c", &[&report("do-it", 1, &both, &missing, "issues_found")]);
+        desk.audit(&["--criterion", "SC-2: it is tested", "--rounds", "1"]);
+        assert_eq!(desk.state(), state, "{file}: {}", desk.told());
+    }
+}
+
 #[test]
 fn a_false_citation_beside_a_true_finding_is_left_out_and_counted() {
     let both = [("SC-1", "Satisfied", "a.txt:1"), ("SC-2", "Satisfied", "a.txt:1")];

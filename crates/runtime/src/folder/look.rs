@@ -123,9 +123,13 @@ async fn files(
             texts.push(text);
         }
     }
+    let is_folder = |path: &str| {
+        entries.iter().any(|e| e.path.strip_prefix(path).is_some_and(|rest| rest.starts_with('/')))
+    };
     let what = |path: &String| match contents.get(path) {
         Some(digest) => FileContent::Text(*digest),
-        None if there.contains_key(path.as_str()) => FileContent::Opaque,
+        // A folder exists and has no text: what is said to be missing in it may well be.
+        None if there.contains_key(path.as_str()) || is_folder(path) => FileContent::Opaque,
         None => FileContent::Missing,
     };
     Ok(paths.iter().map(|path| FileSeen { path: path.clone(), what: what(path) }).collect())

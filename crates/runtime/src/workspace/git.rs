@@ -93,12 +93,6 @@ impl Git {
         Self { launcher, env, cancel: CancellationToken::new() }
     }
 
-    /// Calls under way end when this is cancelled.
-    pub fn cancelled_by(mut self, cancel: CancellationToken) -> Self {
-        self.cancel = cancel;
-        self
-    }
-
     pub(super) fn env(&self, name: &str) -> Option<&str> {
         self.env.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
     }

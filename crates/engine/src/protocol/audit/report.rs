@@ -249,15 +249,5 @@ pub fn question(finding: &Finding) -> Option<&str> {
     asked.or_else(|| (finding.rule == super::routes::QUESTION_TO_USER).then_some(finding.fix.as_str()))
 }
 
-/// One sentence per satisfied criterion whose evidence does not hold, from its checked citations.
-pub fn fabricated(checked: &[Finding]) -> Vec<String> {
-    let sentence = |c: &Finding| {
-        let reason = c.unsupported.as_ref()?;
-        let id = c.criterion.as_deref().unwrap_or_default();
-        Some(format!("the evidence of {id} does not hold: {reason}"))
-    };
-    checked.iter().filter_map(sentence).collect()
-}
-
 #[cfg(test)]
 mod tests;

@@ -119,11 +119,6 @@ impl Escalation {
     }
 }
 
-/// The escalations of one pass, as many at a time as one question holds.
-pub fn batches(escalations: &[Escalation]) -> impl Iterator<Item = &[Escalation]> {
-    escalations.chunks(MOST_PER_QUESTION)
-}
-
 /// The question that puts these escalations to a person.
 pub fn question(batch: &[Escalation]) -> String {
     let mut out = format!("=== CRITIC ESCALATION ({}) ===\n", batch.len());
@@ -186,13 +181,6 @@ mod tests {
              Pro: simple  Con: slow
           3. Skip — keep current state, mark as [DEFERRED]
         ");
-    }
-
-    #[test]
-    fn at_most_three_are_put_in_one_question() {
-        let all: Vec<Escalation> = ["A", "B", "C", "D"].map(escalation).to_vec();
-        let sizes: Vec<usize> = batches(&all).map(<[_]>::len).collect();
-        assert_eq!(sizes, [3, 1]);
     }
 
     #[test]

@@ -416,12 +416,9 @@ fn the_report_on_disk_reads_back_as_itself() {
 #[test]
 fn the_evidence_of_satisfied_criteria_can_be_checked() {
     let report = read(&passing()).unwrap();
-    let mut citations = report.citations("cora");
+    let citations = report.citations("cora");
     let places: Vec<_> = citations.iter().filter_map(Finding::shown_place).collect();
     assert_eq!(places, ["src/a.rs:3", "tests/a.rs"]);
-    assert_eq!(fabricated(&citations), [""; 0]);
-    citations[0].unsupported = Some("src/a.rs has 2 lines".into());
-    assert_eq!(fabricated(&citations), ["the evidence of SC-1 does not hold: src/a.rs has 2 lines"]);
 }
 
 #[test]
