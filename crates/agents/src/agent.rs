@@ -7,9 +7,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use gadfly_engine::{CallFailure, FailureKind, Observation, Permission, Role, Speaker, StopReason, Usage};
+use gadfly_engine::{
+    CallFailure, FailureKind, Guard, Observation, Permission, Role, Speaker, StopReason, Usage,
+};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
+
+use crate::launcher::Sandbox;
 
 /// A message, rendered.
 #[derive(Clone, Debug)]
@@ -39,6 +43,12 @@ pub struct Call {
     pub lock: Option<PathBuf>,
     /// A JSON Schema the answer should follow. Kinds that cannot be held to one leave it alone.
     pub schema: Option<Arc<str>>,
+    /// An empty folder for this call alone, outside of what is judged; it is gone afterwards.
+    pub tmp: Option<PathBuf>,
+    /// An earlier conversation of this worker to go on with, as an answer of its named it.
+    pub session: Option<String>,
+    /// What processes of this call may touch; the agent adds what its own program needs. None: no sandbox.
+    pub sandbox: Option<Sandbox>,
 }
 
 /// What an agent hears and tells while a call is under way.
@@ -50,8 +60,10 @@ pub struct Link {
     pub cancel: CancellationToken,
     /// What the engine says to an agent at work. Kinds that answer in one go ignore it.
     pub told: mpsc::Receiver<String>,
-    /// Changes files in the call's folder for an agent that has no process to do it: agents touch no files.
-    pub edit: Editing,
+    /// The files of the call's folder, for agents that ask us to read or change them: agents touch no files.
+    pub files: Files,
+    /// The files of `Call::tmp`.
+    pub tmp: Files,
 }
 
 /// A change to one file, by its path below the call's folder.
@@ -61,36 +73,50 @@ pub enum Edit {
     Delete { path: String },
 }
 
-/// Who carries out edits; nobody where a call has no folder.
+/// The files of one folder, in the hands of whoever may touch them; nobody where a call has no folder. Paths
+/// are below the folder, with `/`; nothing outside it is reached, not through links either.
 #[derive(Clone, Default)]
-pub struct Editing(Option<Arc<CarryOut>>);
+pub struct Files(Option<Arc<dyn FolderFiles>>);
 
-type CarryOut = dyn Fn(Vec<Edit>) -> BoxFuture<'static, Result<(), String>> + Send + Sync;
+/// What the runtime does for [`Files`].
+pub trait FolderFiles: Send + Sync {
+    /// All edits in order, or the sentence that says why one could not be made.
+    fn apply(&self, edits: Vec<Edit>) -> BoxFuture<'static, Result<(), String>>;
 
-impl Editing {
+    /// A file's text, or the sentence that says why there is none. Bounded by [`MAX_REPLY`].
+    fn read(&self, path: String) -> BoxFuture<'static, Result<String, String>>;
+}
+
+const NO_FOLDER: &str = "this call has no folder whose files could be read or changed";
+
+impl Files {
     pub const fn none() -> Self {
         Self(None)
     }
 
-    pub fn by(
-        carry_out: impl Fn(Vec<Edit>) -> BoxFuture<'static, Result<(), String>> + Send + Sync + 'static,
-    ) -> Self {
-        Self(Some(Arc::new(carry_out)))
+    pub fn of(folder: Arc<dyn FolderFiles>) -> Self {
+        Self(Some(folder))
     }
 
-    /// All of them in order, or the sentence that says why one could not be made.
     pub async fn apply(&self, edits: Vec<Edit>) -> Result<(), String> {
         match &self.0 {
             _ if edits.is_empty() => Ok(()),
-            Some(carry_out) => carry_out(edits).await,
-            None => Err("this call has no folder whose files could be changed".to_owned()),
+            Some(folder) => folder.apply(edits).await,
+            None => Err(NO_FOLDER.to_owned()),
+        }
+    }
+
+    pub async fn read(&self, path: impl Into<String>) -> Result<String, String> {
+        match &self.0 {
+            Some(folder) => folder.read(path.into()).await,
+            None => Err(NO_FOLDER.to_owned()),
         }
     }
 }
 
-impl fmt::Debug for Editing {
+impl fmt::Debug for Files {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.is_some() { "Editing" } else { "Editing(nobody)" })
+        f.write_str(if self.0.is_some() { "Files" } else { "Files(nobody)" })
     }
 }
 
@@ -135,6 +161,8 @@ pub struct Answered {
     pub usage: Usage,
     /// The model that answered, where the provider says so.
     pub model: Option<String>,
+    /// The agent's name for this conversation, if a later call could go on with it.
+    pub session: Option<String>,
 }
 
 /// Why there is no answer, divided by what follows from it.
@@ -176,6 +204,18 @@ pub trait Agent: Send + Sync {
 
     /// Whether calls of this agent need a folder to work in.
     fn works_in_a_folder(&self) -> bool {
+        false
+    }
+
+    /// What of its own keeps a call with this permission from what it may not do: a mode set by flags, refusals
+    /// of a protocol, a sandbox around its tools. `sandboxed` says that [`Call::sandbox`] will be set.
+    fn guards(&self, _permission: Permission, _sandboxed: bool) -> Vec<Guard> {
+        Vec::new()
+    }
+
+    /// Whether processes of this agent can be held in a sandbox of ours. False for agents without processes
+    /// and for those whose configuration says so.
+    fn can_be_sandboxed(&self) -> bool {
         false
     }
 }

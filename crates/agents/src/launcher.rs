@@ -1,14 +1,16 @@
 //! How an agent asks for a child process. The launcher itself lives in the runtime: agents never spawn.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
 /// A command to run once.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Command {
     pub program: String,
     pub args: Vec<String>,
@@ -19,6 +21,37 @@ pub struct Command {
     pub time: Option<Duration>,
     /// Bytes of standard output after which the child is stopped.
     pub max_output: usize,
+    /// What the command and everything it starts may touch. A launcher that cannot hold it to that refuses to
+    /// start it. None: whatever this user may.
+    pub sandbox: Option<Sandbox>,
+    /// How much the command and everything it starts may use together, by sampling.
+    pub most: Most,
+}
+
+/// The files and the network that a command may use; everything else is refused by the kernel.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Sandbox {
+    /// Files and folders it may read and execute. One that does not exist is left out.
+    pub read: Vec<PathBuf>,
+    /// Files and folders it may also write.
+    pub write: Vec<PathBuf>,
+    /// Whether it may open TCP connections and listen. Nothing is said of other protocols.
+    pub network: bool,
+}
+
+/// Bounds on all processes of a command together. They are looked at now and then: a short peak may pass.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Most {
+    /// Resident memory, in bytes.
+    pub memory_bytes: Option<u64>,
+    pub processes: Option<u64>,
+}
+
+/// The most that was seen in use at once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Peak {
+    pub memory_bytes: u64,
+    pub processes: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,6 +62,10 @@ pub enum Exit {
     Cancelled,
     /// More than `max_output` on standard output.
     Overflowed,
+    /// More memory than `most` allows.
+    TooMuchMemory,
+    /// More processes than `most` allows.
+    TooManyProcesses,
 }
 
 #[derive(Clone, Debug)]
@@ -37,6 +74,34 @@ pub struct Finished {
     pub stdout: Vec<u8>,
     /// The end of standard error.
     pub stderr: Vec<u8>,
+    pub peak: Peak,
+}
+
+/// A command at work whose output is read as it comes. Dropped, it ends the command and all it started.
+pub struct Talk {
+    /// What the command reads. Shut down, the command's input has ended; the command goes on. None if
+    /// `Command::stdin` was to be all it gets.
+    pub input: Option<Box<dyn AsyncWrite + Send + Unpin>>,
+    /// Its standard output, to be read steadily: a command that nobody listens to waits. It ends with the
+    /// command, or when the command was stopped.
+    pub output: Box<dyn AsyncRead + Send + Unpin>,
+    /// How it ended, with no `stdout`. Goes on by itself, whether it is polled or not.
+    pub end: BoxFuture<'static, Result<Finished, LaunchError>>,
+}
+
+impl fmt::Debug for Talk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Talk")
+    }
+}
+
+/// Where what a talking command reads comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Input {
+    /// `Command::stdin`, then nothing.
+    Given,
+    /// `Command::stdin`, then whatever is written to `Talk::input`.
+    Open,
 }
 
 /// Why a command did not even start.
@@ -57,6 +122,18 @@ pub trait Launcher: Send + Sync {
         command: Command,
         cancel: CancellationToken,
     ) -> BoxFuture<'_, Result<Finished, LaunchError>>;
+
+    /// Starts a command and talks with it while it works. Its time, its output limit and `cancel` hold as for
+    /// [`Self::launch`]; output beyond the limit ends it.
+    fn talk(
+        &self,
+        command: Command,
+        _input: Input,
+        _cancel: CancellationToken,
+    ) -> BoxFuture<'_, Result<Talk, LaunchError>> {
+        let reason = "this launcher only runs commands to their end".to_owned();
+        Box::pin(async move { Err(LaunchError::Failed { program: command.program, reason }) })
+    }
 
     /// The same launcher, whose commands hold this file's lock until all they started is gone. None if it
     /// can hold none.

@@ -20,6 +20,7 @@ pub mod launcher;
 mod openai;
 mod prices;
 pub mod probe;
+mod process;
 mod registry;
 pub mod scripted;
 mod secret;
@@ -27,12 +28,14 @@ mod spec;
 mod vendors;
 mod world;
 
-pub use agent::{Agent, Answered, Call, Edit, Editing, Link, MAX_REPLY, Progress, Spoken, Unanswered};
-pub use launcher::{Command, Exit, Finished, LaunchError, Launcher};
+pub use agent::{
+    Agent, Answered, Call, Edit, Files, FolderFiles, Link, MAX_REPLY, Progress, Spoken, Unanswered,
+};
+pub use launcher::{Command, Exit, Finished, Input, LaunchError, Launcher, Most, Peak, Sandbox, Talk};
 pub use prices::price;
 pub use registry::{BuildError, KINDS, Kind, build, kind_edits_files, sends_to};
 pub use scripted::{Fault, Repeat, Script, ScriptError, ScriptedReply};
 pub use secret::Secret;
-pub use spec::{AgentSpec, Timeouts};
+pub use spec::{AgentSpec, Confinement, ProcessSpec, Timeouts};
 pub use vendors::{LengthField, VENDORS, Vendor, Wire};
 pub use world::{Clock, Jitter, World};

@@ -317,6 +317,9 @@ mod tests {
             workdir: None,
             lock: None,
             schema: None,
+            tmp: None,
+            session: None,
+            sandbox: None,
         };
         let sent = || String::from_utf8(d.body(&call, None).unwrap()).unwrap();
         assert_eq!(

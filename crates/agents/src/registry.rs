@@ -11,10 +11,11 @@ use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, Header
 
 use crate::agent::Agent;
 use crate::anthropic::{self, Anthropic};
-use crate::command::{CommandAgent, clean_env};
+use crate::command::CommandAgent;
 use crate::http::client::{Route, is_loopback};
 use crate::http::{HttpAgent, Reach};
 use crate::openai::OpenAi;
+use crate::process::{Program, clean_env};
 use crate::scripted::Scripted;
 use crate::spec::AgentSpec;
 use crate::vendors::{LengthField, VENDORS, Vendor, Wire};
@@ -237,21 +238,25 @@ fn reach(
 }
 
 fn command(spec: &AgentSpec, world: &World) -> Built {
-    let program = need(spec, "command", spec.command.first())?.clone();
+    Ok(Arc::new(CommandAgent { program: program(spec, world)?, system: spec.system.clone() }))
+}
+
+/// The program of a process agent.
+fn program(spec: &AgentSpec, world: &World) -> Result<Program, BuildError> {
+    let named = need(spec, "command", spec.command.first())?.clone();
     let launcher = world.launcher.clone().ok_or_else(|| BuildError::Unsupported {
         agent: spec.name.clone(),
         what: "a launcher for commands",
     })?;
-    let args = spec.command[1..].iter().chain(&spec.args).cloned().collect();
-    Ok(Arc::new(CommandAgent {
+    Ok(Program {
         gate: world.gate(&format!("{:?} {:?}", spec.command, spec.args), spec.concurrent),
-        program,
-        args,
+        program: named,
+        args: spec.command.iter().skip(1).chain(&spec.args).cloned().collect(),
         env: clean_env(&world.base_env, &spec.env),
-        system: spec.system.clone(),
+        spec: spec.process.clone(),
         time: spec.timeouts.call,
         launcher,
-    }))
+    })
 }
 
 fn scripted(spec: &AgentSpec, world: &World) -> Built {

@@ -97,12 +97,12 @@ impl Scripted {
         if reply.text.trim().is_empty() && stop == StopReason::EndTurn {
             return failed(FailureKind::BadReply, "send an empty reply");
         }
-        if let Err(why) = link.edit.apply(reply.edits.clone()).await {
+        if let Err(why) = link.files.apply(reply.edits.clone()).await {
             let message = format!("the script of agent `{}` changes files: {why}", self.name);
             return Err(Unanswered::failed(FailureKind::Misconfigured, message));
         }
         link.progress.say(&reply.text);
-        Ok(Answered { text: reply.text.clone(), stop, usage: reply.usage, model: None })
+        Ok(Answered { text: reply.text.clone(), stop, usage: reply.usage, model: None, session: None })
     }
 }
 
@@ -113,17 +113,30 @@ mod tests {
     use tokio_util::sync::CancellationToken;
 
     use super::*;
-    use crate::agent::{Edit, Editing, Progress};
+    use crate::agent::{Edit, Files, FolderFiles, Progress};
     use crate::{AgentSpec, World, build};
 
+    struct Lent(Arc<std::sync::Mutex<Vec<Edit>>>);
+
+    impl FolderFiles for Lent {
+        fn apply(&self, edits: Vec<Edit>) -> BoxFuture<'static, Result<(), String>> {
+            self.0.lock().unwrap().extend(edits);
+            Box::pin(async { Ok(()) })
+        }
+
+        fn read(&self, path: String) -> BoxFuture<'static, Result<String, String>> {
+            Box::pin(async move { Err(format!("`{path}` is not lent")) })
+        }
+    }
+
     async fn ask(script: Script, nth: u32) -> (Result<Answered, Unanswered>, Vec<Observation>) {
-        ask_with(script, nth, &Editing::none()).await
+        ask_with(script, nth, &Files::none()).await
     }
 
     async fn ask_with(
         script: Script,
         nth: u32,
-        edit: &Editing,
+        files: &Files,
     ) -> (Result<Answered, Unanswered>, Vec<Observation>) {
         let spec = AgentSpec { name: "actor".into(), script: Some(script.into()), ..AgentSpec::default() };
         let agent = build("scripted", spec, &World::new()).unwrap();
@@ -134,7 +147,8 @@ mod tests {
             progress: Progress::none(),
             cancel: CancellationToken::new(),
             told,
-            edit: edit.clone(),
+            files: files.clone(),
+            tmp: Files::none(),
         };
         let call = Call {
             effect: "run#1".into(),
@@ -148,6 +162,9 @@ mod tests {
             workdir: None,
             lock: None,
             schema: None,
+            tmp: None,
+            session: None,
+            sandbox: None,
         };
         let result = agent.call(call, link).await;
         let mut seen = Vec::new();
@@ -173,11 +190,8 @@ mod tests {
         assert!(script.edits_files());
         let made = Arc::new(std::sync::Mutex::new(Vec::new()));
         let carried = Arc::clone(&made);
-        let editing = Editing::by(move |edits| {
-            carried.lock().unwrap().extend(edits);
-            Box::pin(async { Ok(()) })
-        });
-        let (result, _) = ask_with(script.clone(), 0, &editing).await;
+        let lent = Files::of(Arc::new(Lent(carried)));
+        let (result, _) = ask_with(script.clone(), 0, &lent).await;
         assert!(result.is_ok(), "{result:?}");
         let expected =
             [Edit::Write { path: "a.txt".into(), content: "x".into() }, Edit::Delete { path: "b".into() }];

@@ -1,10 +1,12 @@
 //! How one agent is reached: plain data, filled by the runtime from configuration.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use gadfly_engine::{Money, Price};
 
+use crate::launcher::Most;
 use crate::scripted::Script;
 use crate::secret::Secret;
 
@@ -26,6 +28,7 @@ pub struct AgentSpec {
     pub args: Vec<String>,
     /// Variables a process agent gets beside the few every process gets.
     pub env: Vec<(String, String)>,
+    pub process: ProcessSpec,
     pub script: Option<Arc<Script>>,
     pub timeouts: Timeouts,
     pub temperature: Option<f64>,
@@ -36,6 +39,49 @@ pub struct AgentSpec {
     pub price: Option<Price>,
     pub max_usd_per_call: Option<Money>,
     pub max_tokens_per_call: Option<u64>,
+}
+
+/// What holds an agent's processes, and how much they may do.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ProcessSpec {
+    pub confined_by: Confinement,
+    /// Where its program and what that needs is installed: read, never written.
+    pub install: Vec<PathBuf>,
+    /// Where it keeps its own state (sessions, credentials, caches): written by every call.
+    pub state: Vec<PathBuf>,
+    /// Whether it needs the network to answer.
+    pub network: bool,
+    /// As a worker, go on with the conversation of the round before.
+    pub continues: bool,
+    /// Tool calls after which a call is stopped.
+    pub max_steps: u32,
+    pub most: Most,
+}
+
+impl Default for ProcessSpec {
+    fn default() -> Self {
+        Self {
+            confined_by: Confinement::Landlock,
+            install: Vec::new(),
+            state: Vec::new(),
+            network: true,
+            continues: true,
+            max_steps: 200,
+            most: Most::default(),
+        }
+    }
+}
+
+/// Who keeps an agent's processes from what they may not touch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Confinement {
+    /// The kernel, on our request, where it can; else as `Own`.
+    #[default]
+    Landlock,
+    /// The agent's own sandbox, where it has one: some cannot work inside another.
+    Own,
+    /// Nobody: the user said so.
+    Nobody,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gadfly_agents::{
-    Agent, AgentSpec, Answered, Call, Editing, Jitter, Link, Progress, Secret, Spoken, Timeouts, Unanswered,
+    Agent, AgentSpec, Answered, Call, Files, Jitter, Link, Progress, Secret, Spoken, Timeouts, Unanswered,
     World, build,
 };
 use gadfly_engine::{CallFailure, FailureKind, Observation, Role, Speaker};
@@ -58,6 +58,9 @@ fn call(time: Option<Duration>) -> Call {
         workdir: None,
         lock: None,
         schema: None,
+        tmp: None,
+        session: None,
+        sandbox: None,
     }
 }
 
@@ -79,7 +82,8 @@ async fn ask_for(
 ) -> (Result, Vec<Observation>) {
     let (observe, mut observed) = mpsc::channel(64);
     let (_tell, told) = mpsc::channel(1);
-    let link = Link { observe, progress: Progress::none(), cancel, told, edit: Editing::none() };
+    let link =
+        Link { observe, progress: Progress::none(), cancel, told, files: Files::none(), tmp: Files::none() };
     let result = agent.call(Call { schema: schema.map(Into::into), ..call(time) }, link).await;
     let mut seen = Vec::new();
     while let Ok(observation) = observed.try_recv() {

@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::budget::{Reservation, Usage};
 use crate::digest::Digest;
 use crate::plan::Target;
+use crate::powers::{Guard, Layer};
 use crate::question::Question;
 use crate::tree::{Accept, Look, Looked, Verified, Verify};
 use crate::turn::{Part, Turn};
@@ -170,6 +171,12 @@ pub enum Observation {
     Usage { usage: Usage },
     /// A failed attempt that will be tried again by the agent layer.
     Retrying { attempt: u32, kind: FailureKind, message: String },
+    /// What stands between this call and what it may not do. Said once, before the call begins.
+    Guarded { guards: Vec<Guard> },
+    /// A guard stopped something; in one line, what.
+    Stopped { layer: Layer, what: String },
+    /// The most that the processes of this call used at once, as far as it was seen.
+    Used { memory_bytes: u64, processes: u64 },
 }
 
 /// The one reply of an effect.
@@ -229,6 +236,9 @@ pub struct Answer {
     /// What a critic changed although it may only read; it was undone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub violations: Vec<String>,
+    /// The agent's name for the conversation, by which a later call can go on with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -54,6 +54,9 @@ pub struct AgentCard {
     /// For a process agent that states its own cost: the most one call may use.
     #[serde(default)]
     pub per_call: Limits,
+    /// As a worker it goes on with its conversation of the round before.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub continues: bool,
 }
 
 /// A file of the user's that a run may write.

@@ -114,4 +114,7 @@ pub struct Turn {
     /// The file in its scratch folder that a critic may write its answer to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<String>,
+    /// An earlier conversation of this worker in this run, to go on with. Never for who judges.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
 }

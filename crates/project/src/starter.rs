@@ -86,6 +86,7 @@ fn push_agent(out: &mut String, name: &str, agent: &Found) {
         Kind::OpenAi | Kind::Anthropic if agent.model.is_none() => {
             out.push_str("model = \"CHOOSE-A-MODEL\"\n");
         }
+        Kind::Acp => out.push_str("command = [\"gemini\", \"--acp\"]\n"),
         Kind::Command => out.push_str("command = [\"./critic.sh\"]  # brief on stdin, reply on stdout\n"),
         Kind::Scripted => out.push_str("script = \"replies.toml\"\n"),
         _ => {}

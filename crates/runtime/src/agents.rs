@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use gadfly_agents::launcher::{Command, Exit, LaunchError, Launcher};
 use gadfly_agents::scripted::Script;
-use gadfly_agents::{AgentSpec, Secret, Timeouts, World};
+use gadfly_agents::{AgentSpec, ProcessSpec, Secret, Timeouts, World};
 use gadfly_engine::{AgentCard, Limits, Price};
 use gadfly_project::config::Key;
 use gadfly_project::{AgentConfig, Config, Kind, Problem};
@@ -128,6 +128,7 @@ impl Recruiter<'_> {
             command,
             args: Vec::new(),
             env: env.collect(),
+            process: ProcessSpec::default(),
             script,
             timeouts: Timeouts {
                 connect: agent.connect_timeout.value,
@@ -178,6 +179,7 @@ impl Recruiter<'_> {
             stdin: Vec::new(),
             time: Some(KEY_COMMAND_TIME),
             max_output: KEY_COMMAND_OUTPUT,
+            ..Command::default()
         };
         let done =
             launcher.launch(command, CancellationToken::new()).await.map_err(|e| wrong(unstarted(&e)))?;
@@ -221,6 +223,7 @@ pub fn card(agent: &AgentConfig) -> AgentCard {
             money: agent.max_usd_per_call.as_ref().map(|m| m.value),
             ..Limits::default()
         },
+        continues: false,
     }
 }
 

@@ -205,12 +205,12 @@ async fn agent_state(agent: &AgentConfig, root: &Path, env: &Env) -> AgentState 
             Ok(_) => AgentState::Ready("its script can be read".into()),
             Err(why) => AgentState::Broken(why),
         },
-        Kind::Command => match program_of(agent, root, env) {
+        kind if kind.is_process() => match program_of(agent, root, env) {
             Some(Ok(path)) => AgentState::Ready(format!("runs {}", path.display())),
             Some(Err(why)) => AgentState::Broken(why),
             None => AgentState::Broken("it names no command".into()),
         },
-        Kind::OpenAi | Kind::Anthropic => over_http(agent, env).await,
+        _ => over_http(agent, env).await,
     }
 }
 

@@ -1,22 +1,50 @@
-//! Carries out edits for an agent that has no process of its own: files below one folder, never outside it
-//! and never through a link.
+//! Reads and changes files for agents that ask us to: files below one folder, never outside it and never
+//! through a link.
 
 use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use gadfly_agents::{Edit, Editing};
+use std::sync::Arc;
 
-/// Edits below this folder.
-pub fn in_folder(folder: &Path) -> Editing {
-    let folder = folder.to_owned();
-    Editing::by(move |edits| {
-        let folder = folder.clone();
-        Box::pin(async move {
-            let work = move || edits.iter().try_for_each(|edit| carry_out(&folder, edit));
-            tokio::task::spawn_blocking(work).await.unwrap_or_else(|e| Err(e.to_string()))
-        })
-    })
+use futures_util::future::BoxFuture;
+use gadfly_agents::{Edit, Files, FolderFiles, MAX_REPLY};
+
+struct Below(PathBuf);
+
+/// The files below this folder.
+pub fn in_folder(folder: &Path) -> Files {
+    Files::of(Arc::new(Below(folder.to_owned())))
+}
+
+impl FolderFiles for Below {
+    fn apply(&self, edits: Vec<Edit>) -> BoxFuture<'static, Result<(), String>> {
+        let folder = self.0.clone();
+        off_thread(move || edits.iter().try_for_each(|edit| carry_out(&folder, edit)))
+    }
+
+    fn read(&self, path: String) -> BoxFuture<'static, Result<String, String>> {
+        let folder = self.0.clone();
+        off_thread(move || read(&folder, &path).map_err(|why| format!("`{path}`: {why}")))
+    }
+}
+
+fn off_thread<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, String> + Send + 'static,
+) -> BoxFuture<'static, Result<T, String>> {
+    Box::pin(async { tokio::task::spawn_blocking(work).await.unwrap_or_else(|e| Err(e.to_string())) })
+}
+
+fn read(folder: &Path, path: &str) -> Result<String, String> {
+    let (_, target) = resolved(folder, path)?;
+    let most = u64::try_from(MAX_REPLY).unwrap_or(u64::MAX);
+    let mut bytes = Vec::new();
+    let file = File::open(&target).map_err(|e| e.to_string())?;
+    file.take(most + 1).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
+    if bytes.len() > MAX_REPLY {
+        return Err(format!("it has more than {MAX_REPLY} bytes"));
+    }
+    String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())
 }
 
 fn carry_out(folder: &Path, edit: &Edit) -> Result<(), String> {
@@ -84,6 +112,7 @@ mod tests {
             let deleting = Edit::Delete { path: path.into() };
             assert!(carry_out(&inside, &write(path)).is_err(), "{path}");
             assert!(carry_out(&inside, &deleting).is_err(), "{path}");
+            assert!(read(&inside, path).is_err(), "{path}");
             assert_eq!(fs::read_to_string(&absolute).unwrap(), "precious", "{path}");
         }
         // Sabotage: without the look at what is there, a plain write goes through the link.

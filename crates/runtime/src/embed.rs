@@ -117,6 +117,7 @@ pub fn own_card() -> AgentCard {
         limits: Limits::default(),
         window: None,
         per_call: Limits::default(),
+        continues: false,
     }
 }
 
@@ -136,7 +137,13 @@ where
                 text = answer => text?,
                 () = link.cancel.cancelled() => return Err(Unanswered::Cancelled { sent: true }),
             };
-            Ok(Answered { text, stop: StopReason::EndTurn, usage: Usage::default(), model: None })
+            Ok(Answered {
+                text,
+                stop: StopReason::EndTurn,
+                usage: Usage::default(),
+                model: None,
+                session: None,
+            })
         })
     }
 }

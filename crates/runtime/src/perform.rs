@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gadfly_agents::agent::Progress;
-use gadfly_agents::{Agent, Answered, Call, Editing, Link, MAX_REPLY, Spoken, Unanswered};
+use gadfly_agents::{Agent, Answered, Call, Files, Link, MAX_REPLY, Spoken, Unanswered};
 use gadfly_engine::{
     Answer, CallFailure, Effect, EffectId, EffectKind, FailureKind, Observation, Part, Reply, Text, Texts,
     Turn, Usage,
@@ -55,6 +55,9 @@ pub fn call(effect: &Effect, turn: &Turn, texts: &Texts) -> Call {
         workdir: None,
         lock: None,
         schema: turn.schema.and_then(|schema| texts.shared(&schema)),
+        tmp: None,
+        session: turn.session.clone(),
+        sandbox: None,
     }
 }
 
@@ -73,12 +76,13 @@ impl TurnTask {
                 return;
             }
         };
-        let edit = entered.workdir.as_deref().map_or_else(Editing::none, edits::in_folder);
+        let files = entered.workdir.as_deref().map_or_else(Files::none, edits::in_folder);
+        let tmp = call.tmp.as_deref().map_or_else(Files::none, edits::in_folder);
         (call.workdir, call.lock) = (entered.workdir.clone(), entered.lock.clone());
         let began = Instant::now();
         let limit = call.time.map(|t| t + GRACE);
         let (observe, mut observed) = mpsc::channel(AHEAD);
-        let link = Link { observe, progress, cancel: cancel.clone(), told, edit };
+        let link = Link { observe, progress, cancel: cancel.clone(), told, files, tmp };
         let mut asking = agent.call(call, link);
         let mut overtime = std::pin::pin!(async move {
             match limit {
@@ -118,7 +122,7 @@ fn reply(
             let message = format!("the reply is longer than {MAX_REPLY} bytes");
             (Reply::Failed(CallFailure { kind: FailureKind::BadReply, message, usage }), Vec::new())
         }
-        Ok(Answered { text, stop, usage, model }) => {
+        Ok(Answered { text, stop, usage, model, session }) => {
             let Left { report, violations } = match left {
                 Ok(left) => left,
                 Err(message) => {
@@ -128,7 +132,7 @@ fn reply(
             };
             let text = Text::new(text);
             let (parts, written) = (vec![Part::Blob(text.digest())], report.as_ref().map(Text::digest));
-            let answer = Answer { parts, stop, usage, model, took_ms, report: written, violations };
+            let answer = Answer { parts, stop, usage, model, took_ms, report: written, violations, session };
             (Reply::Done(answer), [text].into_iter().chain(report).collect())
         }
         Err(Unanswered::Failed(failure)) => (Reply::Failed(failure), Vec::new()),

@@ -278,6 +278,7 @@ impl<D: Dialect> HttpAgent<D> {
             stop,
             usage: partial.usage,
             model: partial.model.map(|m| self.short(&m)),
+            session: None,
         })
     }
 }

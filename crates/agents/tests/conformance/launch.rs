@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use gadfly_agents::{Command, Exit, Finished, LaunchError, Launcher};
+use gadfly_agents::{Command, Exit, Finished, LaunchError, Launcher, Peak};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_util::sync::CancellationToken;
 
@@ -51,7 +51,7 @@ impl Launcher for Plain {
                 () = cancel.cancelled() => Exit::Cancelled,
                 () = tokio::time::sleep(command.time.unwrap_or(Duration::MAX)) => Exit::TimedOut,
             };
-            Ok(Finished { exit, stdout: out, stderr: err })
+            Ok(Finished { exit, stdout: out, stderr: err, peak: Peak::default() })
         })
     }
 }

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use case::{Case, Seen};
-use gadfly_agents::{Call, Editing, KINDS, Link, Progress, Spoken};
+use gadfly_agents::{Call, Files, KINDS, Link, Progress, Spoken};
 use gadfly_engine::{Role, Speaker};
 use stage::{Stage, When};
 use tokio::sync::mpsc;
@@ -57,6 +57,9 @@ fn call(time: Option<Duration>, schema: Option<&str>) -> Call {
         workdir: None,
         lock: None,
         schema: schema.map(Into::into),
+        tmp: None,
+        session: None,
+        sandbox: None,
     }
 }
 
@@ -73,7 +76,8 @@ async fn play(stage: Stage) -> Seen {
     if stage.cancel == When::Before {
         cancel.cancel();
     }
-    let link = Link { observe, progress, cancel: cancel.clone(), told, edit: Editing::none() };
+    let link =
+        Link { observe, progress, cancel: cancel.clone(), told, files: Files::none(), tmp: Files::none() };
     let mut calling = stage.agent.call(call(stage.time, stage.schema), link);
     let result = tokio::time::timeout(NEVER, async {
         if stage.cancel == When::During {

@@ -324,6 +324,7 @@ fn answer_all(t: &mut Table<Court>) -> usize {
             took_ms: 1,
             report: None,
             violations: Vec::new(),
+            session: None,
         };
         let reply = crate::effect::Reply::Done(answer);
         t.try_put("part", What::Replied { effect: first.id, reply }, vec![text]).unwrap();
@@ -391,6 +392,7 @@ fn a_critic_that_writes_is_void_and_its_fallback_judges() {
             took_ms: 1,
             report: None,
             violations: vec!["src/lib.rs".into()],
+            session: None,
         };
         let reply = crate::effect::Reply::Done(answer);
         t.try_put("wrote", What::Replied { effect, reply }, vec![text]).unwrap();

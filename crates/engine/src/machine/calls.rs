@@ -133,6 +133,10 @@ impl Run {
             return self.end_with(Outcome::OutOfBudget { shortage });
         }
         let nth = self.ordinal(&call);
+        // A repeated call begins anew: the lost one may have left its traces in the conversation, while what
+        // it did to files was undone.
+        let goes_on = call.role == Role::Worker && card.continues && repeats.is_none();
+        let session = self.sessions.get(&(node, call.agent.clone())).filter(|_| goes_on).cloned();
         let turn = Turn {
             agent: call.agent.clone(),
             role: call.role,
@@ -143,6 +147,7 @@ impl Run {
             tree: call.tree,
             schema: call.schema,
             report: call.report.clone(),
+            session,
         };
         let effect =
             Effect { id: id.clone(), class, time_ms, reserve, repeats, kind: EffectKind::Turn(turn) };

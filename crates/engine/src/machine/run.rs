@@ -50,6 +50,8 @@ pub(super) struct Run {
     pub last_active_ms: u64,
     /// Replies recorded per agent and role: the ordinal a call carries.
     pub replies: BTreeMap<(String, Role), u32>,
+    /// The conversation a worker of a node may go on with.
+    pub sessions: BTreeMap<(NodePath, String), String>,
     /// What was last written to `FILE.unapproved`.
     pub unapproved_saved: Option<Digest>,
     /// The approved draft is on disk.
@@ -80,6 +82,7 @@ impl Run {
             outcome: None,
             last_active_ms: input.at.active_ms,
             replies: BTreeMap::new(),
+            sessions: BTreeMap::new(),
             unapproved_saved: None,
             approved_saved: false,
             step: Step::default(),
@@ -182,6 +185,7 @@ impl Run {
                     took_ms: 0,
                     report: None,
                     violations: Vec::new(),
+                    session: None,
                 };
                 self.replied(effect, &Reply::Done(answer));
             }
@@ -235,6 +239,9 @@ impl Run {
             }
             Reply::Done(answer) => match stopped_short(answer, call.role) {
                 None => {
+                    if let Some(session) = answer.session.clone().filter(|_| call.role == Role::Worker) {
+                        self.sessions.insert((node.clone(), call.agent.clone()), session);
+                    }
                     let text = self.answer_text(answer);
                     let answered = Answered { effect: id.clone(), text, report: answer.report, call };
                     return self.tell(&node, |protocol, cx| protocol.answered(answered, cx));

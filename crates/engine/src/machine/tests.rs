@@ -93,6 +93,7 @@ fn start_of(root: NodePlan, person: bool) -> Start {
         limits: Limits::default(),
         window: None,
         per_call: Limits::default(),
+        continues: false,
     };
     let plan = Plan {
         title: "pair".into(),
@@ -133,6 +134,7 @@ fn says(engine: &mut Engine, effect: &str, said: &str) -> Step {
         took_ms: 1,
         report: None,
         violations: Vec::new(),
+        session: None,
     };
     reply(engine, effect, Reply::Done(answer), vec![text])
 }
@@ -299,6 +301,7 @@ fn refused_inputs_say_why_and_change_nothing() {
         took_ms: 1,
         report: None,
         violations: Vec::new(),
+        session: None,
     };
     let what = What::Replied { effect: id("run#1"), reply: Reply::Done(answer) };
     assert_eq!(engine.on(&input(what, Vec::new())), Err(Refused::TextMissing(absent)));

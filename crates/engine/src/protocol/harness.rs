@@ -59,6 +59,7 @@ pub fn card() -> AgentCard {
         limits: Limits::default(),
         window: None,
         per_call: Limits { tokens: Some(100), money: Some(Money(100)), ..Limits::default() },
+        continues: false,
     }
 }
 
@@ -316,6 +317,7 @@ fn answer(text: &Text, stop: StopReason, usage: Usage) -> Answer {
         took_ms: 5,
         report: None,
         violations: Vec::new(),
+        session: None,
     }
 }
 

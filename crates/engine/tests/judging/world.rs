@@ -166,6 +166,7 @@ impl World {
                     took_ms: 1,
                     report: None,
                     violations: Vec::new(),
+                    session: None,
                 };
                 texts.push(text);
                 Reply::Done(answer)
@@ -268,6 +269,7 @@ fn card(name: &str) -> AgentCard {
         limits: Limits::default(),
         window: None,
         per_call: Limits::default(),
+        continues: false,
     }
 }
 

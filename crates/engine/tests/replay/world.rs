@@ -75,6 +75,7 @@ impl World {
             limits: Limits::default(),
             window: None,
             per_call: Limits { tokens: Some(PER_CALL), money: Some(Money(0)), ..Limits::default() },
+            continues: false,
         };
         let agents = [("worker", false), ("critic", false), ("person", true)]
             .map(|(name, person)| (name.to_owned(), card(person)));
@@ -292,6 +293,7 @@ impl World {
             model: None,
             report: None,
             violations: Vec::new(),
+            session: None,
             took_ms: 1,
         };
         ((Reply::Done(answer), vec![text]), Some(digest))

@@ -330,7 +330,15 @@ fn observed(observation: &Observation, lines: &mut Vec<String>) {
                 safe::line(message, 300)
             ));
         }
-        Observation::Usage { .. } => {}
+        Observation::Guarded { guards } => {
+            let up: Vec<String> = guards.iter().map(|g| safe::line(&g.to_string(), 120)).collect();
+            let up = if up.is_empty() { "nothing".to_owned() } else { up.join(", ") };
+            lines.push(format!("    held by: {up}"));
+        }
+        Observation::Stopped { layer, what } => {
+            lines.push(format!("    stopped by {layer}: {}", safe::line(what, 200)));
+        }
+        Observation::Usage { .. } | Observation::Used { .. } => {}
     }
 }
 

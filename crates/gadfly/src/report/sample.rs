@@ -34,6 +34,7 @@ pub fn begun(protocol: &str, title: &str) -> RunState {
         limits: Limits::default(),
         window: None,
         per_call: Limits::default(),
+        continues: false,
     };
     let settings = serde_json::json!({
         "rounds": 3, "critics": [{ "agent": "reader" }], "out": { "path": format!("{ROOT}/docs/a plan.md") },

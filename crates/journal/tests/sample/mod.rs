@@ -42,6 +42,7 @@ pub fn replied(n: u32, text: &str, wall_ms: u64) -> Input {
         took_ms: 1200,
         report: None,
         violations: vec![],
+        session: None,
     };
     let effect = format!("run#{n}").parse().unwrap();
     let at = Stamp { wall_ms, active_ms: wall_ms };

@@ -28,10 +28,11 @@ pub struct AgentConfig {
     /// The named override: this host may get a key that belongs to another vendor.
     pub send_key_to: Option<Sourced<String>>,
     pub system: Option<Sourced<System>>,
-    /// The program and its arguments, `args` included; for kind `command`, else empty.
+    /// The program and its arguments, `args` included; empty for kinds that are no program.
     pub command: Vec<Sourced<String>>,
     /// Names of variables passed through to the command.
     pub env: Vec<Sourced<String>>,
+    pub process: ProcessConfig,
     pub script: Option<Sourced<PathBuf>>,
     pub timeout: Sourced<Duration>,
     pub connect_timeout: Sourced<Duration>,
@@ -46,6 +47,56 @@ pub struct AgentConfig {
     pub context: Option<Sourced<u64>>,
     pub output: Sourced<Output>,
     pub limits: Limits,
+}
+
+/// What holds an agent's processes, and how much they may use. Without meaning for other kinds.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ProcessConfig {
+    pub sandbox: Sourced<Sandbox>,
+    /// Paths it may read beside its workspace and the system, as written: `~/…`, absolute, or from the
+    /// project's root.
+    pub read: Vec<Sourced<String>>,
+    /// Paths it may also write: its own state.
+    pub state: Vec<Sourced<String>>,
+    pub network: Sourced<bool>,
+    pub max_memory_mb: Sourced<u64>,
+    pub max_processes: Sourced<u64>,
+    pub max_steps: Sourced<u64>,
+    /// As a worker, go on with the conversation of the round before.
+    pub continues: Sourced<bool>,
+}
+
+/// Who keeps an agent's processes from what they may not touch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sandbox {
+    Landlock,
+    Own,
+    Off,
+}
+
+impl ProcessConfig {
+    fn build(table: &Table, kind: Kind) -> Self {
+        let whole = |key, default| table.whole(key).unwrap_or(Sourced::built_in(default));
+        let texts = |key| table.texts(key).map(|list| list.value).unwrap_or_default();
+        let sandbox = table.text("sandbox").map(|word| {
+            word.map(|word| match word.as_str() {
+                "own" => Sandbox::Own,
+                "off" => Sandbox::Off,
+                _ => Sandbox::Landlock,
+            })
+        });
+        let converses = kind != Kind::Command && kind.is_process();
+        Self {
+            sandbox: sandbox.unwrap_or(Sourced::built_in(Sandbox::Landlock)),
+            read: texts("read"),
+            state: texts("state"),
+            network: table.flag("network").unwrap_or(Sourced::built_in(true)),
+            max_memory_mb: whole("max_memory_mb", keys::MAX_MEMORY_MB),
+            max_processes: whole("max_processes", keys::MAX_PROCESSES),
+            max_steps: whole("max_steps", keys::MAX_STEPS),
+            continues: table.flag("continue").unwrap_or(Sourced::built_in(converses)),
+        }
+    }
 }
 
 /// Where an agent's key comes from. The key itself is never here.
@@ -76,12 +127,15 @@ impl AgentConfig {
 
     /// Where briefs go, for people.
     pub fn sends_to(&self) -> &str {
-        self.base_url.as_ref().map_or("this machine", |url| &url.value.host)
+        let elsewhere = || self.kind.value.usual_destination().unwrap_or("this machine");
+        self.base_url.as_ref().map_or_else(elsewhere, |url| &url.value.host)
     }
 
     /// Calls cost nothing unless `price` says otherwise.
     pub fn is_free(&self) -> bool {
-        self.price.is_none() && self.base_url.as_ref().is_none_or(|url| url.value.loopback)
+        self.price.is_none()
+            && self.kind.value.usual_destination().is_none()
+            && self.base_url.as_ref().is_none_or(|url| url.value.loopback)
     }
 
     /// None if the agent cannot be used; the problems then say why, here or in its layer.
@@ -124,7 +178,10 @@ impl AgentConfig {
             },
             None => table.text("system").map(|s| s.map(|text| System { text, file: None })),
         };
-        let command = [table.texts("command"), table.texts("args")];
+        let usual = kind.value.usual_program().filter(|_| !table.has("command"));
+        let usual = usual.map(|program| vec![Sourced::built_in(program.to_owned())]);
+        let given = [table.texts("command"), table.texts("args")];
+        let command = usual.into_iter().chain(given.into_iter().flatten().map(|list| list.value)).flatten();
         let key_env = table.text("key_env").map(|k| k.map(Key::Env));
         let key_command = || {
             let list = table.texts("key_command")?;
@@ -139,8 +196,9 @@ impl AgentConfig {
             key: key_env.or_else(key_command),
             send_key_to: table.text("send_key_to"),
             system,
-            command: command.into_iter().flatten().flat_map(|list| list.value).collect(),
+            command: command.collect(),
             env: table.texts("env").map(|list| list.value).unwrap_or_default(),
+            process: ProcessConfig::build(table, kind.value),
             script: table.path("script"),
             timeout: table.time("timeout").unwrap_or(Sourced::built_in(keys::TIMEOUT)),
             connect_timeout: table
@@ -259,7 +317,8 @@ fn say_unused_and_missing(name: &str, kind: Kind, table: &Table, say: &mut impl 
         Kind::OpenAi | Kind::Anthropic => Some(("model", "model = \"the model's name\"")),
         Kind::Command => Some(("command", "command = [\"./critic.sh\"]")),
         Kind::Scripted => Some(("script", "script = \"replies.toml\"")),
-        Kind::Person => None,
+        Kind::Acp => Some(("command", "command = [\"gemini\", \"--acp\"]")),
+        Kind::ClaudeCode | Kind::Codex | Kind::Gemini | Kind::OpenCode | Kind::Person => None,
     };
     match required {
         Some((key, example)) if !table.has(key) => {

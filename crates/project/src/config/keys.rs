@@ -108,6 +108,9 @@ pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 pub const IDLE_TIMEOUT: Duration = Duration::from_mins(2);
 pub const MAX_TOKENS: u64 = 8192;
 pub const CONCURRENT: u64 = 4;
+pub const MAX_MEMORY_MB: u64 = 8192;
+pub const MAX_PROCESSES: u64 = 500;
+pub const MAX_STEPS: u64 = 200;
 pub const ROUNDS: u64 = 3;
 pub const CONTEXT: u64 = 128_000;
 pub const VERIFY_RUNS: u64 = 1;
@@ -121,10 +124,23 @@ const TOKENS: Shape = Shape::Whole { min: 1, max: 1_000_000_000 };
 const ROUND_COUNT: Shape = Shape::Whole { min: 1, max: 100 };
 
 const HTTP: Use = Use::Kinds(&[Kind::OpenAi, Kind::Anthropic]);
-const PROCESS: Use = Use::Kinds(&[Kind::Command]);
-const PROMPTED: Use = Use::Kinds(&[Kind::OpenAi, Kind::Anthropic, Kind::Command]);
+const CLI: [Kind; 4] = [Kind::ClaudeCode, Kind::Codex, Kind::Gemini, Kind::OpenCode];
+const PROCESS: Use = Use::Kinds(&[Kind::Command, CLI[0], CLI[1], CLI[2], CLI[3], Kind::Acp]);
+const CONVERSING: Use = Use::Kinds(&[CLI[0], CLI[1], CLI[2], CLI[3], Kind::Acp]);
+const PROMPTED: Use =
+    Use::Kinds(&[Kind::OpenAi, Kind::Anthropic, Kind::Command, CLI[0], CLI[1], CLI[2], CLI[3], Kind::Acp]);
 const SCRIPTED: Use = Use::Kinds(&[Kind::Scripted]);
-const MACHINE: Use = Use::Kinds(&[Kind::OpenAi, Kind::Anthropic, Kind::Command, Kind::Scripted]);
+const MACHINE: Use = Use::Kinds(&[
+    Kind::OpenAi,
+    Kind::Anthropic,
+    Kind::Command,
+    CLI[0],
+    CLI[1],
+    CLI[2],
+    CLI[3],
+    Kind::Acp,
+    Kind::Scripted,
+]);
 
 const REVISE: Use = Use::Protocols(&[Protocol::Revise]);
 const SCORE: Use = Use::Protocols(&[Protocol::Score]);
@@ -134,6 +150,7 @@ const BY_CRITERIA: Use = Use::Protocols(&[Protocol::Audit, Protocol::Converge]);
 const BY_RUBRIC: Use = Use::Protocols(&[Protocol::Revise, Protocol::Score]);
 const OF_A_TEXT: Use = Use::Protocols(&[Protocol::Revise, Protocol::Score, Protocol::Converge]);
 
+const SANDBOX: Shape = Shape::OneOf(&["landlock", "own", "off"]);
 const SEVERITIES: Shape = Shape::OneOf(&["nit", "risk", "fail"]);
 const LEVELS: Shape = Shape::OneOf(&["low", "medium", "medium-high", "high", "maximum"]);
 const ECONOMY: Shape = Shape::OneOf(&["off", "lite", "full", "ultra"]);
@@ -173,6 +190,20 @@ pub const KEYS: &[Key] = &[
     key(Section::Agent, "command", Shape::Command).only(PROCESS),
     key(Section::Agent, "args", Shape::Texts).only(PROCESS),
     key(Section::Agent, "env", Shape::Texts).only(PROCESS),
+    key(Section::Agent, "sandbox", SANDBOX).or(Fixed::Text("landlock")).only(PROCESS),
+    key(Section::Agent, "read", Shape::Texts).only(PROCESS),
+    key(Section::Agent, "state", Shape::Texts).only(PROCESS),
+    key(Section::Agent, "network", Shape::Flag).or(Fixed::Flag(true)).only(PROCESS),
+    key(Section::Agent, "max_memory_mb", Shape::Whole { min: 16, max: 1 << 24 })
+        .or(Fixed::Whole(MAX_MEMORY_MB))
+        .only(PROCESS),
+    key(Section::Agent, "max_processes", Shape::Whole { min: 1, max: 100_000 })
+        .or(Fixed::Whole(MAX_PROCESSES))
+        .only(PROCESS),
+    key(Section::Agent, "max_steps", Shape::Whole { min: 1, max: 100_000 })
+        .or(Fixed::Whole(MAX_STEPS))
+        .only(CONVERSING),
+    key(Section::Agent, "continue", Shape::Flag).or(Fixed::Flag(true)).only(CONVERSING),
     key(Section::Agent, "script", Shape::Path).only(SCRIPTED),
     key(Section::Agent, "timeout", Shape::Time).or(Fixed::Time(TIMEOUT)).only(MACHINE),
     key(Section::Agent, "connect_timeout", Shape::Time).or(Fixed::Time(CONNECT_TIMEOUT)).only(HTTP),

@@ -8,19 +8,39 @@ use std::fmt;
 pub enum Kind {
     OpenAi,
     Anthropic,
+    ClaudeCode,
+    Codex,
+    Gemini,
+    OpenCode,
+    Acp,
     Command,
     Person,
     Scripted,
 }
 
 impl Kind {
-    pub const ALL: [Self; 5] = [Self::OpenAi, Self::Anthropic, Self::Command, Self::Person, Self::Scripted];
-    pub const LATER: [&'static str; 5] = ["claude-code", "codex", "gemini", "opencode", "acp"];
+    pub const ALL: [Self; 10] = [
+        Self::OpenAi,
+        Self::Anthropic,
+        Self::ClaudeCode,
+        Self::Codex,
+        Self::Gemini,
+        Self::OpenCode,
+        Self::Acp,
+        Self::Command,
+        Self::Person,
+        Self::Scripted,
+    ];
 
     pub const fn name(self) -> &'static str {
         match self {
             Self::OpenAi => "openai",
             Self::Anthropic => "anthropic",
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+            Self::Gemini => "gemini",
+            Self::OpenCode => "opencode",
+            Self::Acp => "acp",
             Self::Command => "command",
             Self::Person => "person",
             Self::Scripted => "scripted",
@@ -34,7 +54,35 @@ impl Kind {
 
     /// It can work in a folder and change its files.
     pub const fn edits_files(self) -> bool {
-        matches!(self, Self::Command | Self::Person | Self::Scripted)
+        self.is_process() || matches!(self, Self::Person | Self::Scripted)
+    }
+
+    /// A program of the user's machine.
+    pub const fn is_process(self) -> bool {
+        matches!(self, Self::Acp | Self::Command) || self.usual_program().is_some()
+    }
+
+    /// The program that is started if `command` is not given.
+    pub const fn usual_program(self) -> Option<&'static str> {
+        match self {
+            Self::ClaudeCode => Some("claude"),
+            Self::Codex => Some("codex"),
+            Self::Gemini => Some("gemini"),
+            Self::OpenCode => Some("opencode"),
+            _ => None,
+        }
+    }
+
+    /// Where a program of this kind sends its briefs, for people: it is set up by itself, not by us.
+    pub const fn usual_destination(self) -> Option<&'static str> {
+        match self {
+            Self::ClaudeCode => Some("where Claude Code is set up to send (usually Anthropic)"),
+            Self::Codex => Some("where Codex is set up to send (usually OpenAI)"),
+            Self::Gemini => Some("where Gemini CLI is set up to send (usually Google)"),
+            Self::OpenCode => Some("where OpenCode is set up to send"),
+            Self::Acp => Some("where the program is set up to send"),
+            _ => None,
+        }
     }
 
     /// Where an agent of this kind is reached if its `base_url` is not given.

@@ -177,7 +177,7 @@ impl Reader<'_> {
             }
             Shape::Kind => {
                 let now: Vec<_> = Kind::ALL.iter().map(|k| (k.name(), *k)).collect();
-                self.choice(shape, found, "kind", &now, &Kind::LATER).map(Value::Kind)
+                self.choice(shape, found, "kind", &now, &[]).map(Value::Kind)
             }
             Shape::Protocol => {
                 let now: Vec<_> = Protocol::ALL.iter().map(|p| (p.name(), *p)).collect();

@@ -33,6 +33,7 @@ fn run() -> Result<ExitCode, Box<dyn std::error::Error>> {
         stdin: Vec::new(),
         time: None,
         max_output: 1 << 20,
+        ..Command::default()
     };
     let launcher = ProcessLauncher::this_program()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

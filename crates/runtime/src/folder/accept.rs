@@ -91,6 +91,7 @@ impl Folder {
             stdin: Vec::new(),
             time: Some(READING),
             max_output: 1 << 20,
+            ..Command::default()
         };
         let done = self.launcher().launch(command, CancellationToken::new()).await;
         let done = done.map_err(|e| FolderError::Workspace(WorkspaceError::Launch(e)))?;

@@ -76,6 +76,7 @@ impl Folder {
             stdin: Vec::new(),
             time: Some(time),
             max_output: OUTPUT_KEPT,
+            ..Command::default()
         };
         let began = Instant::now();
         let done = self.launcher().launch(command, cancel.clone()).await;
@@ -86,7 +87,7 @@ impl Folder {
             Exit::TimedOut => RunEnd::TimedOut,
             Exit::Cancelled => return Err(FolderError::Cancelled),
             // Nothing of the command goes to this stream; only a shell that is none could write there.
-            Exit::Overflowed => {
+            Exit::Overflowed | Exit::TooMuchMemory | Exit::TooManyProcesses => {
                 return Err(FolderError::Command(format!("`{line}` could not be run: `sh` is no shell")));
             }
         };

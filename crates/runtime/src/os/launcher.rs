@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use gadfly_agents::launcher::{Command, Exit, Finished, LaunchError, Launcher};
+use gadfly_agents::launcher::{Command, Exit, Finished, LaunchError, Launcher, Peak};
 use tokio::io::AsyncWriteExt;
 use tokio::process::{Child, ChildStdin};
 use tokio::sync::oneshot;
@@ -93,7 +93,12 @@ impl ProcessLauncher {
     async fn run(&self, command: Command, cancel: CancellationToken) -> Result<Finished, LaunchError> {
         let call = Call::new(self, command)?;
         if cancel.is_cancelled() {
-            return Ok(Finished { exit: Exit::Cancelled, stdout: Vec::new(), stderr: Vec::new() });
+            return Ok(Finished {
+                exit: Exit::Cancelled,
+                stdout: Vec::new(),
+                stderr: Vec::new(),
+                peak: Peak::default(),
+            });
         }
         let supervisor = self.spawn(&call.program)?;
         call.attend(supervisor, cancel).await
@@ -147,7 +152,7 @@ struct Call {
 
 impl Call {
     fn new(launcher: &ProcessLauncher, command: Command) -> Result<Self, LaunchError> {
-        let Command { program, args, env, cwd, stdin: brief, time, max_output } = command;
+        let Command { program, args, env, cwd, stdin: brief, time, max_output, .. } = command;
         if brief.len() > MAX_BRIEF {
             return Err(too_long(&program, "what it is to read on stdin", brief.len(), MAX_BRIEF));
         }
@@ -223,7 +228,7 @@ impl Call {
             (None, Some(Report::Refused { why, detail })) => return Err(self.refused(why, detail)),
             (None, None) => return Err(self.unreported(status, &stderr)),
         };
-        Ok(Finished { exit, stdout: stdout.bytes, stderr })
+        Ok(Finished { exit, stdout: stdout.bytes, stderr, peak: Peak::default() })
     }
 
     fn refused(&self, why: Refusal, detail: String) -> LaunchError {

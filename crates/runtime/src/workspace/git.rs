@@ -219,6 +219,7 @@ impl Git {
             stdin,
             time: Some(LONGEST),
             max_output,
+            ..Command::default()
         };
         self.launcher.launch(command, self.cancel.clone()).await.map_err(|error| match error {
             LaunchError::NotFound { .. } => WorkspaceError::NoGit,
@@ -271,6 +272,7 @@ pub(super) fn failure(args: &[&str], finished: &Finished) -> WorkspaceError {
         Exit::TimedOut => format!("took longer than {} minutes", LONGEST.as_secs() / 60),
         Exit::Cancelled => "was called off".to_owned(),
         Exit::Overflowed => "said more than can be kept".to_owned(),
+        Exit::TooMuchMemory | Exit::TooManyProcesses => "used too much of the machine".to_owned(),
     };
     let said = String::from_utf8_lossy(&finished.stderr);
     let skip = said.chars().count().saturating_sub(STDERR_SHOWN);

@@ -115,6 +115,7 @@ pub async fn sh(script: &str, cwd: &Path) -> Exit {
         stdin: Vec::new(),
         time: Some(Duration::from_secs(20)),
         max_output: 1 << 20,
+        ..Command::default()
     };
     launcher().launch(command, CancellationToken::new()).await.unwrap().exit
 }

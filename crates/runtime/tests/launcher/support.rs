@@ -25,6 +25,7 @@ pub fn command(program: &str, args: &[&str]) -> Command {
         stdin: Vec::new(),
         time: Some(PATIENCE),
         max_output: 1 << 20,
+        ..Command::default()
     }
 }
 

@@ -267,6 +267,7 @@ fn envelope(game: &mut Game, round: u32, file: Option<&str>) {
         took_ms: 5,
         report: file.as_ref().map(crate::text::Text::digest),
         violations: Vec::new(),
+        session: None,
     };
     let effect = game.open().id;
     let reply = crate::effect::Reply::Done(answer);

@@ -89,7 +89,7 @@ pub fn review_of(draft: &str) -> Table<Settings> {
 
 /// A report with these deductions: row, times, what it says.
 pub fn report(list: &[(&str, u32, &str)]) -> String {
-    let one = |(row, times, says): &(&str, u32, &str)| serde_json::json!({"row": row, "times": times, "says": says, "fix": format!("mend {says}")});
+    let one = |(row, times, says): &(&str, u32, &str)| serde_json::json!({"fix": format!("mend {says}"), "row": row, "says": says, "times": times});
     serde_json::json!({"deductions": list.iter().map(one).collect::<Vec<_>>()}).to_string()
 }
 
