@@ -317,7 +317,7 @@ fn answer(text: &Text, stop: StopReason, usage: Usage) -> Answer {
         took_ms: 5,
         report: None,
         violations: Vec::new(),
-        session: None,
+        session: Some(format!("after {}", text.as_str())),
     }
 }
 

@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 
 use super::harness::{Table, card};
 use crate::budget::{Limits, Money, Usage};
-use crate::effect::{FailureKind, Reply, StopReason};
+use crate::effect::{EffectKind, FailureKind, Reply, StopReason};
 use crate::input::{Control, What};
 use crate::machine::Refused;
 use crate::turn::Role;
@@ -382,4 +382,35 @@ fn a_parked_draft_lies_beside_the_file_until_it_is_approved() {
         > run#5 saved
           = approved
         "#);
+}
+
+#[test]
+fn a_worker_goes_on_with_its_conversation_and_a_critic_never_does() {
+    let mut t = Table::new();
+    for agent in t.agents.values_mut() {
+        agent.continues = true;
+    }
+    let mut t = t.start();
+    t.says("v1").says(NO).fails(FailureKind::Crashed);
+    t.resume().says("v2").says("[STATUS: REJECTED]\n- 1: no").says("v3").says(YES);
+    let sessions = |role| {
+        let turns = t.records.iter().flat_map(|(_, step)| &step.effects);
+        let of_role = turns.filter_map(|e| match &e.kind {
+            EffectKind::Turn(turn) if turn.role == role => Some(turn.session.clone()),
+            _ => None,
+        });
+        of_role.collect::<Vec<_>>()
+    };
+    let after = |said: &str| Some(format!("after {said}"));
+    // The call that was lost may have left its traces in the conversation: its repetition begins anew.
+    assert_eq!(sessions(Role::Worker), [None, after("v1"), None, after("v2")]);
+    assert_eq!(sessions(Role::Critic), [None, None, None], "a critic judges cold, always");
+}
+
+#[test]
+fn a_worker_that_is_not_to_go_on_begins_anew_every_round() {
+    let mut t = Table::new().start();
+    t.says("v1").says(NO).says("v2");
+    let EffectKind::Turn(turn) = t.effect("run#3").kind else { panic!("no turn") };
+    assert_eq!((turn.role, turn.session), (Role::Worker, None));
 }
