@@ -1,8 +1,7 @@
-//! What every HTTP model API has in common: limits, retries, the breaker, cancelling. How a brief and its
+//! What every HTTP model API has in common: limits, retries, the provider's breaker, cancelling. How a brief and its
 //! reply look on the wire is a `Dialect`'s business; one attempt is `attempt.rs`.
 
 pub(crate) mod attempt;
-pub(crate) mod breaker;
 pub(crate) mod client;
 pub(crate) mod refused;
 pub(crate) mod retry;
@@ -22,11 +21,11 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use crate::agent::{Agent, Answered, Call, Link, Unanswered, shorter};
+use crate::provider::{Pass, Provider};
 use crate::secret::Secret;
 use crate::spec::Timeouts;
 use crate::world::{Clock, Jitter, enter};
 use attempt::Attempt;
-use breaker::{Breaker, Pass};
 
 /// A wire format: how a call is written and how its reply is read.
 pub(crate) trait Dialect: Send + Sync + 'static {
@@ -96,7 +95,7 @@ pub(crate) struct Reach {
     pub headers: HeaderMap,
     pub key: Option<Secret>,
     pub timeouts: Timeouts,
-    pub breaker: Arc<Breaker>,
+    pub provider: Provider,
     pub gate: Option<Arc<Semaphore>>,
     /// This model has turned a schema down before.
     pub schemaless: Arc<AtomicBool>,
@@ -124,7 +123,7 @@ impl<D: Dialect> Agent for HttpAgent<D> {
         Box::pin(async move {
             let begun = Instant::now();
             let _permit = enter(self.reach.gate.as_ref(), call.time, &link.cancel).await?;
-            let pass = self.reach.breaker.admit().map_err(|until| self.shut(until))?;
+            let pass = self.reach.provider.admit(&link.cancel).await?;
             let left = call.time.map(|time| time.saturating_sub(begun.elapsed()));
             let time = shorter(left, Some(self.reach.timeouts.call)).unwrap_or(self.reach.timeouts.call);
             tokio::select! {
@@ -168,10 +167,7 @@ impl<D: Dialect> HttpAgent<D> {
                     return Ok(answered);
                 }
                 Attempt::Over(why) => {
-                    if blames_provider(&why) {
-                        pass.failed();
-                    }
-                    return Err(why);
+                    return pass.settle(Err(why));
                 }
                 Attempt::Unfit(failure) if schema.is_some() => {
                     let message = format!("asked again without a schema for the answer: {}", failure.message);
@@ -188,17 +184,16 @@ impl<D: Dialect> HttpAgent<D> {
                 Attempt::Again { failure, by_provider, told } => {
                     let over = |mut failure: CallFailure, pass: Pass| {
                         if by_provider {
-                            pass.failed();
-                        } else {
-                            failure.message.push_str("; see whether it is running and `base_url` is right");
+                            return Err(pass.failed(Unanswered::Failed(failure)));
                         }
+                        failure.message.push_str("; see whether it is running and `base_url` is right");
                         Err(Unanswered::Failed(failure))
                     };
                     if number == retry::MAX_ATTEMPTS || pass.is_probe() {
                         return over(failure, pass);
                     }
-                    if let Some(until) = self.reach.breaker.shut() {
-                        return Err(self.shut(until));
+                    if let Some(shut) = self.reach.provider.shut() {
+                        return Err(shut);
                     }
                     let wait = retry::wait(number, told, &*self.reach.jitter);
                     if Instant::now() + wait >= end {
@@ -224,16 +219,6 @@ impl<D: Dialect> HttpAgent<D> {
         serde_json::from_str(schema).ok()
     }
 
-    fn shut(&self, until: u64) -> Unanswered {
-        Unanswered::Quota {
-            until_ms: Some(until),
-            message: format!(
-                "{} failed several calls in a row; it is left alone for a while",
-                self.reach.host
-            ),
-        }
-    }
-
     fn late(&self, what: &str, time: Duration) -> Unanswered {
         Unanswered::failed(
             FailureKind::Timeout,
@@ -243,19 +228,5 @@ impl<D: Dialect> HttpAgent<D> {
                 time.as_millis()
             ),
         )
-    }
-}
-
-/// What counts against a provider; its faults that may pass are told apart where they occur.
-fn blames_provider(why: &Unanswered) -> bool {
-    match why {
-        Unanswered::Quota { .. } => true,
-        Unanswered::Failed(failure) => {
-            matches!(
-                failure.kind,
-                FailureKind::RateLimited | FailureKind::Unauthorised | FailureKind::Unavailable
-            )
-        }
-        Unanswered::Cancelled { .. } => false,
     }
 }

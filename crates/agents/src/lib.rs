@@ -12,8 +12,10 @@
 //! assert!(build("scripted", spec, &World::new()).is_ok());
 //! ```
 
+mod acp;
 pub mod agent;
 mod anthropic;
+mod cli;
 mod command;
 mod http;
 pub mod launcher;
@@ -21,6 +23,7 @@ mod openai;
 mod prices;
 pub mod probe;
 mod process;
+mod provider;
 mod registry;
 pub mod scripted;
 mod secret;
@@ -33,6 +36,7 @@ pub use agent::{
 };
 pub use launcher::{Command, Exit, Finished, Input, LaunchError, Launcher, Most, Peak, Sandbox, Talk};
 pub use prices::price;
+pub use provider::{Board, InProcess, LONGEST_MS as LONGEST_WAIT_MS, Notice};
 pub use registry::{BuildError, KINDS, Kind, build, kind_edits_files, sends_to};
 pub use scripted::{Fault, Repeat, Script, ScriptError, ScriptedReply};
 pub use secret::Secret;

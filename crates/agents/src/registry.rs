@@ -9,13 +9,16 @@ use std::sync::atomic::AtomicU8;
 use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 
+use crate::acp::AcpAgent;
 use crate::agent::Agent;
 use crate::anthropic::{self, Anthropic};
+use crate::cli::{self, ClaudeCode, CliAgent, Codex, Dialect, Gemini, OpenCode};
 use crate::command::CommandAgent;
 use crate::http::client::{Route, is_loopback};
 use crate::http::{HttpAgent, Reach};
 use crate::openai::OpenAi;
 use crate::process::{Program, clean_env};
+use crate::provider::account;
 use crate::scripted::Scripted;
 use crate::spec::AgentSpec;
 use crate::vendors::{LengthField, VENDORS, Vendor, Wire};
@@ -46,10 +49,25 @@ pub const KINDS: &[Kind] = &[
         build: |s, w| messages(s, w, Vendor::by_name("anthropic")),
     },
     Kind {
+        name: "claude-code",
+        about: "Claude Code",
+        edits_files: true,
+        build: |s, w| cli(s, w, &ClaudeCode),
+    },
+    Kind { name: "codex", about: "Codex", edits_files: true, build: |s, w| cli(s, w, &Codex) },
+    Kind { name: "gemini", about: "Gemini CLI", edits_files: true, build: |s, w| cli(s, w, &Gemini) },
+    Kind { name: "opencode", about: "OpenCode", edits_files: true, build: |s, w| cli(s, w, &OpenCode) },
+    Kind {
         name: "command",
         about: "a program: brief on stdin, reply on stdout",
         edits_files: true,
         build: command,
+    },
+    Kind {
+        name: "acp",
+        about: "any agent that speaks the Agent Client Protocol",
+        edits_files: true,
+        build: acp,
     },
     Kind { name: "scripted", about: "replies from a file", edits_files: true, build: scripted },
 ];
@@ -227,7 +245,7 @@ fn reach(
         headers,
         key: spec.key.clone(),
         timeouts: spec.timeouts,
-        breaker: world.breaker(&host),
+        provider: world.provider(&account(&host, spec.key_env.as_deref(), spec.key.as_ref()), &host),
         gate: world.gate(&way, spec.concurrent),
         schemaless: world.schemaless(&way),
         clock: Arc::clone(&world.clock),
@@ -239,6 +257,31 @@ fn reach(
 
 fn command(spec: &AgentSpec, world: &World) -> Built {
     Ok(Arc::new(CommandAgent { program: program(spec, world)?, system: spec.system.clone() }))
+}
+
+fn acp(spec: &AgentSpec, world: &World) -> Built {
+    Ok(Arc::new(AcpAgent {
+        program: program(spec, world)?,
+        system: spec.system.clone(),
+        model: spec.model.clone(),
+        starting: spec.timeouts.first_byte,
+    }))
+}
+
+fn cli(spec: &AgentSpec, world: &World, dialect: &'static dyn Dialect) -> Built {
+    let program = program(spec, world)?;
+    // Whose account it is: that of the program's own settings.
+    let value = |name: &str| program.env.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str());
+    let home = value(dialect.home()).or(value("HOME")).unwrap_or("-");
+    Ok(Arc::new(CliAgent {
+        provider: world.provider(&format!("{} {home}", dialect.shown()), dialect.shown()),
+        dialect,
+        program,
+        model: spec.model.clone(),
+        system: spec.system.clone(),
+        max_usd: spec.max_usd_per_call,
+        quiet: cli::QUIET,
+    }))
 }
 
 /// The program of a process agent.

@@ -1,5 +1,5 @@
-//! What all agents of a process share: HTTP clients, breakers, limits on calls at once, the launcher,
-//! a clock and a source of jitter. Everything an agent may reach is here or in its spec.
+//! What all agents of a process share: HTTP clients, the board of providers, limits on calls at once, the
+//! launcher, a clock and a source of jitter. Everything an agent may reach is here or in its spec.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,9 +13,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::Unanswered;
-use crate::http::breaker::Breaker;
 use crate::http::client::{self, Route};
 use crate::launcher::Launcher;
+use crate::provider::{Board, InProcess, Provider};
 
 /// Wall time, in milliseconds since 1970.
 pub trait Clock: Send + Sync {
@@ -53,7 +53,8 @@ pub struct World {
     pub(crate) jitter: Arc<dyn Jitter>,
     pub(crate) base_env: Vec<(String, String)>,
     clients: Shelf<Route, reqwest::Client>,
-    breakers: Shelf<String, Arc<Breaker>>,
+    board: Arc<dyn Board>,
+    insistent: bool,
     gates: Shelf<String, Arc<Semaphore>>,
     schemaless: Shelf<String, Arc<AtomicBool>>,
 }
@@ -78,7 +79,8 @@ impl World {
             jitter: Arc::new(RandomJitter),
             base_env: Vec::new(),
             clients: Shelf::default(),
-            breakers: Shelf::default(),
+            board: Arc::new(InProcess::default()),
+            insistent: false,
             gates: Shelf::default(),
             schemaless: Shelf::default(),
         }
@@ -105,17 +107,29 @@ impl World {
         self
     }
 
+    /// Where runs see what others learned of a provider. Without one, runs of this process share theirs.
+    pub fn with_board(mut self, board: Arc<dyn Board>) -> Self {
+        self.board = board;
+        self
+    }
+
+    /// Providers are asked even while they are left alone: somebody wants to know whether they answer again.
+    pub const fn insisting(mut self) -> Self {
+        self.insistent = true;
+        self
+    }
+
     pub(crate) fn client(&self, route: Route) -> Result<reqwest::Client, reqwest::Error> {
         self.clients.get(route, || client::build(route))
     }
 
-    /// The breaker of a provider: one host, for all its agents and runs.
-    pub(crate) fn breaker(&self, host: &str) -> Arc<Breaker> {
-        let made = || Ok::<_, std::convert::Infallible>(Arc::new(Breaker::new(Arc::clone(&self.clock))));
-        match self.breakers.get(host.to_owned(), made) {
-            Ok(breaker) => breaker,
-            Err(never) => match never {},
-        }
+    /// Who answers an agent's calls. A kind asks it before each call and tells it afterwards, most simply with
+    /// [`Provider::call`]: a provider that has no room is then asked by no run until the time it named.
+    ///
+    /// `key` says which provider, and whose account there: agents with the same key wait together. It may be
+    /// seen by others of this user: no secret belongs in it. `shown` is its name for people.
+    pub(crate) fn provider(&self, key: &str, shown: &str) -> Provider {
+        Provider::new(key, shown, Arc::clone(&self.board), Arc::clone(&self.clock), self.insistent)
     }
 
     /// True once the model reached in this way has turned a schema down: it is not asked again.

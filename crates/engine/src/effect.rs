@@ -9,6 +9,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::budget::{Reservation, Usage};
+use crate::conflict::Conflicts;
 use crate::digest::Digest;
 use crate::plan::Target;
 use crate::powers::{Guard, Layer};
@@ -209,7 +210,15 @@ pub enum Reply {
         paths: Vec<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         commit: Option<Committed>,
+        /// Files that are git's merge of both sides: nobody judged these bytes.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        merged: Vec<String>,
+        /// Files of which the user's version stayed.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        kept: Vec<String>,
     },
+    /// An acceptance found files that changed on both sides, and wrote nothing: a person has to decide.
+    Conflicts(Conflicts),
 }
 
 /// A commit made on request.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::budget::{Limits, Money, Shortage, Spent, Usage};
+use crate::conflict::Conflicts;
 use crate::digest::Digest;
 use crate::effect::{CallFailure, Committed, EffectId, NodePath};
 use crate::plan::AgentCard;
@@ -177,6 +178,16 @@ pub enum Happened {
     Accepted {
         paths: Vec<String>,
         commit: Option<Committed>,
+        /// Files that are git's merge of both sides: nobody judged these bytes.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        merged: Vec<String>,
+        /// Files of which the user's version stayed.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        kept: Vec<String>,
+    },
+    /// The approved tree and the checkout changed the same files. Nothing was written.
+    Conflicted {
+        conflicts: Conflicts,
     },
     PauseRequested,
     CancelRequested,

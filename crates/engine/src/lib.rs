@@ -9,6 +9,7 @@ pub mod artifact;
 pub mod blocks;
 pub mod brief;
 pub mod budget;
+pub mod conflict;
 pub mod corpus;
 pub mod deduction;
 pub mod digest;

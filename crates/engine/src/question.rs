@@ -25,6 +25,8 @@ pub enum About {
     Stuck,
     /// A decision that belongs to a person.
     Escalation,
+    /// The run and the user changed the same files.
+    Conflict,
 }
 
 impl About {
@@ -34,6 +36,7 @@ impl About {
             Self::PlanChecker => "plan-checker",
             Self::Stuck => "stuck",
             Self::Escalation => "escalation",
+            Self::Conflict => "conflict",
         }
     }
 }

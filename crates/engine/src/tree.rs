@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::conflict::Resolution;
 use crate::digest::Digest;
 
 /// What a run's folder is made from. Frozen with the plan.
@@ -150,6 +151,9 @@ pub struct Accept {
     /// Exactly the tree that was judged.
     pub tree: Digest,
     pub how: Acceptance,
+    /// What a person decided about files that changed on both sides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolution: Option<Resolution>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]

@@ -62,7 +62,7 @@ pub enum Command {
     /// Write a gadfly.toml from what this machine has
     Init(Init),
     /// Say what works here and what does not
-    Doctor,
+    Doctor(Doctor),
     /// Validate the configuration: all problems at once
     Check,
     /// Run one worker–critic loop
@@ -112,6 +112,36 @@ pub struct Init {
     /// Write without asking
     #[arg(long, short)]
     pub yes: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct Doctor {
+    /// Make a tiny call to these agents (default: every one that is configured, else every one found)
+    #[arg(long = "try", value_name = "AGENT", num_args = 0..)]
+    pub try_agents: Option<Vec<String>>,
+    /// Try without asking: calls may cost money
+    #[arg(long, short, requires = "try_agents")]
+    pub yes: bool,
+    /// Agree to the commands, agent files and keys the project's files name
+    #[arg(long, requires = "try_agents")]
+    pub trust: bool,
+}
+
+/// What to do about a provider that takes no calls for a while.
+#[derive(Args, Debug, Clone, Copy, Default)]
+pub struct Patience {
+    /// Wait until a used-up quota comes back, and go on
+    #[arg(long)]
+    pub wait: bool,
+    /// How long at most
+    #[arg(
+        long,
+        value_name = "MINUTES",
+        default_value_t = 720,
+        requires = "wait",
+        value_parser = clap::value_parser!(u64).range(1..=11_520)
+    )]
+    pub wait_at_most: u64,
 }
 
 /// What both `run` and `batch` take.
@@ -201,6 +231,8 @@ pub struct Run {
     /// Print a report at the end, or write it: sarif, junit, markdown or json; may be repeated
     #[arg(long, value_name = "FORMAT[=FILE]", value_parser = report)]
     pub report: Vec<ReportTo>,
+    #[command(flatten)]
+    pub patience: Patience,
     #[command(flatten)]
     pub judging: Judging,
     #[command(flatten)]
@@ -442,6 +474,8 @@ pub struct Resume {
     /// Never wait for a person: park and exit
     #[arg(long)]
     pub unattended: bool,
+    #[command(flatten)]
+    pub patience: Patience,
     /// Agree to the commands, agent files and keys the project's files name
     #[arg(long)]
     pub trust: bool,
@@ -467,6 +501,9 @@ pub struct Gc {
     /// Ended runs older than this many days
     #[arg(long, value_name = "DAYS", default_value_t = 30)]
     pub older_than: u32,
+    /// Also runs that could still be resumed: waiting, failed, interrupted
+    #[arg(long)]
+    pub abandoned: bool,
     /// Do it
     #[arg(long)]
     pub apply: bool,

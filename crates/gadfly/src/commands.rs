@@ -32,7 +32,7 @@ pub async fn dispatch(cli: Cli) -> Code {
     match command {
         Command::Demo(args) => demo::demo(&args, &cli.global).await,
         Command::Init(args) => init::init(&args, &context()).await,
-        Command::Doctor => doctor::doctor(&context()).await,
+        Command::Doctor(args) => doctor::doctor(&args, &context()).await,
         Command::Check => check::check(&context()),
         Command::Run(args) => run::run(*args, &context()).await,
         Command::Batch(args) => batch::batch(*args, &context()).await,

@@ -6,6 +6,7 @@ use gadfly_journal::{FindError, Journal, ListFilter, OpenError, RunId};
 use gadfly_project::{Config, Problem, Root, suggest};
 use gadfly_runtime::Gadfly;
 use gadfly_runtime::service::UserDirs;
+use gadfly_runtime::setup::Setup;
 
 use crate::cli::Global;
 use crate::exit::Code;
@@ -47,14 +48,18 @@ impl Context {
         self.global.store.clone().unwrap_or_else(|| self.root.store.clone())
     }
 
+    /// This project, with what all runs of this user know of providers.
+    pub fn setup(&self) -> Setup {
+        Setup::new(self.root.clone(), self.config.clone()).sharing(self.user.state.as_deref())
+    }
+
     /// Opens Gadfly for this project, creating its store if need be.
     pub fn open(&self) -> Result<Gadfly, Code> {
         self.open_at(&self.store())
     }
 
     pub fn open_at(&self, store: &std::path::Path) -> Result<Gadfly, Code> {
-        Gadfly::open(self.root.clone(), self.config.clone(), store)
-            .map_err(|e| output::error::usage(&e.to_string()))
+        self.setup().open(store).map_err(|e| output::error::usage(&e.to_string()))
     }
 
     /// Opens Gadfly only if there are runs here.

@@ -8,6 +8,7 @@ mod exit;
 mod interrupts;
 mod output;
 mod proposal;
+mod quota;
 mod report;
 mod session;
 mod typing;

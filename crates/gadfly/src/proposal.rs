@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use gadfly_project::config::parse;
-use gadfly_project::starter::starter;
+use gadfly_project::starter::{Found, starter};
 use gadfly_project::{Config, Layer, Source};
 use gadfly_runtime::doctor;
 
@@ -21,15 +21,8 @@ pub async fn take(context: &Context) -> Result<Option<Config>, Code> {
     if found.is_empty() || found.iter().any(|f| f.kind.is_http() && f.model.is_none()) {
         return Ok(None);
     }
-    let text = starter(&found);
-    // What the person agrees to below is theirs, not the project's.
-    let (layer, problems) =
-        parse(&Source::new(Layer::User, Path::new("proposal"), &context.root.dir, text.clone()));
-    let (config, more) = Config::from_layers([layer]);
-    if problems.iter().chain(&more).any(gadfly_project::Problem::is_error) {
-        return Ok(None);
-    }
-    for line in safe::block(&text).lines() {
+    let Some(config) = config(&found, context) else { return Ok(None) };
+    for line in safe::block(&starter(&found)).lines() {
         print::err(&format!("  │ {line}"));
     }
     if ask::yes("Use this for this run? (`gadfly init` writes it to gadfly.toml)", true) {
@@ -37,4 +30,13 @@ pub async fn take(context: &Context) -> Result<Option<Config>, Code> {
     }
     print::err("not started; nothing was sent");
     Err(exit::USAGE)
+}
+
+/// What was found, as a configuration. What a person agrees to is theirs, not the project's.
+pub fn config(found: &[Found], context: &Context) -> Option<Config> {
+    let source = Source::new(Layer::User, Path::new("proposal"), &context.root.dir, starter(found));
+    let (layer, problems) = parse(&source);
+    let (config, more) = Config::from_layers([layer]);
+    let wrong = problems.iter().chain(&more).any(gadfly_project::Problem::is_error);
+    (!wrong).then_some(config)
 }

@@ -1,8 +1,12 @@
 //! `doctor`, `init` and `check` as a user meets them: the real binary in a folder of its own.
 #![allow(clippy::unwrap_used, clippy::panic)] // a test that cannot go on should say so
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use gadfly_testbed::{Behaviour, Server};
 use serde_json::Value;
@@ -26,6 +30,29 @@ impl Folder {
 
     fn read(&self, name: &str) -> String {
         fs::read_to_string(self.0.path().join(name)).unwrap()
+    }
+
+    /// A program for PATH: what it does when it is asked for its version, and otherwise.
+    fn program(&self, name: &str, version: &str, otherwise: &str) {
+        let bin = self.0.path().join("bin");
+        fs::create_dir_all(&bin).unwrap();
+        let text = format!("#!/bin/sh\nif [ \"$1\" = --version ]; then\n{version}\nfi\n{otherwise}\n");
+        fs::write(bin.join(name), text).unwrap();
+        fs::set_permissions(bin.join(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    fn path(&self) -> String {
+        format!("{}:/usr/bin:/bin", self.0.path().join("bin").display())
+    }
+
+    /// The binary with those programs, off the server's threads.
+    async fn aside(self: &Arc<Self>, args: &[&str]) -> Output {
+        let (folder, args) = (Arc::clone(self), args.iter().map(ToString::to_string).collect::<Vec<_>>());
+        let run = move || {
+            let args: Vec<&str> = args.iter().map(String::as_str).collect();
+            folder.gadfly(&args, &[("PATH", &folder.path())])
+        };
+        tokio::task::spawn_blocking(run).await.unwrap()
     }
 
     fn gadfly(&self, args: &[&str], env: &[(&str, &str)]) -> Output {
@@ -194,4 +221,190 @@ fn check_opens_what_each_protocol_names() {
     folder.write("no-questions.md", "- CLEAR: Is it clear?\n");
     let output = folder.gadfly(&["check"], &[]);
     assert!(err(&output).contains("no problems"), "{}", err(&output));
+}
+
+#[test]
+fn programs_say_their_version_and_none_can_hold_doctor_up() {
+    let folder = Folder::new();
+    folder.program("claude", "echo '2.1.325 (Claude Code)'; exit 0", "");
+    folder.program("codex", "sleep 600", "");
+    folder.program("gemini", "while :; do echo 0.1.2 and so on and on; done", "");
+    folder.program("opencode", "echo 1.0 >&2; exit 3", "");
+    folder.program("llm", "printf '\\033[31mllm, version 0.27\\n'; exit 0", "");
+    let began = Instant::now();
+    let output = folder.gadfly(&["doctor", "--json"], &[("PATH", &folder.path())]);
+    assert!(began.elapsed() < Duration::from_secs(60), "the one that hangs is given up");
+    assert_eq!(output.status.code(), Some(0), "{}", err(&output));
+    let all: Value = serde_json::from_str(&out(&output)).unwrap();
+    let programs = all["diagnosis"]["programs"].as_array().unwrap();
+    let said = |name: &str| {
+        let found = programs.iter().find(|p| p["name"] == name).unwrap();
+        let text = |key: &str| found[key].as_str().unwrap_or_default().to_owned();
+        (text("version"), text("trouble"))
+    };
+    assert_eq!(said("claude"), ("2.1.325 (Claude Code)".into(), String::new()));
+    for (name, trouble) in [
+        ("codex", "did not say its version"),
+        ("gemini", "does not stop talking"),
+        ("opencode", "exit code 3"),
+    ] {
+        let (version, why) = said(name);
+        assert!(version.is_empty() && why.contains(trouble), "{name}: {version} {why}");
+    }
+    let proposal = all["proposal"].as_str().unwrap();
+    assert!(proposal.contains("[agents.claude-code]") && proposal.contains("[agents.llm]"), "{proposal}");
+    assert!(!proposal.contains("codex") && !proposal.contains("gemini"), "what does not run: {proposal}");
+    fs::remove_file(folder.0.path().join("bin/codex")).unwrap();
+    let words = folder.gadfly(&["doctor"], &[("PATH", &folder.path())]);
+    assert!(out(&words).contains("Claude Code (2.1.325 (Claude Code))"), "{}", out(&words));
+    assert!(out(&words).contains("Landlock"), "{}", out(&words));
+    assert!(!out(&words).contains('\u{1b}'), "a version cannot paint: {}", out(&words));
+}
+
+#[test]
+fn what_init_writes_runs_a_loop() {
+    let folder = Folder::new();
+    folder.program(
+        "llm",
+        "echo 'llm, version 0.27'; exit 0",
+        "if grep -q '\\[STATUS:'; then printf '[STATUS: APPROVED]\\nGood.\\n'; else echo 'A short note.'; fi",
+    );
+    let path = folder.path();
+    let env = [("PATH", path.as_str())];
+    let init = folder.gadfly(&["init", "--yes"], &env);
+    assert_eq!(init.status.code(), Some(0), "{}", err(&init));
+    let check = folder.gadfly(&["check"], &env);
+    assert_eq!(check.status.code(), Some(0), "{}", err(&check));
+    let run = folder.gadfly(&["run", "Write a note", "--criterion", "at most 50 words", "--yes"], &env);
+    assert_eq!(run.status.code(), Some(0), "{}\n{}", err(&run), folder.read("gadfly.toml"));
+    assert_eq!(out(&run), "A short note.\n");
+}
+
+#[test]
+fn every_program_that_is_found_makes_a_file_that_check_accepts() {
+    let folder = Folder::new();
+    for name in ["claude", "codex", "gemini", "opencode", "claude-agent-acp", "codex-acp", "llm"] {
+        folder.program(name, "echo 1.2.3; exit 0", "");
+    }
+    let path = folder.path();
+    let env = [("PATH", path.as_str()), ("GEMINI_API_KEY", "k"), ("ANTHROPIC_API_KEY", "k")];
+    let init = folder.gadfly(&["init", "--yes"], &env);
+    assert_eq!(init.status.code(), Some(0), "{}", err(&init));
+    let written = folder.read("gadfly.toml");
+    let check = folder.gadfly(&["check"], &env);
+    assert_eq!(check.status.code(), Some(0), "{}\n{written}", err(&check));
+    for name in ["claude-code", "codex", "gemini", "opencode", "claude-acp", "codex-acp", "llm", "anthropic"]
+    {
+        assert!(written.contains(&format!("[agents.{name}]")), "{name}\n{written}");
+        // Every one of them can be recruited for a run.
+        let dry =
+            ["run", "Write a note", "--criterion", "short", "--dry-run", "--worker", name, "--critic", name];
+        let dry = folder.gadfly(&dry, &env);
+        assert_eq!(dry.status.code(), Some(0), "{name}: {}", err(&dry));
+    }
+}
+
+async fn tried() -> (Server, Arc<Folder>) {
+    let script = BTreeMap::from([("good".to_owned(), vec!["{\"verdict\": \"ok\"}".to_owned()])]);
+    let server = Server::start(Behaviour { script, ..Behaviour::default() }).await.unwrap();
+    let http = |name: &str, model: &str| {
+        let url = server.v1();
+        format!("[agents.{name}]\nkind = \"openai\"\nbase_url = \"{url}\"\nmodel = \"{model}\"\n")
+    };
+    let folder = Folder::with(&format!(
+        "{}{}{}{}{}timeout = \"1s\"\n[agents.me]\nkind = \"person\"\n\
+         [agents.echo]\nkind = \"command\"\ncommand = [\"cat\"]\n",
+        http("good", "good"),
+        http("wordy", "worker"),
+        http("wrong", "fault:401"),
+        http("busy", "fault:429"),
+        http("mute", "fault:hang"),
+    ));
+    (server, Arc::new(folder))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn trying_says_of_each_agent_whether_it_answers() {
+    let (server, folder) = tried().await;
+    let unasked = folder.aside(&["doctor", "--try"]).await;
+    assert_eq!(unasked.status.code(), Some(2), "{}", err(&unasked));
+    let unasked = folder.aside(&["doctor", "--try", "--trust"]).await;
+    assert_eq!(
+        (unasked.status.code(), server.calls().total),
+        (Some(2), 0),
+        "nobody agreed: {}",
+        err(&unasked)
+    );
+    assert!(err(&unasked).contains("--yes"), "{}", err(&unasked));
+
+    let output = folder.aside(&["doctor", "--try", "--yes", "--json"]).await;
+    assert_eq!(output.status.code(), Some(1), "{}", err(&output));
+    let all: Vec<Value> = out(&output).lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    let of = |name: &str| all.iter().map(|line| &line["tried"]).find(|t| t["agent"] == name).unwrap().clone();
+    for (name, is, because) in [
+        ("good", "answered", ""),
+        ("wordy", "answered", ""),
+        ("wrong", "failed", "check the key"),
+        ("busy", "failed", "429"),
+        ("mute", "failed", "within"),
+        ("me", "not_tried", "person"),
+        ("echo", "answered", ""),
+    ] {
+        let tried = of(name);
+        assert_eq!(tried["ended"]["is"], is, "{tried}");
+        assert!(tried["ended"]["because"].as_str().unwrap_or_default().contains(because), "{tried}");
+    }
+    assert_eq!((&of("good")["structured"], &of("wordy")["structured"]), (&true.into(), &false.into()));
+    assert_eq!(of("good")["cost"], 0.0, "a server on this machine costs nothing");
+    let guards = of("echo")["guards"].to_string();
+    assert!(guards.contains("tree compared"), "{guards}");
+
+    let some = folder.aside(&["doctor", "--try", "good", "echo", "--yes"]).await;
+    assert_eq!(some.status.code(), Some(0), "{}{}", out(&some), err(&some));
+    assert!(
+        out(&some).contains("good answered") && out(&some).contains("keeps to a schema"),
+        "{}",
+        out(&some)
+    );
+    assert!(out(&some).contains("held by") && !out(&some).contains("wordy"), "{}", out(&some));
+    let unknown = folder.aside(&["doctor", "--try", "god", "--yes"]).await;
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(err(&unknown).contains("good"), "{}", err(&unknown));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_provider_that_is_left_alone_is_named_and_trying_it_ends_the_wait() {
+    let (server, folder) = tried().await;
+    let run = |worker: &str| {
+        let args =
+            ["run", "Write a note", "--criterion", "short", "--yes", "--worker", worker, "--critic", "me"];
+        [&args[..], &["--unattended"]].concat().iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    folder.write("gadfly.toml", &folder.read("gadfly.toml").replace("fault:429", "fault:quota"));
+    let (busy, good) = (run("busy"), run("good"));
+    let strs = |words: &[String]| words.iter().map(String::as_str).map(str::to_owned).collect::<Vec<_>>();
+    let go = |words: Vec<String>| {
+        let folder = Arc::clone(&folder);
+        async move { folder.aside(&words.iter().map(String::as_str).collect::<Vec<_>>()).await }
+    };
+    go(strs(&busy)).await;
+    let calls = server.calls().total;
+    let look = folder.aside(&["doctor"]).await;
+    assert!(out(&look).contains("takes no calls until"), "{}", out(&look));
+    go(strs(&good)).await;
+    assert_eq!(server.calls().total, calls, "the same provider is left alone");
+    let tried = folder.aside(&["doctor", "--try", "good", "--yes"]).await;
+    assert_eq!(tried.status.code(), Some(0), "{}{}", out(&tried), err(&tried));
+    go(strs(&good)).await;
+    assert_eq!(server.calls().total, calls + 2, "the trial and the run after it");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_configuration_what_was_found_is_tried() {
+    let folder = Arc::new(Folder::new());
+    folder.program("llm", "echo 0.27; exit 0", "cat >/dev/null; echo '{\"verdict\": \"ok\"}'");
+    let output = folder.aside(&["doctor", "--try", "llm", "--yes"]).await;
+    assert_eq!(output.status.code(), Some(0), "{}{}", out(&output), err(&output));
+    assert!(out(&output).contains("llm answered") && out(&output).contains("held by"), "{}", out(&output));
+    assert!(!folder.0.path().join("gadfly.toml").exists(), "trying writes nothing");
 }

@@ -5,8 +5,11 @@
 //! writable. The caller brings what takes such a folder away; here it is only checked that it is gone.
 
 use std::collections::HashSet;
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::sync::mpsc::sync_channel;
+use std::time::UNIX_EPOCH;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -21,7 +24,7 @@ use crate::store_error::{StoreError, failure};
 pub struct Gc {
     /// Only runs last touched before this, in milliseconds since 1970.
     pub before_ms: u64,
-    /// Keep parked runs (waiting, unverified, …), whatever their age.
+    /// Keep runs that can be resumed (waiting, unverified, interrupted, …), whatever their age.
     pub keep_parked: bool,
     /// Only say what would go.
     pub dry_run: bool,
@@ -40,6 +43,8 @@ pub struct GcReport {
     pub blobs: u64,
     /// Stored bytes of the records and texts.
     pub bytes: u64,
+    /// What the runs' folders take on disk, without what they share with others.
+    pub folders: u64,
 }
 
 /// Why a run was not removed.
@@ -81,7 +86,7 @@ impl Journal {
     pub fn gc(&self, what: &Gc, clear: impl Fn(&Path)) -> Result<GcReport, StoreError> {
         let (gc, locks) = (what.clone(), self.inner.lock.dir().to_owned());
         let dry_run = gc.dry_run;
-        let report: GcReport = self
+        let mut report: GcReport = self
             .write(move |conn| {
                 let report = collect(conn, &gc, &lock::live(&locks))?;
                 // A dry run does it all and takes it back, so that its numbers are the real ones.
@@ -91,13 +96,42 @@ impl Journal {
                 Collected::Dry(report) => Ok(report),
                 Collected::Store(cause) => Err(cause),
             })?;
+        let ownerless = self.ownerless(what.before_ms)?;
+        let folders = report.runs.iter().chain(&ownerless).map(|run| self.run_dir(run));
+        report.folders = folders.map(|folder| taken_by(&folder)).fold(0, u64::saturating_add);
         if !dry_run {
             // One folder that stays keeps neither the others nor the space.
-            let left: Vec<_> = report.runs.iter().map(|run| self.forget_files(run, &clear)).collect();
+            let gone = report.runs.iter().chain(&ownerless);
+            let left: Vec<_> = gone.map(|run| self.forget_files(run, &clear)).collect();
             self.shrink()?;
             left.into_iter().collect::<Result<(), _>>()?;
         }
         Ok(report)
+    }
+
+    /// Old folders of runs the journal does not know: whoever removed those died before their folders were gone.
+    fn ownerless(&self, before_ms: u64) -> Result<Vec<RunId>, StoreError> {
+        let Ok(entries) = fs::read_dir(self.dir().join("runs")) else { return Ok(Vec::new()) };
+        let is_old = |entry: &fs::DirEntry| {
+            let since = entry.metadata().ok()?.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+            Some(since.as_millis() < u128::from(before_ms))
+        };
+        let old = entries.flatten().filter(|entry| is_old(entry) == Some(true));
+        let named = old.filter_map(|entry| entry.file_name().to_str()?.parse::<RunId>().ok());
+        let found: Vec<RunId> = named.collect();
+        if found.is_empty() {
+            return Ok(found);
+        }
+        self.write(move |conn| -> Result<Vec<RunId>, StoreError> {
+            let mut row = conn.prepare("SELECT 1 FROM runs WHERE id = ?1")?;
+            let mut ownerless = Vec::new();
+            for run in found {
+                if !row.exists([run.as_str()])? {
+                    ownerless.push(run);
+                }
+            }
+            Ok(ownerless)
+        })
     }
 
     fn forget_files(&self, run: &RunId, clear: &impl Fn(&Path)) -> Result<(), StoreError> {
@@ -135,7 +169,7 @@ failure!(Collected);
 
 fn collect(conn: &Connection, gc: &Gc, live: &HashSet<String>) -> Result<GcReport, StoreError> {
     let sql = "SELECT number, id, owner FROM runs
-               WHERE updated < ?1 AND (ended = 1 OR (?2 = 0 AND outcome IS NOT NULL)) ORDER BY number";
+               WHERE updated < ?1 AND (ended = 1 OR ?2 = 0) ORDER BY number";
     let mut rows = conn.prepare(sql)?;
     let due = rows.query_map(params![int(gc.before_ms), gc.keep_parked], |r| {
         Ok((r.get::<_, i64>(0)?, r.get::<_, String>(1)?, r.get::<_, Option<String>>(2)?))
@@ -172,6 +206,25 @@ fn delete(conn: &Connection, number: i64) -> rusqlite::Result<u64> {
         conn.execute(sql, [number])?;
     }
     Ok(u64::try_from(bytes).unwrap_or(0))
+}
+
+/// What removing a folder gives back. A file with another name elsewhere gives nothing; what cannot be looked
+/// at counts as nothing.
+fn taken_by(folder: &Path) -> u64 {
+    let (mut bytes, mut waiting) = (0_u64, vec![folder.to_owned()]);
+    while let Some(dir) = waiting.pop() {
+        let Ok(entries) = fs::read_dir(dir) else { continue };
+        for entry in entries.flatten() {
+            match entry.metadata() {
+                Ok(meta) if meta.is_dir() => waiting.push(entry.path()),
+                Ok(meta) if meta.nlink() == 1 => {
+                    bytes = bytes.saturating_add(meta.blocks().saturating_mul(512))
+                }
+                _ => {}
+            }
+        }
+    }
+    bytes
 }
 
 fn vacuum(conn: &Connection) -> Result<(), StoreError> {

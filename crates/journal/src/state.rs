@@ -94,6 +94,12 @@ pub struct Accepted {
     pub paths: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<Committed>,
+    /// Files that are git's merge of both sides: nobody judged these bytes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub merged: Vec<String>,
+    /// Files of which the user's version stayed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<String>,
 }
 
 impl RunState {
@@ -241,8 +247,13 @@ impl RunState {
                 let (round, name) = (*round, name.clone());
                 self.reports.push(Reported { round, name, report: *report, envelope: *envelope });
             }
-            Happened::Accepted { paths, commit } => {
-                self.accepted = Some(Accepted { paths: paths.clone(), commit: commit.clone() });
+            Happened::Accepted { paths, commit, merged, kept } => {
+                self.accepted = Some(Accepted {
+                    paths: paths.clone(),
+                    commit: commit.clone(),
+                    merged: merged.clone(),
+                    kept: kept.clone(),
+                });
             }
             Happened::AgentChanged { agent, card } => match &card.model {
                 Some(model) => drop(self.models.insert(agent.clone(), model.clone())),
@@ -258,6 +269,7 @@ impl RunState {
             | Happened::Overran { .. }
             | Happened::SaveRefused { .. }
             | Happened::Asked { .. }
+            | Happened::Conflicted { .. }
             | Happened::PauseRequested
             | Happened::CancelRequested
             | Happened::Resumed

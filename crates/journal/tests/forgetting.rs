@@ -76,9 +76,9 @@ fn parked_and_driven_runs_stay() {
     assert!(matches!(journal.remove(&run, wipe), Err(RemoveError::Owned { .. })));
     drop(parked);
     assert!(journal.gc(&Gc { keep_parked: true, ..all.clone() }, wipe).unwrap().runs.is_empty());
-    assert_eq!(journal.gc(&all, wipe).unwrap().runs, std::slice::from_ref(&run));
+    assert!(journal.summary(&interrupted).is_ok(), "it can be resumed");
+    assert_eq!(journal.gc(&all, wipe).unwrap().runs, [run.clone(), interrupted], "forced");
     assert!(matches!(journal.remove(&run, wipe), Err(RemoveError::NotFound(_))));
-    assert!(journal.summary(&interrupted).is_ok());
 }
 
 #[test]
@@ -124,4 +124,29 @@ fn a_folder_that_stays_is_named_and_keeps_neither_the_rows_nor_the_other_folders
     assert!(told.contains(&stuck.display().to_string()), "{told}");
     assert!(journal.list(&ListFilter::default()).unwrap().is_empty());
     assert!(runs[1..].iter().all(|run| !journal.run_dir(run).exists()));
+}
+
+#[test]
+fn the_folder_of_a_run_that_is_in_no_journal_any_more_goes_when_it_is_old_and_the_space_is_counted() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = Journal::open(dir.path()).unwrap();
+    let (gone, kept) = (gadfly_journal::RunId::random().unwrap(), begin(&journal, "kept", 1));
+    for run in [&gone, kept.run()] {
+        std::fs::create_dir_all(journal.run_dir(run).join("tree")).unwrap();
+        std::fs::write(journal.run_dir(run).join("tree/f"), vec![1_u8; 100_000]).unwrap();
+    }
+    // Shared with somebody, such as a user's objects: removing it frees nothing.
+    std::fs::write(dir.path().join("theirs"), vec![1_u8; 900_000]).unwrap();
+    std::fs::hard_link(dir.path().join("theirs"), journal.run_dir(&gone).join("tree/shared")).unwrap();
+    std::fs::create_dir(dir.path().join("runs/not-a-run")).unwrap();
+    let young = Gc { before_ms: 100, keep_parked: true, dry_run: false };
+    assert_eq!(journal.gc(&young, wipe).unwrap().folders, 0, "perhaps it is just being made");
+    assert!(journal.run_dir(&gone).exists());
+    let old = Gc { before_ms: u64::MAX, ..young };
+    let dry = journal.gc(&Gc { dry_run: true, ..old.clone() }, wipe).unwrap();
+    let real = journal.gc(&old, wipe).unwrap();
+    assert_eq!(dry, real);
+    assert!((100_000..500_000).contains(&real.folders), "{}", real.folders);
+    assert!(!journal.run_dir(&gone).exists() && journal.run_dir(kept.run()).exists());
+    assert!(dir.path().join("runs/not-a-run").exists(), "nothing of ours");
 }

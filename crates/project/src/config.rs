@@ -22,7 +22,7 @@ use std::path::Path;
 
 use gadfly_engine::budget::Limits;
 
-pub use agent::{AgentConfig, Key, System};
+pub use agent::{AgentConfig, Key, ProcessConfig, Sandbox, System};
 pub use budget::loop_default;
 pub use criteria::{CriteriaSetting, CriterionSetting, CriticSetting};
 pub use endpoint::{BadEndpoint, Endpoint};

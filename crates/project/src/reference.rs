@@ -78,7 +78,7 @@ mod tests {
         assert_eq!(problems, []);
         let (config, problems) = Config::from_layers([partial]);
         assert_eq!(problems, []);
-        assert_eq!(config.agents.len(), 5);
+        assert_eq!(config.agents.len(), 6);
         assert_eq!(config.loops.len(), 6);
     }
 

@@ -11,15 +11,24 @@ use crate::place::visible;
 pub struct Found {
     pub name: String,
     pub kind: Kind,
+    /// Whose models it uses; empty if nobody knows.
+    pub vendor: String,
     pub base_url: Option<String>,
     pub model: Option<String>,
     pub key_env: Option<String>,
+    /// The program and its arguments, where the kind does not know them.
+    pub command: Vec<String>,
+    /// Variables its program gets.
+    pub env: Vec<String>,
     /// Why it is proposed, for the comment: "answers on 127.0.0.1:11434".
     pub why: String,
 }
 
-/// The text of a `gadfly.toml`. The first found agent becomes the worker, the first of another address the
-/// critic; with nothing found every line is a comment.
+/// What one call of a program may cost, whose price nobody knows beforehand.
+const USD_PER_CALL: &str = "0.5";
+
+/// The text of a `gadfly.toml`. The first found agent becomes the worker, the first of another vendor, else of
+/// another address, the critic; with nothing found every line is a comment.
 pub fn starter(found: &[Found]) -> String {
     let mut out = String::from(
         "# Gadfly: a worker writes, a critic judges, the program keeps the rules.\n\
@@ -40,14 +49,33 @@ pub fn starter(found: &[Found]) -> String {
         out.push_str(NOTHING_FOUND);
         return out;
     };
-    let other = agents.iter().find(|(_, a)| (a.kind, &a.base_url) != (first.kind, &first.base_url));
-    let critic = other.or_else(|| agents.get(1)).map_or(worker, |(name, _)| name);
-    let _ = write!(out, "\n[defaults]\nworker = \"{worker}\"\ncritic = \"{critic}\"");
-    if critic == worker {
-        out.push_str("  # better: an agent of another vendor");
-    }
-    out.push_str("\n\n[budget]\nusd = 2.0      # a run stops before it costs more\nminutes = 30\n");
+    let (critic, why) = critic_for(first, &agents).unwrap_or((worker, "better: an agent of another vendor"));
+    let _ = write!(out, "\n[defaults]\nworker = \"{worker}\"\ncritic = \"{critic}\"  # {why}\n");
+    // A call of a program is held back at its most: there must be room for a few of them.
+    let usd = if agents.iter().any(|(_, a)| is_unpriced(a)) { "5.0" } else { "2.0" };
+    let _ = write!(out, "\n[budget]\nusd = {usd}      # a run stops before it costs more\nminutes = 30\n");
     out
+}
+
+/// The agent to judge this one's work, and why.
+fn critic_for<'a>(worker: &Found, agents: &'a [(String, &Found)]) -> Option<(&'a String, &'static str)> {
+    let known = |a: &Found| !a.vendor.is_empty() && a.vendor != worker.vendor;
+    let other =
+        |a: &Found| (a.kind, &a.base_url, &a.command) != (worker.kind, &worker.base_url, &worker.command);
+    let found =
+        |wanted: &dyn Fn(&Found) -> bool| agents.iter().find(|(_, a)| wanted(a)).map(|(name, _)| name);
+    if let Some(name) = found(&|a| known(a) && !worker.vendor.is_empty()) {
+        return Some((name, "of another vendor, so it makes other mistakes"));
+    }
+    if let Some(name) = found(&other) {
+        return Some((name, "better: an agent whose model is certainly another vendor's"));
+    }
+    agents.get(1).map(|(name, _)| (name, "another model; better: an agent of another vendor"))
+}
+
+/// Nobody knows beforehand what a call of it costs.
+const fn is_unpriced(agent: &Found) -> bool {
+    agent.kind.usual_destination().is_some()
 }
 
 const NOTHING_FOUND: &str = "
@@ -81,13 +109,25 @@ fn push_agent(out: &mut String, name: &str, agent: &Found) {
             let _ = writeln!(out, "{key} = {}", toml::Value::from(value.as_str()));
         }
     }
+    let list = |words: &[String]| toml::Value::from(words.iter().map(String::as_str).collect::<Vec<_>>());
+    if !agent.command.is_empty() {
+        let _ = writeln!(out, "command = {}", list(&agent.command));
+    }
+    if !agent.env.is_empty() {
+        let _ = writeln!(out, "env = {}", list(&agent.env));
+    }
+    if is_unpriced(agent) {
+        let _ = writeln!(out, "max_usd_per_call = {USD_PER_CALL}");
+    }
     // What its kind needs and nobody could find out is left to the user, in a form that parses.
     match agent.kind {
         Kind::OpenAi | Kind::Anthropic if agent.model.is_none() => {
             out.push_str("model = \"CHOOSE-A-MODEL\"\n");
         }
-        Kind::Acp => out.push_str("command = [\"gemini\", \"--acp\"]\n"),
-        Kind::Command => out.push_str("command = [\"./critic.sh\"]  # brief on stdin, reply on stdout\n"),
+        Kind::Acp if agent.command.is_empty() => out.push_str("command = [\"gemini\", \"--acp\"]\n"),
+        Kind::Command if agent.command.is_empty() => {
+            out.push_str("command = [\"./critic.sh\"]  # brief on stdin, reply on stdout\n");
+        }
         Kind::Scripted => out.push_str("script = \"replies.toml\"\n"),
         _ => {}
     }
@@ -119,9 +159,12 @@ mod tests {
         Found {
             name: name.into(),
             kind,
+            vendor: name.into(),
             base_url: base_url.map(Into::into),
             model: model.map(Into::into),
             key_env: key_env.map(Into::into),
+            command: vec![],
+            env: vec![],
             why: "found".into(),
         }
     }
@@ -155,7 +198,7 @@ mod tests {
 
         [defaults]
         worker = "local"
-        critic = "claude"
+        critic = "claude"  # of another vendor, so it makes other mistakes
 
         [budget]
         usd = 2.0      # a run stops before it costs more
@@ -164,6 +207,41 @@ mod tests {
         let (config, problems) = read(&text);
         assert_eq!(problems, []);
         assert_eq!(config.defaults.critic.unwrap().value, "claude");
+    }
+
+    #[test]
+    fn a_program_has_its_command_its_variables_and_what_a_call_may_cost() {
+        let mut acp = found("codex-acp", Kind::Acp, None, None, None);
+        acp.command = vec!["codex-acp".into(), "it's".into()];
+        acp.env = vec!["CODEX_HOME".into()];
+        let mut claude = found("claude-code", Kind::ClaudeCode, None, None, None);
+        claude.vendor = "anthropic".into();
+        let text = starter(&[claude, acp]);
+        let (config, problems) = read(&text);
+        assert_eq!(problems, [], "{text}");
+        let agent = &config.agents["codex-acp"];
+        let words: Vec<&str> = agent.command.iter().map(|w| w.value.as_str()).collect();
+        assert_eq!((words, agent.env.len()), (vec!["codex-acp", "it's"], 1));
+        assert!(config.agents.values().all(|a| a.max_usd_per_call.is_some()), "{text}");
+        assert!(text.contains("usd = 5.0"), "{text}");
+    }
+
+    #[test]
+    fn the_critic_is_of_another_vendor_if_there_is_one() {
+        let of = |name: &str, vendor: &str| Found {
+            vendor: vendor.into(),
+            ..found(name, Kind::OpenAi, Some(&format!("http://127.0.0.1/{name}")), Some("m"), None)
+        };
+        for (agents, critic) in [
+            (vec![of("a", "x"), of("b", "x"), of("c", "y")], "c"),
+            (vec![of("a", "x"), of("b", "")], "b"),
+            (vec![of("a", ""), of("b", "y")], "b"),
+            (vec![of("a", "x"), of("a", "x")], "a-2"),
+            (vec![of("a", "x")], "a"),
+        ] {
+            let text = starter(&agents);
+            assert_eq!(read(&text).0.defaults.critic.unwrap().value, critic, "{text}");
+        }
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! What in a project's files a person must have agreed to once before it is used: commands, keys that go
-//! to an address, agent files. It lists; asking and remembering is the runtime's job.
+//! What in a project's files a person must have agreed to once before it is used: commands, sandboxes that
+//! are taken away, paths that are opened, keys that go to an address, agent files. It lists; asking and remembering is the runtime's job.
 //!
 //! The user's own config and the command line are trusted. A setting counts as the project's as soon as
 //! one part of it is: a project may not bend the user's own agent to another address or program.
@@ -8,7 +8,7 @@ use std::path::Path;
 
 use gadfly_engine::digest::Digest;
 
-use crate::config::{AgentConfig, Config, Key, LoopConfig, Workspace};
+use crate::config::{AgentConfig, Config, Key, LoopConfig, Sandbox, Workspace};
 use crate::file;
 use crate::fingerprint::fingerprint;
 use crate::place::{Layer, Place, visible};
@@ -19,7 +19,7 @@ pub enum What {
     Command,
     Key,
     AgentFile,
-    /// Files that git ignores, given to workers.
+    /// Files of the user's: what git ignores given to workers, and paths that a program may use.
     Files,
     /// A file that a recorded run would replace.
     Output,
@@ -116,11 +116,23 @@ pub fn output(folders: &[&Path], target: &Path) -> Option<TrustEntry> {
 }
 
 fn of_agent(agent: &AgentConfig) -> impl Iterator<Item = TrustEntry> {
-    [command(agent), key_command(agent), key(agent), agent_file(agent)].into_iter().flatten()
+    let held = [command(agent), unconfined(agent), networked(agent)];
+    held.into_iter()
+        .chain([key_command(agent), key(agent), agent_file(agent)])
+        .flatten()
+        .chain(reached(agent))
 }
 
+/// A program that the project wants run: by naming it, an argument or a variable of it, or by making an agent
+/// of a kind that is one.
 fn command(agent: &AgentConfig) -> Option<TrustEntry> {
-    let place = agent.command.iter().chain(&agent.env).find(|v| v.layer == Layer::Project)?.place.clone();
+    let named = agent.command.iter().chain(&agent.env).find(|v| v.layer == Layer::Project);
+    let kind = || (agent.kind.layer == Layer::Project).then(|| agent.kind.place.clone());
+    let place = match named {
+        Some(named) => named.place.clone(),
+        None if agent.kind.value.is_process() => kind()?,
+        None => return None,
+    };
     let words: Vec<&str> = agent.command.iter().map(|w| w.value.as_str()).collect();
     let names: Vec<&str> = agent.env.iter().map(|n| n.value.as_str()).collect();
     let given = if names.is_empty() { "" } else { " with the variables " };
@@ -129,6 +141,51 @@ fn command(agent: &AgentConfig) -> Option<TrustEntry> {
     let count = words.len().to_string();
     let parts: Vec<&str> = std::iter::once(count.as_str()).chain(words).chain(names).collect();
     Some(entry(What::Command, text, &parts, place))
+}
+
+/// The words by which a program is known to whoever agrees to something about it.
+fn program(agent: &AgentConfig) -> Vec<&str> {
+    agent.command.iter().map(|word| word.value.as_str()).collect()
+}
+
+/// A sandbox that the project takes away.
+fn unconfined(agent: &AgentConfig) -> Option<TrustEntry> {
+    let sandbox = &agent.process.sandbox;
+    if sandbox.layer != Layer::Project || !agent.kind.value.is_process() {
+        return None;
+    }
+    let (word, instead) = match sandbox.value {
+        Sandbox::Landlock => return None,
+        Sandbox::Own => ("own", "in its own sandbox only"),
+        Sandbox::Off => ("off", "without a sandbox"),
+    };
+    let words = program(agent);
+    let text = format!("run {} {instead}", shown(&words));
+    let parts: Vec<&str> = ["sandbox", word].into_iter().chain(words).collect();
+    Some(entry(What::Command, text, &parts, sandbox.place.clone()))
+}
+
+/// A network that the project opens to a program.
+fn networked(agent: &AgentConfig) -> Option<TrustEntry> {
+    let network = Some(&agent.process.network).filter(|n| n.layer == Layer::Project && n.value)?;
+    let words = program(agent);
+    let text = format!("let {} use the network", shown(&words));
+    let parts: Vec<&str> = std::iter::once("network").chain(words).collect();
+    Some(entry(What::Command, text, &parts, network.place.clone()))
+}
+
+/// Paths that the project opens to a program.
+fn reached(agent: &AgentConfig) -> impl Iterator<Item = TrustEntry> {
+    let words = program(agent);
+    let process = &agent.process;
+    let paths = process.read.iter().map(|path| ("read", path));
+    let paths = paths.chain(process.state.iter().map(|path| ("write", path)));
+    let paths = paths.filter(|(_, path)| path.layer == Layer::Project && agent.kind.value.is_process());
+    paths.map(move |(how, path)| {
+        let text = format!("let {} {how} {}", shown(&words), visible(&path.value));
+        let parts: Vec<&str> = [how, &path.value].into_iter().chain(words.iter().copied()).collect();
+        entry(What::Files, text, &parts, path.place.clone())
+    })
 }
 
 fn key_command(agent: &AgentConfig) -> Option<TrustEntry> {
@@ -275,6 +332,82 @@ verify = ["cargo test", "make lint"]
         assert_snapshot!(with("[agents.c]\nenv = [\"TOKEN\"]"), @r#"
         command: run critic with the variables TOKEN (gadfly.toml:2:8)
         "#);
+    }
+
+    const HOLDING: &str = r#"
+[agents.a]
+kind = "command"
+command = ["./critic.sh"]
+sandbox = "off"
+read = ["~/.ssh", "/etc"]
+state = ["~"]
+[agents.b]
+kind = "claude-code"
+[agents.c]
+kind = "codex"
+sandbox = "own"
+[agents.d]
+kind = "gemini"
+sandbox = "landlock"
+network = false
+[agents.e]
+kind = "acp"
+command = ["opencode", "acp"]
+args = ["--x"]
+"#;
+
+    #[test]
+    fn programs_sandboxes_taken_away_and_paths_opened_need_trust() {
+        assert_snapshot!(shown(&entries(&[(Layer::Project, HOLDING)])), @r#"
+        command: run ./critic.sh (gadfly.toml:4:12)
+        command: run ./critic.sh without a sandbox (gadfly.toml:5:11)
+        files: let ./critic.sh read ~/.ssh (gadfly.toml:6:9)
+        files: let ./critic.sh read /etc (gadfly.toml:6:19)
+        files: let ./critic.sh write ~ (gadfly.toml:7:10)
+        command: run claude (gadfly.toml:9:8)
+        command: run codex (gadfly.toml:11:8)
+        command: run codex in its own sandbox only (gadfly.toml:12:11)
+        command: run gemini (gadfly.toml:14:8)
+        command: run opencode acp --x (gadfly.toml:19:12)
+        "#);
+        assert_eq!(entries(&[(Layer::User, HOLDING)]), []);
+        assert_eq!(entries(&[(Layer::Flags, HOLDING)]), []);
+    }
+
+    #[test]
+    fn a_project_may_tighten_the_users_own_agent_and_not_loosen_it() {
+        let user = "[agents.w]\nkind = \"claude-code\"\n";
+        let with = |project: &str| shown(&entries(&[(Layer::User, user), (Layer::Project, project)]));
+        for tighter in ["sandbox = \"landlock\"", "network = false", "max_processes = 10", "model = \"m\""] {
+            assert_eq!(with(&format!("[agents.w]\n{tighter}")), "", "{tighter}");
+        }
+        for (looser, word) in [
+            ("sandbox = \"off\"", "run claude without a sandbox"),
+            ("sandbox = \"own\"", "run claude in its own sandbox only"),
+            ("read = [\"~/.ssh\"]", "let claude read ~/.ssh"),
+            ("state = [\"~\"]", "let claude write ~"),
+            ("network = true", "let claude use the network"),
+            ("args = [\"--dangerously\"]", "run claude --dangerously"),
+            ("env = [\"TOKEN\"]", "with the variables TOKEN"),
+            ("command = [\"evil\"]", "run evil"),
+        ] {
+            let said = with(&format!("[agents.w]\n{looser}"));
+            assert!(said.contains(word), "{looser}: {said}");
+        }
+    }
+
+    #[test]
+    fn a_sandbox_is_taken_away_from_one_program_and_a_path_opened_to_one() {
+        let digests = |text: &str| -> Vec<Digest> {
+            entries(&[(Layer::Project, text)]).iter().map(|e| e.digest).collect()
+        };
+        let base = "[agents.a]\nkind = \"command\"\ncommand = [\"x\"]\nsandbox = \"off\"\nread = [\"/p\"]";
+        let before = digests(base);
+        assert_eq!(before.len(), 3);
+        let other = digests(&base.replace("[\"x\"]", "[\"y\"]"));
+        assert!(other.iter().all(|digest| !before.contains(digest)), "another program is another thing");
+        let writes = digests(&base.replace("read =", "state ="));
+        assert!(!before.contains(&writes[2]), "to write is another thing than to read");
     }
 
     #[test]

@@ -4,19 +4,24 @@
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use gadfly_agents::launcher::{Command, Exit, LaunchError, Launcher};
+use gadfly_agents::launcher::{Command, Exit, LaunchError, Launcher, Most};
 use gadfly_agents::scripted::Script;
-use gadfly_agents::{AgentSpec, ProcessSpec, Secret, Timeouts, World};
+use gadfly_agents::{AgentSpec, Confinement, ProcessSpec, Secret, Timeouts, World};
 use gadfly_engine::{AgentCard, Limits, Price};
-use gadfly_project::config::Key;
+use gadfly_project::config::{Key, Sandbox};
 use gadfly_project::{AgentConfig, Config, Kind, Problem};
 use tokio_util::sync::CancellationToken;
 
-use crate::team::Team;
+use crate::team::{Needs, Team};
+use installed::Surroundings;
+use state_paths::state_paths;
+
+mod installed;
+mod state_paths;
 
 /// How long a command that prints a key may take, and how much it may print.
 const KEY_COMMAND_TIME: Duration = Duration::from_secs(30);
@@ -79,28 +84,29 @@ impl Recruiter<'_> {
         let card = card(agent);
         if money_capped && card.price.is_none() && card.per_call.money.is_none() {
             let model = agent.model.as_ref().map_or("its model", |m| m.value.as_str());
-            let problem = Problem::error(format!(
-                "the price of {model} is not known, and this run has a money cap"
-            ))
-            .help(format!(
-                "add to [agents.{}]: price = {{ input = 3.0, output = 15.0 }} (dollars per million tokens)",
-                agent.name
-            ))
-            .at(agent.place.as_ref());
+            let row = if agent.kind.value.is_process() {
+                "max_usd_per_call = 0.5 (the most one call may cost; held back before it begins)"
+            } else {
+                "price = { input = 3.0, output = 15.0 } (dollars per million tokens)"
+            };
+            let problem =
+                Problem::error(format!("the price of {model} is not known, and this run has a money cap"))
+                    .help(format!("add to [agents.{}]: {row}", agent.name))
+                    .at(agent.place.as_ref());
             return Err(vec![problem]);
         }
         if agent.kind.value == Kind::Person {
             team.add(&agent.name, card, None);
             return Ok(());
         }
-        let spec = self.spec(agent).await.map_err(|p| vec![p])?;
+        let (spec, needs) = self.spec(agent).await.map_err(|p| vec![p])?;
         let built = gadfly_agents::build(agent.kind.value.name(), spec, self.world)
             .map_err(|e| vec![Problem::error(e.to_string()).at(agent.place.as_ref())])?;
-        team.add(&agent.name, card, Some(built));
+        team.add_program(&agent.name, card, Some(built), needs);
         Ok(())
     }
 
-    async fn spec(&self, agent: &AgentConfig) -> Result<AgentSpec, Problem> {
+    async fn spec(&self, agent: &AgentConfig) -> Result<(AgentSpec, Needs), Problem> {
         let key = match &agent.key {
             Some(key) if agent.may_send_key() => Some(self.key(agent, &key.value).await?),
             _ => None,
@@ -114,7 +120,8 @@ impl Recruiter<'_> {
             *program = resolve_program(program, self.root);
         }
         let env = agent.env.iter().filter_map(|n| Some((n.value.clone(), self.env.get(&n.value)?.clone())));
-        Ok(AgentSpec {
+        let (process, needs) = self.process(agent, &command);
+        let spec = AgentSpec {
             name: agent.name.clone(),
             base_url: agent.base_url.as_ref().map(|u| u.value.url.clone()),
             model: agent.model.as_ref().map(|m| m.value.clone()),
@@ -128,7 +135,7 @@ impl Recruiter<'_> {
             command,
             args: Vec::new(),
             env: env.collect(),
-            process: ProcessSpec::default(),
+            process,
             script,
             timeouts: Timeouts {
                 connect: agent.connect_timeout.value,
@@ -142,7 +149,57 @@ impl Recruiter<'_> {
             price: price(agent),
             max_usd_per_call: agent.max_usd_per_call.as_ref().map(|m| m.value),
             max_tokens_per_call: agent.max_tokens_per_call.as_ref().map(|m| m.value),
-        })
+        };
+        Ok((spec, needs))
+    }
+
+    /// What holds a program, and what of this machine it needs: what is configured, and what is known of it.
+    fn process(&self, agent: &AgentConfig, command: &[String]) -> (ProcessSpec, Needs) {
+        let kind = agent.kind.value;
+        if !kind.is_process() {
+            return (ProcessSpec::default(), Needs::default());
+        }
+        let configured = &agent.process;
+        let home = self.env.get("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+        let meant = |text: &String| match (text.strip_prefix("~/"), &home) {
+            (Some(below), Some(home)) => home.join(below),
+            (None, Some(home)) if text == "~" => home.clone(),
+            _ => self.root.join(text),
+        };
+        let surroundings = Surroundings {
+            root: self.root,
+            home: home.as_deref(),
+            path: self.env.get("PATH").map_or("", String::as_str),
+        };
+        let mut install = surroundings.installed(command);
+        install.extend(configured.read.iter().map(|path| meant(&path.value)));
+        // What it is given of our environment, and no more.
+        let given = |name: &str| {
+            let passed = name == "HOME" || agent.env.iter().any(|n| n.value == name);
+            self.env.get(name).filter(|_| passed).cloned()
+        };
+        let known = state_paths(kind, command, &given);
+        let own: Vec<PathBuf> = configured.state.iter().map(|path| meant(&path.value)).collect();
+        // A name with an ending is a file's.
+        let folders = known.folders.iter().chain(own.iter().filter(|path| path.extension().is_none()));
+        let needs = Needs { network: configured.network.value, state: folders.cloned().collect() };
+        let spec = ProcessSpec {
+            confined_by: match configured.sandbox.value {
+                Sandbox::Landlock => Confinement::Landlock,
+                Sandbox::Own => Confinement::Own,
+                Sandbox::Off => Confinement::Nobody,
+            },
+            install,
+            state: known.folders.into_iter().chain(known.files).chain(own).collect(),
+            network: configured.network.value,
+            continues: configured.continues.value,
+            max_steps: u32::try_from(configured.max_steps.value).unwrap_or(u32::MAX),
+            most: Most {
+                memory_bytes: Some(configured.max_memory_mb.value.saturating_mul(1 << 20)),
+                processes: Some(configured.max_processes.value),
+            },
+        };
+        (spec, needs)
     }
 
     async fn key(&self, agent: &AgentConfig, key: &Key) -> Result<Secret, Problem> {
@@ -223,7 +280,7 @@ pub fn card(agent: &AgentConfig) -> AgentCard {
             money: agent.max_usd_per_call.as_ref().map(|m| m.value),
             ..Limits::default()
         },
-        continues: false,
+        continues: agent.kind.value.is_process() && agent.process.continues.value,
     }
 }
 

@@ -1,8 +1,11 @@
 //! What a run is about to do, said before its first call: who gets what, at what cost, within what caps.
 
-use gadfly_engine::{AgentCard, Limits, Money, Plan};
+use gadfly_engine::{AgentCard, Limits, Money, Permission, Plan};
 
+use crate::place::Place;
 use crate::prepare::LoopSettings;
+use crate::sandbox::{self, Held, Holding};
+use crate::team::Team;
 
 /// Worst-case figures of one agent's part in the run.
 #[derive(Clone, PartialEq, Debug)]
@@ -18,6 +21,8 @@ pub struct Recipient {
     pub sends_to: String,
     /// The most its calls can cost, where a price is known.
     pub worst_case: Option<Money>,
+    /// What holds its processes; none if it has none.
+    pub held: Option<Held>,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -38,7 +43,7 @@ pub struct Consent {
 
 impl Consent {
     /// `bytes` is what the user's material brings into every brief.
-    pub fn of(plan: &Plan, settings: &LoopSettings, bytes: u64) -> Self {
+    pub fn of(plan: &Plan, settings: &LoopSettings, bytes: u64, team: &Team) -> Self {
         let cast = settings.cast();
         let mut recipients = Vec::new();
         let mut worst_case = Money(0);
@@ -56,6 +61,7 @@ impl Consent {
                 model: card.model.clone(),
                 sends_to: card.sends_to.clone(),
                 worst_case: worst,
+                held: held(team, &part.agent, part.role, plan.workspace.is_some()),
             });
         }
         let agent = |role: &str| cast.iter().find(|part| part.role == role).map(|part| &part.agent);
@@ -72,6 +78,17 @@ impl Consent {
         let rounds = settings.rounds();
         Self { recipients, rounds, limits, worst_case, open_ended, same_model, commands, folder }
     }
+}
+
+/// What will hold an agent in this role.
+fn held(team: &Team, name: &str, role: &str, folder: bool) -> Option<Held> {
+    let member = team.get(name)?;
+    let agent = member.agent.as_ref().filter(|agent| agent.works_in_a_folder())?;
+    let writes = matches!(role, "worker" | "fixer");
+    let permission = if writes { Permission::Write } else { Permission::ReadOnly };
+    let compared = (!writes).then_some(Place::what_is_compared(folder));
+    let holding = Holding { permission, network: member.needs.network, compared };
+    Some(sandbox::held(agent.as_ref(), holding, sandbox::kernel()))
 }
 
 /// Into how many calls this much material is split at worst, half of each being left for the rest.

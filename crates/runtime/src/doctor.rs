@@ -1,14 +1,16 @@
 //! What this machine offers and what of the configuration works: facts for `doctor`, `init` and `check`.
-//! It reports; it changes nothing, makes no paid call and asks no other machine.
+//! It reports; it changes nothing and asks no other machine. Only [`try_agent`] makes a call.
 
 mod found;
+mod programs;
 mod settings;
+mod trial;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use gadfly_agents::probe::{self, ProbeError};
-use gadfly_agents::{Script, VENDORS};
+use gadfly_agents::{Notice, Script, VENDORS};
 use gadfly_journal::{FORMAT, Journal};
 use gadfly_project::config::Key;
 use gadfly_project::{AgentConfig, Config, Kind, Root};
@@ -16,22 +18,14 @@ use serde::Serialize;
 
 pub use found::{NOTHING_FOUND, proposal};
 pub use gadfly_agents::probe::LocalServer;
+pub use programs::Program;
 pub use settings::check;
+pub use trial::{Ended, Tried, try_agent};
 
 use crate::agents::{Env, read_script, resolve_program};
+use crate::board::FileBoard;
 use crate::os::ProcessLauncher;
 use crate::service::UserDirs;
-
-/// Programs worth knowing about, and what each could be used for now.
-const PROGRAMS: [(&str, &str); 7] = [
-    ("claude", "Claude Code; CLI agents come with a later version"),
-    ("codex", "Codex; CLI agents come with a later version"),
-    ("gemini", "Gemini CLI; CLI agents come with a later version"),
-    ("opencode", "OpenCode; CLI agents come with a later version"),
-    ("ollama", "a model server; start it with `ollama serve`"),
-    ("llama-server", "a model server; start it with a model"),
-    ("llm", "usable now as kind = \"command\""),
-];
 
 /// Everything `doctor` says.
 #[derive(Clone, Debug, Serialize)]
@@ -46,6 +40,8 @@ pub struct Diagnosis {
     pub keys: Vec<KeyFact>,
     pub servers: Vec<ServerFact>,
     pub agents: Vec<AgentFact>,
+    /// Providers that take no calls for a while, as runs of this user found out.
+    pub left_alone: Vec<Notice>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -54,6 +50,9 @@ pub struct System {
     pub arch: &'static str,
     /// Why process agents cannot be started here, if they cannot.
     pub no_process_agents: Option<String>,
+    /// The version of Landlock that holds agents' processes.
+    pub landlock: Option<u32>,
+    pub no_landlock: Option<String>,
     pub note: Option<&'static str>,
 }
 
@@ -72,13 +71,6 @@ pub struct Store {
     pub bytes: u64,
     pub runs: Option<u64>,
     pub problem: Option<String>,
-}
-
-#[derive(Clone, Debug, Serialize)]
-pub struct Program {
-    pub name: &'static str,
-    pub path: Option<PathBuf>,
-    pub note: &'static str,
 }
 
 /// A vendor's key, by the name of its variable only.
@@ -127,18 +119,21 @@ pub async fn diagnose(root: &Root, config: &Config, store: &Path, user: &UserDir
     let leftovers = [
         Some(("this project's store", store.to_owned())),
         user.config.clone().map(|path| ("your own configuration", path)),
-        user.state.clone().map(|path| ("what you trust", path)),
+        user.state.clone().map(|path| ("what you trust, and what is known of providers", path)),
     ];
-    let servers = probe::local_servers().await.into_iter();
+    let (servers, programs) = tokio::join!(probe::local_servers(), programs::look(env));
+    let left_alone = user.state.as_deref().map(|dir| FileBoard::below(dir).shut()).unwrap_or_default();
     Diagnosis {
         system: system(),
         root: root.dir.clone(),
         configs: own.into_iter().chain([place("the project's", project)]).collect(),
         store: look_at_store(store),
         leftovers: leftovers.into_iter().flatten().map(|(what, path)| place(what, path)).collect(),
-        programs: PROGRAMS.map(|(name, note)| Program { name, path: on_path(name, env), note }).into(),
+        programs,
+        left_alone,
         keys: keys(env),
         servers: servers
+            .into_iter()
             .map(|s| ServerFact { vendor: s.vendor, base_url: s.base_url, models: s.models })
             .collect(),
         agents,
@@ -148,13 +143,16 @@ pub async fn diagnose(root: &Root, config: &Config, store: &Path, user: &UserDir
 fn system() -> System {
     let note = match std::env::consts::OS {
         "linux" => None,
-        "macos" => Some("without Landlock, and the record says so"),
+        "macos" => Some("agents' processes are held by nothing but themselves, and the record says so"),
         _ => Some("not supported: use Linux, macOS or WSL"),
     };
+    let landlock = crate::os::landlock();
     System {
         os: std::env::consts::OS,
         arch: std::env::consts::ARCH,
         no_process_agents: ProcessLauncher::this_program().err().map(|e| e.to_string()),
+        landlock: landlock.as_ref().ok().copied(),
+        no_landlock: landlock.err(),
         note,
     }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gadfly_agents::launcher::Launcher;
 use gadfly_engine::tree::WorkspacePlan;
@@ -28,6 +28,9 @@ mod look;
 
 /// Children of a process that was killed are gone within two seconds; a slow machine gets more.
 const ENDING: Duration = Duration::from_secs(30);
+/// What making a folder of this size costs is worth a line.
+const MANY_FILES: usize = 500;
+const MANY_BYTES: u64 = 20 << 20;
 /// How many paths of a list are named one by one.
 const NAMED: usize = 50;
 
@@ -108,6 +111,11 @@ impl Folder {
         self.home.join("tree.lock")
     }
 
+    /// The user's own files that the folder has links to.
+    pub fn linked(&self) -> Vec<PathBuf> {
+        self.plan.link.iter().map(|path| Path::new(&self.plan.project).join(path)).collect()
+    }
+
     /// Held by processes that may only read: they work beside the folder.
     pub fn readers_lock(&self) -> PathBuf {
         self.home.join("readers.lock")
@@ -178,8 +186,16 @@ impl Folder {
             copy: self.plan.copy.clone(),
             without: inside.map(ToOwned::to_owned).into_iter().collect(),
         };
+        let begun = Instant::now();
         let made = Workspace::create(self.git(), project, &self.home, &bring).await?;
         let workspace = made.workspace;
+        let took = begun.elapsed();
+        let files = workspace.entries(workspace.base()).await?;
+        let bytes = files.iter().fold(0_u64, |sum, f| sum.saturating_add(f.bytes));
+        if files.len() >= MANY_FILES || bytes >= MANY_BYTES {
+            let (files, bytes, took) = (files.len(), bytes >> 20, took.as_secs_f64());
+            tell(format!("the run's folder: {files} files, {bytes} MB, made in {took:.1} s"));
+        }
         if !made.left_out.is_empty() {
             tell(format!(
                 "repositories inside the project are left out: {}",

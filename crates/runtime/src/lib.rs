@@ -6,6 +6,7 @@
 
 pub mod agents;
 pub mod batch;
+pub mod board;
 pub mod clock;
 pub mod consent;
 pub mod doctor;
@@ -20,6 +21,7 @@ pub mod os;
 pub mod perform;
 pub mod place;
 pub mod prepare;
+pub mod sandbox;
 pub mod save;
 pub mod service;
 pub mod setup;

@@ -8,11 +8,16 @@ mod capture;
 pub mod launcher;
 pub mod limits;
 mod processes;
+mod sampling;
+mod sandbox;
+mod stdin;
 pub mod supervisor;
+mod talking;
 mod trees;
 mod wire;
 
 pub use launcher::{NoSupervisor, ProcessLauncher, children_ended};
 pub use limits::{ChildLimits, keep_memory_private, raise_open_files};
+pub use sandbox::landlock;
 pub use supervisor::supervise;
 pub use trees::{remove_tree, remove_whole_tree};

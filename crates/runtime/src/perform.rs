@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use gadfly_agents::agent::Progress;
 use gadfly_agents::{Agent, Answered, Call, Files, Link, MAX_REPLY, Spoken, Unanswered};
 use gadfly_engine::{
-    Answer, CallFailure, Effect, EffectId, EffectKind, FailureKind, Observation, Part, Reply, Text, Texts,
-    Turn, Usage,
+    Answer, CallFailure, Effect, EffectId, EffectKind, FailureKind, Layer, Observation, Part, Reply, Text,
+    Texts, Turn, Usage,
 };
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -16,6 +16,8 @@ use tokio_util::sync::CancellationToken;
 use crate::edits;
 use crate::folder::{Folder, FolderError};
 use crate::place::{Left, Place};
+use crate::sandbox::{self, Held, Holding};
+use crate::team::Needs;
 
 /// What comes back from an effect at work.
 #[derive(Debug)]
@@ -24,6 +26,8 @@ pub enum Incoming {
     Replied { effect: EffectId, reply: Reply, texts: Vec<Text> },
 }
 
+/// How the record says that a layer does not hold although it should; the reason follows.
+pub const NOT_HELD: &str = "not held by Landlock: ";
 /// Observations an agent may be ahead of the journal.
 const AHEAD: usize = 16;
 /// How long after its limit a call is given to end by itself.
@@ -35,13 +39,14 @@ pub struct TurnTask {
     pub agent: Arc<dyn Agent>,
     pub call: Call,
     pub place: Place,
+    pub needs: Needs,
     pub cancel: CancellationToken,
     pub told: mpsc::Receiver<String>,
     pub progress: Progress,
     pub incoming: mpsc::Sender<Incoming>,
 }
 
-/// The call as the agent gets it, but for its place.
+/// The call as the agent gets it, but for its place and what holds it.
 pub fn call(effect: &Effect, turn: &Turn, texts: &Texts) -> Call {
     Call {
         effect: effect.id.to_string(),
@@ -65,9 +70,10 @@ impl TurnTask {
     /// Calls the agent and sends observations and the one reply. The run may be gone meanwhile; then
     /// nobody listens and nothing is lost that a resume would not repeat.
     pub async fn run(self) {
-        let Self { effect, agent, mut call, place, cancel, told, progress, incoming } = self;
+        let Self { effect, agent, mut call, place, needs, cancel, told, progress, incoming } = self;
+        let held = held(&*agent, &call, &place, &needs);
         // Not given up half-way: what was begun with the run's folder is finished.
-        let entered = match place.enter().await {
+        let entered = match place.enter(call.tmp.as_deref()).await {
             Ok(entered) => entered,
             Err(error) => {
                 let _ = incoming
@@ -79,6 +85,14 @@ impl TurnTask {
         let files = entered.workdir.as_deref().map_or_else(Files::none, edits::in_folder);
         let tmp = call.tmp.as_deref().map_or_else(Files::none, edits::in_folder);
         (call.workdir, call.lock) = (entered.workdir.clone(), entered.lock.clone());
+        if let Some(held) = held {
+            let ground = entered.ground.as_ref().filter(|_| held.sandboxed);
+            call.sandbox = ground.map(|ground| sandbox::policy(call.permission, ground));
+            make_state(needs.state).await;
+            for observation in said_of(held) {
+                let _ = incoming.send(Incoming::Observed { effect: effect.clone(), observation }).await;
+            }
+        }
         let began = Instant::now();
         let limit = call.time.map(|t| t + GRACE);
         let (observe, mut observed) = mpsc::channel(AHEAD);
@@ -107,9 +121,48 @@ impl TurnTask {
             let _ = incoming.send(Incoming::Observed { effect: effect.clone(), observation }).await;
         }
         let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let (reply, texts) = reply(result, entered.leave().await, took_ms);
+        let left = entered.leave().await;
+        if let Some(observation) = stopped(result.is_ok(), &left) {
+            let _ = incoming.send(Incoming::Observed { effect: effect.clone(), observation }).await;
+        }
+        let (reply, texts) = reply(result, left, took_ms);
         let _ = incoming.send(Incoming::Replied { effect, reply, texts }).await;
     }
+}
+
+/// What holds a call that takes place in a folder. Who has no process and no folder touches nothing.
+fn held(agent: &dyn Agent, call: &Call, place: &Place, needs: &Needs) -> Option<Held> {
+    if !agent.works_in_a_folder() {
+        return None;
+    }
+    let holding =
+        Holding { permission: call.permission, network: needs.network, compared: place.compared() };
+    Some(sandbox::held(agent, holding, sandbox::kernel()))
+}
+
+/// What the record says of it before the call begins. A layer that should hold and does not is said in its
+/// own words, never among those that do.
+fn said_of(held: Held) -> impl Iterator<Item = Observation> {
+    let without = held.unheld.map(|why| Observation::Step { line: format!("{NOT_HELD}{why}") });
+    without.into_iter().chain([Observation::Guarded { guards: held.guards }])
+}
+
+/// A program in a sandbox cannot make the folder of its own state.
+async fn make_state(folders: Vec<std::path::PathBuf>) {
+    let made = tokio::task::spawn_blocking(move || {
+        // One that cannot be made is its program's to complain about.
+        folders.iter().filter(|folder| !folder.exists()).for_each(|folder| {
+            let _ = std::fs::create_dir_all(folder);
+        });
+    });
+    let _ = made.await;
+}
+
+/// What a call changed that has no answer. An answer says so itself.
+fn stopped(answered: bool, left: &Result<Left, String>) -> Option<Observation> {
+    let violations = left.as_ref().ok().map(|left| &left.violations).filter(|v| !v.is_empty() && !answered)?;
+    let what = format!("changed {}; undone", violations.join(", "));
+    Some(Observation::Stopped { layer: Layer::Compared, what })
 }
 
 fn reply(

@@ -2,7 +2,8 @@
 //! read, in a copy that is looked at before and after.
 //!
 //! A reader never works in the user's checkout. Its copy is thrown away, so what it changed there is undone
-//! by that; that it changed something is what matters, because it makes its reply void.
+//! by that; that it changed something is what matters, because it makes its reply void. A call's temporary
+//! folder is no part of its place and not looked at.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ use gadfly_engine::{Digest, Text};
 
 use crate::folder::{Folder, FolderError, Inside, listed};
 use crate::os::remove_tree;
+use crate::sandbox::Ground;
 use watched::Watched;
 
 mod report;
@@ -40,6 +42,8 @@ pub enum Place {
 pub struct Entered {
     pub workdir: Option<PathBuf>,
     pub lock: Option<PathBuf>,
+    /// What is there for the call's processes; none if the call has no place.
+    pub ground: Option<Ground>,
     what: What,
 }
 
@@ -64,17 +68,49 @@ pub struct Left {
 }
 
 impl Place {
-    pub async fn enter(self) -> Result<Entered, FolderError> {
+    /// What is compared before and after, for people; none if nothing is.
+    pub const fn compared(&self) -> Option<&'static str> {
         match self {
-            Self::Nowhere => Ok(Entered { workdir: None, lock: None, what: What::Nothing }),
+            Self::Nowhere | Self::Empty(_) | Self::Folder { .. } => None,
+            Self::Reader { of, .. } => Some(Self::what_is_compared(of.is_some())),
+        }
+    }
+
+    /// Of a reader's place: everything it was given and, if that is a copy of the run's folder, that folder.
+    pub const fn what_is_compared(with_a_folder: bool) -> &'static str {
+        if with_a_folder { "its copy, the worker's folder" } else { "its folder" }
+    }
+
+    /// Makes the place ready. `tmp` becomes an empty folder for the call alone.
+    pub async fn enter(self, tmp: Option<&Path>) -> Result<Entered, FolderError> {
+        if let Some(tmp) = tmp {
+            make_empty(tmp).await?;
+        }
+        let mut entered = self.enter_place().await?;
+        if let (Some(ground), Some(tmp)) = (&mut entered.ground, tmp) {
+            tmp.clone_into(&mut ground.tmp);
+        }
+        Ok(entered)
+    }
+
+    async fn enter_place(self) -> Result<Entered, FolderError> {
+        match self {
+            Self::Nowhere => Ok(Entered { workdir: None, lock: None, ground: None, what: What::Nothing }),
             Self::Empty(at) => {
                 make_empty(&at).await?;
-                Ok(Entered { workdir: Some(at), lock: None, what: What::Empty })
+                let ground = Some(Ground { tree: at.clone(), ..Ground::default() });
+                Ok(Entered { workdir: Some(at), lock: None, ground, what: What::Empty })
             }
             Self::Folder { folder, tree } => {
                 let inside = folder.restored(&tree).await?;
                 let workdir = Some(inside.workspace.dir());
-                Ok(Entered { workdir, lock: Some(folder.lock()), what: What::Folder(inside) })
+                let ground = Ground {
+                    tree: inside.workspace.work(),
+                    linked: folder.linked(),
+                    ..Ground::default()
+                };
+                let (lock, ground) = (Some(folder.lock()), Some(ground));
+                Ok(Entered { workdir, lock, ground, what: What::Folder(inside) })
             }
             Self::Reader { at, of, report } => {
                 make_empty(&at).await?;
@@ -91,7 +127,9 @@ impl Place {
                         return Err(error);
                     }
                 };
-                Ok(Entered { workdir: Some(at), lock, what: What::Reader { before, of, report } })
+                let scratch = Some(at.join(SCRATCH));
+                let ground = Some(Ground { tree: at.clone(), scratch, ..Ground::default() });
+                Ok(Entered { workdir: Some(at), lock, ground, what: What::Reader { before, of, report } })
             }
         }
     }
@@ -100,6 +138,10 @@ impl Place {
 impl Entered {
     /// Looks at what the call left, and clears it away. `Err` says why the call's reply cannot be used.
     pub async fn leave(self) -> Result<Left, String> {
+        let tmp = self.ground.map(|ground| ground.tmp).filter(|tmp| !tmp.as_os_str().is_empty());
+        if let Some(tmp) = tmp {
+            off_thread(move || remove_tree(&tmp)).await;
+        }
         let Some(at) = self.workdir else { return Ok(Left::default()) };
         match self.what {
             What::Nothing | What::Folder(_) => Ok(Left::default()),

@@ -209,7 +209,7 @@ impl Draft {
             workspace: self.workspace,
         };
         let given: u64 = self.texts.iter().map(|t| t.as_str().len() as u64).sum();
-        let consent = Consent::of(&plan, &self.settings, given);
+        let consent = Consent::of(&plan, &self.settings, given, &self.team);
         let start = Start { format: FORMAT, plan, seed: seed().map_err(|e| wrong(&e))? };
         Ok(Prepared { run, start, texts: self.texts, team: self.team, consent, warnings: self.warnings })
     }

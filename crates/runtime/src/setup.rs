@@ -8,6 +8,7 @@ use gadfly_agents::launcher::Launcher;
 use gadfly_project::{Config, Problem, Root};
 
 use crate::agents::{Env, Recruiter, environment};
+use crate::board::FileBoard;
 use crate::os::ProcessLauncher;
 use crate::prepare::{Brought, Prepared, Request, Wanted, bring, prepare};
 use crate::service::{Gadfly, GadflyError};
@@ -32,6 +33,21 @@ impl Setup {
             world = world.with_launcher(Arc::clone(launcher));
         }
         Self { root, config, world, env, launcher }
+    }
+
+    /// Shares with all runs of this user what is learned of providers: which take no calls, and until when.
+    /// Without a state directory the runs of this process share it.
+    pub fn sharing(mut self, state_dir: Option<&Path>) -> Self {
+        if let Some(dir) = state_dir {
+            self.world = self.world.with_board(Arc::new(FileBoard::below(dir)));
+        }
+        self
+    }
+
+    /// Providers are asked although others were told to leave them alone.
+    pub fn insisting(mut self) -> Self {
+        self.world = self.world.insisting();
+        self
     }
 
     /// Makes a plan; nothing is called and nothing recorded.

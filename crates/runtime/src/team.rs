@@ -1,6 +1,7 @@
 //! The agents of a run, by name: how each is reached, and the card the engine knows it by.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use gadfly_agents::Agent;
@@ -14,11 +15,37 @@ pub struct Member {
     pub card: AgentCard,
     /// None for a person, who is reached through the inbox.
     pub agent: Option<Arc<dyn Agent>>,
+    pub needs: Needs,
+}
+
+/// What an agent that is a program needs of this machine.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Needs {
+    /// Whether its processes may use TCP.
+    pub network: bool,
+    /// Folders of its own state. They are made before it is called: in a sandbox it could not make them.
+    pub state: Vec<PathBuf>,
+}
+
+impl Default for Needs {
+    fn default() -> Self {
+        Self { network: true, state: Vec::new() }
+    }
 }
 
 impl Team {
     pub fn add(&mut self, name: impl Into<String>, card: AgentCard, agent: Option<Arc<dyn Agent>>) {
-        self.0.insert(name.into(), Member { card, agent });
+        self.add_program(name, card, agent, Needs::default());
+    }
+
+    pub fn add_program(
+        &mut self,
+        name: impl Into<String>,
+        card: AgentCard,
+        agent: Option<Arc<dyn Agent>>,
+        needs: Needs,
+    ) {
+        self.0.insert(name.into(), Member { card, agent, needs });
     }
 
     pub fn extend(&mut self, other: Self) {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use gadfly_engine::effect::{Committed, Save};
 use gadfly_engine::input::What;
 use gadfly_engine::tree::Accept;
-use gadfly_engine::{Digest, Effect, EffectKind, Reply};
+use gadfly_engine::{Effect, EffectKind, Reply};
 use gadfly_journal::{ReadError, RunId};
 
 use crate::folder::{FolderError, tree_of};
@@ -64,7 +64,7 @@ impl Gadfly {
             Brought::Tree { commit: Some(commit), .. } => {
                 Err(UndoError::Committed { run: run.clone(), branch: commit.branch })
             }
-            Brought::Tree { accept, commit: None } => self.undo_tree(run, &accept.tree).await,
+            Brought::Tree { accept, commit: None } => self.undo_tree(run, &accept).await,
             Brought::File(save) => self.undo_file(run, &save),
         }
     }
@@ -94,14 +94,14 @@ impl Gadfly {
         Ok(brought)
     }
 
-    async fn undo_tree(&self, run: &RunId, judged: &Digest) -> Result<Undone, UndoError> {
+    async fn undo_tree(&self, run: &RunId, accept: &Accept) -> Result<Undone, UndoError> {
         let means = self.means().ok_or(NoSupervisor)?;
         let home = self.journal().run_dir(run);
         let failed = |e: FolderError| UndoError::Folder(e.to_string());
-        let tree = tree_of(&home, judged).map_err(failed)?;
+        let tree = tree_of(&home, &accept.tree).map_err(failed)?;
         let workspace =
             Workspace::open(Git::new(means.launcher, means.env), &home).map_err(|e| failed(e.into()))?;
-        match workspace.undo(&tree).await {
+        match workspace.take_back(&tree, accept.resolution.as_ref()).await {
             Ok(undone) => Ok(Undone::Checkout { root: workspace.root().to_owned(), paths: undone.paths }),
             Err(WorkspaceError::Conflict { paths }) => Err(UndoError::Changed { run: run.clone(), paths }),
             Err(other) => Err(failed(other.into())),

@@ -23,6 +23,7 @@ pub use bring::Bring;
 pub use error::WorkspaceError;
 pub use folder::{FolderState, hash_folder};
 pub use git::Git;
+pub use landing::{Landed, Landing};
 pub use reviewed::{Range, Reviewed};
 pub use snapshot::{Change, Snapshot, Status};
 pub use store::TreeEntry;
@@ -38,6 +39,7 @@ mod blobs;
 mod bring;
 mod checkout;
 mod clone;
+mod conflict;
 mod commit;
 mod create;
 mod diff;
@@ -45,6 +47,8 @@ mod error;
 mod folder;
 mod git;
 mod ignore_rules;
+mod landing;
+mod merge;
 mod objects;
 mod repository;
 mod reviewed;
@@ -54,6 +58,8 @@ mod tree;
 
 /// The index of the worker's tree, in the store.
 const WORK: &str = "work";
+/// What the run shares with the user's repository, by hard links: outside the worker's folder, never written.
+const OBJECTS: &str = "objects";
 const VERSION: u32 = 1;
 
 /// A private tree of one run, with its store.
@@ -138,6 +144,14 @@ impl Workspace {
         self.home.join("work")
     }
 
+    /// What the worker's repository reads besides its own folder: the objects of the past. Nobody may write
+    /// there: they are shared with the user's repository.
+    pub fn objects(&self) -> PathBuf {
+        let shared = self.home.join(OBJECTS);
+        // A workspace of an earlier version keeps them in its store.
+        if shared.is_dir() { shared } else { self.store.dir.join("objects") }
+    }
+
     /// The user's folder that corresponds to [`Self::work`]; acceptance writes there.
     pub fn root(&self) -> &Path {
         &self.facts.root
@@ -212,7 +226,7 @@ impl Workspace {
         let _turn = self.turn.lock().await;
         let entries = self.store.entries(tree).await?;
         let (work, kept) = (self.work(), self.kept(tree));
-        let objects = self.store.dir.join("objects");
+        let objects = self.objects();
         let (is_repository, path) = (self.is_repository(), work.clone());
         off_thread(move || {
             if !fs::symlink_metadata(&work).is_ok_and(|m| m.is_dir()) {
@@ -301,19 +315,14 @@ impl Workspace {
     }
 
     /// Carries what was judged into the user's checkout, all of it or, on a conflict, nothing. Again is once.
+    /// See `land` for what can be done about a conflict.
     pub async fn accept(&self, judged: &str) -> Result<Accepted, WorkspaceError> {
-        self.accept_after(judged, &[]).await
-    }
-
-    /// The same after a conflict about these paths. One that is not there any more was put aside, as the user
-    /// was told; without that word a missing file is a change like any other.
-    pub async fn accept_after(&self, judged: &str, named: &[String]) -> Result<Accepted, WorkspaceError> {
-        self.store.apply(&self.facts.base, judged, &self.facts.root, named).await
+        self.store.apply(&self.facts.base, judged, &self.facts.root).await
     }
 
     /// Takes an acceptance back, all of it or, if a file changed since, nothing. Again is once.
     pub async fn undo(&self, judged: &str) -> Result<Accepted, WorkspaceError> {
-        self.store.apply(judged, &self.facts.base, &self.facts.root, &[]).await
+        self.store.apply(judged, &self.facts.base, &self.facts.root).await
     }
 
     /// Where the clone's own state at a snapshot is kept.

@@ -1,13 +1,20 @@
 //! Decides what to say from the request alone: the model's name selects a behaviour, the brief's
 //! `Iteration: N` line the verdict. The one exception, `fault:429-then-ok:K`, counts repeats of a body.
+//! What a model behind a program with tools does is in `program`.
 //!
 //! To add a behaviour: one arm in `decide`.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::brief;
+use crate::conversation::Conversation;
+use crate::program::{self, Move, Temper, ToolCall};
+use crate::wire::Format;
+
 /// What the request asked for, as far as an answer depends on it.
 pub(crate) struct Asked<'a> {
+    pub format: Format,
     pub model: &'a str,
     pub body: &'a [u8],
     pub digest: u64,
@@ -48,18 +55,30 @@ pub(crate) enum Pace {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Answer {
-    Say {
-        text: String,
-        reasoning: Option<String>,
-        stop: Stop,
-        pace: Pace,
-    },
+    Say(Said, Pace),
     Refuse(Refusal),
     /// Not one byte comes back.
     Silence,
 }
 
-/// An HTTP error with the structured body of either wire.
+/// What a reply holds: a text or the call of a tool.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Said {
+    pub text: String,
+    pub reasoning: Option<String>,
+    pub call: Option<ToolCall>,
+    /// The call is none of the role's that was asked for.
+    pub intrudes: bool,
+    pub stop: Stop,
+}
+
+impl Said {
+    fn text(text: impl Into<String>) -> Self {
+        Self { text: text.into(), reasoning: None, call: None, intrudes: false, stop: Stop::End }
+    }
+}
+
+/// An HTTP error with the structured body of any wire.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Refusal {
     pub status: u16,
@@ -87,11 +106,11 @@ impl Refusal {
 }
 
 fn say(text: impl Into<String>) -> Answer {
-    Answer::Say { text: text.into(), reasoning: None, stop: Stop::End, pace: Pace::Whole }
+    Answer::Say(Said::text(text), Pace::Whole)
 }
 
 fn paced(pace: Pace, asked: &Asked<'_>) -> Answer {
-    Answer::Say { text: draft(asked, 0), reasoning: None, stop: Stop::End, pace }
+    Answer::Say(Said::text(draft(asked, 0)), pace)
 }
 
 fn rate_limited() -> Refusal {
@@ -111,7 +130,10 @@ pub(crate) fn decide(asked: &Asked<'_>, script: &BTreeMap<String, Vec<String>>) 
     let (name, argument) = asked.model.split_once(':').unwrap_or((asked.model, ""));
     match name {
         "worker" => say(draft(asked, argument.parse().unwrap_or(0))),
-        "critic" => say(verdict(argument, asked.body)),
+        "critic" => say(verdict(argument, iteration(asked.body).unwrap_or(1))),
+        "agent" => moved(asked, |talk| program::act(talk, asked.format, Temper::Honest, argument)),
+        "intruder" => moved(asked, |talk| program::act(talk, asked.format, Temper::Intruder, argument)),
+        "restless" => moved(asked, |talk| program::restless(talk, asked.format)),
         "slow" => {
             let ms = argument.parse().unwrap_or(20);
             paced(Pace::Slow(Duration::from_millis(ms)), asked)
@@ -121,21 +143,32 @@ pub(crate) fn decide(asked: &Asked<'_>, script: &BTreeMap<String, Vec<String>>) 
         // Held to a schema it answers as one that a server made keep it; without one, in prose.
         "structured" if wants_schema(asked.body) => say(STRUCTURED),
         "structured" => say(draft(asked, 0)),
-        "think" => Answer::Say {
-            text: format!("<think>Is it short? It is.</think>{}", draft(asked, 0)),
-            reasoning: Some("The reader wants it short.".to_owned()),
-            stop: Stop::End,
-            pace: Pace::Whole,
-        },
+        "think" => {
+            let text = format!("<think>Is it short? It is.</think>{}", draft(asked, 0));
+            let reasoning = Some("The reader wants it short.".to_owned());
+            Answer::Say(Said { reasoning, ..Said::text(text) }, Pace::Whole)
+        }
         "fault" => fault(argument, asked),
-        _ if contains(asked.body, b"[STATUS:") => say(verdict("A", asked.body)),
+        _ if contains(asked.body, b"[STATUS:") => say(verdict("A", 1)),
         _ => say(draft(asked, 0)),
+    }
+}
+
+/// What a model behind a program with tools does.
+fn moved(asked: &Asked<'_>, act: impl FnOnce(&Conversation) -> Move) -> Answer {
+    match act(&Conversation::read(asked.body, asked.format)) {
+        Move::Say(text) => say(text),
+        Move::Call(call) => Answer::Say(Said { call: Some(call), ..Said::text("") }, Pace::Whole),
+        Move::Intrude(call) => {
+            let said = Said { call: Some(call), intrudes: true, ..Said::text("") };
+            Answer::Say(said, Pace::Whole)
+        }
     }
 }
 
 fn fault(which: &str, asked: &Asked<'_>) -> Answer {
     let (which, argument) = which.split_once(':').unwrap_or((which, ""));
-    let stopped = |stop| Answer::Say { text: draft(asked, 0), reasoning: None, stop, pace: Pace::Whole };
+    let stopped = |stop| Answer::Say(Said { stop, ..Said::text(draft(asked, 0)) }, Pace::Whole);
     match which {
         "429" => Answer::Refuse(rate_limited().with("retry-after-ms", "1")),
         "429-then-ok" if asked.before < argument.parse().unwrap_or(1) => {
@@ -221,8 +254,12 @@ fn fault(which: &str, asked: &Asked<'_>) -> Answer {
 const STRUCTURED: &str = r#"{"verdict":"passed"}"#;
 
 fn wants_schema(body: &[u8]) -> bool {
-    let held: [&[u8]; 2] =
-        [b"\"response_format\":{\"type\":\"json_schema\"", b"\"output_config\":{\"format\":"];
+    let held: [&[u8]; 4] = [
+        b"\"response_format\":{\"type\":\"json_schema\"",
+        b"\"output_config\":{\"format\":",
+        b"\"text\":{\"format\":{\"type\":\"json_schema\"",
+        b"\"responseMimeType\":\"application/json\"",
+    ];
     held.iter().any(|what| contains(body, what))
 }
 
@@ -240,11 +277,9 @@ fn draft(asked: &Asked<'_>, bytes: usize) -> String {
 }
 
 /// `R,R,A` rejects in iterations 1 and 2 and approves in 3; the last letter holds from then on.
-fn verdict(pattern: &str, body: &[u8]) -> String {
-    let n = iteration(body).unwrap_or(1).max(1);
-    let mut letters = pattern.split(',').map(str::trim);
-    let letter = letters.clone().nth(n as usize - 1).or_else(|| letters.next_back()).unwrap_or("A");
-    match (letter, n) {
+pub(crate) fn verdict(pattern: &str, iteration: u32) -> String {
+    let n = iteration.max(1);
+    match (brief::letter(pattern, n), n) {
         ("R", 1) => "[STATUS: REJECTED]\n- 1: Name the sample size in the first sentence.\n\
                      - 2: Say what was measured.\n"
             .to_owned(),
@@ -304,7 +339,7 @@ mod tests {
 
     #[test]
     fn a_pattern_of_verdicts_is_followed_and_its_last_letter_holds() {
-        let at = |n: u32| verdict("R,R,A", format!("\"Iteration: {n}\"").as_bytes());
+        let at = |n: u32| verdict("R,R,A", n);
         assert!(at(1).starts_with("[STATUS: REJECTED]\n- 1: "));
         assert!(at(2).starts_with("[STATUS: REJECTED]\nStill unresolved:\n- 1 "));
         assert!(at(3).starts_with("[STATUS: APPROVED]"));

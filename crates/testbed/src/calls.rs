@@ -31,6 +31,9 @@ pub struct Calls {
     pub connections: u64,
     /// The most calls that were open at one moment.
     pub peak: u64,
+    /// How often a model that was asked for a verdict was made to call a tool that writes.
+    #[serde(default)]
+    pub intrusions: u64,
     pub recent: Vec<Arrival>,
 }
 
@@ -59,6 +62,7 @@ struct Inner {
     in_flight: u64,
     connections: u64,
     peak: u64,
+    intrusions: u64,
     per_model: BTreeMap<String, u64>,
     digests: HashMap<u64, u32>,
     rows: VecDeque<Row>,
@@ -110,6 +114,10 @@ impl Counter {
         Ticket { number, digest, before }
     }
 
+    pub fn intruded(&self) {
+        self.lock().intrusions += 1;
+    }
+
     pub fn connected(&self) {
         self.lock().connections += 1;
     }
@@ -147,6 +155,7 @@ impl Counter {
             in_flight: inner.in_flight,
             connections: inner.connections,
             peak: inner.peak,
+            intrusions: inner.intrusions,
             recent: inner
                 .rows
                 .iter()

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::answer::{self, Asked};
+use crate::answer::{self, Answer, Asked};
 use crate::wire::{self, Format, Shape, Step};
 use crate::{Behaviour, Shared};
 
@@ -76,7 +76,7 @@ async fn read(socket: &mut TcpStream, buffer: &mut Vec<u8>) -> io::Result<Option
         let value = value.trim();
         if name.eq_ignore_ascii_case("content-length") {
             length = value.parse().map_err(|_| bad("content-length is not a number"))?;
-        } else if name.eq_ignore_ascii_case("x-api-key") {
+        } else if name.eq_ignore_ascii_case("x-api-key") || name.eq_ignore_ascii_case("x-goog-api-key") {
             value.clone_into(&mut key);
         } else if name.eq_ignore_ascii_case("authorization") {
             value.strip_prefix("Bearer ").unwrap_or(value).clone_into(&mut key);
@@ -107,10 +107,17 @@ fn bad(what: &str) -> io::Error {
 /// Answers one request; false if the connection must not be used again.
 async fn answer(socket: &mut TcpStream, request: &Request, shared: &Shared) -> io::Result<bool> {
     let mut words = request.line.split(' ');
-    let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let path = target.split('?').next().unwrap_or_default();
+    let gemini = gemini(path);
     let format = match (method, path) {
-        ("POST", "/v1/chat/completions") => Format::OpenAi,
+        ("POST", "/v1/chat/completions") => Format::Chat,
         ("POST", "/v1/messages") => Format::Anthropic,
+        ("POST", "/v1/responses") => Format::Responses,
+        ("POST", "/v1/messages/count_tokens") => {
+            let counted = format!("{{\"input_tokens\":{}}}", request.body.len().div_ceil(4));
+            return plain(socket, 200, counted.as_bytes()).await;
+        }
         ("GET", "/v1/models") => return plain(socket, 200, MODELS.as_bytes()).await,
         ("GET", "/calls") => {
             let calls = serde_json::to_vec(&shared.calls.read())?;
@@ -120,15 +127,28 @@ async fn answer(socket: &mut TcpStream, request: &Request, shared: &Shared) -> i
             shared.calls.reset();
             return plain(socket, 200, b"{}").await;
         }
-        _ => return plain(socket, 404, b"{\"error\":{\"message\":\"no such path\"}}").await,
+        ("POST", _) => match gemini {
+            Some((_, "generateContent" | "streamGenerateContent")) => Format::Gemini,
+            Some((_, "countTokens")) => {
+                let counted = format!("{{\"totalTokens\":{}}}", request.body.len().div_ceil(4));
+                return plain(socket, 200, counted.as_bytes()).await;
+            }
+            _ => return plain(socket, 404, NO_SUCH_PATH).await,
+        },
+        _ => return plain(socket, 404, NO_SUCH_PATH).await,
     };
-    let Ok(wishes) = serde_json::from_slice::<Wishes>(&request.body) else {
+    let Ok(mut wishes) = serde_json::from_slice::<Wishes>(&request.body) else {
         return plain(socket, 400, b"{\"error\":{\"message\":\"the body is not JSON\"}}").await;
     };
+    if let Some((model, verb)) = gemini {
+        wishes.model = Cow::Owned(model.replace("%3A", ":").replace("%2C", ","));
+        wishes.stream = verb == "streamGenerateContent";
+    }
     let ticket = shared.calls.arrive(&wishes.model, &request.body);
     let mut leaving = Leaving { shared, number: ticket.number, answered: false };
     let Behaviour { latency, script } = &shared.behaviour;
     let asked = Asked {
+        format,
         model: &wishes.model,
         body: &request.body,
         digest: ticket.digest,
@@ -140,9 +160,14 @@ async fn answer(socket: &mut TcpStream, request: &Request, shared: &Shared) -> i
         model: &wishes.model,
         stream: wishes.stream && wishes.model != "whole",
         include_usage: wishes.stream_options.include_usage,
+        id: ticket.digest,
         asked: request.body.len(),
     };
-    let steps = wire::render(&answer::decide(&asked, script), shape);
+    let answer = answer::decide(&asked, script);
+    if matches!(&answer, Answer::Say(said, _) if said.intrudes) {
+        shared.calls.intruded();
+    }
+    let steps = wire::render(&answer, shape);
     if !latency.is_zero() {
         tokio::time::sleep(*latency).await;
     }
@@ -150,6 +175,13 @@ async fn answer(socket: &mut TcpStream, request: &Request, shared: &Shared) -> i
     leaving.answered = kept;
     Ok(kept)
 }
+
+/// Model and verb of `/v1beta/models/MODEL:VERB`. A model's name may itself have colons.
+fn gemini(path: &str) -> Option<(&str, &str)> {
+    ["/v1beta/models/", "/v1/models/"].iter().find_map(|root| path.strip_prefix(root))?.rsplit_once(':')
+}
+
+const NO_SUCH_PATH: &[u8] = b"{\"error\":{\"message\":\"no such path\"}}";
 
 async fn plain(socket: &mut TcpStream, status: u16, body: &[u8]) -> io::Result<bool> {
     socket.write_all(&wire::json_response(status, None, body)).await?;

@@ -1,12 +1,16 @@
 //! A local model server that speaks the real wire formats, with their faults. For tests and benchmarks only.
 //!
-//! `POST /v1/chat/completions`, `POST /v1/messages`, `GET /v1/models`; `GET /calls` says what arrived,
-//! `POST /reset` forgets it. The request's model selects the behaviour:
+//! `POST /v1/chat/completions`, `/v1/responses`, `/v1/messages` and `/v1beta/models/MODEL:generateContent` or
+//! `:streamGenerateContent`, `GET /v1/models`; `GET /calls` says what arrived, `POST /reset` forgets it. The
+//! request's model selects the behaviour:
 //!
 //! | model | does |
 //! |---|---|
 //! | `worker`, `worker:N` | a draft that depends only on the brief, of at least N bytes |
 //! | `critic:R,R,A` | rejects, rejects, approves, by the brief's `Iteration: N` line (`M`: malformed) |
+//! | `agent`, `agent:R,A` | behind a program with tools: writes the file its task names, or, asked for a verdict, gives it (default `R,A`) |
+//! | `intruder`, `intruder:R,A` | the same, but asked for a verdict it first tries to write with the program's tools |
+//! | `restless` | calls a tool, again and again |
 //! | `slow`, `slow:MS` | event by event, with a pause before each |
 //! | `whole` | not streamed, whatever was asked |
 //! | `split` | in pieces that respect no boundary |
@@ -17,9 +21,13 @@
 //! | `fault:length`, `fault:refusal` | a reply that ends so |
 //! | any other | a critic that approves if the brief speaks of `[STATUS:`, else a worker |
 
+pub mod acp;
 mod answer;
+mod brief;
 mod calls;
 mod connection;
+mod conversation;
+mod program;
 mod wire;
 
 use std::collections::BTreeMap;

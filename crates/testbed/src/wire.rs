@@ -1,17 +1,26 @@
-//! Renders an answer as bytes of a real wire format: `OpenAI` chat completions or Anthropic Messages,
-//! streamed or whole, faults included. It decides nothing.
+//! Renders an answer as bytes of a real wire format, streamed or whole, faults included. It decides nothing.
+//!
+//! To add a format: one file with the four functions of `wire/chat.rs`, and its arms here.
+
+mod anthropic;
+mod chat;
+mod gemini;
+mod responses;
 
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use serde_json::json;
-
-use crate::answer::{Answer, Pace, Refusal, Stop};
+use crate::answer::{Answer, Pace, Refusal, Said};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Format {
-    OpenAi,
+    /// `OpenAI` chat completions.
+    Chat,
+    /// Anthropic Messages.
     Anthropic,
+    /// `OpenAI` Responses.
+    Responses,
+    Gemini,
 }
 
 /// What the connection does, in order.
@@ -33,21 +42,28 @@ pub(crate) struct Shape<'a> {
     pub model: &'a str,
     pub stream: bool,
     pub include_usage: bool,
+    /// Differs from request to request.
+    pub id: u64,
     /// Bytes of the request, from which token counts are made up.
     pub asked: usize,
+}
+
+impl Shape<'_> {
+    fn input_tokens(&self) -> usize {
+        tokens(self.asked)
+    }
+}
+
+fn output_tokens(said: &Said) -> usize {
+    tokens(said.text.len() + said.call.as_ref().map_or(0, |_| 80))
 }
 
 pub(crate) fn render(answer: &Answer, shape: Shape<'_>) -> Vec<Step> {
     match answer {
         Answer::Silence => vec![Step::Hang],
         Answer::Refuse(refusal) => vec![Step::Send(refuse(refusal, shape.format))],
-        Answer::Say { text, reasoning, stop, pace } if shape.stream => {
-            stream(text, reasoning.as_deref(), *stop, *pace, shape)
-        }
-        Answer::Say { text, reasoning, stop, pace } => {
-            let body = whole(text, reasoning.as_deref(), *stop, shape);
-            whole_steps(&body, *pace)
-        }
+        Answer::Say(said, pace) if shape.stream => stream(said, *pace, shape),
+        Answer::Say(said, pace) => whole_steps(&whole(said, shape), *pace),
     }
 }
 
@@ -75,12 +91,9 @@ pub(crate) fn json_response(status: u16, header: Option<(&str, &str)>, body: &[u
 
 fn refuse(r: &Refusal, format: Format) -> Vec<u8> {
     let body = match format {
-        Format::OpenAi => json!({"error": {
-            "message": r.message, "type": r.openai.0, "code": r.openai.1, "param": r.param,
-        }}),
-        Format::Anthropic => json!({"type": "error", "request_id": "req_testbed", "error": {
-            "type": r.anthropic, "message": r.message,
-        }}),
+        Format::Chat | Format::Responses => chat::refusal(r),
+        Format::Anthropic => anthropic::refusal(r),
+        Format::Gemini => gemini::refusal(r),
     };
     let header = r.header.as_ref().map(|(n, v)| (*n, v.as_str()));
     json_response(r.status, header, body.to_string().as_bytes())
@@ -90,29 +103,12 @@ fn tokens(bytes: usize) -> usize {
     bytes.div_ceil(4)
 }
 
-fn whole(text: &str, reasoning: Option<&str>, stop: Stop, shape: Shape<'_>) -> Vec<u8> {
-    let (input, output) = (tokens(shape.asked), tokens(text.len()));
+fn whole(said: &Said, shape: Shape<'_>) -> Vec<u8> {
     match shape.format {
-        Format::OpenAi => json!({
-            "id": "chatcmpl-testbed", "object": "chat.completion", "created": 0, "model": shape.model,
-            "choices": [{"index": 0, "finish_reason": finish(stop),
-                "message": {"role": "assistant", "content": text, "reasoning_content": reasoning}}],
-            "usage": {"prompt_tokens": input, "completion_tokens": output, "total_tokens": input + output,
-                "prompt_tokens_details": {"cached_tokens": input / 2}},
-        }),
-        Format::Anthropic => {
-            let mut content = Vec::new();
-            if let Some(thinking) = reasoning {
-                content.push(json!({"type": "thinking", "thinking": thinking, "signature": "c2ln"}));
-            }
-            content.push(json!({"type": "text", "text": text}));
-            json!({
-                "id": "msg_testbed", "type": "message", "role": "assistant", "model": shape.model,
-                "content": content, "stop_reason": stop_reason(stop), "stop_sequence": null,
-                "usage": {"input_tokens": input - input / 2, "cache_creation_input_tokens": 0,
-                    "cache_read_input_tokens": input / 2, "output_tokens": output},
-            })
-        }
+        Format::Chat => chat::whole(said, shape),
+        Format::Anthropic => anthropic::whole(said, shape),
+        Format::Responses => responses::whole(said, shape),
+        Format::Gemini => gemini::whole(said, shape),
     }
     .to_string()
     .into_bytes()
@@ -140,10 +136,12 @@ fn whole_steps(body: &[u8], pace: Pace) -> Vec<Step> {
 const SSE_HEAD: &[u8] =
     b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncache-control: no-cache\r\ntransfer-encoding: chunked\r\n\r\n";
 
-fn stream(text: &str, reasoning: Option<&str>, stop: Stop, pace: Pace, shape: Shape<'_>) -> Vec<Step> {
+fn stream(said: &Said, pace: Pace, shape: Shape<'_>) -> Vec<Step> {
     let (opening, middle, ending) = match shape.format {
-        Format::OpenAi => openai_events(text, reasoning, stop, shape),
-        Format::Anthropic => anthropic_events(text, reasoning, stop, shape),
+        Format::Chat => chat::events(said, shape),
+        Format::Anthropic => anthropic::events(said, shape),
+        Format::Responses => responses::events(said, shape),
+        Format::Gemini => gemini::events(said, shape),
     };
     let start = |events: &[String]| {
         let mut out = SSE_HEAD.to_vec();
@@ -184,119 +182,20 @@ fn stream(text: &str, reasoning: Option<&str>, stop: Stop, pace: Pace, shape: Sh
             vec![Step::Send(out)]
         }
         Pace::Huge => {
+            let more = "more ".repeat(3000);
             let one = match shape.format {
-                Format::OpenAi => openai_delta(shape.model, "content", &"more ".repeat(3000)),
-                Format::Anthropic => anthropic_delta(0, "text", &"more ".repeat(3000)),
+                Format::Chat => chat::delta(shape.model, "content", &more),
+                Format::Anthropic => anthropic::delta(0, "text", &more),
+                Format::Responses => responses::delta(&more),
+                Format::Gemini => gemini::delta(&more, shape),
             };
             vec![Step::Send(start(&opening)), Step::Endless(chunk(one.as_bytes()))]
         }
     }
 }
 
+/// Events before the text, the text, and events after it.
 type Events = (Vec<String>, Vec<String>, Vec<String>);
-
-fn openai_delta(model: &str, field: &str, text: &str) -> String {
-    format!(
-        "data: {{\"id\":\"chatcmpl-testbed\",\"object\":\"chat.completion.chunk\",\"created\":0,\"model\":{},\
-         \"choices\":[{{\"index\":0,\"delta\":{{\"{field}\":{}}},\"finish_reason\":null}}]}}\n\n",
-        json!(model),
-        json!(text)
-    )
-}
-
-fn openai_events(text: &str, reasoning: Option<&str>, stop: Stop, shape: Shape<'_>) -> Events {
-    let (input, output) = (tokens(shape.asked), tokens(text.len()));
-    let model = json!(shape.model);
-    let mut opening = vec![openai_delta(shape.model, "role", "assistant")];
-    opening.extend(reasoning.map(|r| openai_delta(shape.model, "reasoning_content", r)));
-    let middle = pieces(text).map(|p| openai_delta(shape.model, "content", p)).collect();
-    let mut ending = vec![format!(
-        "data: {{\"id\":\"chatcmpl-testbed\",\"object\":\"chat.completion.chunk\",\"created\":0,\"model\":{model},\
-         \"choices\":[{{\"index\":0,\"delta\":{{}},\"finish_reason\":\"{}\"}}]}}\n\n",
-        finish(stop)
-    )];
-    if shape.include_usage {
-        ending.push(format!(
-            "data: {{\"id\":\"chatcmpl-testbed\",\"object\":\"chat.completion.chunk\",\"created\":0,\"model\":{model},\
-             \"choices\":[],\"usage\":{{\"prompt_tokens\":{input},\"completion_tokens\":{output},\
-             \"total_tokens\":{},\"prompt_tokens_details\":{{\"cached_tokens\":{}}}}}}}\n\n",
-            input + output,
-            input / 2
-        ));
-    }
-    ending.push("data: [DONE]\n\n".to_owned());
-    (opening, middle, ending)
-}
-
-fn anthropic_event(kind: &str, data: &serde_json::Value) -> String {
-    format!("event: {kind}\ndata: {data}\n\n")
-}
-
-fn anthropic_delta(index: u32, kind: &str, text: &str) -> String {
-    format!(
-        "event: content_block_delta\ndata: {{\"type\":\"content_block_delta\",\"index\":{index},\
-         \"delta\":{{\"type\":\"{kind}_delta\",\"{kind}\":{}}}}}\n\n",
-        json!(text)
-    )
-}
-
-fn anthropic_events(text: &str, reasoning: Option<&str>, stop: Stop, shape: Shape<'_>) -> Events {
-    let (input, output) = (tokens(shape.asked), tokens(text.len()));
-    let mut opening = vec![anthropic_event(
-        "message_start",
-        &json!({"type": "message_start", "message": {
-            "id": "msg_testbed", "type": "message", "role": "assistant", "model": shape.model,
-            "content": [], "stop_reason": null, "stop_sequence": null,
-            "usage": {"input_tokens": input - input / 2, "cache_creation_input_tokens": 0,
-                "cache_read_input_tokens": input / 2, "output_tokens": 1},
-        }}),
-    )];
-    let mut index = 0;
-    if let Some(thinking) = reasoning {
-        opening.push(anthropic_event(
-            "content_block_start",
-            &json!({"type": "content_block_start", "index": 0,
-                "content_block": {"type": "thinking", "thinking": "", "signature": ""}}),
-        ));
-        opening.push(anthropic_delta(0, "thinking", thinking));
-        opening
-            .push(anthropic_event("content_block_stop", &json!({"type": "content_block_stop", "index": 0})));
-        index = 1;
-    }
-    opening.push(anthropic_event(
-        "content_block_start",
-        &json!({"type": "content_block_start", "index": index, "content_block": {"type": "text", "text": ""}}),
-    ));
-    opening.push(anthropic_event("ping", &json!({"type": "ping"})));
-    let middle = pieces(text).map(|p| anthropic_delta(index, "text", p)).collect();
-    let ending = vec![
-        anthropic_event("content_block_stop", &json!({"type": "content_block_stop", "index": index})),
-        anthropic_event(
-            "message_delta",
-            &json!({"type": "message_delta",
-                "delta": {"stop_reason": stop_reason(stop), "stop_sequence": null},
-                "usage": {"output_tokens": output}}),
-        ),
-        anthropic_event("message_stop", &json!({"type": "message_stop"})),
-    ];
-    (opening, middle, ending)
-}
-
-const fn finish(stop: Stop) -> &'static str {
-    match stop {
-        Stop::End => "stop",
-        Stop::Length => "length",
-        Stop::Refusal => "content_filter",
-    }
-}
-
-const fn stop_reason(stop: Stop) -> &'static str {
-    match stop {
-        Stop::End => "end_turn",
-        Stop::Length => "max_tokens",
-        Stop::Refusal => "refusal",
-    }
-}
 
 /// A text in at most four deltas.
 fn pieces(text: &str) -> impl Iterator<Item = &str> {

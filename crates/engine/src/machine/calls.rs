@@ -244,7 +244,8 @@ impl Run {
             | Reply::Saved { .. }
             | Reply::Looked(_)
             | Reply::Verified(_)
-            | Reply::Accepted { .. } => Usage::default(),
+            | Reply::Accepted { .. }
+            | Reply::Conflicts(_) => Usage::default(),
         };
         let price = self.plan.agents.get(&call.agent).and_then(|c| c.price.as_ref());
         let cost = usage.cost_at(price);

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::calls::{Held, Open};
 use super::cx::{Answered, Cx};
+use super::saving::Merging;
 use super::{Refused, Step};
 use crate::budget::{Account, Ledger, Limits};
 use crate::digest::Digest;
@@ -56,6 +57,8 @@ pub(super) struct Run {
     pub unapproved_saved: Option<Digest>,
     /// The approved draft is on disk.
     pub approved_saved: bool,
+    /// What a person is asked, or decided, about files that changed on both sides.
+    pub merging: Option<Merging>,
     pub step: Step,
     /// Nodes created or ended during this step, told about in order.
     pub pending: VecDeque<Pending>,
@@ -85,6 +88,7 @@ impl Run {
             sessions: BTreeMap::new(),
             unapproved_saved: None,
             approved_saved: false,
+            merging: None,
             step: Step::default(),
             pending: VecDeque::new(),
         };
@@ -268,7 +272,11 @@ impl Run {
             Reply::Conflict { message } => {
                 bad_reply(format!("an agent's call was answered as a save: {message}"))
             }
-            Reply::Saved { .. } | Reply::Looked(_) | Reply::Verified(_) | Reply::Accepted { .. } => {
+            Reply::Saved { .. }
+            | Reply::Looked(_)
+            | Reply::Verified(_)
+            | Reply::Accepted { .. }
+            | Reply::Conflicts(_) => {
                 bad_reply("an agent's call was answered as something else".to_owned())
             }
         };
@@ -298,13 +306,15 @@ impl Run {
             }
             Control::Cancel => {
                 self.emit(&root, Happened::CancelRequested);
-                if self.ending.as_ref().is_some_and(Outcome::is_ended) {
+                let asked = self.asked_about_conflicts().is_some();
+                if !asked && self.ending.as_ref().is_some_and(Outcome::is_ended) {
                     // The verdict is in and its draft is being written: too late to take it back.
                     return;
                 }
                 self.mode = Mode::Cancelling;
                 self.ending = Some(Outcome::Aborted);
                 self.held.clear();
+                self.merging = None;
                 self.cancel_calls_of(&root);
             }
         }
@@ -376,6 +386,9 @@ impl Run {
     fn conclude(&mut self) {
         if self.open.values().any(|o| o.effect.class != Class::Person) {
             return;
+        }
+        if let Some(effect) = self.asked_about_conflicts().cloned() {
+            return self.reach(Outcome::Waiting(Waiting::Question { effect }));
         }
         if let Some(ending) = self.ending.clone() {
             if let Some(save) = self.save_before(&ending) {

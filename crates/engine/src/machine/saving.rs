@@ -3,13 +3,22 @@
 use super::calls::{Held, Open};
 use super::run::{Mode, Run};
 use crate::budget::{Reservation, Usage};
-use crate::effect::{CallFailure, Class, Effect, EffectKind, FailureKind, NodePath, Reply, Save};
+use crate::conflict::{Conflicts, Resolution, Way};
+use crate::digest::Digest;
+use crate::effect::{CallFailure, Class, Effect, EffectId, EffectKind, FailureKind, NodePath, Reply, Save};
 use crate::event::Happened;
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, Waiting};
+use crate::question::{About, Picked};
 use crate::tree::Accept;
 
 /// Time for writing a file of the user's.
 const SAVE_MS: u64 = 60_000;
+
+/// Files changed on both sides, and a person has the say.
+pub(super) enum Merging {
+    Asked { effect: EffectId, seen: Digest },
+    Decided(Resolution),
+}
 
 impl Run {
     /// What has to be on disk before the run may stop with this outcome.
@@ -18,7 +27,11 @@ impl Run {
         if let Some(how) = root.acceptance() {
             return match ending {
                 Outcome::Approved { draft, .. } if !self.approved_saved => {
-                    Some(EffectKind::Accept(Accept { tree: *draft, how }))
+                    let resolution = match &self.merging {
+                        Some(Merging::Decided(resolution)) => Some(resolution.clone()),
+                        _ => None,
+                    };
+                    Some(EffectKind::Accept(Accept { tree: *draft, how, resolution }))
                 }
                 _ => None,
             };
@@ -60,10 +73,13 @@ impl Run {
         };
         let root = NodePath::root();
         match reply {
-            Reply::Accepted { paths, commit } => {
-                self.emit(&root, Happened::Accepted { paths: paths.clone(), commit: commit.clone() });
+            Reply::Accepted { paths, commit, merged, kept } => {
+                let (paths, commit) = (paths.clone(), commit.clone());
+                let (merged, kept) = (merged.clone(), kept.clone());
+                self.emit(&root, Happened::Accepted { paths, commit, merged, kept });
                 self.approved_saved = true;
             }
+            Reply::Conflicts(conflicts) if matches!(kind, EffectKind::Accept(_)) => self.ask_about(conflicts),
             Reply::Saved { path } => {
                 self.emit(&root, Happened::Saved { path: path.clone(), approved });
                 if approved {
@@ -100,4 +116,54 @@ impl Run {
             }
         }
     }
+
+    /// The open question about files that changed on both sides.
+    pub fn asked_about_conflicts(&self) -> Option<&EffectId> {
+        match &self.merging {
+            Some(Merging::Asked { effect, .. }) => Some(effect),
+            _ => None,
+        }
+    }
+
+    /// The verdict stands, and waits for a person: nothing of the user's is overwritten unasked.
+    fn ask_about(&mut self, conflicts: &Conflicts) {
+        let root = NodePath::root();
+        let again = self.merging.is_some();
+        let effect = self.next_id(&root);
+        self.emit(&root, Happened::Conflicted { conflicts: conflicts.clone() });
+        self.emit(&root, Happened::Asked { effect: effect.clone(), about: About::Conflict });
+        self.merging = Some(Merging::Asked { effect: effect.clone(), seen: conflicts.seen });
+        let asked = Effect {
+            id: effect.clone(),
+            class: Class::Person,
+            time_ms: None,
+            reserve: Reservation::default(),
+            repeats: None,
+            kind: EffectKind::Ask(conflicts.question(again)),
+        };
+        self.step.effects.push(asked.clone());
+        self.open.insert(effect, Open { effect: asked, call: None, cancelled: false });
+    }
+
+    /// A way is gone by a new acceptance; `stop` parks the run, and resuming looks at the checkout again.
+    pub fn conflicts_decided(&mut self, kind: &EffectKind, said: &Digest) {
+        let (Some(Merging::Asked { seen, .. }), EffectKind::Ask(question)) = (self.merging.take(), kind)
+        else {
+            return;
+        };
+        let way = match question.pick(self.texts.get(said)) {
+            Picked::Choice { word, .. } => Way::of(word),
+            _ => None,
+        };
+        match way {
+            Some(way) => self.merging = Some(Merging::Decided(Resolution { way, seen })),
+            None => {
+                self.held.push_back(Held::Ending(self.ending.take()));
+                self.ending = Some(Outcome::Waiting(Waiting::Paused));
+            }
+        }
+    }
 }
+
+#[cfg(test)]
+mod tests;

@@ -66,11 +66,12 @@ impl Run {
     }
 
     pub fn person_said(&mut self, id: &EffectId, text: Digest, by: &str) {
-        if self.open.remove(id).is_none() {
-            return;
-        }
+        let Some(open) = self.open.remove(id) else { return };
         let node = id.node.clone();
         self.emit(&node, Happened::PersonSaid { effect: id.clone(), by: by.to_owned(), text });
+        if self.asked_about_conflicts() == Some(id) {
+            return self.conflicts_decided(&open.effect.kind, &text);
+        }
         let by = by.to_owned();
         self.tell(&node, |protocol, cx| protocol.learned(id, Learned::Said { text, by }, cx));
     }

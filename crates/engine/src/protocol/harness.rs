@@ -169,7 +169,7 @@ impl<S: Plays> Table<S> {
     }
 
     pub fn accepted(&mut self) -> &mut Self {
-        self.replies(Reply::Accepted { paths: vec!["a".into()], commit: None })
+        self.replies(Reply::Accepted { paths: vec!["a".into()], commit: None, merged: Vec::new(), kept: Vec::new() })
     }
 
     pub fn says(&mut self, reply: &str) -> &mut Self {
@@ -204,6 +204,7 @@ impl<S: Plays> Table<S> {
             Reply::Cancelled { sent: true } => "cancelled, sent",
             Reply::Cancelled { sent: false } => "cancelled, unsent",
             Reply::Accepted { .. } => "accepted",
+            Reply::Conflicts(_) => "conflicts",
             Reply::Done(_) | Reply::Failed(_) | Reply::Looked(_) | Reply::Verified(_) => "reply",
         };
         self.reply_with(shown, reply, Vec::new())
@@ -410,6 +411,7 @@ fn event_line(event: &Happened) -> Option<String> {
         Happened::RoundEnded { line, .. } | Happened::Summarised { line } => line.clone(),
         Happened::Violated { agent, paths, .. } => format!("{agent} changed {}", paths.join(", ")),
         Happened::Reported { name, .. } => format!("report {name}"),
+        Happened::Conflicted { conflicts } => format!("{} in conflict", conflicts.count()),
         Happened::Accepted { paths, .. } => format!("accepted {}", paths.join(", ")),
         Happened::Asked { .. }
         | Happened::NodeStarted { .. }

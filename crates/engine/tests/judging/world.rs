@@ -196,7 +196,12 @@ impl World {
                 return self.put(what, vec![text]);
             }
             EffectKind::Save(save) => Reply::Saved { path: save.target.path.clone() },
-            EffectKind::Accept(_) => Reply::Accepted { paths: vec!["src/a.rs".into()], commit: None },
+            EffectKind::Accept(_) => Reply::Accepted {
+                paths: vec!["src/a.rs".into()],
+                commit: None,
+                merged: Vec::new(),
+                kept: Vec::new(),
+            },
             EffectKind::Cancel { .. } | EffectKind::Tell { .. } => return,
         };
         self.put(What::Replied { effect: effect.id.clone(), reply }, texts);

@@ -1,17 +1,28 @@
 //! `gadfly doctor`: what works here, what does not, what to put into `gadfly.toml`.
 
+mod trying;
+
 use gadfly_project::starter::starter;
-use gadfly_runtime::doctor::{self, AgentState, Diagnosis, NOTHING_FOUND, Place};
+use gadfly_runtime::doctor::{self, AgentState, Diagnosis, NOTHING_FOUND, Place, Program};
 use owo_colors::OwoColorize as _;
 
+use crate::cli::Doctor;
 use crate::context::Context;
 use crate::exit::{self, Code};
+use crate::output::table::moment;
 use crate::output::{print, problems, safe};
 
 /// Models named of one server.
 const MODELS: usize = 6;
 
-pub async fn doctor(context: &Context) -> Code {
+pub async fn doctor(args: &Doctor, context: &Context) -> Code {
+    match &args.try_agents {
+        Some(names) => trying::trying(names, args, context).await.unwrap_or_else(|code| code),
+        None => look(context).await,
+    }
+}
+
+async fn look(context: &Context) -> Code {
     let env = gadfly_runtime::agents::environment();
     let diagnosis =
         doctor::diagnose(&context.root, &context.config, &context.store(), &context.user, &env).await;
@@ -48,15 +59,17 @@ fn in_words(diagnosis: &Diagnosis, context: &Context) -> Result<(), Code> {
     let note = system.note.map(|n| format!(" ({n})")).unwrap_or_default();
     lines.push(mark(true, &format!("{} {}{note}", system.os, system.arch)));
     lines.push(match &system.no_process_agents {
-        None => mark(true, "command agents can be started and are cleaned up after"),
-        Some(why) => mark(false, &format!("command agents cannot be started: {why}")),
+        None => mark(true, "programs can be started and are cleaned up after"),
+        Some(why) => mark(false, &format!("programs cannot be started: {why}")),
     });
-    for program in &diagnosis.programs {
-        if let Some(path) = &program.path {
-            let path = safe::line(&path.display().to_string(), 200);
-            lines.push(mark(true, &format!("{path}: {}", program.note)));
+    lines.push(match (system.landlock, &system.no_landlock) {
+        (Some(version), _) => mark(true, &format!("Landlock {version} holds what agents start")),
+        (None, why) => {
+            let why = why.as_deref().unwrap_or("it is not there");
+            mark(false, &format!("agents' programs are not held by Landlock: {}", safe::line(why, 300)))
         }
-    }
+    });
+    lines.extend(diagnosis.programs.iter().filter_map(program));
     let missing: Vec<&str> = diagnosis.programs.iter().filter(|p| p.path.is_none()).map(|p| p.name).collect();
     lines.push(format!("  – not in PATH: {}", missing.join(", ")));
 
@@ -74,6 +87,14 @@ fn in_words(diagnosis: &Diagnosis, context: &Context) -> Result<(), Code> {
             "  – no local model server answers (Ollama 11434, llama.cpp 8080, LM Studio 1234, vLLM 8000)"
                 .into(),
         );
+    }
+    for notice in &diagnosis.left_alone {
+        let text =
+            format!("{} takes no calls until {}: {}", notice.provider, moment(notice.until_ms), notice.why);
+        lines.push(mark(false, &safe::line(&text, 400)));
+    }
+    if !diagnosis.left_alone.is_empty() {
+        lines.push("    (`gadfly doctor --try` asks all the same, and an answer ends the wait)".into());
     }
     let (set, unset): (Vec<_>, Vec<_>) = diagnosis.keys.iter().partition(|k| k.set);
     lines.extend(set.iter().map(|k| mark(true, &format!("{} is set ({})", k.variable, k.vendor))));
@@ -103,7 +124,21 @@ fn in_words(diagnosis: &Diagnosis, context: &Context) -> Result<(), Code> {
         lines.push(heading("\nFor gadfly.toml (`gadfly init` writes it)"));
         lines.push(safe::block(&proposal(diagnosis)).trim_end().to_owned());
     }
+    lines.push("\nWhether agents answer, a tiny call to each tells: gadfly doctor --try".into());
     lines.iter().try_for_each(|line| print::out(line))
+}
+
+fn program(program: &Program) -> Option<String> {
+    let path = safe::line(&program.path.as_ref()?.display().to_string(), 200);
+    if let Some(why) = &program.trouble {
+        return Some(mark(false, &format!("{path}: {}; {}", program.is, safe::line(why, 300))));
+    }
+    let version = program.version.as_ref().map(|v| format!(" ({})", safe::line(v, 80)));
+    let text = format!("{path}: {}{}", program.is, version.unwrap_or_default());
+    Some(match program.signed_in {
+        Some(false) => format!("  ? {text}: start it once to sign in"),
+        _ => mark(true, &text),
+    })
 }
 
 fn store(diagnosis: &Diagnosis) -> String {

@@ -18,11 +18,12 @@ pub fn gc(args: &crate::cli::Gc, context: &Context) -> Code {
 fn go(args: &crate::cli::Gc, context: &Context) -> Result<Code, Code> {
     let journal = context.journal()?;
     let before_ms = wall_ms().saturating_sub(u64::from(args.older_than).saturating_mul(DAY_MS));
-    let what = Gc { before_ms, keep_parked: true, dry_run: !args.apply };
+    let what = Gc { before_ms, keep_parked: !args.abandoned, dry_run: !args.apply };
     let report = journal.gc(&what, remove_whole_tree).map_err(|e| error::fault(&e.to_string()))?;
     if context.global.json {
         let line = serde_json::json!({
-            "runs": report.runs, "blobs": report.blobs, "bytes": report.bytes, "applied": args.apply,
+            "runs": report.runs, "blobs": report.blobs, "bytes": report.bytes, "folders": report.folders,
+            "applied": args.apply,
         });
         print::out(&line.to_string())?;
         return Ok(exit::OK);
@@ -31,12 +32,16 @@ fn go(args: &crate::cli::Gc, context: &Context) -> Result<Code, Code> {
         print::out(run.as_str())?;
     }
     let blobs = usize::try_from(report.blobs).unwrap_or(usize::MAX);
-    let sum =
+    let mut sum =
         format!("{}, {}, {}", counted(report.runs.len(), "run"), counted(blobs, "text"), size(report.bytes));
+    if report.folders > 0 {
+        sum = format!("{sum}, {} in folders", size(report.folders));
+    }
     if args.apply {
         print::err(&format!("removed {sum}"));
     } else {
-        print::err(&format!("would remove {sum}; parked runs are kept. `--apply` does it"));
+        let kept = if args.abandoned { "" } else { "; parked runs are kept" };
+        print::err(&format!("would remove {sum}{kept}. `--apply` does it"));
     }
     Ok(exit::OK)
 }

@@ -7,6 +7,7 @@ use gadfly_project::root::CONFIG_NAME;
 use gadfly_project::starter::{Found, starter};
 use gadfly_runtime::doctor::{self, NOTHING_FOUND};
 
+use crate::agreement::{self, Uses};
 use crate::cli;
 use crate::context::Context;
 use crate::exit::{self, Code};
@@ -42,11 +43,22 @@ pub async fn init(args: &cli::Init, context: &Context) -> Code {
     match written {
         Ok(()) => {
             print::err(&format!("written: {shown}"));
+            trust_what_was_shown(context);
             print::err(next_step(&found));
             exit::OK
         }
         Err(e) if e.kind() == ErrorKind::AlreadyExists => error::usage(&taken),
         Err(e) => error::usage(&format!("{shown} cannot be written: {e}")),
+    }
+}
+
+/// The person has just read these lines and had them written: the first run need not ask about them again. If
+/// that cannot be remembered, it asks.
+fn trust_what_was_shown(context: &Context) {
+    let written = Context::read(context.global.clone());
+    let agents = written.config.agents.keys().cloned().collect();
+    if written.user.state.is_some() {
+        let _ = agreement::trust(&written, &Uses { agents, ..Uses::default() }, true);
     }
 }
 

@@ -13,6 +13,7 @@ use crate::context::{Context, find};
 use crate::exit::{self, Code};
 use crate::interrupts::Interrupts;
 use crate::output::table::counted;
+use crate::quota;
 use crate::output::{again, error, print, problems, safe, terminal};
 use crate::session::Session;
 
@@ -57,7 +58,8 @@ async fn go(args: &Resume, context: &Context) -> Result<Code, Code> {
             }
             let attended = terminal::person_at_stdin() && !args.unattended;
             let session = Session { context, gadfly: &gadfly, run: run.clone(), attended, print_draft: true };
-            Ok(session.drive(&mut interrupts, |driving| gadfly.resume(&run, raise, driving)).await)
+            let code = session.drive(&mut interrupts, |driving| gadfly.resume(&run, raise, driving)).await;
+            Ok(quota::wait(&session, args.patience, &mut interrupts, code).await)
         }
         None => all(args, raise, context, &gadfly, &mut interrupts).await,
     }
@@ -94,6 +96,7 @@ async fn all(
         let raise = Raise { rounds: raise.rounds.filter(|n| *n > summary.rounds_max), ..raise };
         let session = Session { context, gadfly, run: run.clone(), attended: false, print_draft: false };
         let code = session.drive(interrupts, |driving| gadfly.resume(run, raise, driving)).await;
+        let code = quota::wait(&session, args.patience, interrupts, code).await;
         codes.push(code);
         if code == exit::INTERRUPTED {
             break;

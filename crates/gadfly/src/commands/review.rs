@@ -4,12 +4,11 @@ use gadfly_engine::{Limits, Outcome};
 use gadfly_journal::RunState;
 use gadfly_project::{Flags, Problem, Protocol, Sourced};
 use gadfly_runtime::prepare::{Brought, Request, Wanted};
-use gadfly_runtime::setup::Setup;
 use gadfly_runtime::workspace::Range;
 
 use super::run::{How, drive, united, usd};
 use crate::agreement::{self, Uses};
-use crate::cli::Review;
+use crate::cli::{Patience, Review};
 use crate::context::Context;
 use crate::exit::{self, Code};
 use crate::output::{error, print, problems, terminal};
@@ -30,7 +29,7 @@ pub async fn review(args: Review, context: &Context) -> Code {
 async fn go(args: Review, context: &Context) -> Result<Code, Code> {
     let root = &context.root.dir;
     let wanted = wanted(&args)?;
-    let setup = Setup::new(context.root.clone(), context.config.clone());
+    let setup = context.setup();
     let brought = setup.bring(&wanted, &args.exclude).await.map_err(|p| problems::refuse(&[p], root))?;
     let Some(brought) = brought else {
         print::err("nothing to review");
@@ -62,6 +61,7 @@ async fn go(args: Review, context: &Context) -> Result<Code, Code> {
         attended: false,
         print_draft: false,
         reports,
+        patience: Patience::default(),
     };
     let driven = drive(&request, how, context).await?;
     match (args.fix, driven.run) {
@@ -154,6 +154,7 @@ async fn fix(request: &Request, args: &Review, context: &Context) -> Result<Code
         attended: true,
         print_draft: true,
         reports: &args.report,
+        patience: Patience::default(),
     };
     Ok(drive(request, how, context).await?.code)
 }

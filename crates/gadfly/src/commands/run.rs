@@ -8,17 +8,16 @@ use gadfly_engine::{Engine, Input, Limits, Money, Stamp};
 use gadfly_journal::RunState;
 use gadfly_project::{Flags, Problem, Sourced, file, suggest};
 use gadfly_runtime::prepare::{Prepared, Request};
-use gadfly_runtime::setup::Setup;
 use serde_json::json;
 
 use crate::agreement::{self, Uses};
-use crate::cli::{Judging, ReportTo, Run};
+use crate::cli::{Judging, Patience, ReportTo, Run};
 use crate::context::{Context, find};
 use crate::exit::{self, Code};
 use crate::interrupts::Interrupts;
 use crate::output::{brief, consent, error, print, problems, safe, terminal};
 use crate::session::Session;
-use crate::{proposal, report};
+use crate::{proposal, quota, report};
 
 pub async fn run(args: Run, context: &Context) -> Code {
     let unnamed = args.flags.worker.is_none() && args.flags.critic.is_empty();
@@ -58,6 +57,7 @@ async fn go(args: Run, context: &Context) -> Result<Code, Code> {
         attended: !args.unattended,
         print_draft: true,
         reports: &args.report,
+        patience: args.patience,
     };
     Ok(drive(&request, how, context).await?.code)
 }
@@ -70,6 +70,8 @@ pub struct How<'a> {
     pub attended: bool,
     pub print_draft: bool,
     pub reports: &'a [ReportTo],
+    /// What is done about a used-up quota.
+    pub patience: Patience,
 }
 
 /// A run as it was left.
@@ -84,7 +86,7 @@ pub async fn drive(request: &Request, how: How<'_>, context: &Context) -> Result
     let root = &context.root.dir;
     reports_have_a_place(how.reports, context.global.json)?;
     // The store is opened, and made, by a run that starts: one that is only prepared leaves nothing behind.
-    let setup = Setup::new(context.root.clone(), context.config.clone());
+    let setup = context.setup();
     let prepared = match setup.prepare(request).await {
         Ok(prepared) => prepared,
         Err(found) => {
@@ -112,6 +114,7 @@ pub async fn drive(request: &Request, how: How<'_>, context: &Context) -> Result
     };
     let mut interrupts = Interrupts::catch();
     let code = session.drive(&mut interrupts, |driving| gadfly.start(prepared, driving)).await;
+    let code = quota::wait(&session, how.patience, &mut interrupts, code).await;
     let Ok(state) = gadfly.journal().state(&run) else { return Ok(Driven { code, run: None }) };
     write_reports(how.reports, &state, root)?;
     Ok(Driven { code, run: Some(state) })

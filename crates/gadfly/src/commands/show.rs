@@ -1,6 +1,7 @@
 //! `gadfly show`: one run, readable at a glance; or its records, drafts, differences, log.
 
 mod log;
+mod powers;
 mod rounds;
 
 use gadfly_engine::turn::Role;
@@ -15,6 +16,7 @@ use crate::output::ending::{self, DraftIs};
 use crate::output::table::{moment, state as coloured};
 use crate::output::{again, brief, diff, error, judged, print, safe};
 use crate::session::print_draft;
+use powers::Powers;
 
 pub fn show(args: &Show, context: &Context) -> Code {
     match go(args, context) {
@@ -56,11 +58,24 @@ fn go(args: &Show, context: &Context) -> Result<(), Code> {
     if args.diff {
         return diffs(&journal, &state, context.global.json);
     }
+    let powers = powers(&journal, &run)?;
     if context.global.json {
-        let line = serde_json::to_string(&state).map_err(|e| error::fault(&e.to_string()))?;
-        return print::out(&line);
+        let mut line = serde_json::to_value(&state).map_err(|e| error::fault(&e.to_string()))?;
+        if let Some(fields) = line.as_object_mut().filter(|_| !powers.calls().is_empty()) {
+            fields.insert("powers".to_owned(), json!(powers.calls()));
+        }
+        return print::out(&line.to_string());
     }
-    glance(&journal, &state)
+    glance(&journal, &state, &powers)
+}
+
+/// What held the run's calls.
+fn powers(journal: &Journal, run: &RunId) -> Result<Powers, Code> {
+    let mut powers = Powers::default();
+    for record in journal.replay(run) {
+        powers.record(&record.map_err(fault)?);
+    }
+    Ok(powers)
 }
 
 #[allow(clippy::needless_pass_by_value)] // for `map_err`
@@ -73,7 +88,7 @@ fn text(journal: &Journal, digest: &gadfly_engine::Digest) -> Result<String, Cod
     found.map(|t| t.to_string()).ok_or_else(|| error::fault(&format!("text {} is missing", digest.short())))
 }
 
-fn glance(journal: &Journal, state: &RunState) -> Result<(), Code> {
+fn glance(journal: &Journal, state: &RunState, powers: &Powers) -> Result<(), Code> {
     let s = &state.summary;
     print::out(&format!("{}  {}", s.run.bold(), safe::line(&s.title, 200)))?;
     let who = |role: &str, name: Option<&String>, model: Option<&String>| {
@@ -90,6 +105,11 @@ fn glance(journal: &Journal, state: &RunState) -> Result<(), Code> {
     // A text that cannot be read is missing from the story; `--log` says why.
     let text = |digest: &gadfly_engine::Digest| journal.text(digest).ok().flatten().map(|t| t.to_string());
     rounds::lines(state, &text).iter().try_for_each(|line| print::out(line))?;
+    let held = powers.lines();
+    if !held.is_empty() {
+        print::out("")?;
+        held.iter().try_for_each(|line| print::out(line))?;
+    }
     if !state.reports.is_empty() {
         let home = journal.run_dir(&s.run);
         print::out(&format!("reports are in {}", safe::line(&home.to_string_lossy(), 400)))?;

@@ -3,12 +3,17 @@
 use gadfly_engine::{Limits, Money};
 use gadfly_project::trust::TrustEntry;
 use gadfly_runtime::consent::{Consent, Recipient};
+use gadfly_runtime::sandbox::Held;
 
 use super::safe;
 use super::table::counted;
 
 pub fn lines(consent: &Consent) -> Vec<String> {
-    let mut lines: Vec<String> = consent.recipients.iter().map(recipient).collect();
+    let mut lines = Vec::new();
+    for to in &consent.recipients {
+        lines.push(recipient(to));
+        lines.extend(to.held.as_ref().map(held));
+    }
     if let Some(folder) = &consent.folder {
         lines.push(format!("folder  a copy of {}", safe::line(folder, 400)));
     }
@@ -36,6 +41,14 @@ fn recipient(to: &Recipient) -> String {
     let model = to.model.as_ref().map(|m| format!(", model {}", safe::line(m, 80))).unwrap_or_default();
     let lens = to.lens.as_ref().map(|l| format!(", lens {}", safe::line(l, 80))).unwrap_or_default();
     format!("{:<7} → {host} ({agent}, {}{model}{lens})", to.role, safe::line(&to.kind, 40))
+}
+
+/// What stands between an agent's processes and what is not theirs.
+fn held(by: &Held) -> String {
+    let up: Vec<String> = by.guards.iter().map(|guard| safe::line(&guard.to_string(), 120)).collect();
+    let up = if up.is_empty() { "nothing: it may do what you may".to_owned() } else { up.join(", ") };
+    let missing = by.unheld.as_ref().map(|why| format!("; not by Landlock: {}", safe::line(why, 200)));
+    format!("        held by {up}{}", missing.unwrap_or_default())
 }
 
 fn caps(limits: &Limits) -> String {
@@ -71,4 +84,28 @@ pub fn wanted(entries: &[TrustEntry]) -> Vec<String> {
         format!("  {}{place}", e.text)
     };
     entries.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use gadfly_engine::{Guard, Layer};
+
+    use super::*;
+
+    #[test]
+    fn what_holds_an_agent_is_said_and_what_does_not_is_not_claimed() {
+        let landlock = || Guard::new(Layer::Landlock, "files; TCP open");
+        let compared = || Guard::new(Layer::Compared, "its copy");
+        let table = [
+            (vec![landlock(), compared()], None, "held by Landlock (files; TCP open), tree compared (its copy)"),
+            (vec![compared()], Some("too old"), "held by tree compared (its copy); not by Landlock: too old"),
+            (vec![], None, "held by nothing: it may do what you may"),
+            (vec![], Some("too old"), "held by nothing: it may do what you may; not by Landlock: too old"),
+        ];
+        for (guards, unheld, expected) in table {
+            let sandboxed = guards.contains(&landlock());
+            let by = Held { guards, sandboxed, unheld: unheld.map(str::to_owned) };
+            assert_eq!(held(&by).trim_start(), expected);
+        }
+    }
 }

@@ -77,6 +77,17 @@ pub fn block(state: &RunState, outcome: Option<&Outcome>, draft: DraftIs) -> Vec
         if accepted.paths.len() > MOST_LISTED {
             say("accepted", format!("and {} more", accepted.paths.len() - MOST_LISTED));
         }
+        for (label, note, paths) in [
+            ("merged", "nobody judged the merged text", &accepted.merged),
+            ("kept", "your version, not the judged one", &accepted.kept),
+        ] {
+            for path in paths.iter().take(MOST_LISTED) {
+                say(label, format!("{} ({note})", safe::line(path, 200)));
+            }
+            if let Some(more) = paths.len().checked_sub(MOST_LISTED).filter(|more| *more > 0) {
+                say(label, format!("and {more} more ({note})"));
+            }
+        }
         if let Some(commit) = &accepted.commit {
             say(
                 "commit",
@@ -190,6 +201,10 @@ fn onwards(state: &RunState, outcome: Option<&Outcome>) -> Vec<(&'static str, St
             ("then", resume),
         ],
         Some(Outcome::OutOfBudget { shortage }) => vec![("go on", format!("{resume} {}", raise(shortage)))],
+        // It waits for the time and goes on by itself; before the time, `resume` alone would only say so again.
+        Some(Outcome::Waiting(Waiting::Quota { until_ms: Some(_), .. })) => {
+            vec![("go on", format!("{resume} --wait"))]
+        }
         None | Some(Outcome::Waiting(_) | Outcome::Unverified { .. } | Outcome::Failed { .. }) => {
             vec![("go on", resume)]
         }
@@ -229,11 +244,18 @@ mod tests {
     #[test]
     fn an_accepted_tree_names_its_files_and_how_to_undo_it() {
         let approved = || Outcome::Approved { draft: digest(), overruled: false, notes: vec![] };
-        let accepted = |commit| Happened::Accepted { paths: vec!["src/a.rs".into()], commit };
+        let accepted = |commit| Happened::Accepted {
+            paths: vec!["src/a.rs".into()],
+            commit,
+            merged: vec!["src/m.rs".into()],
+            kept: vec!["src/k.rs".into()],
+        };
         let mut state = begun("audit", "Add a cache");
         step(&mut state, vec![accepted(None)], Some(approved()));
         let said = told(&state);
         assert!(said.contains("accepted   src/a.rs") && said.contains("undo       gadfly undo"), "{said}");
+        assert!(said.contains("src/m.rs (nobody judged the merged text)"), "{said}");
+        assert!(said.contains("src/k.rs (your version, not the judged one)"), "{said}");
         let mut state = begun("audit", "Add a cache");
         let commit = gadfly_engine::effect::Committed { id: "abc".into(), branch: "gadfly/1".into() };
         step(&mut state, vec![accepted(Some(commit))], Some(approved()));

@@ -1,9 +1,12 @@
 //! Records as JSON lines, for programs: `{"run","seq","at","node","event","data"}`.
 //!
-//! `event` is what happened (`round_started`, `reviewed`, …) or `effect_requested`; `data` its fields. The
+//! `event` is what happened (`round_started`, `reviewed`, …), `effect_requested`, or what was seen of a call that
+//! matters to more than its agent: `guarded`, what holds it, and `stopped`, what was kept from it; `data` its
+//! fields. The
 //! last line of a run is its outcome: `{"run","outcome","exit", …}`.
 
-use gadfly_engine::{Outcome, Waiting};
+use gadfly_engine::input::What;
+use gadfly_engine::{Observation, Outcome, Waiting};
 use gadfly_journal::{Record, RunId};
 use serde_json::{Value, json};
 
@@ -18,6 +21,18 @@ pub fn of_record(run: &RunId, record: &Record) -> Vec<String> {
         .to_string()
     };
     let mut lines = Vec::new();
+    if let What::Observed { effect, observation } = &record.input.what {
+        let node = &effect.node.0;
+        match observation {
+            Observation::Guarded { guards } => {
+                lines.push(line(node, "guarded", json!({ "effect": effect, "guards": guards })));
+            }
+            Observation::Stopped { layer, what } => {
+                lines.push(line(node, "stopped", json!({ "effect": effect, "layer": layer, "what": what })));
+            }
+            _ => {}
+        }
+    }
     for event in &record.step.events {
         let mut data = serde_json::to_value(&event.what).unwrap_or_default();
         let name = data.as_object_mut().and_then(|fields| fields.remove("event"));

@@ -6,9 +6,10 @@ use gadfly_engine::budget::Spent;
 use gadfly_engine::event::Happened;
 use gadfly_engine::input::What;
 use gadfly_engine::review::{Review, Verdict};
-use gadfly_engine::{AgentCard, Class, Digest, Effect, EffectKind, Event, Observation};
+use gadfly_engine::{AgentCard, Class, Digest, Effect, EffectId, EffectKind, Event, Observation};
 use gadfly_journal::Record;
 use gadfly_journal::state::Moved;
+use gadfly_runtime::perform::NOT_HELD;
 use owo_colors::OwoColorize as _;
 
 use super::table::{cost, counted, size};
@@ -25,6 +26,10 @@ pub struct Story {
     /// What numbered findings said, for when they are gone.
     points: BTreeMap<u32, String>,
     spent: Spent,
+    /// Whose call an open effect is.
+    asked: BTreeMap<EffectId, String>,
+    /// What was last said to hold an agent: it is told again only when it changes.
+    held: BTreeMap<String, String>,
     /// Say when an agent is asked: where no live line shows it.
     say_asked: bool,
 }
@@ -37,6 +42,8 @@ impl Story {
             files: 0,
             points: BTreeMap::new(),
             spent: Spent::default(),
+            asked: BTreeMap::new(),
+            held: BTreeMap::new(),
             say_asked,
         }
     }
@@ -58,9 +65,10 @@ impl Story {
                 let files = start.plan.root.settings.pointer("/given/files").and_then(|f| f.as_array());
                 self.files = files.map_or(0, Vec::len);
             }
-            What::Observed { observation, .. } => observed(observation, &mut lines),
+            What::Observed { effect, observation } => self.observed(effect, observation, &mut lines),
             What::Answered { by, .. } => lines.push(format!("  answered by {}", safe::line(by, 60))),
-            What::Replied { .. } | What::Controlled(_) | What::Resumed { .. } => {}
+            What::Replied { effect, .. } => drop(self.asked.remove(effect)),
+            What::Controlled(_) | What::Resumed { .. } => {}
         }
         // What became of findings belongs to the reviews; a new round may begin in the same record.
         let is_review = |event: &&Event| matches!(event.what, Happened::Reviewed { .. });
@@ -77,17 +85,49 @@ impl Story {
         lines
     }
 
-    fn asked(&self, effect: &Effect, lines: &mut Vec<String>) {
+    fn asked(&mut self, effect: &Effect, lines: &mut Vec<String>) {
         if let EffectKind::Ask(question) = &effect.kind {
             lines.extend(indented(judged::question(question)));
         }
         let EffectKind::Turn(turn) = &effect.kind else { return };
+        self.asked.insert(effect.id.clone(), format!("{} {}", turn.role.name(), turn.agent));
         let (role, agent) = (turn.role.name(), self.agent(&turn.agent));
         if effect.class == Class::Person {
             lines.push(format!("  {} {agent} is asked as {role}", "?".yellow()));
         } else if self.say_asked {
             let again = if effect.repeats.is_some() { ", once more" } else { "" };
             lines.push(format!("  {role} {agent} is at work{again}"));
+        }
+    }
+
+    fn observed(&mut self, effect: &EffectId, observation: &Observation, lines: &mut Vec<String>) {
+        match observation {
+            Observation::Step { line } if line.starts_with(NOT_HELD) => self.tell_held(effect, line, lines),
+            Observation::Step { line } => lines.push(format!("    · {}", safe::line(line, 200))),
+            Observation::Retrying { attempt, kind, message } => {
+                lines.push(format!(
+                    "    {kind}, attempt {attempt} failed: {}; trying again",
+                    safe::line(message, 300)
+                ));
+            }
+            Observation::Guarded { guards } => {
+                let up: Vec<String> = guards.iter().map(|g| safe::line(&g.to_string(), 120)).collect();
+                let up = if up.is_empty() { "nothing".to_owned() } else { up.join(", ") };
+                self.tell_held(effect, &format!("held by {up}"), lines);
+            }
+            Observation::Stopped { layer, what } => {
+                lines.push(format!("    {} stopped by {layer}: {}", "✗".red(), safe::line(what, 200)));
+            }
+            Observation::Usage { .. } | Observation::Used { .. } => {}
+        }
+    }
+
+    /// Once for every agent and role, and again when it is different.
+    fn tell_held(&mut self, effect: &EffectId, line: &str, lines: &mut Vec<String>) {
+        let who = self.asked.get(effect).cloned().unwrap_or_default();
+        let about = format!("{who} {}", line.starts_with(NOT_HELD));
+        if self.held.insert(about, line.to_owned()).as_deref() != Some(line) {
+            lines.push(format!("    {}", safe::line(line, 400)).dimmed().to_string());
         }
     }
 
@@ -207,23 +247,43 @@ impl Story {
                 lines.push(format!("  {}", safe::line(line, 300)));
             }
             Happened::Violated { agent, paths, .. } => lines.push(format!(
-                "  {} {} changed files it may only read: {}; undone, its reply is void",
+                "  {} {} changed files it may only read: {}; found by comparing, undone, its reply is void",
                 "✗".red(),
                 self.agent(agent),
                 safe::line(&paths.join(", "), 300)
             )),
-            Happened::Accepted { paths, commit } => match commit {
+            Happened::Conflicted { conflicts } => lines.push(format!(
+                "  {} changed on both sides, here and by the run: nothing is written until you decide",
+                counted(usize::try_from(conflicts.count()).unwrap_or(usize::MAX), "file")
+            )),
+            Happened::Accepted { paths, commit, merged, kept } => match commit {
                 Some(commit) => lines.push(format!(
                     "  {} committed {} on branch {}",
                     "✓".green(),
                     safe::line(&commit.id, 12),
                     safe::line(&commit.branch, 100)
                 )),
-                None => lines.push(format!(
-                    "  {} accepted into your checkout: {}",
-                    "✓".green(),
-                    counted(paths.len(), "file")
-                )),
+                None => {
+                    lines.push(format!(
+                        "  {} accepted into your checkout: {}",
+                        "✓".green(),
+                        counted(paths.len(), "file")
+                    ));
+                    if !merged.is_empty() {
+                        lines.push(format!(
+                            "  {} {} merged with yours by git: nobody judged the merged text",
+                            "!".yellow(),
+                            counted(merged.len(), "file")
+                        ));
+                    }
+                    if !kept.is_empty() {
+                        lines.push(format!(
+                            "  {} {} left as you have it: not what was judged",
+                            "!".yellow(),
+                            counted(kept.len(), "file")
+                        ));
+                    }
+                }
             },
             Happened::Reported { name, .. } => lines.push(format!("  report: {}", safe::line(name, 200))),
             Happened::Asked { .. } | Happened::PersonSaid { .. } | Happened::NodeStarted { .. } => {}
@@ -319,27 +379,6 @@ fn indented(lines: Vec<String>) -> Vec<String> {
 fn text_of<'a>(record: &'a Record, digest: &Digest) -> Option<&'a str> {
     let mut texts = record.input.texts.iter().chain(&record.step.texts);
     texts.find(|t| t.digest() == *digest).map(gadfly_engine::Text::as_str)
-}
-
-fn observed(observation: &Observation, lines: &mut Vec<String>) {
-    match observation {
-        Observation::Step { line } => lines.push(format!("    · {}", safe::line(line, 200))),
-        Observation::Retrying { attempt, kind, message } => {
-            lines.push(format!(
-                "    {kind}, attempt {attempt} failed: {}; trying again",
-                safe::line(message, 300)
-            ));
-        }
-        Observation::Guarded { guards } => {
-            let up: Vec<String> = guards.iter().map(|g| safe::line(&g.to_string(), 120)).collect();
-            let up = if up.is_empty() { "nothing".to_owned() } else { up.join(", ") };
-            lines.push(format!("    held by: {up}"));
-        }
-        Observation::Stopped { layer, what } => {
-            lines.push(format!("    stopped by {layer}: {}", safe::line(what, 200)));
-        }
-        Observation::Usage { .. } | Observation::Used { .. } => {}
-    }
 }
 
 fn raised(limits: &gadfly_engine::Limits, rounds: Option<u32>) -> String {

@@ -77,37 +77,46 @@ fn a_checkout_edited_meanwhile_is_left_alone_and_the_work_is_not_lost() {
             free.display()
         ),
     );
+    desk.configure("sandbox = \"off\"\n");
     desk.saying("c", &[&passed(1)]);
     let git = desk.git_bytes();
     let said = desk.audit(&[]);
-    assert_eq!(said.code, 1, "{}", said.err);
-    assert!(
-        said.err.contains("approved, but") && said.err.contains("a.txt") && said.err.contains("n.txt"),
-        "{}",
-        said.err
-    );
-    assert!(!said.err.contains("free.txt"), "nobody else wants it: {}", said.err);
+    assert_eq!(said.code, 4, "{}", said.err);
+    let run = desk.run_id();
+    let shown = desk.gadfly(&["show", &run]).out;
+    assert!(shown.contains("a.txt: changed here and by the run"), "{shown}");
+    assert!(shown.contains("n.txt: new here and new in the run"), "{shown}");
+    assert!(!shown.contains("free.txt"), "nobody else wants it: {shown}");
     let mine = || (desk.read("a.txt"), desk.read("n.txt"), desk.read("old.txt"), desk.read("free.txt"));
     assert_eq!(
         mine(),
         ("mine\n".into(), "my own\n".into(), "old\n".into(), "later\n".into()),
         "all or nothing"
     );
-    let (run, calls) = (desk.run_id(), desk.calls());
-    assert_eq!(desk.gadfly(&["resume", &run]).code, 1, "still in the way");
+    let calls = desk.calls();
+    assert_eq!(desk.gadfly(&["resume", &run]).code, 4, "still asked");
     assert_eq!(mine().0, "mine\n");
-    // The user puts both versions aside.
-    std::fs::rename(&a, desk.path("a.mine")).unwrap();
+    // The user decides later, and puts one version aside meanwhile: they are asked about what is there then.
+    assert_eq!(desk.gadfly(&["answer", &run, "stop"]).code, 0);
+    assert_eq!(desk.gadfly(&["resume", &run]).code, 4);
     std::fs::rename(&n, desk.path("n.mine")).unwrap();
+    assert_eq!(desk.gadfly(&["resume", &run]).code, 4);
+    let shown = desk.gadfly(&["show", &run]).out;
+    assert_eq!(mine_but_n(&desk), ("mine\n".into(), "old\n".into()), "{shown}");
+    assert_eq!(desk.gadfly(&["answer", &run, "run"]).code, 0);
     let said = desk.gadfly(&["resume", &run]);
     assert_eq!(said.code, 0, "{}", said.err);
     assert_eq!(
-        (desk.read("a.txt"), desk.read("n.txt"), desk.read("a.mine")),
-        ("two\n".into(), "new\n".into(), "mine\n".into())
+        (desk.read("a.txt"), desk.read("n.txt"), desk.read("n.mine")),
+        ("two\n".into(), "new\n".into(), "my own\n".into())
     );
     assert!(!desk.path("old.txt").exists());
     assert_eq!(desk.calls(), calls, "no agent was called again");
     assert_eq!(desk.git_bytes(), git);
+}
+
+fn mine_but_n(desk: &Desk) -> (String, String) {
+    (desk.read("a.txt"), desk.read("old.txt"))
 }
 
 #[test]

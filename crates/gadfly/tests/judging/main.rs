@@ -11,4 +11,5 @@ mod headway;
 mod killed;
 mod lies;
 mod meddling;
+mod parallel;
 mod parts;

@@ -268,18 +268,13 @@ fn zero_is_not_infinite() {
 #[test]
 fn what_comes_later_says_so() {
     let text = r#"
-[agents.a]
-kind = "claude-code"
 [loops.one]
 protocol = "watch"
 verify = ["cargo test"]
 "#;
     assert_snapshot!(problems(text), @r#"
-    error: kind `claude-code` comes with a later version
-      at gadfly.toml:3:8
-      help: available now: `openai`, `anthropic`, `command`, `person`, `scripted`
     error: protocol `watch` comes with a later version
-      at gadfly.toml:5:12
+      at gadfly.toml:3:12
       help: available now: `revise`, `score`, `audit`, `converge`
     "#);
 }
@@ -324,7 +319,7 @@ file = "y.md"
       help: add script = "replies.toml"
     error: agent `d` has no `kind`
       at gadfly.toml:9:9
-      help: add one of: openai, anthropic, command, person, scripted
+      help: add one of: openai, anthropic, claude-code, codex, gemini, opencode, acp, command, person, scripted
     error: agent `e`: `/nowhere/project/y.md` does not exist
       at gadfly.toml:16:8
     error: the price of agent `e` needs `input` and `output`
@@ -447,7 +442,7 @@ fn flags_win_over_everything() {
 
 #[test]
 fn a_run_that_cannot_start_says_everything_it_lacks() {
-    let (config, _) = read("[agents.writer]\nkind = \"person\"\n[agents.broken]\nkind = \"codex\"");
+    let (config, _) = read("[agents.writer]\nkind = \"person\"\n[agents.broken]\nkind = \"acp\"");
     let flags = Flags {
         critics: vec!["writter".into()],
         protocol: Some("watch".into()),

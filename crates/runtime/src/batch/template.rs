@@ -97,7 +97,7 @@ impl Template {
     }
 
     pub fn consent(&self, bytes: u64) -> Consent {
-        Consent::of(&self.plan, &self.settings, bytes)
+        Consent::of(&self.plan, &self.settings, bytes, &self.team)
     }
 
     pub fn worst_case(&self, bytes: u64) -> Money {

@@ -4,7 +4,8 @@ use gadfly_agents::{Vendor, Wire};
 use gadfly_project::Kind;
 use gadfly_project::starter::Found;
 
-use super::{Diagnosis, ServerFact};
+use super::programs::PROGRAMS;
+use super::{Diagnosis, Program, ServerFact};
 
 /// A model to begin with, per vendor that has one worth proposing.
 const FIRST_MODELS: [(&str, &str); 5] = [
@@ -38,8 +39,13 @@ kind = \"person\"                              # asked on the terminal, answers 
 critic = \"me\"
 ";
 
-/// The agents that could be used right away: local servers first, then vendors whose key is set.
+/// The agents that could be used right away: programs first, because they can also work on files; then local
+/// servers, then vendors whose key is set, and last what may need a person to sign in before.
 pub fn proposal(diagnosis: &Diagnosis) -> Vec<Found> {
+    let can_start = diagnosis.system.no_process_agents.is_none();
+    let usable = |p: &&Program| can_start && p.path.is_some() && p.trouble.is_none();
+    let programs = || diagnosis.programs.iter().filter(usable).filter_map(of_program);
+    let (ready, unsure): (Vec<_>, Vec<_>) = programs().partition(|(_, ready)| *ready);
     let local = diagnosis.servers.iter().flat_map(of_server);
     let keyed = diagnosis.keys.iter().filter(|k| k.set).filter_map(|key| {
         let vendor = Vendor::by_name(key.vendor)?;
@@ -51,13 +57,42 @@ pub fn proposal(diagnosis: &Diagnosis) -> Vec<Found> {
         Some(Found {
             name: vendor.name.to_owned(),
             kind,
+            vendor: vendor.name.to_owned(),
             base_url: (!is_default).then(|| vendor.base_url.to_owned()),
             model: FIRST_MODELS.iter().find(|(name, _)| *name == vendor.name).map(|(_, m)| (*m).to_owned()),
             key_env: Some(key.variable.to_owned()),
+            command: Vec::new(),
+            env: Vec::new(),
             why: format!("{} is set", key.variable),
         })
     });
-    local.chain(keyed).collect()
+    let found = |(found, _): (Found, bool)| found;
+    let ready = ready.into_iter().map(found);
+    ready.chain(local).chain(keyed).chain(unsure.into_iter().map(found)).collect()
+}
+
+/// A program as an agent, and whether it can be expected to answer.
+fn of_program(program: &Program) -> Option<(Found, bool)> {
+    let known = PROGRAMS.iter().find(|known| known.name == program.name)?;
+    let agent = known.agent.as_ref()?;
+    let version = program.version.as_deref().map(|v| format!(" ({v})")).unwrap_or_default();
+    let mut why = format!("{} is installed{version}", program.name);
+    if program.signed_in == Some(false) {
+        why.push_str("; start it once to sign in");
+    }
+    let found = Found {
+        name: agent.name.to_owned(),
+        kind: agent.kind,
+        vendor: agent.vendor.to_owned(),
+        base_url: None,
+        model: None,
+        key_env: None,
+        command: agent.command.iter().map(|word| (*word).to_owned()).collect(),
+        env: program.env.clone(),
+        why,
+    };
+    // The adapters and `llm` do what the programs before them do, with less known about them.
+    Some((found, program.signed_in == Some(true) && agent.kind.usual_program().is_some()))
 }
 
 /// One agent per server; a second of another model, should it be the only server.
@@ -70,9 +105,12 @@ fn of_server(server: &ServerFact) -> impl Iterator<Item = Found> {
     models.into_iter().enumerate().map(|(n, model)| Found {
         name: if n == 0 { server.vendor.to_owned() } else { format!("{}-other", server.vendor) },
         kind: Kind::OpenAi,
+        vendor: server.vendor.to_owned(),
         base_url: Some(server.base_url.clone()),
         model: model.cloned(),
         key_env: None,
+        command: Vec::new(),
+        env: Vec::new(),
         why: format!("answers on {}", server.base_url),
     })
 }
@@ -95,7 +133,14 @@ mod tests {
             KeyFact { variable: name, vendor, set: true }
         };
         Diagnosis {
-            system: System { os: "linux", arch: "x", no_process_agents: None, note: None },
+            system: System {
+                os: "linux",
+                arch: "x",
+                no_process_agents: None,
+                landlock: Some(6),
+                no_landlock: None,
+                note: None,
+            },
             root: ".".into(),
             configs: vec![],
             store: Store { path: ".".into(), exists: false, format: 1, bytes: 0, runs: None, problem: None },
@@ -104,6 +149,47 @@ mod tests {
             keys: keys.iter().map(key).collect(),
             servers: servers.iter().map(fact).collect(),
             agents: vec![],
+            left_alone: vec![],
+        }
+    }
+
+    fn program(name: &'static str, signed_in: Option<bool>) -> Program {
+        Program {
+            name,
+            is: "",
+            path: Some(format!("/usr/bin/{name}").into()),
+            version: Some("1.2.3".into()),
+            trouble: None,
+            signed_in,
+            env: vec![],
+        }
+    }
+
+    #[test]
+    fn programs_that_are_signed_in_come_first_and_broken_ones_not_at_all() {
+        let mut here = diagnosis(&[], &["MISTRAL_API_KEY"]);
+        here.programs = vec![
+            program("claude", Some(false)),
+            program("codex", Some(true)),
+            Program { version: None, trouble: Some("hangs".into()), ..program("gemini", Some(true)) },
+            program("llm", None),
+        ];
+        let names: Vec<String> = proposal(&here).into_iter().map(|f| f.name).collect();
+        assert_eq!(names, ["codex", "mistral", "claude-code", "llm"]);
+        let config = read(&gadfly_project::starter::starter(&proposal(&here)));
+        assert_eq!(config.defaults.worker.unwrap().value, "codex");
+        assert_eq!(config.defaults.critic.unwrap().value, "mistral");
+        here.system.no_process_agents = Some("no supervisor".into());
+        assert_eq!(proposal(&here).len(), 1, "what cannot be started is not proposed");
+    }
+
+    #[test]
+    fn every_program_that_can_be_an_agent_makes_a_configuration_that_can_be_used() {
+        for known in PROGRAMS.iter().filter(|known| known.agent.is_some()) {
+            let mut here = diagnosis(&[], &[]);
+            here.programs = vec![program(known.name, Some(true))];
+            let config = read(&gadfly_project::starter::starter(&proposal(&here)));
+            assert_eq!(config.agents.len(), 1, "{}", known.name);
         }
     }
 

@@ -1,10 +1,11 @@
 //! Begins the effects of a step that is durable: each on a task of its own, in the place it is meant for.
 //! What comes of them goes back to the driver.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use gadfly_agents::agent::Progress;
-use gadfly_engine::{Class, Effect, EffectId, EffectKind, Reply, Role, Turn};
+use gadfly_engine::{Class, Digest, Effect, EffectId, EffectKind, NodePath, Reply, Role, Turn};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -71,13 +72,16 @@ impl Driving {
                 return self.own_replies.push_back((effect.id.clone(), perform::impossible(message)));
             }
         };
-        let agent = self.driver.team.get(&turn.agent).and_then(|m| m.agent.clone());
+        let member = self.driver.team.get(&turn.agent);
+        let needs = member.map(|m| m.needs.clone()).unwrap_or_default();
+        let agent = member.and_then(|m| m.agent.clone());
         let (Some(agent), Some(texts)) = (agent, self.driver.engine.texts()) else {
             let reply = perform::impossible(format!("agent `{}` cannot be reached from here", turn.agent));
             self.own_replies.push_back((effect.id.clone(), reply));
             return;
         };
-        let call = perform::call(effect, turn, texts);
+        let mut call = perform::call(effect, turn, texts);
+        call.tmp = agent.works_in_a_folder().then(|| self.place_named(&format!("{}.tmp", plain(&effect.id))));
         let (tell, told) = mpsc::channel(4);
         let cancel = CancellationToken::new();
         let work = TurnTask {
@@ -85,6 +89,7 @@ impl Driving {
             agent,
             call,
             place,
+            needs,
             cancel: cancel.clone(),
             told,
             progress: self.progress(&effect.id),
@@ -123,7 +128,7 @@ impl Driving {
         if let (Role::Worker, Some(tree)) = (turn.role, tree) {
             if !edits {
                 return Err(format!(
-                    "agent `{}` ({}) answers with text and cannot edit files: name a worker of kind `command`",
+                    "agent `{}` ({}) answers with text and cannot edit files: name a worker that can, a coding agent or a command",
                     turn.agent, member.card.kind
                 ));
             }
@@ -132,16 +137,20 @@ impl Driving {
         if !in_a_folder {
             return Ok(Place::Nowhere);
         }
-        let name = effect.id.to_string().replace(['/', '#'], "-");
-        let at = self.driver.host.journal().run_dir(&self.run).join("work").join(name);
         if turn.role == Role::Worker {
-            return Ok(Place::Empty(at));
+            // The same for all its calls: some agents find an earlier conversation by the folder it was in.
+            return Ok(Place::Empty(self.place_named(&lasting(&effect.id.node, &turn.agent))));
         }
+        let at = self.place_named(&plain(&effect.id));
         let of = match tree {
             Some(tree) => Some((self.folder()?, tree)),
             None => None,
         };
         Ok(Place::Reader { at, of, report: turn.report.clone() })
+    }
+
+    fn place_named(&self, name: &str) -> PathBuf {
+        self.driver.host.journal().run_dir(&self.run).join("work").join(name)
     }
 
     /// A person who is to change files finds the folder as the round begins. If that fails the next look says
@@ -175,9 +184,44 @@ impl Driving {
     }
 }
 
+/// An effect's id as the name of a folder.
+fn plain(id: &EffectId) -> String {
+    id.to_string().replace(['/', '#'], "-")
+}
+
+/// The name of an agent's folder at a node. An agent may be called anything: what is no plain name is told
+/// apart by its digest.
+fn lasting(node: &NodePath, agent: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let node = node.0.replace('/', "-");
+    if agent.chars().all(is_plain) && agent.len() <= 60 {
+        return format!("{node}-{agent}");
+    }
+    let kept: String = agent.chars().filter(|c| is_plain(*c)).take(40).collect();
+    format!("{node}-{kept}-{}", Digest::of(agent.as_bytes()).short())
+}
+
 fn perform_save(save: &gadfly_engine::effect::Save, content: Option<&str>) -> Reply {
     match content {
         Some(content) => crate::save::perform(save, content),
         None => perform::impossible("the draft to save is not in memory".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_workers_folder_has_one_name_in_all_rounds_and_no_two_agents_share_it() {
+        let node = NodePath("run/part".into());
+        assert_eq!(lasting(&node, "writer_2"), "run-part-writer_2");
+        let long = "x".repeat(300);
+        let odd = ["../../etc", "..", "a/b", "a b", "a\0b", "", "ä", &long];
+        let mut names: Vec<String> = odd.iter().map(|agent| lasting(&node, agent)).collect();
+        assert!(names.iter().all(|n| n.starts_with("run-part-") && n.len() < 100 && !n.contains(['/', '.'])));
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), odd.len());
     }
 }

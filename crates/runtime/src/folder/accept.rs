@@ -1,4 +1,5 @@
-//! Brings an approved tree to the user: into the checkout, or as a commit on a branch. Twice is once.
+//! Brings an approved tree to the user: into the checkout, or as a commit on a branch. Twice is once. What to do
+//! about files that changed on both sides is a person's to say: the answer comes with the next acceptance.
 
 use std::fs;
 
@@ -12,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Folder, FolderError, Inside};
 use crate::save::write_atomically;
-use crate::workspace::WorkspaceError;
+use crate::workspace::{Landed, Landing, WorkspaceError};
 
 /// What the name of a run's branch begins with.
 pub const COMMIT_BRANCH: &str = "gadfly/";
@@ -32,30 +33,18 @@ impl Folder {
         let tree = self.tree_of(&accept.tree)?;
         match &accept.how {
             Acceptance::Checkout => {
-                let paths = self.bring_into_checkout(&inside, &tree).await?;
-                Ok(Reply::Accepted { paths, commit: None })
+                Ok(match inside.workspace.land(&tree, accept.resolution.as_ref()).await? {
+                    Landing::Landed(Landed { paths, merged, kept }) => {
+                        Reply::Accepted { paths, commit: None, merged, kept }
+                    }
+                    Landing::Conflicts(conflicts) => Reply::Conflicts(conflicts),
+                })
             }
             Acceptance::Commit { branch, message } => {
                 let branch = branch.clone().unwrap_or_else(|| format!("{COMMIT_BRANCH}{}", self.run));
                 self.commit(&inside, Intent { tree, branch, message: message.clone() }).await
             }
         }
-    }
-
-    /// A conflict is kept in mind: what it named and is gone the next time was put aside by the user.
-    async fn bring_into_checkout(&self, inside: &Inside, tree: &str) -> Result<Vec<String>, FolderError> {
-        let path = self.home.join("conflict.json");
-        let named = fs::read(&path).ok().and_then(|bytes| serde_json::from_slice::<Vec<String>>(&bytes).ok());
-        let mut named = named.unwrap_or_default();
-        let accepted = inside.workspace.accept_after(tree, &named).await;
-        if let Err(WorkspaceError::Conflict { paths }) = &accepted {
-            named.extend_from_slice(paths);
-            named.sort_unstable();
-            named.dedup();
-            let text = serde_json::to_vec(&named).map_err(|e| FolderError::Command(e.to_string()))?;
-            write_atomically(&path, &text).map_err(FolderError::io(&path))?;
-        }
-        Ok(accepted?.paths)
     }
 
     async fn commit(&self, inside: &Inside, intent: Intent) -> Result<Reply, FolderError> {
@@ -73,7 +62,8 @@ impl Folder {
             other => other?,
         };
         let paths = changes.into_iter().map(|c| c.path).collect();
-        Ok(Reply::Accepted { paths, commit: Some(Committed { id, branch: intent.branch }) })
+        let commit = Some(Committed { id, branch: intent.branch });
+        Ok(Reply::Accepted { paths, commit, merged: Vec::new(), kept: Vec::new() })
     }
 
     /// The commit a branch points at, if it is the one we would make.

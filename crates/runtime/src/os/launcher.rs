@@ -1,36 +1,33 @@
-//! The launcher: starts a command under a supervisor, bounds its time and output, and ends it on request.
+//! The launcher: starts a command under a supervisor and hands back what it said, all at once or as it comes.
 //!
-//! It decides only how a call ended (by itself, out of time, cancelled, too much output). Killing is the
-//! supervisor's work: the launcher closes the pipe between them, and so does its own death.
+//! How a call is held and ended is in `attending`, what it and its command say to each other in `talking`.
+//! Killing is the supervisor's work: the launcher closes the pipe between them, and so does its own death.
+
+mod attending;
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{ExitStatus, Stdio};
+use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use gadfly_agents::launcher::{Command, Exit, Finished, LaunchError, Launcher, Peak};
-use tokio::io::AsyncWriteExt;
-use tokio::process::{Child, ChildStdin};
+use gadfly_agents::launcher::{Command, Exit, Finished, Input, LaunchError, Launcher, Peak, Talk};
+use tokio::io::duplex;
+use tokio::process::Child;
 use tokio::sync::oneshot;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
-use super::capture::{Head, Tail, keep_last};
+use self::attending::{Call, failed};
+use super::capture::Head;
 use super::limits::ChildLimits;
-use super::processes::kill_left_by;
 use super::supervisor::offered;
-use super::wire::{self, ARGUMENT, MAX_BRIEF, MAX_REPORT, Refusal, Report, Spec, VERSION};
+use super::talking::relay;
+use super::wire::{ARGUMENT, MAX_FRAME};
 
-/// How much of the end of stderr is kept.
-const STDERR_TAIL: usize = 64 << 10;
-/// From closing the pipe to the supervisor's end: its grace, its killing twice, and some air.
-const ENDING: Duration = Duration::from_secs(6);
-/// After the supervisor's end its pipes are empty at once, unless somebody who could not be killed holds them.
-const DRAINING: Duration = Duration::from_secs(1);
 const LOCK_EVERY: Duration = Duration::from_millis(25);
 
 /// There is no program that could act as the supervisor.
@@ -91,17 +88,52 @@ impl ProcessLauncher {
     }
 
     async fn run(&self, command: Command, cancel: CancellationToken) -> Result<Finished, LaunchError> {
-        let call = Call::new(self, command)?;
+        let call = Call::new(self, command, false)?;
         if cancel.is_cancelled() {
-            return Ok(Finished {
-                exit: Exit::Cancelled,
-                stdout: Vec::new(),
-                stderr: Vec::new(),
-                peak: Peak::default(),
-            });
+            return Ok(not_begun());
         }
-        let supervisor = self.spawn(&call.program)?;
-        call.attend(supervisor, cancel).await
+        let (over, overflowed) = oneshot::channel();
+        let mut stdout = Head::new(call.max_output);
+        let held = self.spawn(&call.program)?;
+        let reading = async |out, _: CancellationToken| stdout.fill(out, over).await;
+        let ended = call.attend(held, reading, overflowed, None, cancel).await?;
+        Ok(Finished { stdout: stdout.bytes, ..ended })
+    }
+
+    fn converse(
+        &self,
+        command: Command,
+        input: Input,
+        cancel: &CancellationToken,
+    ) -> Result<Talk, LaunchError> {
+        let call = Call::new(self, command, input == Input::Open)?;
+        let (ours, theirs) = duplex(MAX_FRAME);
+        let (ours, theirs) = match input {
+            Input::Given => (None, None),
+            Input::Open => (Some(Box::new(ours) as _), Some(theirs)),
+        };
+        let (mut relayed, output) = relay(call.max_output);
+        if cancel.is_cancelled() {
+            // Dropped here, the other ends say that nothing is written, and nothing read.
+            let end = std::future::ready(Ok(not_begun())).boxed();
+            return Ok(Talk { input: ours, output: Box::new(output), end });
+        }
+        let held = self.spawn(&call.program)?;
+        // What is cancelled below ends the call: somebody else's wish, or this talk being dropped.
+        let stop = cancel.child_token();
+        let dropped = stop.clone().drop_guard();
+        let program = call.program.clone();
+        let task = tokio::spawn(async move {
+            let (over, overflowed) = oneshot::channel();
+            let reading = async |out, hurry| relayed.fill(out, over, hurry).await;
+            call.attend(held, reading, overflowed, theirs, stop).await
+        });
+        let end = async move {
+            let ended = task.await;
+            drop(dropped);
+            ended.unwrap_or_else(|lost| Err(failed(&program, format!("its task was lost: {lost}"))))
+        };
+        Ok(Talk { input: ours, output: Box::new(output), end: end.boxed() })
     }
 
     /// Never `kill_on_drop`: a killed supervisor could no longer kill. Dropping its stdin ends it properly.
@@ -134,182 +166,22 @@ impl Launcher for ProcessLauncher {
         self.run(command, cancel).boxed()
     }
 
+    fn talk(
+        &self,
+        command: Command,
+        input: Input,
+        cancel: CancellationToken,
+    ) -> BoxFuture<'_, Result<Talk, LaunchError>> {
+        async move { self.converse(command, input, &cancel) }.boxed()
+    }
+
     fn holding(&self, lock: &Path) -> Option<Arc<dyn Launcher>> {
         Some(Arc::new(self.clone().locking(lock)))
     }
 }
 
-/// What one call needs to remember while it is under way.
-struct Call {
-    program: String,
-    cwd: PathBuf,
-    token: String,
-    frame: Vec<u8>,
-    brief: Vec<u8>,
-    time: Option<Duration>,
-    max_output: usize,
-}
-
-impl Call {
-    fn new(launcher: &ProcessLauncher, command: Command) -> Result<Self, LaunchError> {
-        let Command { program, args, env, cwd, stdin: brief, time, max_output, .. } = command;
-        if brief.len() > MAX_BRIEF {
-            return Err(too_long(&program, "what it is to read on stdin", brief.len(), MAX_BRIEF));
-        }
-        let Some(cwd) = cwd.or_else(|| launcher.folder.clone()) else {
-            return Err(failed(&program, "no folder to work in was named".to_owned()));
-        };
-        let token = random_token().map_err(|reason| failed(&program, reason))?;
-        let spec = Spec {
-            version: VERSION,
-            token: token.clone(),
-            program: program.clone(),
-            args,
-            env,
-            cwd: cwd.as_path().into(),
-            lock: launcher.lock.as_deref().map(Into::into),
-            limits: launcher.limits.with_started_open_files(),
-            brief_len: brief.len(),
-            subreaper: true,
-        };
-        let frame = wire::encode(&spec)
-            .map_err(|length| too_long(&program, "its arguments and environment", length, wire::MAX_SPEC))?;
-        Ok(Self { program, cwd, token, frame, brief, time, max_output })
-    }
-
-    async fn attend(self, mut supervisor: Child, cancel: CancellationToken) -> Result<Finished, LaunchError> {
-        let (Some(control), Some(out), Some(err), Some(pid)) =
-            (supervisor.stdin.take(), supervisor.stdout.take(), supervisor.stderr.take(), supervisor.id())
-        else {
-            return Err(failed(&self.program, "the pipes to its supervisor are missing".to_owned()));
-        };
-        let mut stdout = Head::new(self.max_output);
-        let mut stderr = Tail::new(STDERR_TAIL + MAX_REPORT);
-        let (over, overflowed) = oneshot::channel();
-        let began = Instant::now();
-
-        let (stopped, status) = {
-            let reading = async {
-                tokio::join!(stdout.fill(out, over), stderr.fill(err));
-            };
-            let mut gone = std::pin::pin!(gone(&mut supervisor, reading));
-            let mut feeding = Box::pin(feed(control, &self.frame, &self.brief));
-            let stopping = async {
-                tokio::select! {
-                    () = cancel.cancelled() => Exit::Cancelled,
-                    () = until(began, self.time) => Exit::TimedOut,
-                    Ok(()) = overflowed => Exit::Overflowed,
-                }
-            };
-            tokio::select! {
-                status = &mut gone => (None, Some(status)),
-                never = &mut feeding => match never {},
-                exit = stopping => {
-                    // The pipe closes here, and the supervisor ends everything.
-                    drop(feeding);
-                    (Some(exit), timeout(ENDING, &mut gone).await.ok())
-                }
-            }
-        };
-
-        let mut stderr = stderr.into_bytes();
-        let report = wire::cut_report(&mut stderr, &self.token);
-        keep_last(&mut stderr, STDERR_TAIL);
-        if report.is_none() {
-            clear_up(supervisor, pid).await;
-        }
-        let exit = match (stopped, report) {
-            (_, Some(Report::Lost(reason))) => return Err(failed(&self.program, reason)),
-            (Some(exit), _) => exit,
-            // It may have ended by itself before the cut was noticed; the output is cut all the same.
-            (None, Some(_)) if stdout.overflowed => Exit::Overflowed,
-            (None, Some(Report::Exited(code))) => Exit::Code(code),
-            (None, Some(Report::Signalled(signal))) => Exit::Signal(signal),
-            (None, Some(Report::Refused { why, detail })) => return Err(self.refused(why, detail)),
-            (None, None) => return Err(self.unreported(status, &stderr)),
-        };
-        Ok(Finished { exit, stdout: stdout.bytes, stderr, peak: Peak::default() })
-    }
-
-    fn refused(&self, why: Refusal, detail: String) -> LaunchError {
-        let program = self.program.clone();
-        let unexecutable =
-            |reason: &str| LaunchError::NotExecutable { program: program.clone(), reason: reason.to_owned() };
-        match why {
-            Refusal::ProgramMissing => LaunchError::NotFound { program },
-            Refusal::NotExecutable => unexecutable("permission denied; make it executable (`chmod +x`)"),
-            Refusal::InterpreterMissing => unexecutable(
-                "the interpreter its first line names is missing; install it, or correct that line",
-            ),
-            Refusal::DirectoryMissing => {
-                failed(&program, format!("its folder `{}` does not exist; create it", self.cwd.display()))
-            }
-            Refusal::LockUnusable => failed(&program, format!("its workspace could not be locked: {detail}")),
-            Refusal::Abandoned => failed(&program, "it was called off before it began".to_owned()),
-            Refusal::System => failed(&program, detail),
-        }
-    }
-
-    fn unreported(&self, status: Option<io::Result<ExitStatus>>, stderr: &[u8]) -> LaunchError {
-        let ended = match status {
-            Some(Ok(status)) => format!("ended with {status} and no report"),
-            Some(Err(error)) => format!("could not be waited for: {error}"),
-            None => "did not answer".to_owned(),
-        };
-        let said = String::from_utf8_lossy(&stderr[stderr.len().saturating_sub(400)..]).trim().to_owned();
-        let said = if said.is_empty() { said } else { format!("; the last words on stderr: {said}") };
-        failed(&self.program, format!("its supervisor {ended}{said}"))
-    }
-}
-
-fn failed(program: &str, reason: String) -> LaunchError {
-    LaunchError::Failed { program: program.to_owned(), reason }
-}
-
-fn too_long(program: &str, what: &str, length: usize, at_most: usize) -> LaunchError {
-    failed(
-        program,
-        format!("{what}: {length} bytes are more than the {at_most} that can be passed on; shorten it"),
-    )
-}
-
-/// The supervisor's end, with everything that was in its pipes.
-async fn gone(supervisor: &mut Child, reading: impl Future<Output = ()>) -> io::Result<ExitStatus> {
-    let mut reading = std::pin::pin!(reading);
-    tokio::select! {
-        status = supervisor.wait() => {
-            // Late or never, the answer is the same: what has been read is what there is.
-            let _ = timeout(DRAINING, reading).await;
-            status
-        }
-        () = &mut reading => supervisor.wait().await,
-    }
-}
-
-/// Sends the spec and the brief, then holds the pipe open until dropped. A supervisor that ended early left
-/// its reasons in its report, so a broken pipe is no news.
-async fn feed(mut control: ChildStdin, frame: &[u8], brief: &[u8]) -> std::convert::Infallible {
-    if control.write_all(frame).await.is_ok() {
-        let _ = control.write_all(brief).await;
-    }
-    std::future::pending().await
-}
-
-async fn until(began: Instant, time: Option<Duration>) {
-    match time {
-        Some(time) => sleep(time.saturating_sub(began.elapsed())).await,
-        None => std::future::pending().await,
-    }
-}
-
-/// The supervisor said nothing: it was killed, it is stopped, or it is no supervisor. What it may have left
-/// running is found by its session and its descendants.
-async fn clear_up(mut supervisor: Child, pid: u32) {
-    if let Ok(pid) = i32::try_from(pid) {
-        let _ = tokio::task::spawn_blocking(move || kill_left_by(pid)).await;
-    }
-    let _ = supervisor.start_kill();
-    let _ = timeout(DRAINING, supervisor.wait()).await;
+fn not_begun() -> Finished {
+    Finished { exit: Exit::Cancelled, stdout: Vec::new(), stderr: Vec::new(), peak: Peak::default() }
 }
 
 /// Waits until no command of an earlier process holds the workspace's lock any more. False if one still does
@@ -325,10 +197,4 @@ pub async fn children_ended(lock: &Path, within: Duration) -> io::Result<bool> {
             Err(TryLockError::WouldBlock) => sleep(LOCK_EVERY).await,
         }
     }
-}
-
-fn random_token() -> Result<String, String> {
-    let mut bytes = [0_u8; 16];
-    getrandom::fill(&mut bytes).map_err(|error| format!("the system gave no random bytes: {error}"))?;
-    Ok(format!("gadfly-report-{:032x}", u128::from_le_bytes(bytes)))
 }

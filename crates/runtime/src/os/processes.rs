@@ -1,14 +1,21 @@
 //! Finding and killing processes by what `/proc` says about them. Linux; elsewhere nothing is found.
 //!
-//! Two cases: the supervisor sweeps its own children (a pid cannot be reused before it has reaped it),
-//! and the launcher clears up after a supervisor that was itself killed or stopped.
+//! The supervisor sweeps what is below it, and may ask what that uses; the launcher clears up after a
+//! supervisor that was itself killed or stopped. The id of a child of ours cannot be reused before it was
+//! reaped; deeper ones are known from a listing that is a moment old, which is far too short for an id to
+//! come round again.
 
+use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, WaitOptions, getpgrp, getpid, kill_process, kill_process_group,
     waitid, waitpid,
 };
+
+/// However many keep coming, a sweep does not go on longer.
+const LONGEST_SWEEP: Duration = Duration::from_secs(20);
+const ENOUGH_LOOKS: u32 = 10;
 
 /// One line of `/proc/*/stat`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,29 +27,44 @@ struct Process {
     session: i32,
 }
 
-/// Kills and reaps every child of this process, again and again, because the orphans of a killed child
-/// become children of a subreaper. Returns how many are left when the time is up.
-pub fn sweep(within: Duration) -> usize {
+/// Kills everything below this process and reaps what became its child, again and again, because the orphans
+/// of a killed process become children of a subreaper. Gives up when nothing has changed for this long, or
+/// [`LONGEST_SWEEP`] in all, and returns how many are left.
+pub fn sweep(patience: Duration) -> usize {
     let (me, my_group) = (getpid().as_raw_pid(), getpgrp().as_raw_pid());
-    let until = Instant::now() + within;
+    let began = Instant::now();
+    let (mut changed, mut looks, mut before) = (began, 0, HashSet::new());
     let mut pause = Duration::from_millis(1);
     loop {
-        let children: Vec<Process> = all().into_iter().filter(|process| process.parent == me).collect();
-        for child in &children {
-            if child.zombie {
-                reap(child.pid);
+        let listing = all();
+        let mut below = descendants(&listing, me);
+        if below.is_empty() {
+            return 0;
+        }
+        for process in listing.iter().filter(|process| below.contains(&process.pid)).collect::<Vec<_>>() {
+            if process.zombie {
+                if process.parent == me && reap(process.pid) {
+                    below.remove(&process.pid);
+                }
                 continue;
             }
             // A whole group dies at once: a chain of processes that fork and exit cannot outrun it. Every
             // group below us was made in our session or in a descendant's, so no stranger is in it.
-            if child.group != my_group {
-                kill_group(child.group, Signal::KILL);
+            if process.group != my_group {
+                kill_group(process.group, Signal::KILL);
             }
-            kill(child.pid);
+            kill(process.pid);
         }
-        if children.is_empty() || Instant::now() >= until {
-            return children.len();
+        looks += 1;
+        if below != before {
+            (changed, looks) = (Instant::now(), 0);
         }
+        // On a busy machine much time passes between two looks, and the killed have had none to end.
+        let stuck = looks >= ENOUGH_LOOKS && changed.elapsed() >= patience && !below.is_empty();
+        if stuck || began.elapsed() >= LONGEST_SWEEP {
+            return below.len();
+        }
+        before = below;
         std::thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(20));
     }
@@ -76,23 +98,52 @@ pub fn kill_left_by(supervisor: i32) {
 }
 
 fn descendants_or_session(processes: &[Process], root: i32) -> Vec<i32> {
-    let mut found = Vec::new();
+    let mut found = descendants(processes, root);
+    found.extend(processes.iter().filter(|p| p.session == root && p.pid != root).map(|p| p.pid));
+    let mut left: Vec<i32> =
+        processes.iter().filter(|p| !p.zombie && found.contains(&p.pid)).map(|p| p.pid).collect();
+    left.sort_unstable();
+    left
+}
+
+fn descendants(processes: &[Process], root: i32) -> HashSet<i32> {
+    let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
+    for process in processes {
+        children.entry(process.parent).or_default().push(process.pid);
+    }
+    let mut found = HashSet::new();
     let mut parents = vec![root];
     while let Some(parent) = parents.pop() {
-        for child in processes.iter().filter(|p| p.parent == parent) {
-            // Listings taken while processes come and go could, in theory, hold a circle.
-            if !found.contains(&child.pid) {
-                found.push(child.pid);
-                parents.push(child.pid);
-            }
-        }
+        // Listings taken while processes come and go could, in theory, hold a circle.
+        parents.extend(children.remove(&parent).into_iter().flatten().filter(|pid| found.insert(*pid)));
     }
-    let session = processes.iter().filter(|p| p.session == root && p.pid != root).map(|p| p.pid);
-    found.extend(session);
-    found.retain(|pid| processes.iter().any(|p| p.pid == *pid && !p.zombie));
-    found.sort_unstable();
-    found.dedup();
     found
+}
+
+/// What everything below this process uses now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Used {
+    pub memory_bytes: u64,
+    pub processes: u64,
+}
+
+pub fn use_below() -> Used {
+    let below = descendants(&all(), getpid().as_raw_pid());
+    let memory_bytes = below.iter().map(|pid| resident(*pid)).fold(0, u64::saturating_add);
+    Used { memory_bytes, processes: below.len() as u64 }
+}
+
+/// In `status` rather than in `statm`, because it is in a unit there and not in pages of unknown size.
+fn resident(pid: i32) -> u64 {
+    let status = std::fs::read(format!("/proc/{pid}/status")).unwrap_or_default();
+    parse_resident(&status).unwrap_or(0)
+}
+
+/// The name on the first line is chosen by the process; it cannot hold a line's end, the kernel escapes it.
+fn parse_resident(status: &[u8]) -> Option<u64> {
+    let line = status.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(b"VmRSS:"))?;
+    let kib = std::str::from_utf8(line).ok()?.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?;
+    kib.checked_mul(1024)
 }
 
 /// Signals a group; a group that is already gone is what was wanted.
@@ -108,10 +159,8 @@ fn kill(pid: i32) {
     }
 }
 
-fn reap(pid: i32) {
-    if let Some(pid) = Pid::from_raw(pid) {
-        let _ = waitpid(Some(pid), WaitOptions::NOHANG);
-    }
+fn reap(pid: i32) -> bool {
+    Pid::from_raw(pid).is_some_and(|pid| matches!(waitpid(Some(pid), WaitOptions::NOHANG), Ok(Some(_))))
 }
 
 #[cfg(target_os = "linux")]
@@ -170,6 +219,24 @@ mod tests {
             Process { zombie: true, ..process(15, 10, 10) },
         ];
         assert_eq!(descendants_or_session(&processes, 10), [11, 12, 13]);
+    }
+
+    #[test]
+    fn resident_memory_is_read_in_bytes_and_a_name_cannot_pose_as_it() {
+        let status = b"Name:\tx\\nVmRSS: 9 kB\nVmHWM:\t 999 kB\nVmRSS:\t    1234 kB\nThreads:\t1\n";
+        assert_eq!(parse_resident(status), Some(1234 * 1024));
+        for broken in [&b""[..], b"Name:\tkthread\n", b"VmRSS:\t kB", b"VmRSS:\t-1 kB", b"VmRSS:\t1 MB"] {
+            assert_eq!(parse_resident(broken), None);
+        }
+    }
+
+    #[test]
+    fn a_circle_in_a_listing_ends() {
+        let process = |pid, parent| Process { pid, zombie: false, parent, group: pid, session: 1 };
+        let mut found: Vec<i32> =
+            descendants(&[process(2, 1), process(3, 2), process(1, 3)], 1).into_iter().collect();
+        found.sort_unstable();
+        assert_eq!(found, [1, 2, 3]);
     }
 
     #[cfg(target_os = "linux")]

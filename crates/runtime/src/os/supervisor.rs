@@ -1,30 +1,32 @@
 //! The supervisor: this program, re-executed, holding one command and everything that command starts.
 //!
 //! It locks the workspace, lowers its own limits, becomes the parent of every orphan below it, starts the
-//! command in a group of its own and waits for the first of two things: the command ends, or the pipe from
-//! the launcher closes because the launcher wants an end or is dead. Either way nothing below it survives.
-//! It knows nothing of time-outs or output: that is the launcher's part.
+//! command in a group of its own and waits for the first of three things: the command ends, it uses more than
+//! it may, or the pipe from the launcher closes because the launcher wants an end or is dead. Whichever comes,
+//! nothing below it survives. It knows nothing of time-outs or output: that is the launcher's part.
+
+mod starting;
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::fd::AsFd;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
 
 use super::processes::{kill_group, reap_orphans, sweep};
-use super::wire::{self, ARGUMENT, Refusal, Report, Spec, VERSION};
+use super::sampling::Gauge;
+use super::stdin::{Carrier, ended};
+use super::wire::{self, ARGUMENT, Ending, Refusal, Report, Spec, VERSION};
 
 /// Between asking the command's group to end and killing it.
 const GRACE: Duration = Duration::from_millis(300);
-/// How long a killed process may take to be gone. Only one stuck in the kernel, or not ours to kill, needs it.
+/// How long nothing may change below us after the killing. Only what is stuck in the kernel, or not ours to
+/// kill, needs it.
 const KILLING: Duration = Duration::from_secs(2);
 const REAP_EVERY: Duration = Duration::from_secs(2);
 const LOCK_EVERY: Duration = Duration::from_millis(25);
@@ -56,13 +58,14 @@ fn serve() -> i32 {
         let _ = io::stderr().write_all(b"gadfly: this is the internal supervisor; start it through gadfly\n");
         return 2;
     };
-    let report = hold(&spec, brief, control).unwrap_or_else(|refused| refused);
+    let refused = |report| Ending { report, memory_bytes: 0, processes: 0 };
+    let ending = hold(&spec, brief, control).unwrap_or_else(refused);
     // If the launcher is gone nobody reads this; everything below is dead all the same.
-    let _ = io::stderr().write_all(&wire::trailer(&spec.token, &report));
+    let _ = io::stderr().write_all(&wire::trailer(&spec.token, &ending));
     0
 }
 
-fn hold(spec: &Spec, brief: Vec<u8>, control: File) -> Result<Report, Report> {
+fn hold(spec: &Spec, brief: Vec<u8>, control: File) -> Result<Ending, Report> {
     if spec.version != VERSION {
         let detail = format!("this supervisor speaks version {VERSION}, the launcher {}", spec.version);
         return Err(Report::Refused { why: Refusal::System, detail });
@@ -79,8 +82,12 @@ fn hold(spec: &Spec, brief: Vec<u8>, control: File) -> Result<Report, Report> {
     if ended(&control, Duration::ZERO) {
         return Err(abandoned());
     }
-    let child = start(spec, brief)?;
-    Ok(attend(child, control))
+    let (child, stdin) = starting::start(spec, !brief.is_empty() || spec.more)?;
+    let carrier = Carrier::new(control, stdin, brief, spec.more)
+        .map_err(|error| give_up(child, "preparing its stdin", &error))?;
+    let mut gauge = Gauge::new(spec);
+    let report = attend(child, carrier, &mut gauge);
+    Ok(Ending { report, memory_bytes: gauge.memory_bytes, processes: gauge.processes })
 }
 
 /// Shared: several commands may work in one workspace; who waits for all of them to end locks exclusively.
@@ -111,71 +118,27 @@ fn become_subreaper() -> io::Result<()> {
     Ok(())
 }
 
-/// Waits this long for the pipe to close. The launcher sends nothing after the brief, so anything is its end.
-fn ended(control: &File, wait: Duration) -> bool {
-    let wait = Timespec { tv_sec: 0, tv_nsec: i64::from(wait.subsec_nanos()) };
-    let mut fds = [PollFd::new(control, PollFlags::IN)];
-    poll(&mut fds, Some(&wait)).is_ok_and(|ready| ready > 0)
-}
-
-fn start(spec: &Spec, brief: Vec<u8>) -> Result<Pid, Report> {
-    let cwd = spec.cwd.to_path();
-    if !cwd.is_dir() {
-        return Err(Report::Refused { why: Refusal::DirectoryMissing, detail: String::new() });
-    }
-    let mut command = Command::new(&spec.program);
-    command.args(&spec.args).env_clear().envs(spec.env.iter().cloned());
-    command.current_dir(cwd).process_group(0);
-    command.stdin(if brief.is_empty() { Stdio::null() } else { Stdio::piped() });
-    let mut child = command.spawn().map_err(|error| diagnose(spec, &error))?;
-    let pid = Pid::from_child(&child);
-    if let Some(mut stdin) = child.stdin.take() {
-        let feeding = thread::Builder::new().spawn(move || {
-            // A command may end, or close its stdin, without reading: that is its right.
-            let _ = stdin.write_all(&brief);
-        });
-        feeding.map_err(|error| give_up(pid, "starting the thread that feeds stdin", &error))?;
-    }
-    Ok(pid)
-}
-
-/// "No such file" is said of three different things; the person can mend each in another way.
-fn diagnose(spec: &Spec, error: &io::Error) -> Report {
-    let why = match error.kind() {
-        io::ErrorKind::NotFound if found(spec) => Refusal::InterpreterMissing,
-        io::ErrorKind::NotFound => Refusal::ProgramMissing,
-        io::ErrorKind::PermissionDenied => Refusal::NotExecutable,
-        _ => Refusal::System,
-    };
-    Report::Refused { why, detail: shortened(&error.to_string()) }
-}
-
-fn found(spec: &Spec) -> bool {
-    if spec.program.contains('/') {
-        return Path::new(&spec.program).exists();
-    }
-    let path = spec.env.iter().find(|(name, _)| name == "PATH").map_or("", |(_, value)| value.as_str());
-    std::env::split_paths(path).any(|folder| folder.join(&spec.program).exists())
-}
-
 enum Event {
     /// The command ended. It is not reaped yet, so its id, which is also its group's, cannot be reused.
     Ended(Report),
     PipeClosed,
 }
 
-fn attend(child: Pid, mut control: File) -> Report {
+fn attend(child: Pid, carrier: Carrier, gauge: &mut Gauge) -> Report {
     let (tell, events) = mpsc::channel();
     let told = tell.clone();
-    let watching = thread::Builder::new().spawn(move || watch(&mut control, &told));
+    let carrying = thread::Builder::new().spawn(move || {
+        carrier.carry();
+        let _ = told.send(Event::PipeClosed);
+    });
     let waiting = thread::Builder::new().spawn(move || wait_for(child, &tell));
-    if let Err(error) = watching.and(waiting) {
+    if let Err(error) = carrying.and(waiting) {
         return give_up(child, "starting the threads that watch the command", &error);
     }
     let group = child.as_raw_pid();
     let mut report = None;
     while report.is_none() {
-        match events.recv_timeout(REAP_EVERY) {
+        match events.recv_timeout(gauge.pause(REAP_EVERY)) {
             Ok(Event::Ended(ended)) => report = Some(ended),
             Ok(Event::PipeClosed) | Err(RecvTimeoutError::Disconnected) => {
                 kill_group(group, Signal::TERM);
@@ -184,14 +147,19 @@ fn attend(child: Pid, mut control: File) -> Report {
                 report = report.or_else(|| events.recv_timeout(KILLING).ok().and_then(ended_report));
                 break;
             }
-            Err(RecvTimeoutError::Timeout) => reap_orphans(group),
+            Err(RecvTimeoutError::Timeout) => {
+                reap_orphans(group);
+                report = gauge.look();
+            }
         }
     }
     kill_group(group, Signal::KILL);
     let left = sweep(KILLING);
     match report {
-        Some(report) if left == 0 => report,
-        _ => Report::Lost(format!("{left} processes did not end when killed")),
+        _ if left > 0 => Report::Lost(format!("{left} processes did not end when killed")),
+        Some(report) => report,
+        // Its status came too late to be heard; nobody wants it from a command that was to be ended.
+        None => Report::Signalled(Signal::KILL.as_raw()),
     }
 }
 
@@ -200,18 +168,6 @@ fn ended_report(event: Event) -> Option<Report> {
         Event::Ended(report) => Some(report),
         Event::PipeClosed => None,
     }
-}
-
-fn watch(control: &mut File, tell: &Sender<Event>) {
-    let mut ignored = [0_u8; 64];
-    loop {
-        match control.read(&mut ignored) {
-            Ok(1..) => {}
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Ok(0) | Err(_) => break,
-        }
-    }
-    let _ = tell.send(Event::PipeClosed);
 }
 
 fn wait_for(child: Pid, tell: &Sender<Event>) {

@@ -1,15 +1,17 @@
 //! What launcher and supervisor say to each other: the spec on stdin, the report at the end of stderr.
 //!
 //! On the supervisor's stdin: four bytes of length (little endian), the spec as JSON, then the brief,
-//! whose length the spec names. After that the pipe stays open and silent; its end means "end the call".
-//! The report comes back as the last bytes of stderr, behind a random token from the spec, because the
-//! command itself writes to the same stderr before it.
+//! whose length the spec names. If the spec says that more may come, frames follow: four bytes of length, then
+//! that many bytes for the command; a length of zero closes the command's stdin. The pipe stays open all the
+//! while; its end means "end the call". The report comes back as the last bytes of stderr, behind a random
+//! token from the spec, because the command itself writes to the same stderr before it.
 
 use std::ffi::OsString;
 use std::io::{self, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
+use gadfly_agents::launcher::Sandbox;
 use serde::{Deserialize, Serialize};
 
 use super::limits::ChildLimits;
@@ -17,11 +19,13 @@ use super::limits::ChildLimits;
 /// The hidden first argument that turns a program into the supervisor.
 pub const ARGUMENT: &str = "__supervise";
 /// Raised when the spec changes its meaning: an installed supervisor of another version refuses.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// Above what any kernel accepts as arguments and environment.
 pub const MAX_SPEC: usize = 8 << 20;
 /// The supervisor holds the brief in memory, so that it can always watch its control pipe.
 pub const MAX_BRIEF: usize = 256 << 20;
+/// The longest frame a launcher sends.
+pub const MAX_FRAME: usize = 32 << 10;
 /// No report is longer than this.
 pub const MAX_REPORT: usize = 4 << 10;
 
@@ -53,13 +57,60 @@ pub struct Spec {
     pub lock: Option<RawPath>,
     pub limits: ChildLimits,
     pub brief_len: usize,
+    /// Frames follow the brief.
+    #[serde(default)]
+    pub more: bool,
+    #[serde(default)]
+    pub sandbox: Option<Confines>,
+    #[serde(default)]
+    pub max_memory_bytes: Option<u64>,
+    #[serde(default)]
+    pub max_processes: Option<u64>,
     /// The launcher never switches this off; tests do, to show what it is for.
     #[serde(default = "yes")]
     pub subreaper: bool,
+    /// The launcher never says anything but the truth here; tests do.
+    #[serde(default)]
+    pub kernel: Kernel,
 }
 
 const fn yes() -> bool {
     true
+}
+
+/// What the command may touch: a sandbox, on its way to the supervisor.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Confines {
+    pub read: Vec<RawPath>,
+    pub write: Vec<RawPath>,
+    pub network: bool,
+}
+
+impl From<&Sandbox> for Confines {
+    fn from(sandbox: &Sandbox) -> Self {
+        let raw = |paths: &[PathBuf]| paths.iter().map(|path| path.as_path().into()).collect();
+        Self { read: raw(&sandbox.read), write: raw(&sandbox.write), network: sandbox.network }
+    }
+}
+
+/// What kind of kernel the supervisor believes to be on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kernel {
+    #[default]
+    AsItIs,
+    /// One that has no Landlock.
+    WithoutLandlock,
+    /// One that says that the sandbox stands, and lets everything through.
+    WithHoles,
+}
+
+/// The last the supervisor says: how the call ended, and the most that was in use if anybody looked.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Ending {
+    pub report: Report,
+    pub memory_bytes: u64,
+    pub processes: u64,
 }
 
 /// How the command ended, or why it never began.
@@ -68,6 +119,9 @@ const fn yes() -> bool {
 pub enum Report {
     Exited(i32),
     Signalled(i32),
+    /// It was ended because it and all it started used more than the spec allows.
+    TooMuchMemory,
+    TooManyProcesses,
     Refused {
         why: Refusal,
         detail: String,
@@ -86,6 +140,10 @@ pub enum Refusal {
     InterpreterMissing,
     DirectoryMissing,
     LockUnusable,
+    /// The sandbox could not be put up, or does not hold.
+    NoSandbox,
+    /// The program is there; the sandbox does not let it, or what it needs to start, be read.
+    OutsideSandbox,
     /// The launcher closed the pipe before the command was started.
     Abandoned,
     /// Anything else the system said.
@@ -122,17 +180,17 @@ fn exactly(from: &mut impl Read, length: usize, at_most: usize) -> io::Result<Ve
 }
 
 /// The last bytes the supervisor writes.
-pub fn trailer(token: &str, report: &Report) -> Vec<u8> {
-    let json = serde_json::to_string(report).unwrap_or_default();
+pub fn trailer(token: &str, ending: &Ending) -> Vec<u8> {
+    let json = serde_json::to_string(ending).unwrap_or_default();
     format!("{token}{json}\n").into_bytes()
 }
 
 /// Cuts the report off the end of `stderr`; none if it is not there.
-pub fn cut_report(stderr: &mut Vec<u8>, token: &str) -> Option<Report> {
+pub fn cut_report(stderr: &mut Vec<u8>, token: &str) -> Option<Ending> {
     let at = stderr.windows(token.len()).rposition(|window| window == token.as_bytes())?;
-    let report = serde_json::from_slice(&stderr[at + token.len()..]).ok()?;
+    let ending = serde_json::from_slice(stderr.get(at + token.len()..)?).ok()?;
     stderr.truncate(at);
-    Some(report)
+    Some(ending)
 }
 
 #[cfg(test)]
@@ -150,8 +208,17 @@ mod tests {
             lock: None,
             limits: ChildLimits::default(),
             brief_len,
+            more: true,
+            sandbox: Some(Confines { read: vec![Path::new("/usr").into()], write: vec![], network: false }),
+            max_memory_bytes: Some(1),
+            max_processes: None,
             subreaper: true,
+            kernel: Kernel::AsItIs,
         }
+    }
+
+    fn exited(code: i32) -> Ending {
+        Ending { report: Report::Exited(code), memory_bytes: 5, processes: 2 }
     }
 
     #[test]
@@ -178,14 +245,26 @@ mod tests {
     }
 
     #[test]
+    fn the_spec_of_an_older_launcher_can_be_read_and_so_be_refused_by_its_version() {
+        let old = serde_json::json!({
+            "version": 1, "token": "t", "program": "cat", "args": [], "env": [], "cwd": [47], "lock": null,
+            "limits": ChildLimits::default(), "brief_len": 0, "subreaper": true,
+        });
+        let json = old.to_string().into_bytes();
+        let mut frame = u32::try_from(json.len()).unwrap().to_le_bytes().to_vec();
+        frame.extend(json);
+        assert_eq!(decode(&mut frame.as_slice()).unwrap().0.version, 1);
+    }
+
+    #[test]
     fn a_report_without_the_token_is_the_commands_own_text() {
         let mut stderr = b"said\n".to_vec();
-        stderr.extend(trailer("forged", &Report::Exited(0)));
+        stderr.extend(trailer("forged", &exited(0)));
         let all = stderr.clone();
         assert_eq!(cut_report(&mut stderr, "secret"), None);
         assert_eq!(stderr, all);
-        stderr.extend(trailer("secret", &Report::Exited(3)));
-        assert_eq!(cut_report(&mut stderr, "secret"), Some(Report::Exited(3)));
+        stderr.extend(trailer("secret", &exited(3)));
+        assert_eq!(cut_report(&mut stderr, "secret"), Some(exited(3)));
         assert_eq!(stderr, all);
     }
 }

@@ -24,18 +24,18 @@ pub struct Accepted {
 
 /// What one path must be before, and will be after.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Step {
-    path: String,
-    from: Option<State>,
-    to: Option<State>,
+pub(super) struct Step {
+    pub path: String,
+    pub from: Option<State>,
+    pub to: Option<State>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct State {
-    mode: u32,
-    oid: String,
-    digest: Digest,
-    bytes: u64,
+pub(super) struct State {
+    pub mode: u32,
+    pub oid: String,
+    pub digest: Digest,
+    pub bytes: u64,
 }
 
 /// Why a write was not made.
@@ -54,23 +54,10 @@ enum Care {
 }
 
 impl Store {
-    /// Makes the checkout go from one tree to the other, where they differ. The paths of `may_be_gone` may
-    /// also be missing.
-    pub async fn apply(
-        &self,
-        from: &str,
-        to: &str,
-        project: &Path,
-        may_be_gone: &[String],
-    ) -> Result<Accepted, WorkspaceError> {
-        let (all, root) = (self.steps(from, to).await?, project.to_owned());
-        let gone: HashSet<String> = may_be_gone.iter().cloned().collect();
-        let steps = off_thread(move || without_what_is_gone(&root, all, &gone))
-            .await
-            .map_err(|s| error(s, project))?;
-        let checking = (project.to_owned(), steps.clone());
-        let conflicts =
-            off_thread(move || check(&checking.0, &checking.1)).await.map_err(|s| error(s, project))?;
+    /// Makes the checkout go from one tree to the other, where they differ.
+    pub async fn apply(&self, from: &str, to: &str, project: &Path) -> Result<Accepted, WorkspaceError> {
+        let steps = self.steps(from, to).await?;
+        let conflicts = self.in_conflict(&steps, project).await?;
         if !conflicts.is_empty() {
             return Err(WorkspaceError::Conflict { paths: conflicts });
         }
@@ -87,7 +74,38 @@ impl Store {
         Ok(Accepted { paths: steps.into_iter().map(|s| s.path).collect() })
     }
 
-    async fn steps(&self, from: &str, to: &str) -> Result<Vec<Step>, WorkspaceError> {
+    /// As `apply`, where the checkout is as the one tree says; everything else stays.
+    pub async fn apply_where_it_is(
+        &self,
+        from: &str,
+        to: &str,
+        project: &Path,
+    ) -> Result<(), WorkspaceError> {
+        let (steps, root) = (self.steps(from, to).await?, project.to_owned());
+        let steps = off_thread(move || {
+            let checkout = open(&root)?;
+            let mut fitting = Vec::new();
+            for step in steps {
+                let failed = |source| Stopped::Failed { path: step.path.clone(), source };
+                let found = checkout.look(&step.path).map_err(failed)?;
+                if is_as(&checkout, &step.path, &found, step.from.as_ref()).map_err(failed)? {
+                    fitting.push(step);
+                }
+            }
+            Ok(fitting)
+        })
+        .await
+        .map_err(|s| error(s, project))?;
+        self.carry_out(project, in_order(&steps), &mut Vec::new()).await
+    }
+
+    /// The paths of these steps that are neither what they were nor what they shall be.
+    pub async fn in_conflict(&self, steps: &[Step], project: &Path) -> Result<Vec<String>, WorkspaceError> {
+        let (root, steps) = (project.to_owned(), steps.to_vec());
+        off_thread(move || check(&root, &steps)).await.map_err(|s| error(s, project))
+    }
+
+    pub async fn steps(&self, from: &str, to: &str) -> Result<Vec<Step>, WorkspaceError> {
         let differences = self.between(from, to).await?;
         let sides = differences.iter().flat_map(|d| d.from.iter().chain(&d.to));
         let oids: Vec<&str> = sides.map(|s| s.oid.as_str()).collect();
@@ -165,7 +183,7 @@ fn leaving(steps: &[Step]) -> HashSet<String> {
     steps.iter().filter(|s| s.to.is_none()).map(|s| s.path.clone()).collect()
 }
 
-fn parents(path: &str) -> impl Iterator<Item = &str> {
+pub(super) fn parents(path: &str) -> impl Iterator<Item = &str> {
     path.match_indices('/').map(|(at, _)| &path[..at])
 }
 
@@ -180,22 +198,6 @@ fn check(root: &Path, steps: &[Step]) -> Result<Vec<String>, Stopped> {
         }
     }
     Ok(conflicts)
-}
-
-/// A path that may be missing, and is, begins with nothing.
-fn without_what_is_gone(
-    root: &Path,
-    mut steps: Vec<Step>,
-    gone: &HashSet<String>,
-) -> Result<Vec<Step>, Stopped> {
-    let checkout = open(root)?;
-    for step in steps.iter_mut().filter(|step| gone.contains(&step.path)) {
-        let failed = |source| Stopped::Failed { path: step.path.clone(), source };
-        if checkout.look(&step.path).map_err(failed)? == Found::Nothing {
-            step.from = None;
-        }
-    }
-    Ok(steps)
 }
 
 /// An act that was cut off in the middle of a file left that file beside its place.

@@ -1,7 +1,8 @@
 //! The worker's own repository: the user's history with refs, index and stash of its own.
 //!
-//! Nothing leads from it back to the user's repository: it has no remote, and objects are shared by hard
-//! links. Its state can be kept and put back, because a worker commits, switches branches and stashes.
+//! Nothing leads from it back to the user's repository: it has no remote, and it borrows the objects of the
+//! past from a folder beside the worker's, which the worker only reads. Only there are hard links: in its own
+//! folder a worker may overwrite any byte. Its state can be kept and put back, because a worker commits, switches branches and stashes.
 //! Git is run in it only before the worker was: afterwards its configuration is the worker's.
 
 use std::fmt::Write as _;
@@ -26,12 +27,13 @@ pub(super) async fn make(
     repository: &Repository,
     users: &Place,
     work: &Path,
+    shared: &Path,
 ) -> Result<(), WorkspaceError> {
     let format = format!("--object-format={}", repository.object_format);
     let args = ["init", "--quiet", "--template=", &format, &text(work)?];
     git.outside(work, &args).await?;
     let own = work.join(".git");
-    share(repository.shared.join("objects"), own.join("objects")).await?;
+    objects::borrow(shared, &own.join("objects")).map_err(WorkspaceError::io("written", &own))?;
     let refs = Repository::packed_refs(git, users).await?;
     let write = |name: &str, bytes: &[u8]| {
         let path = own.join(name);
@@ -136,7 +138,7 @@ pub(super) fn keep(work: &Path, kept: &Path) -> io::Result<()> {
 }
 
 /// Puts back what [`keep`] kept. If nothing was kept, at least no lock of a dead git is left.
-pub(super) fn put_back(work: &Path, kept: &Path, store_objects: &Path) -> io::Result<()> {
+pub(super) fn put_back(work: &Path, kept: &Path, shared: &Path) -> io::Result<()> {
     let own = work.join(".git");
     if !kept.is_dir() {
         for name in ["index.lock", "HEAD.lock", "packed-refs.lock", "config.lock"] {
@@ -157,8 +159,8 @@ pub(super) fn put_back(work: &Path, kept: &Path, store_objects: &Path) -> io::Re
     if !fs::symlink_metadata(own.join("objects")).is_ok_and(|m| m.is_dir()) {
         remove_tree(&own.join("objects"));
         fs::create_dir(own.join("objects"))?;
-        objects::share(store_objects, &own.join("objects"))?;
     }
+    objects::borrow(shared, &own.join("objects"))?;
     copy_folder(kept, &own)
 }
 

@@ -12,10 +12,11 @@ use super::clone;
 use super::error::WorkspaceError;
 use super::git::{Git, Place, text, zero_ended, zero_separated};
 use super::ignore_rules::add_rules;
+use super::objects;
 use super::repository::{Indexed, Repository, enclosing, global_excludes, rules_in};
 use super::store::Store;
 use super::tree::{Excluded, Listing, Rules, off_thread, stands};
-use super::{Created, Facts, VERSION, WORK, Workspace, clear, home_of};
+use super::{Created, Facts, OBJECTS, VERSION, WORK, Workspace, clear, home_of};
 use crate::save::write_atomically;
 
 /// The index the base is taken with.
@@ -86,7 +87,7 @@ impl Workspace {
         let work = home.join("work");
         fs::create_dir(&work).map_err(WorkspaceError::io("made", &work))?;
         if let Some((repository, users)) = &project.repository {
-            clone::make(&git, repository, users, &work).await?;
+            clone::make(&git, repository, users, &work, &home.join(OBJECTS)).await?;
         }
         let workspace = Self::over(git, home.clone(), facts, tracked);
         let place = workspace.store.place().with_index(&workspace.store.index(WORK)).over(&work);
@@ -146,7 +147,11 @@ impl Project {
         let (excludes, own) = match &self.repository {
             None => (global_excludes(&store.git, &store.place()).await?, Vec::new()),
             Some((repository, users)) => {
-                clone::share(repository.shared.join("objects"), store.dir.join("objects")).await?;
+                let shared = store.dir.with_file_name(OBJECTS);
+                fs::create_dir(&shared).map_err(WorkspaceError::io("made", &shared))?;
+                clone::share(repository.shared.join("objects"), shared.clone()).await?;
+                objects::borrow(&shared, &store.dir.join("objects"))
+                    .map_err(WorkspaceError::io("written", &store.dir))?;
                 if let Ok(shallow) = fs::read(repository.shared.join("shallow")) {
                     write(&store.dir.join("shallow"), &shallow)?;
                 }

@@ -1,4 +1,5 @@
-//! Shares the objects of one repository with another by hard links; where that is not possible, by copies.
+//! Shares the objects of a user's repository with a run: by hard links in one folder that nobody writes (where
+//! that is not possible, by copies), from which the run's own repositories borrow.
 //!
 //! The other repository may be at work meanwhile: objects move from single files into packs, never away, so
 //! a look that missed a file is repeated.
@@ -6,6 +7,9 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+
+use super::snapshot::quoted;
+use crate::os::remove_tree;
 
 /// Somebody who repacks faster than this does nothing else.
 const ATTEMPTS: usize = 5;
@@ -25,6 +29,20 @@ pub(super) fn share(from: &Path, to: &Path) -> io::Result<()> {
     }
     fs::create_dir_all(to.join("info"))?;
     fs::write(to.join("info/alternates"), borrowed.join("\n") + "\n")
+}
+
+/// Lets a repository (its folder named `objects`) find what it does not have in another such folder.
+pub(super) fn borrow(from: &Path, objects: &Path) -> io::Result<()> {
+    let info = objects.join("info");
+    // A worker may have put anything in its place; nothing is written through a link.
+    if !fs::symlink_metadata(&info).is_ok_and(|m| m.is_dir()) {
+        remove_tree(&info);
+        fs::create_dir_all(&info)?;
+    }
+    let path = info.join("alternates");
+    remove_tree(&path);
+    let from = from.to_str().ok_or_else(|| io::Error::other("its path is not valid UTF-8"))?;
+    fs::write(path, quoted(from) + "\n")
 }
 
 /// False if something vanished while it was being shared.

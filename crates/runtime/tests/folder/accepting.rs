@@ -3,6 +3,7 @@
 use std::fs;
 
 use gadfly_engine::Reply;
+use gadfly_engine::conflict::{Resolution, Way};
 use gadfly_engine::tree::{Accept, Acceptance};
 
 use crate::stage::{Stage, git};
@@ -15,10 +16,11 @@ async fn the_judged_state_comes_into_the_checkout_and_again_is_once() {
     let (judged, _) = stage.look().await;
     // What the worker's folder holds by now is not what was judged.
     stage.write("a.txt", "three\n").await;
-    let accept = Accept { tree: judged.digest, how: Acceptance::Checkout };
+    let accept = Accept { tree: judged.digest, how: Acceptance::Checkout, resolution: None };
     for _ in 0..2 {
         let reply = stage.another().accept(&accept).await.unwrap();
-        assert_eq!(reply, Reply::Accepted { paths: vec!["a.txt".into()], commit: None });
+        let Reply::Accepted { paths, commit: None, merged, kept } = reply else { panic!("{reply:?}") };
+        assert_eq!((paths, merged, kept), (vec!["a.txt".to_owned()], Vec::new(), Vec::new()));
         assert_eq!(fs::read_to_string(stage.project().join("a.txt")).unwrap(), "two\n");
     }
 }
@@ -31,24 +33,22 @@ async fn a_checkout_that_was_edited_meanwhile_is_left_alone() {
     stage.write("b.txt", "bb\n").await;
     let (judged, _) = stage.look().await;
     fs::write(stage.project().join("a.txt"), "the user's own edit").unwrap();
-    let accept = Accept { tree: judged.digest, how: Acceptance::Checkout };
-    let reply = stage.folder.accept(&accept).await.unwrap_err().reply();
-    let Reply::Conflict { message } = reply else { panic!("{reply:?}") };
-    assert!(message.contains("`a.txt`"), "{message}");
-    assert_eq!(fs::read_to_string(stage.project().join("a.txt")).unwrap(), "the user's own edit");
-    assert_eq!(fs::read_to_string(stage.project().join("b.txt")).unwrap(), "b\n", "all or nothing");
-    // Another file that goes away meanwhile was not put aside because we asked for it.
-    let (mine, b) = (stage.project().join("mine.txt"), stage.project().join("b.txt"));
-    fs::rename(stage.project().join("a.txt"), &mine).unwrap();
-    fs::remove_file(&b).unwrap();
-    let reply = stage.another().accept(&accept).await.unwrap_err().reply();
-    let Reply::Conflict { message } = reply else { panic!("{reply:?}") };
-    assert!(message.contains("`b.txt`") && !message.contains("`a.txt`"), "{message}");
-    fs::write(&b, "b\n").unwrap();
-    let reply = stage.another().accept(&accept).await.unwrap();
-    assert!(matches!(reply, Reply::Accepted { .. }), "put aside, as the message says: {reply:?}");
-    assert_eq!(fs::read_to_string(stage.project().join("a.txt")).unwrap(), "two\n");
-    assert_eq!(fs::read_to_string(mine).unwrap(), "the user's own edit");
+    let accept = Accept { tree: judged.digest, how: Acceptance::Checkout, resolution: None };
+    let reply = stage.folder.accept(&accept).await.unwrap();
+    let Reply::Conflicts(conflicts) = reply else { panic!("{reply:?}") };
+    assert_eq!((conflicts.files.len(), conflicts.files[0].path.as_str()), (1, "a.txt"));
+    let held = |name: &str| fs::read_to_string(stage.project().join(name)).unwrap();
+    assert_eq!(held("a.txt"), "the user's own edit");
+    assert_eq!(held("b.txt"), "b\n", "all or nothing");
+    // Another process carries the decision out, twice, and it is done once.
+    let resolution = Some(Resolution { way: Way::Mine, seen: conflicts.seen });
+    let accept = Accept { resolution, ..accept };
+    for _ in 0..2 {
+        let reply = stage.another().accept(&accept).await.unwrap();
+        let Reply::Accepted { paths, kept, .. } = reply else { panic!("{reply:?}") };
+        assert_eq!((paths, kept), (vec!["b.txt".to_owned()], vec!["a.txt".to_owned()]));
+        assert_eq!((held("a.txt").as_str(), held("b.txt").as_str()), ("the user's own edit", "bb\n"));
+    }
 }
 
 #[tokio::test]
@@ -62,9 +62,9 @@ async fn a_commit_on_a_branch_is_made_once_even_if_the_reply_was_lost() {
     stage.write("a.txt", "two\n").await;
     let (judged, _) = stage.look().await;
     let how = Acceptance::Commit { branch: None, message: "Second".into() };
-    let accept = Accept { tree: judged.digest, how };
+    let accept = Accept { tree: judged.digest, how, resolution: None };
     let first = stage.folder.accept(&accept).await.unwrap();
-    let Reply::Accepted { commit: Some(commit), paths } = &first else { panic!("{first:?}") };
+    let Reply::Accepted { commit: Some(commit), paths, .. } = &first else { panic!("{first:?}") };
     assert_eq!(
         (commit.branch.clone(), paths.as_slice()),
         (format!("gadfly/{}", stage.run()), &["a.txt".to_owned()][..])
@@ -78,6 +78,7 @@ async fn a_commit_on_a_branch_is_made_once_even_if_the_reply_was_lost() {
     // Sabotage: a branch of that name which this run did not make is not taken for its own.
     git(&project, &["branch", "mine", "main"]);
     let how = Acceptance::Commit { branch: Some("mine".into()), message: "Second".into() };
-    let taken = stage.another().accept(&Accept { tree: judged.digest, how }).await.unwrap_err();
+    let taken =
+        stage.another().accept(&Accept { tree: judged.digest, how, resolution: None }).await.unwrap_err();
     assert!(taken.to_string().contains("there is a branch `mine` already"), "{taken}");
 }

@@ -223,7 +223,7 @@ async fn a_reader_that_writes_makes_its_reply_void_and_nothing_is_accepted() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_checkout_edited_while_the_run_ran_is_a_conflict_that_a_resume_can_settle() {
+async fn a_checkout_edited_while_the_run_ran_is_a_question_and_its_answer_settles_it() {
     let script = ScriptedReply::text("done").writing("a.txt", "two\n");
     let dir = tempfile::tempdir().unwrap();
     let mark = dir.path().join("edited");
@@ -242,12 +242,21 @@ async fn a_checkout_edited_while_the_run_ran_is_a_conflict_that_a_resume_can_set
     };
     let (ended, ()) = tokio::join!(scene.run(&gadfly, &run, false), editing);
     let ended = ended.unwrap();
-    let Ended::Outcome(Outcome::Failed { failure }) = &ended else { panic!("{ended:?}") };
-    assert!(failure.message.contains("`a.txt`"), "{failure}");
-    assert_eq!(a_txt(&project), "mine", "nothing is lost");
-    fs::write(project.join("a.txt"), "one\n").unwrap();
+    assert_eq!(label(&ended), "waiting(question)");
+    assert_eq!(a_txt(&project), "mine", "nothing is written unasked");
+    assert!(gadfly.answer(&run, "merge".into(), "me").is_err(), "there is no merge without a conflict");
+    gadfly.answer(&run, "stop".into(), "me").unwrap();
+    let ended = gadfly.resume(&run, Raise::default(), quiet()).await.unwrap();
+    assert_eq!((label(&ended).as_str(), a_txt(&project).as_str()), ("waiting(paused)", "mine"));
+    // Looked at again it is another conflict, and another question.
+    fs::write(project.join("a.txt"), "mine again").unwrap();
+    let ended = gadfly.resume(&run, Raise::default(), quiet()).await.unwrap();
+    assert_eq!(label(&ended), "waiting(question)");
+    gadfly.answer(&run, "run".into(), "me").unwrap();
     let ended = gadfly.resume(&run, Raise::default(), quiet()).await.unwrap();
     assert_eq!((label(&ended).as_str(), a_txt(&project).as_str()), ("approved", "two\n"));
+    gadfly.undo(&run).await.unwrap();
+    assert_eq!(a_txt(&project), "mine again", "the user's own bytes, not those the run began with");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

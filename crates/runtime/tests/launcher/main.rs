@@ -5,8 +5,11 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "test support outside `#[test]` functions may unwrap too")]
 
+mod bounds;
+mod sandbox;
 mod support;
 mod survival;
+mod talking;
 
 use std::path::Path;
 use std::time::Duration;

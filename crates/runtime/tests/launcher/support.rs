@@ -1,6 +1,8 @@
 //! How the tests start commands and ask `/proc` who lives; every wait is bounded.
 
+use std::io::Write;
 use std::path::Path;
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use gadfly_agents::launcher::{Command, Finished, LaunchError, Launcher};
@@ -68,6 +70,31 @@ pub fn dies(pid: u32) -> bool {
         std::thread::sleep(Duration::from_millis(5));
     }
     true
+}
+
+/// Speaks the supervisor's protocol without a launcher, so that a step can be left out. `besides` is what the
+/// spec says besides the usual.
+pub fn by_hand(script: &str, brief: &[u8], besides: &serde_json::Value) -> std::process::Child {
+    let mut spec = serde_json::json!({
+        "version": 2, "token": "token", "program": "sh", "args": ["-c", script],
+        "env": [["PATH", std::env::var("PATH").unwrap()]], "cwd": b"/".to_vec(), "lock": null,
+        "limits": { "open_files": null, "file_bytes": null, "memory_bytes": null, "cpu_seconds": null },
+        "brief_len": brief.len(),
+    });
+    spec.as_object_mut().unwrap().extend(besides.as_object().unwrap().clone());
+    let json = serde_json::to_vec(&spec).unwrap();
+    let mut supervisor = std::process::Command::new(PROBE)
+        .arg("__supervise")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let pipe = supervisor.stdin.as_mut().unwrap();
+    pipe.write_all(&u32::try_from(json.len()).unwrap().to_le_bytes()).unwrap();
+    pipe.write_all(&json).unwrap();
+    pipe.write_all(brief).unwrap();
+    supervisor
 }
 
 /// A family that tries to stay: a plain child, one that left the session, and a daemon (forked twice, its

@@ -2,12 +2,12 @@
 
 use std::io::Write;
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gadfly_agents::launcher::{Command, Exit, Launcher};
 use tokio_util::sync::CancellationToken;
 
-use super::support::{Family, PROBE, command, dies, finished, launcher, pid_in, run, sh};
+use super::support::{Family, PROBE, by_hand, command, dies, finished, launcher, pid_in, run, sh};
 
 #[tokio::test]
 async fn a_timeout_ends_the_whole_tree() {
@@ -127,43 +127,63 @@ fn killing_the_launching_process_leaves_nothing_alive() {
 }
 
 #[test]
+fn killing_the_launching_process_ends_a_talk_whose_command_never_reads() {
+    let family = Family::new();
+    let mut probe = std::process::Command::new(PROBE)
+        .args(["--talk", "sh", "-c", &family.script("sleep 1000")])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    pid_in(&family.folder.path().join("self"));
+    family.assert_alive();
+    probe.kill().unwrap();
+    probe.wait().unwrap();
+    family.assert_gone();
+}
+
+#[test]
+fn the_pipes_end_is_seen_behind_frames_that_nobody_takes() {
+    let family = Family::new();
+    let mut supervisor = by_hand(&family.script("sleep 1000"), b"", &serde_json::json!({ "more": true }));
+    pid_in(&family.folder.path().join("self"));
+    let mut pipe = supervisor.stdin.take().unwrap();
+    let flags = rustix::fs::fcntl_getfl(&pipe).unwrap();
+    rustix::fs::fcntl_setfl(&pipe, flags | rustix::fs::OFlags::NONBLOCK).unwrap();
+    pipe.write_all(&u32::MAX.to_le_bytes()).unwrap();
+    // Full means that the command's pipe, the supervisor and this pipe hold all they can: no look is left.
+    let mut full_since = None;
+    loop {
+        match pipe.write(&[b'x'; 4096]) {
+            Ok(_) => full_since = None,
+            Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::WouldBlock),
+        }
+        let since = *full_since.get_or_insert_with(Instant::now);
+        if since.elapsed() > Duration::from_millis(200) {
+            break;
+        }
+    }
+    drop(pipe);
+    supervisor.wait().unwrap();
+    family.assert_gone();
+}
+
+#[test]
 fn killing_the_launching_process_ends_a_command_that_does_not_read_its_brief() {
     // The supervisor is fed by hand: a brief larger than any pipe, never read, then the pipe closes.
     let family = Family::new();
-    let mut supervisor = by_hand(&family.script("sleep 1000"), &vec![b'x'; 4 << 20], true);
+    let mut supervisor = by_hand(&family.script("sleep 1000"), &vec![b'x'; 4 << 20], &serde_json::json!({}));
     pid_in(&family.folder.path().join("self"));
     drop(supervisor.stdin.take());
     supervisor.wait().unwrap();
     family.assert_gone();
 }
 
-/// Speaks the supervisor's protocol without a launcher, so that a step can be left out.
-fn by_hand(script: &str, brief: &[u8], subreaper: bool) -> std::process::Child {
-    let spec = serde_json::json!({
-        "version": 1, "token": "token", "program": "sh", "args": ["-c", script],
-        "env": [["PATH", std::env::var("PATH").unwrap()]], "cwd": b"/".to_vec(), "lock": null,
-        "limits": { "open_files": null, "file_bytes": null, "memory_bytes": null, "cpu_seconds": null },
-        "brief_len": brief.len(), "subreaper": subreaper,
-    });
-    let json = serde_json::to_vec(&spec).unwrap();
-    let mut supervisor = std::process::Command::new(PROBE)
-        .arg("__supervise")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let pipe = supervisor.stdin.as_mut().unwrap();
-    pipe.write_all(&u32::try_from(json.len()).unwrap().to_le_bytes()).unwrap();
-    pipe.write_all(&json).unwrap();
-    pipe.write_all(brief).unwrap();
-    supervisor
-}
-
 #[test]
 fn sabotage_without_a_subreaper_what_left_the_group_survives() {
     let family = Family::new();
-    let mut supervisor = by_hand(&family.script("sleep 1000"), b"", false);
+    let mut supervisor =
+        by_hand(&family.script("sleep 1000"), b"", &serde_json::json!({ "subreaper": false }));
     pid_in(&family.folder.path().join("self"));
     drop(supervisor.stdin.take());
     supervisor.wait().unwrap();

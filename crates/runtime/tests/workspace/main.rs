@@ -6,6 +6,8 @@
 
 mod accepting;
 mod committing;
+mod conflicts;
 mod hostile;
+mod large;
 mod snapshots;
 mod support;

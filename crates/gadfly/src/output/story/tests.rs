@@ -4,7 +4,7 @@ use gadfly_engine::budget::Reservation;
 use gadfly_engine::finding::{Finding, Severity, Standing};
 use gadfly_engine::question::{About, Choice, Question};
 use gadfly_engine::tree::{OneRun, RunEnd, Verified};
-use gadfly_engine::{Event, Input, NodePath, Reply, Stamp, Step, Text};
+use gadfly_engine::{Event, Guard, Input, Layer, NodePath, Reply, Stamp, Step, Text};
 
 use super::*;
 use crate::report::sample::review;
@@ -68,4 +68,26 @@ fn a_red_command_shows_its_last_words_and_a_question_its_ways_out() {
         1. grant N: allow N more rounds
         or any other answer in your own words
     ");
+}
+
+#[test]
+fn what_holds_an_agent_is_told_once_and_again_when_it_changes() {
+    let mut story = Story::new(true);
+    let effect: EffectId = "run#1".parse().unwrap();
+    story.asked.insert(effect.clone(), "critic c".into());
+    let mut told = |observation: Observation| {
+        let mut lines = Vec::new();
+        story.observed(&effect, &observation, &mut lines);
+        anstream::adapter::strip_str(&lines.join("\n")).to_string()
+    };
+    let guarded = |how: &str| Observation::Guarded { guards: vec![Guard::new(Layer::Landlock, how)] };
+    let missing = || Observation::Step { line: format!("{NOT_HELD}too old") };
+    assert_eq!(told(guarded("files")), "    held by Landlock (files)");
+    assert_eq!(told(guarded("files")), "");
+    assert_eq!(told(missing()), "    not held by Landlock: too old");
+    assert_eq!(told(missing()), "");
+    assert_eq!(told(guarded("less")), "    held by Landlock (less)");
+    let stopped = || Observation::Stopped { layer: Layer::OwnMode, what: "Write a.txt".into() };
+    assert_eq!(told(stopped()), "    ✗ stopped by its own mode: Write a.txt");
+    assert_eq!(told(stopped()), "    ✗ stopped by its own mode: Write a.txt", "every one is told");
 }

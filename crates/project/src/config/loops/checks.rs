@@ -53,7 +53,7 @@ impl LoopConfig {
             let message =
                 format!("{role} `{}` of kind `{}` cannot change files", agent.name, agent.kind.value);
             let help = format!(
-                "`audit` needs a worker that edits a folder: an agent of kind {}; coding agents come with a later version",
+                "`audit` needs a worker that edits a folder: an agent of kind {}",
                 kinds.join(", ")
             );
             return Some(Problem::error(message).help(help));

@@ -212,7 +212,7 @@ fn an_agent_that_cannot_edit_files_is_no_worker_of_an_audit() {
     assert_snapshot!(shown(&config.loop_for(Some("a"), &Flags::default()).1), @r#"
     error: worker `model` of kind `openai` cannot change files
       at gadfly.toml:19:10
-      help: `audit` needs a worker that edits a folder: an agent of kind command, person, scripted; coding agents come with a later version
+      help: `audit` needs a worker that edits a folder: an agent of kind claude-code, codex, gemini, opencode, acp, command, person, scripted
     "#);
     assert_snapshot!(shown(&config.loop_for(Some("r"), &Flags::default()).1), @r#"
     error: worker `filer` gives its work as files, and `revise` takes the reply

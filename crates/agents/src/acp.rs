@@ -1,0 +1,243 @@
+//! `acp`: any agent that speaks the Agent Client Protocol, version 1, over its standard input and output.
+//!
+//! This file starts the program and says what its end means. `connection` ties it to us, `session` leads the conversation,
+//! `serving` answers what the agent asks, `turn` listens, `permission` holds what a role may do.
+
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use agent_client_protocol::Error;
+use agent_client_protocol::v1::schema::StopReason as AcpStop;
+use futures_util::future::BoxFuture;
+use gadfly_engine::{CallFailure, FailureKind, Guard, Layer, Permission, StopReason, Usage};
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::{Agent, Answered, Call, Link, MAX_REPLY, Unanswered};
+use crate::launcher::{Exit, Finished, Input, LaunchError};
+use crate::process::{Program, brief, tail, tell_peak};
+use crate::world::enter;
+use connection::talk_with;
+use folder::Folder;
+use lines::Noise;
+use serving::Serving;
+use session::{Asked, Ended};
+use terminals::Terminals;
+use turn::{Over, Turn};
+
+mod connection;
+mod failure;
+mod folder;
+mod lines;
+mod permission;
+mod serving;
+mod session;
+mod terminals;
+mod turn;
+
+/// What an agent may write in one call, all messages together.
+const MAX_STREAM: usize = 256 << 20;
+/// How long an agent may take to end by itself once it is done.
+const FAREWELL: Duration = Duration::from_secs(1);
+/// How long we wait to hear how a program that was stopped ended.
+const ENDING: Duration = Duration::from_secs(5);
+
+pub(crate) struct AcpAgent {
+    pub program: Program,
+    pub system: Option<String>,
+    pub model: Option<String>,
+    /// How long it may take to say hello, and to open a session.
+    pub starting: Duration,
+}
+
+impl Agent for AcpAgent {
+    fn call(&self, call: Call, link: Link) -> BoxFuture<'_, Result<Answered, Unanswered>> {
+        Box::pin(self.answer(call, link))
+    }
+
+    fn works_in_a_folder(&self) -> bool {
+        true
+    }
+
+    fn guards(&self, permission: Permission, _sandboxed: bool) -> Vec<Guard> {
+        let how = match permission {
+            Permission::ReadOnly => "edits, commands and other tools refused",
+            Permission::Write => "files outside of its folder refused",
+        };
+        vec![Guard::new(Layer::Protocol, how)]
+    }
+
+    fn can_be_sandboxed(&self) -> bool {
+        self.program.can_be_sandboxed()
+    }
+}
+
+impl AcpAgent {
+    async fn answer(&self, call: Call, link: Link) -> Result<Answered, Unanswered> {
+        let program = &self.program;
+        let Some(root) = call.workdir.clone() else {
+            let message = "an ACP agent needs a folder to work in, and this call has none";
+            return Err(Unanswered::failed(FailureKind::Misconfigured, message));
+        };
+        let _permit = enter(program.gate.as_ref(), call.time, &link.cancel).await?;
+        let folder = Folder { root, tmp: call.tmp.clone() };
+        let like = program.command(&call, Vec::new(), Vec::new());
+        let mut command = like.clone();
+        command.max_output = MAX_STREAM;
+        let launcher = program.launcher(&call);
+        let stop = CancellationToken::new();
+        let _stopped = stop.clone().drop_guard();
+        let talk = launcher.talk(command, Input::Open, stop.clone()).await;
+        let mut talk = talk.map_err(|e| Program::unstarted(&e))?;
+        let Some(input) = talk.input.take() else {
+            let message = "the launcher gave no way to write to the agent";
+            return Err(Unanswered::failed(FailureKind::Misconfigured, message));
+        };
+        let serving = Arc::new(Serving {
+            permission: call.permission,
+            terminals: Terminals::new(launcher, like, folder.clone()),
+            turn: Mutex::new(Turn::new(folder.clone(), program.spec.max_steps)),
+            files: link.files,
+            tmp: link.tmp,
+            observe: link.observe.clone(),
+            progress: link.progress,
+            stopping: CancellationToken::new(),
+            over: CancellationToken::new(),
+            served: AtomicUsize::new(0),
+            folder,
+        });
+        let asked = Asked {
+            brief: brief(self.system.as_deref(), &call),
+            folder: serving.folder.root.clone(),
+            session: call.session.clone().filter(|_| call.permission == Permission::Write),
+            model: self.model.clone(),
+            starting: self.starting,
+            cancel: link.cancel,
+        };
+        let (ended, noise) = talk_with(input, &mut talk.output, Arc::clone(&serving), asked).await;
+        let untold = serving.turn().untold();
+        for step in untold {
+            let _ = link.observe.send(step).await;
+        }
+        // A worker's next call may go on with this session: the agent gets a moment to write it down.
+        let keeps = call.permission == Permission::Write && program.spec.continues;
+        let done = end(talk.end, &stop, matches!(ended, Ok(Ended::Answered { .. })) && keeps, &ended).await;
+        if let Some(Ok(done)) = &done {
+            tell_peak(&link.observe, done.peak).await;
+        }
+        // A worker in a folder of its own gives its work as files: it need not say anything.
+        let silent = call.permission == Permission::Write && call.lock.is_some();
+        self.judge(ended, done, &noise, &serving, silent)
+    }
+
+    fn judge(
+        &self,
+        ended: Result<Ended, Error>,
+        done: Option<Result<Finished, LaunchError>>,
+        noise: &Noise,
+        serving: &Serving,
+        may_be_silent: bool,
+    ) -> Result<Answered, Unanswered> {
+        let program = &self.program.program;
+        let mut turn = serving.turn();
+        let failed = |kind, message: String, usage: Usage| {
+            Err(Unanswered::Failed(CallFailure { kind, message, usage }))
+        };
+        match ended {
+            Ok(Ended::Answered { response, session, model }) => {
+                let usage = turn.usage(Some(&response));
+                let stop = match response.stop_reason {
+                    AcpStop::EndTurn => StopReason::EndTurn,
+                    AcpStop::MaxTokens => StopReason::Length,
+                    AcpStop::Refusal => StopReason::Refusal,
+                    AcpStop::MaxTurnRequests => StopReason::Other("max_turn_requests".to_owned()),
+                    AcpStop::Cancelled => StopReason::Other("cancelled".to_owned()),
+                    _ => StopReason::Other("unknown".to_owned()),
+                };
+                let text = turn.text();
+                if text.trim().is_empty() && stop == StopReason::EndTurn && !may_be_silent {
+                    let message = format!("`{program}` ended its turn without a word");
+                    return failed(FailureKind::BadReply, message, usage);
+                }
+                let session = Some(session.0.to_string()).filter(|_| self.program.spec.continues);
+                Ok(Answered { text, stop, usage, model: turn::model(&response).or(model), session })
+            }
+            Ok(Ended::Cancelled { sent }) => Err(Unanswered::Cancelled { sent }),
+            Ok(Ended::Late(asked)) => {
+                let seconds = self.starting.as_secs();
+                let message = format!(
+                    "`{program}` did not answer {asked} within {seconds} s; does it speak ACP as configured?{}",
+                    said(noise)
+                );
+                failed(FailureKind::Timeout, message, Usage::default())
+            }
+            Ok(Ended::Over) => {
+                let message = match turn.over() {
+                    Some(Over::Text) => {
+                        format!("`{program}` wrote more than {MAX_REPLY} bytes and was stopped")
+                    }
+                    _ => format!(
+                        "`{program}` took more than {} steps and was stopped; raise `max_steps` if it needs more",
+                        self.program.spec.max_steps
+                    ),
+                };
+                failed(FailureKind::BadReply, message, turn.usage(None))
+            }
+            Ok(Ended::Refused(refused)) if !refused.ends_the_connection() => {
+                Err(refused.unanswered(program, turn.usage(None)))
+            }
+            Ok(Ended::Refused(_)) | Err(_) => Err(self.hung_up(done, noise, turn.usage(None))),
+        }
+    }
+
+    /// The program is gone, or its output cannot be followed.
+    fn hung_up(
+        &self,
+        done: Option<Result<Finished, LaunchError>>,
+        noise: &Noise,
+        usage: Usage,
+    ) -> Unanswered {
+        let program = &self.program.program;
+        let failed = |message: String| {
+            let kind = FailureKind::BadReply;
+            Unanswered::Failed(CallFailure { kind, message: message + &said(noise), usage })
+        };
+        if noise.overlong {
+            return failed(format!("`{program}` sent a message of more than {} bytes", lines::MAX_LINE));
+        }
+        match done {
+            Some(Ok(done)) if done.exit == Exit::Overflowed => {
+                failed(format!("`{program}` wrote more than {MAX_STREAM} bytes and was stopped"))
+            }
+            Some(Ok(done)) if done.exit != Exit::Cancelled => match self.program.ended(&done, usage) {
+                Err(ended) => ended,
+                Ok(()) => failed(format!("`{program}` ended before it answered{}", tail(&done.stderr))),
+            },
+            Some(Err(error)) => Program::unstarted(&error),
+            _ => failed(format!("`{program}` closed its output before it answered")),
+        }
+    }
+}
+
+fn said(noise: &Noise) -> String {
+    noise.first.as_ref().map_or_else(String::new, |line| format!("; it wrote: {line}"))
+}
+
+/// Sees the program to its end. One that hung up is ending by itself; any other is stopped.
+async fn end(
+    end: BoxFuture<'static, Result<Finished, LaunchError>>,
+    stop: &CancellationToken,
+    farewell: bool,
+    ended: &Result<Ended, Error>,
+) -> Option<Result<Finished, LaunchError>> {
+    let gone = ended.as_ref().map_or(true, Ended::by_hanging_up);
+    let mut end = end;
+    if farewell || gone {
+        let by_itself = if gone { ENDING } else { FAREWELL };
+        if let Ok(done) = tokio::time::timeout(by_itself, &mut end).await {
+            return Some(done);
+        }
+    }
+    stop.cancel();
+    tokio::time::timeout(ENDING, end).await.ok()
+}

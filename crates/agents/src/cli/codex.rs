@@ -1,0 +1,246 @@
+//! Codex: `codex exec --json`. Tried with 0.166.0.
+//!
+//! Inside our sandbox its own must be off: it is built from mounts, and a process held by Landlock may not
+//! mount. Its errors carry no type and no status, only words, so all failed turns are of one kind.
+
+use std::collections::HashSet;
+
+use gadfly_engine::{FailureKind, Guard, Layer, Permission, StopReason, Usage};
+use serde_json::Value;
+
+use super::dialect::{Ask, Dialect, Heard, Reader, Start, Told, count, one_line, step, text};
+use crate::launcher::Exit;
+use crate::spec::Confinement;
+
+pub(crate) struct Codex;
+
+const FULL: &str = "danger-full-access";
+
+fn sandbox(permission: Permission, sandboxed: bool, by: Confinement) -> &'static str {
+    match permission {
+        _ if sandboxed => FULL,
+        Permission::ReadOnly => "read-only",
+        Permission::Write if by == Confinement::Nobody => FULL,
+        Permission::Write => "workspace-write",
+    }
+}
+
+impl Dialect for Codex {
+    fn shown(&self) -> &'static str {
+        "Codex"
+    }
+
+    fn home(&self) -> &'static str {
+        "CODEX_HOME"
+    }
+
+    fn start(&self, ask: &Ask<'_>) -> Start {
+        let sandbox = sandbox(ask.call.permission, ask.sandboxed, ask.spec.confined_by);
+        let mut start = Start::new(["exec", "--json", "--skip-git-repo-check", "--sandbox", sandbox]);
+        start.add(["-c", "approval_policy=\"never\""]);
+        start.add(["-c", "check_for_update_on_startup=false", "-c", "analytics.enabled=false"]);
+        if !ask.may_write() {
+            // The notes and rules of the judged tree are no instructions for its critic.
+            start.add(["-c", "project_doc_max_bytes=0", "--ignore-rules"]);
+        }
+        if !ask.is_kept() {
+            start.add(["--ephemeral"]);
+        }
+        if let Some(model) = ask.model {
+            start.add(["--model", model]);
+        }
+        let schema = ask.call.schema.as_deref().and_then(|schema| ask.file("schema.json", schema));
+        if let Some((path, edit)) = schema {
+            start.add(["--output-schema", &path]);
+            start.files.push(edit);
+        }
+        if let Some(session) = ask.session {
+            start.add(["resume", Thread::parse(session).id]);
+        }
+        start.add(["-"]);
+        start
+    }
+
+    fn reader(&self, ask: &Ask<'_>) -> Box<dyn Reader> {
+        let before = ask.session.map(|s| Thread::parse(s).before).unwrap_or_default();
+        Box::new(Stream { before, ..Stream::default() })
+    }
+
+    fn guards(&self, permission: Permission, sandboxed: bool, by: Confinement) -> Vec<Guard> {
+        match sandbox(permission, sandboxed, by) {
+            FULL => Vec::new(),
+            own => vec![Guard::new(Layer::OwnSandbox, format!("--sandbox {own}"))],
+        }
+    }
+}
+
+/// A conversation of Codex. What it reports is used by all of the conversation, so that a name of one has the
+/// usage so far beside the id: `ID:input:cached:written:output`.
+struct Thread<'a> {
+    id: &'a str,
+    before: [u64; 4],
+}
+
+impl<'a> Thread<'a> {
+    fn parse(session: &'a str) -> Self {
+        let mut parts = session.split(':');
+        let id = parts.next().unwrap_or(session);
+        let mut before = [0; 4];
+        for (slot, part) in before.iter_mut().zip(parts) {
+            *slot = part.parse().unwrap_or(0);
+        }
+        Self { id, before }
+    }
+
+    fn name(id: &str, totals: [u64; 4]) -> String {
+        let [input, cached, written, output] = totals;
+        format!("{id}:{input}:{cached}:{written}:{output}")
+    }
+}
+
+#[derive(Default)]
+struct Stream {
+    before: [u64; 4],
+    totals: [u64; 4],
+    thread: Option<String>,
+    /// Items that were told as steps.
+    steps: HashSet<String>,
+    /// The last message is the answer.
+    message: Option<String>,
+    /// An error that may be followed by another attempt.
+    error: Option<String>,
+    retries: u32,
+    over: Option<Result<(), String>>,
+}
+
+impl Reader for Stream {
+    fn read(&mut self, line: &Value, heard: &mut Vec<Heard>) {
+        let kind = text(line, "type");
+        if !matches!(kind, Some("turn.failed")) {
+            self.retry(heard);
+        }
+        match kind {
+            Some("thread.started") => self.thread = text(line, "thread_id").map(str::to_owned),
+            Some("turn.started") => self.over = None,
+            Some("item.started" | "item.updated" | "item.completed") => {
+                if let Some(item) = line.get("item") {
+                    self.item(item, kind == Some("item.completed"), heard);
+                }
+            }
+            Some("error") => self.error = text(line, "message").map(str::to_owned),
+            Some("turn.completed") => {
+                if let Some(usage) = line.get("usage") {
+                    self.count(usage);
+                    heard.push(Heard::Used(self.usage()));
+                }
+                self.over = Some(Ok(()));
+            }
+            Some("turn.failed") => {
+                let said = line.pointer("/error/message").and_then(Value::as_str).map(str::to_owned);
+                let said = said.or(self.error.take()).unwrap_or_else(|| "it did not say why".to_owned());
+                self.over = Some(Err(said));
+            }
+            _ => {}
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.over.is_some()
+    }
+
+    fn usage(&self) -> Usage {
+        let [input, cached, written, output] = self.totals;
+        Usage {
+            input: input.saturating_sub(cached).saturating_sub(written),
+            output,
+            cache_read: cached,
+            cache_write: written,
+            cost: None,
+        }
+    }
+
+    fn told(&mut self, _exit: Exit) -> Told {
+        match (self.over.take(), self.error.take()) {
+            (Some(Ok(())), _) => {
+                let all = std::array::from_fn(|i| sum(self.before.get(i), self.totals.get(i)));
+                Told::Answer {
+                    text: self.message.take().unwrap_or_default(),
+                    stop: StopReason::EndTurn,
+                    model: None,
+                    session: self.thread.take().map(|id| Thread::name(&id, all)),
+                }
+            }
+            (Some(Err(said)), _) | (None, Some(said)) => Told::failed(FailureKind::Unavailable, &said),
+            (None, None) => Told::Nothing,
+        }
+    }
+}
+
+fn sum(a: Option<&u64>, b: Option<&u64>) -> u64 {
+    a.copied().unwrap_or(0).saturating_add(b.copied().unwrap_or(0))
+}
+
+impl Stream {
+    /// An error was followed by something other than the end.
+    fn retry(&mut self, heard: &mut Vec<Heard>) {
+        if let Some(error) = self.error.take() {
+            self.retries = self.retries.saturating_add(1);
+            heard.push(Heard::Retrying {
+                attempt: self.retries,
+                kind: FailureKind::Unavailable,
+                message: one_line(&error),
+            });
+        }
+    }
+
+    fn item(&mut self, item: &Value, completed: bool, heard: &mut Vec<Heard>) {
+        let (Some(kind), id) = (text(item, "type"), text(item, "id").unwrap_or_default()) else { return };
+        let line = match kind {
+            "agent_message" => {
+                if let Some(said) = text(item, "text").filter(|_| completed) {
+                    heard.push(Heard::Text(said.to_owned()));
+                    self.message = Some(said.to_owned());
+                }
+                return;
+            }
+            "error" => {
+                heard.extend(text(item, "message").filter(|_| completed).map(|m| Heard::Note(one_line(m))));
+                return;
+            }
+            "reasoning" | "todo_list" => return,
+            "command_execution" => step("command", item),
+            "file_change" => {
+                let paths = item.get("changes").and_then(Value::as_array);
+                let paths = paths.into_iter().flatten().take(20).filter_map(|change| text(change, "path"));
+                one_line(&format!("edit: {}", paths.collect::<Vec<_>>().join(", ")))
+            }
+            "mcp_tool_call" => {
+                let (server, tool) = (text(item, "server"), text(item, "tool"));
+                one_line(&format!("{}: {}", server.unwrap_or("mcp"), tool.unwrap_or("a tool")))
+            }
+            other => step(other, item),
+        };
+        // An item is told when it is first seen: not all of them are seen to start.
+        if self.steps.insert(id.to_owned()) {
+            heard.push(Heard::Step(line.clone()));
+        }
+        if completed && text(item, "status") == Some("declined") {
+            heard.push(Heard::Stopped(line));
+        }
+    }
+
+    /// Totals of the conversation: what was used before this call is taken off, if they include it.
+    fn count(&mut self, usage: &Value) {
+        let stated = ["input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens"]
+            .map(|key| count(usage, key));
+        let goes_on = stated.iter().zip(&self.before).all(|(now, before)| now >= before);
+        self.totals = stated;
+        if goes_on {
+            for (total, before) in self.totals.iter_mut().zip(self.before) {
+                *total -= before;
+            }
+        } else {
+            self.before = [0; 4];
+        }
+    }
+}

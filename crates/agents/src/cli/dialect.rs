@@ -1,0 +1,257 @@
+//! What differs between CLI agents, as one interface: how a call is put, what its lines say, what its end means.
+//! Everything here is pure; `cli.rs` does the talking.
+
+use std::path::PathBuf;
+
+use gadfly_engine::{FailureKind, Guard, Money, Permission, StopReason, Usage};
+use serde_json::Value;
+
+use crate::agent::{Call, Edit};
+use crate::launcher::Exit;
+use crate::spec::{Confinement, ProcessSpec};
+
+/// The longest line told of a step.
+const STEP: usize = 200;
+/// The most of a program's own words in a failure's message.
+const WORDS: usize = 2000;
+
+/// One program's way to be asked and to answer.
+pub(crate) trait Dialect: Send + Sync {
+    /// Its name for people.
+    fn shown(&self) -> &'static str;
+
+    /// The variable that says where it keeps its settings: whose account it uses.
+    fn home(&self) -> &'static str;
+
+    fn start(&self, ask: &Ask<'_>) -> Start;
+
+    fn reader(&self, ask: &Ask<'_>) -> Box<dyn Reader>;
+
+    /// What of its own keeps a call from what it may not do. `sandboxed`: ours is around it.
+    fn guards(&self, permission: Permission, sandboxed: bool, by: Confinement) -> Vec<Guard>;
+}
+
+/// What one call is made of.
+pub(crate) struct Ask<'a> {
+    pub call: &'a Call,
+    pub spec: &'a ProcessSpec,
+    pub model: Option<&'a str>,
+    pub max_usd: Option<Money>,
+    /// The conversation to go on with.
+    pub session: Option<&'a str>,
+    /// Our sandbox is around this call.
+    pub sandboxed: bool,
+    /// Somebody listens to text as it comes.
+    pub heard: bool,
+}
+
+impl Ask<'_> {
+    pub fn may_write(&self) -> bool {
+        self.call.permission == Permission::Write
+    }
+
+    /// Whether a later call may go on with this conversation: who judges always begins anew.
+    pub fn is_kept(&self) -> bool {
+        self.may_write() && self.spec.continues
+    }
+
+    /// A file for this call alone, if it has a place for one.
+    pub fn file(&self, name: &str, content: &str) -> Option<(String, Edit)> {
+        let path: PathBuf = self.call.tmp.as_ref()?.join(name);
+        let edit = Edit::Write { path: name.to_owned(), content: content.to_owned() };
+        Some((path.to_str()?.to_owned(), edit))
+    }
+}
+
+/// How the program is started for a call. The brief goes over its standard input.
+#[derive(Default)]
+pub(crate) struct Start {
+    pub args: Vec<String>,
+    /// Variables it gets unless the user passes his own.
+    pub env: Vec<(&'static str, String)>,
+    /// Variables it gets in any case: a role hangs on them.
+    pub forced: Vec<(&'static str, String)>,
+    /// Files below `Call::tmp` that the arguments name.
+    pub files: Vec<Edit>,
+}
+
+impl Start {
+    pub fn new<'a>(args: impl IntoIterator<Item = &'a str>) -> Self {
+        Self { args: args.into_iter().map(str::to_owned).collect(), ..Self::default() }
+    }
+
+    pub fn add<'a>(&mut self, args: impl IntoIterator<Item = &'a str>) {
+        self.args.extend(args.into_iter().map(str::to_owned));
+    }
+
+    /// Variables that are only switches.
+    pub fn set(&mut self, names: &[&'static str]) {
+        self.env.extend(names.iter().map(|name| (*name, "1".to_owned())));
+    }
+}
+
+/// What a line said.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Heard {
+    /// A piece of text as it comes.
+    Text(String),
+    /// A tool was called.
+    Step(String),
+    /// Something worth a line that is no step.
+    Note(String),
+    /// All that was used so far in this call.
+    Used(Usage),
+    /// Its own mode stopped a tool.
+    Stopped(String),
+    Retrying {
+        attempt: u32,
+        kind: FailureKind,
+        message: String,
+    },
+}
+
+/// Reads the lines of one call. Lines it does not know say nothing.
+pub(crate) trait Reader: Send {
+    fn read(&mut self, line: &Value, heard: &mut Vec<Heard>);
+
+    /// Whether the result has been read: what the program does from now on adds nothing.
+    fn is_over(&self) -> bool;
+
+    /// What was used so far.
+    fn usage(&self) -> Usage;
+
+    fn told(&mut self, exit: Exit) -> Told;
+}
+
+/// What a whole stream came to.
+#[derive(PartialEq, Eq, Debug)]
+pub(crate) enum Told {
+    Answer {
+        text: String,
+        stop: StopReason,
+        model: Option<String>,
+        session: Option<String>,
+    },
+    Failed {
+        kind: FailureKind,
+        message: String,
+    },
+    Quota {
+        until_ms: Option<u64>,
+        message: String,
+    },
+    /// The conversation to go on with does not exist; nothing was paid for.
+    NoSuchSession {
+        message: String,
+    },
+    /// The stream said nothing that counts: the way the program ended does.
+    Nothing,
+}
+
+impl Told {
+    pub fn failed(kind: FailureKind, message: &str) -> Self {
+        Self::Failed { kind, message: cut(message.trim(), WORDS) }
+    }
+}
+
+/// What an HTTP status of the program's provider means.
+pub(crate) fn by_status(status: u64, message: &str) -> Told {
+    let kind = match status {
+        401 | 403 => FailureKind::Unauthorised,
+        402 => return Told::Quota { until_ms: None, message: cut(message, WORDS) },
+        413 => FailureKind::TooLong,
+        429 => FailureKind::RateLimited,
+        400..=499 if status != 408 => FailureKind::Misconfigured,
+        _ => FailureKind::Unavailable,
+    };
+    Told::failed(kind, message)
+}
+
+/// A tool call in one line: its name and the argument that tells most.
+pub(crate) fn step(tool: &str, input: &Value) -> String {
+    const TELLING: [&str; 12] = [
+        "command",
+        "cmd",
+        "file_path",
+        "filePath",
+        "absolute_path",
+        "path",
+        "pattern",
+        "query",
+        "url",
+        "prompt",
+        "description",
+        "title",
+    ];
+    let told = TELLING.iter().find_map(|key| input.get(key).and_then(Value::as_str));
+    match told {
+        Some(told) => one_line(&format!("{tool}: {}", head(told))),
+        None => one_line(tool),
+    }
+}
+
+/// One line of at most [`STEP`] characters.
+pub(crate) fn one_line(text: &str) -> String {
+    let words: Vec<&str> = head(text).split(|c: char| c.is_whitespace() || c.is_control()).collect();
+    cut(&words.into_iter().filter(|w| !w.is_empty()).collect::<Vec<_>>().join(" "), STEP)
+}
+
+/// Enough of a text for one line, so that a long one is not looked through.
+fn head(text: &str) -> &str {
+    text.get(..text.floor_char_boundary(8 * STEP)).unwrap_or_default()
+}
+
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text.to_owned(),
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default().trim_end()),
+    }
+}
+
+pub(crate) fn text<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
+    value.get(key).and_then(Value::as_str)
+}
+
+/// A count; zero where there is none.
+pub(crate) fn count(value: &Value, key: &str) -> u64 {
+    value.get(key).and_then(Value::as_u64).unwrap_or(0)
+}
+
+/// A stated cost. Programs state zero for models whose price they do not know: then nothing is stated.
+pub(crate) fn cost(usd: f64) -> Option<Money> {
+    Some(Money::from_usd(usd)).filter(|cost| cost.0 > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_step_is_one_short_line_whatever_the_tool_was_given() {
+        assert_eq!(step("Bash", &json!({"description": "d", "command": "a\n  b\tc"})), "Bash: a b c");
+        assert_eq!(step("Odd", &json!(["x"])), "Odd");
+        let long = step("Bash", &json!({"command": "é".repeat(5_000_000)}));
+        assert_eq!(long.chars().count(), STEP + 1);
+    }
+
+    #[test]
+    fn a_status_says_what_the_caller_can_do() {
+        let table = [
+            (400, FailureKind::Misconfigured),
+            (401, FailureKind::Unauthorised),
+            (403, FailureKind::Unauthorised),
+            (404, FailureKind::Misconfigured),
+            (408, FailureKind::Unavailable),
+            (413, FailureKind::TooLong),
+            (429, FailureKind::RateLimited),
+            (500, FailureKind::Unavailable),
+            (529, FailureKind::Unavailable),
+        ];
+        for (status, kind) in table {
+            assert_eq!(by_status(status, "m"), Told::failed(kind, "m"), "{status}");
+        }
+        assert_eq!(by_status(402, "m"), Told::Quota { until_ms: None, message: "m".into() });
+    }
+}

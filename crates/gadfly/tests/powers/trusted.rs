@@ -1,0 +1,38 @@
+//! A project's files cannot loosen what holds an agent before a person has agreed to it.
+
+use crate::desk::Desk;
+
+const LOOSER: [(&str, &str); 4] = [
+    ("sandbox = \"off\"", "without a sandbox"),
+    ("read = [\"~/.ssh\"]", "read ~/.ssh"),
+    ("state = [\"~\"]", "write ~"),
+    ("args = [\"--anything\"]", "run sh --anything"),
+];
+
+#[test]
+fn a_projects_file_that_loosens_the_users_own_agent_is_asked_about_first() {
+    for (line, words) in LOOSER {
+        let desk = Desk::folder(&[("rubric.md", "- good\n")]);
+        desk.configure("[agents.c]\nkind = \"command\"\ncommand = [\"sh\"]\n");
+        desk.saying("w", &["Text."]);
+        desk.write("gadfly.toml", &format!("[agents.c]\n{line}\n"));
+        let args = ["run", "Write", "--worker", "w", "--critic", "c", "--rubric", "rubric.md", "--yes"];
+        let said = desk.gadfly(&args);
+        assert_eq!(said.code, 2, "{line}: {}", said.err);
+        assert!(said.err.contains(words) && said.err.contains("--trust"), "{line}: {}", said.err);
+        // By a flag of the user's own it needs no further word: trust is for what stands in files.
+        let trusted = desk.gadfly(&[&args[..], &["--trust", "--dry-run"]].concat());
+        assert_eq!(trusted.code, 0, "{line}: {}", trusted.err);
+    }
+}
+
+#[test]
+fn a_coding_agent_that_only_a_projects_file_names_is_asked_about_first() {
+    let desk = Desk::folder(&[("rubric.md", "- good\n")]);
+    desk.saying("w", &["Text."]);
+    desk.write("gadfly.toml", "[agents.c]\nkind = \"claude-code\"\n");
+    let args = ["run", "Write", "--worker", "w", "--critic", "c", "--rubric", "rubric.md", "--yes"];
+    let said = desk.gadfly(&args);
+    assert_eq!(said.code, 2, "{}", said.err);
+    assert!(said.err.contains("run claude") && said.err.contains("--trust"), "{}", said.err);
+}

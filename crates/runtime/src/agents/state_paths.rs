@@ -1,0 +1,179 @@
+//! Where programs that people use as agents keep their own state: sessions, credentials, caches. They write it
+//! in every call, so the sandbox lets them.
+//!
+//! To add a program: a row of `PROGRAMS`.
+
+use std::path::{Path, PathBuf};
+
+use gadfly_project::Kind;
+
+/// One place of a program's state.
+enum At {
+    /// A folder below the home.
+    Home(&'static str),
+    /// A file below the home. It is not made: only its owner knows what an empty one would mean.
+    File(&'static str),
+    /// Where this variable says, else below the home.
+    Moved(&'static str, &'static str),
+    /// In the folder that this variable names, else in this one below the home.
+    In(&'static str, &'static str, &'static str),
+}
+
+use At::{File, Home, In, Moved};
+
+struct Known {
+    /// Names of programs, and of adapters that start them.
+    names: &'static [&'static str],
+    state: &'static [At],
+}
+
+const CONFIG: (&str, &str) = ("XDG_CONFIG_HOME", ".config");
+const DATA: (&str, &str) = ("XDG_DATA_HOME", ".local/share");
+const CACHE: (&str, &str) = ("XDG_CACHE_HOME", ".cache");
+const STATE: (&str, &str) = ("XDG_STATE_HOME", ".local/state");
+
+const PROGRAMS: &[Known] = &[
+    Known {
+        names: &["claude", "claude-agent-acp", "claude-code-acp"],
+        state: &[
+            Moved("CLAUDE_CONFIG_DIR", ".claude"),
+            File(".claude.json"),
+            File(".claude.json.backup"),
+            In(CACHE.0, CACHE.1, "claude"),
+            In(CACHE.0, CACHE.1, "claude-cli-nodejs"),
+            In(DATA.0, DATA.1, "claude"),
+            In(STATE.0, STATE.1, "claude"),
+        ],
+    },
+    Known { names: &["codex", "codex-acp"], state: &[Moved("CODEX_HOME", ".codex")] },
+    Known { names: &["gemini", "gemini-cli"], state: &[Home(".gemini")] },
+    Known { names: &["qwen"], state: &[Home(".qwen")] },
+    Known {
+        names: &["opencode", "opencode-ai"],
+        state: &[
+            In(DATA.0, DATA.1, "opencode"),
+            In(CONFIG.0, CONFIG.1, "opencode"),
+            In(CACHE.0, CACHE.1, "opencode"),
+            In(STATE.0, STATE.1, "opencode"),
+        ],
+    },
+    Known {
+        names: &["goose"],
+        state: &[
+            In(CONFIG.0, CONFIG.1, "goose"),
+            In(DATA.0, DATA.1, "goose"),
+            In(STATE.0, STATE.1, "goose"),
+        ],
+    },
+    Known { names: &["ollama"], state: &[Home(".ollama")] },
+    Known {
+        names: &["llm"],
+        state: &[Moved("LLM_USER_PATH", ".config/io.datasette.llm"), In(CACHE.0, CACHE.1, "huggingface")],
+    },
+    Known {
+        names: &["aider"],
+        state: &[Home(".aider"), File(".aider.conf.yml"), In(CACHE.0, CACHE.1, "aider")],
+    },
+    Known { names: &["npx", "npm"], state: &[Home(".npm")] },
+];
+
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct StatePaths {
+    pub folders: Vec<PathBuf>,
+    pub files: Vec<PathBuf>,
+}
+
+/// The state of the programs that a command names. `env` is what the program itself is given: a variable that
+/// it does not get moves nothing.
+pub fn state_paths(kind: Kind, command: &[String], env: &dyn Fn(&str) -> Option<String>) -> StatePaths {
+    let mut found = StatePaths::default();
+    let Some(home) = env("HOME").map(PathBuf::from).filter(|home| home.is_absolute()) else {
+        return found;
+    };
+    let named = command.iter().filter_map(|word| program_name(word));
+    let mut names: Vec<&str> = kind.usual_program().into_iter().chain(named).collect();
+    names.dedup();
+    let known = PROGRAMS.iter().filter(|known| known.names.iter().any(|name| names.contains(name)));
+    for at in known.flat_map(|known| known.state) {
+        let list = if matches!(at, File(_)) { &mut found.files } else { &mut found.folders };
+        list.push(at.resolved(&home, env));
+    }
+    found
+}
+
+impl At {
+    fn resolved(&self, home: &Path, env: &dyn Fn(&str) -> Option<String>) -> PathBuf {
+        let moved = |name: &str| env(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        match self {
+            Home(path) | File(path) => home.join(path),
+            Moved(name, path) => moved(name).unwrap_or_else(|| home.join(path)),
+            In(name, folder, path) => moved(name).unwrap_or_else(|| home.join(folder)).join(path),
+        }
+    }
+}
+
+/// `/x/codex-acp`, `@scope/codex-acp@1.2`, `codex-acp.js` → `codex-acp`.
+fn program_name(word: &str) -> Option<&str> {
+    let name = word.rsplit('/').next()?;
+    let name = name.split('@').next()?;
+    let name = name.strip_suffix(".js").or_else(|| name.strip_suffix(".exe")).unwrap_or(name);
+    (!name.is_empty()).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paths(kind: Kind, command: &[&str], env: &[(&str, &str)]) -> Vec<String> {
+        let command: Vec<String> = command.iter().map(|word| (*word).to_owned()).collect();
+        let find = |name: &str| env.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned());
+        let found = state_paths(kind, &command, &find);
+        found.folders.iter().chain(&found.files).map(|path| path.to_str().unwrap().to_owned()).collect()
+    }
+
+    #[test]
+    fn every_program_writes_where_it_keeps_its_state_and_variables_move_that() {
+        let home = ("HOME", "/h");
+        type Row<'a> = (Kind, &'a [&'a str], &'a [(&'a str, &'a str)], &'a [&'a str]);
+        let table: &[Row<'_>] = &[
+            (Kind::Codex, &["codex"], &[home], &["/h/.codex"]),
+            (Kind::Codex, &["/opt/my-codex"], &[home], &["/h/.codex"]),
+            (Kind::Codex, &["codex"], &[home, ("CODEX_HOME", "/c")], &["/c"]),
+            (Kind::Codex, &["codex"], &[home, ("CODEX_HOME", "relative")], &["/h/.codex"]),
+            (Kind::Gemini, &["gemini"], &[home], &["/h/.gemini"]),
+            (Kind::Acp, &["/x/node_modules/.bin/codex-acp"], &[home], &["/h/.codex"]),
+            (Kind::Acp, &["npx", "-y", "@s/codex-acp@2.6"], &[home], &["/h/.codex", "/h/.npm"]),
+            (Kind::Acp, &["gemini", "--acp"], &[home], &["/h/.gemini"]),
+            (
+                Kind::OpenCode,
+                &["opencode"],
+                &[home, ("XDG_CONFIG_HOME", "/cfg")],
+                &["/h/.local/share/opencode", "/cfg/opencode", "/h/.cache/opencode", "/h/.local/state/opencode"],
+            ),
+            (Kind::Command, &["ollama", "run", "qwen3"], &[home], &["/h/.ollama"]),
+            (
+                Kind::Command,
+                &["llm"],
+                &[home, ("LLM_USER_PATH", "/l")],
+                &["/l", "/h/.cache/huggingface"],
+            ),
+            (Kind::Command, &["./critic.sh"], &[home], &[]),
+            (Kind::Codex, &["codex"], &[], &[]),
+        ];
+        for (kind, command, env, expected) in table {
+            assert_eq!(paths(*kind, command, env), *expected, "{command:?} {env:?}");
+        }
+        let claude = paths(Kind::ClaudeCode, &["claude"], &[home, ("CLAUDE_CONFIG_DIR", "/c")]);
+        assert!(claude.contains(&"/c".to_owned()) && !claude.contains(&"/h/.claude".to_owned()));
+        assert!(claude.contains(&"/h/.claude.json".to_owned()));
+    }
+
+    #[test]
+    fn no_program_is_given_a_whole_home_or_a_folder_that_others_share() {
+        let all: Vec<&str> = PROGRAMS.iter().flat_map(|known| known.names).copied().collect();
+        for path in paths(Kind::Command, &all, &[("HOME", "/h")]) {
+            assert!(!["/h", "/h/.config", "/h/.cache", "/h/.local/share"].contains(&path.as_str()), "{path}");
+            assert!(path.starts_with("/h/."), "{path}");
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Programs that can be agents, or serve models: where they are, which version, whether they are signed in.
+//! Each is asked for its version and for nothing else, within short bounds.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use gadfly_agents::launcher::{Command, Exit, Launcher, Most};
+use gadfly_project::Kind;
+use serde::Serialize;
+use tokio_util::sync::CancellationToken;
+
+use super::{is_set, on_path};
+use crate::agents::Env;
+use crate::os::ProcessLauncher;
+
+/// Programs on a script engine take seconds to begin on a busy machine.
+const VERSION_TIME: Duration = Duration::from_secs(20);
+const VERSION_OUTPUT: usize = 4096;
+const VERSION_SHOWN: usize = 60;
+/// What every program gets; no key is among it.
+const BASE_ENV: [&str; 5] = ["PATH", "HOME", "LANG", "TERM", "TMPDIR"];
+
+/// A program worth knowing about.
+pub(super) struct Known {
+    pub name: &'static str,
+    /// What it is, for people.
+    pub is: &'static str,
+    pub agent: Option<AsAgent>,
+}
+
+/// How a program is an agent.
+pub(super) struct AsAgent {
+    pub name: &'static str,
+    pub kind: Kind,
+    /// What the kind does not know by itself.
+    pub command: &'static [&'static str],
+    /// Whose models it uses unless it is set up otherwise; empty if that is open.
+    pub vendor: &'static str,
+    /// A file below HOME that is there once somebody has signed in.
+    pub signed_in: Option<&'static str>,
+    /// Variables it is told things by that are no keys, and tokens made for it.
+    pub env: &'static [&'static str],
+    /// Keys it takes where nobody has signed in.
+    pub keys: &'static [&'static str],
+}
+
+const CLAUDE: AsAgent = AsAgent {
+    name: "claude-code",
+    kind: Kind::ClaudeCode,
+    command: &[],
+    vendor: "anthropic",
+    signed_in: Some(".claude/.credentials.json"),
+    env: &["CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_AUTH_TOKEN"],
+    keys: &["ANTHROPIC_API_KEY"],
+};
+
+const CODEX: AsAgent = AsAgent {
+    name: "codex",
+    kind: Kind::Codex,
+    command: &[],
+    vendor: "openai",
+    signed_in: Some(".codex/auth.json"),
+    env: &["CODEX_HOME"],
+    keys: &["CODEX_API_KEY"],
+};
+
+pub(super) const PROGRAMS: [Known; 9] = [
+    Known { name: "claude", is: "Claude Code", agent: Some(CLAUDE) },
+    Known { name: "codex", is: "Codex", agent: Some(CODEX) },
+    Known {
+        name: "gemini",
+        is: "Gemini CLI",
+        agent: Some(AsAgent {
+            name: "gemini",
+            kind: Kind::Gemini,
+            command: &[],
+            vendor: "google",
+            signed_in: Some(".gemini/oauth_creds.json"),
+            env: &["GOOGLE_GEMINI_BASE_URL", "GOOGLE_CLOUD_PROJECT"],
+            keys: &["GEMINI_API_KEY"],
+        }),
+    },
+    Known {
+        name: "opencode",
+        is: "OpenCode",
+        agent: Some(AsAgent {
+            name: "opencode",
+            kind: Kind::OpenCode,
+            command: &[],
+            vendor: "",
+            signed_in: Some(".local/share/opencode/auth.json"),
+            env: &["OPENCODE_CONFIG"],
+            keys: &["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY"],
+        }),
+    },
+    Known {
+        name: "claude-agent-acp",
+        is: "Claude Code over ACP",
+        agent: Some(AsAgent {
+            name: "claude-acp",
+            kind: Kind::Acp,
+            command: &["claude-agent-acp"],
+            ..CLAUDE
+        }),
+    },
+    Known {
+        name: "codex-acp",
+        is: "Codex over ACP",
+        agent: Some(AsAgent { name: "codex-acp", kind: Kind::Acp, command: &["codex-acp"], ..CODEX }),
+    },
+    Known { name: "ollama", is: "a model server; start it with `ollama serve`", agent: None },
+    Known { name: "llama-server", is: "a model server; start it with a model", agent: None },
+    Known {
+        name: "llm",
+        is: "llm, with the model it is set up for",
+        agent: Some(AsAgent {
+            name: "llm",
+            kind: Kind::Command,
+            command: &["llm"],
+            vendor: "",
+            signed_in: None,
+            env: &["LLM_USER_PATH"],
+            keys: &[],
+        }),
+    },
+];
+
+/// A program as it was found.
+#[derive(Clone, Debug, Serialize)]
+pub struct Program {
+    pub name: &'static str,
+    pub is: &'static str,
+    pub path: Option<PathBuf>,
+    /// None if it has none to say.
+    pub version: Option<String>,
+    /// Why it cannot be expected to work.
+    pub trouble: Option<String>,
+    /// Whether it will answer, as far as a look at files and variables tells; none if that cannot be told.
+    pub signed_in: Option<bool>,
+    /// The variables it needs of those that are set, by name.
+    pub env: Vec<String>,
+}
+
+/// All of them, each asked for its version.
+pub(super) async fn look(env: &Env) -> Vec<Program> {
+    let launcher = ProcessLauncher::this_program().ok().map(|l| l.working_in("/"));
+    join_all(PROGRAMS.iter().map(|known| found(known, env, launcher.as_ref()))).await
+}
+
+async fn found(known: &Known, env: &Env, launcher: Option<&ProcessLauncher>) -> Program {
+    let path = on_path(known.name, env);
+    let mut program = Program {
+        name: known.name,
+        is: known.is,
+        version: None,
+        trouble: None,
+        signed_in: None,
+        env: Vec::new(),
+        path,
+    };
+    let Some(path) = program.path.clone() else { return program };
+    if let Some(agent) = &known.agent {
+        (program.signed_in, program.env) = signed_in(agent, env);
+    }
+    match (launcher, path.is_absolute()) {
+        (Some(launcher), true) => match version(&path, env, launcher).await {
+            Ok(version) => program.version = version,
+            Err(why) => program.trouble = Some(why),
+        },
+        // What lies in a folder that PATH names by chance is not started for a look.
+        (_, false) => program.trouble = Some("it is found by a relative entry of PATH only".to_owned()),
+        (None, _) => program.trouble = Some("programs cannot be started here".to_owned()),
+    }
+    program
+}
+
+async fn version(path: &Path, env: &Env, launcher: &ProcessLauncher) -> Result<Option<String>, String> {
+    let command = Command {
+        program: path.to_string_lossy().into_owned(),
+        args: vec!["--version".to_owned()],
+        env: BASE_ENV.iter().filter_map(|n| Some(((*n).to_owned(), env.get(*n)?.clone()))).collect(),
+        cwd: Some(PathBuf::from("/")),
+        time: Some(VERSION_TIME),
+        max_output: VERSION_OUTPUT,
+        most: Most { memory_bytes: Some(4 << 30), processes: Some(200) },
+        ..Command::default()
+    };
+    let done = launcher.launch(command, CancellationToken::new()).await.map_err(|e| e.to_string())?;
+    match done.exit {
+        Exit::Code(0) => {}
+        Exit::TimedOut => {
+            return Err(format!("it did not say its version within {} s", VERSION_TIME.as_secs()));
+        }
+        Exit::Overflowed => return Err("it does not stop talking when asked for its version".to_owned()),
+        Exit::Code(code) => return Err(format!("asked for its version it ended with exit code {code}")),
+        _ => return Err("asked for its version it was ended".to_owned()),
+    }
+    let text = String::from_utf8_lossy(&done.stdout);
+    let line = text.lines().map(str::trim).find(|line| line.contains(|c: char| c.is_ascii_digit()));
+    Ok(line.map(|line| line.chars().filter(|c| !c.is_control()).take(VERSION_SHOWN).collect()))
+}
+
+/// Whether it is known to have an account, and which variables it is to be given.
+fn signed_in(agent: &AsAgent, env: &Env) -> (Option<bool>, Vec<String>) {
+    let mut given: Vec<&str> = agent.env.iter().copied().filter(|name| is_set(env, name)).collect();
+    let Some(file) = agent.signed_in else { return (None, owned(&given)) };
+    let token = given.iter().any(|name| name.ends_with("_TOKEN"));
+    // Where the program was told to keep its state elsewhere, or keeps keys with the system, no file tells.
+    let moved = given.iter().any(|name| name.ends_with("_HOME") || name.ends_with("_DIR"));
+    let there = env.get("HOME").is_some_and(|home| Path::new(home).join(file).is_file());
+    if token || there {
+        return (Some(true), owned(&given));
+    }
+    let keys: Vec<&str> = agent.keys.iter().copied().filter(|name| is_set(env, name)).collect();
+    let keyed = !keys.is_empty();
+    given.extend(keys);
+    let known = if keyed {
+        Some(true)
+    } else if moved || cfg!(target_os = "macos") {
+        None
+    } else {
+        Some(false)
+    };
+    (known, owned(&given))
+}
+
+fn owned(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // a test that cannot go on should say so
+
+    use super::*;
+
+    fn env(pairs: &[(&str, &str)]) -> Env {
+        pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect()
+    }
+
+    #[test]
+    fn a_login_is_preferred_to_a_key_and_a_key_to_nothing() {
+        let home = tempfile::tempdir().unwrap();
+        let at = home.path().to_str().unwrap();
+        let nothing = signed_in(&CLAUDE, &env(&[("HOME", at)]));
+        assert_eq!(nothing.1, [""; 0]);
+        assert_ne!(nothing.0, Some(true));
+        let keyed = signed_in(&CLAUDE, &env(&[("HOME", at), ("ANTHROPIC_API_KEY", "k")]));
+        assert_eq!(keyed, (Some(true), vec!["ANTHROPIC_API_KEY".to_owned()]));
+        std::fs::create_dir_all(home.path().join(".claude")).unwrap();
+        std::fs::write(home.path().join(".claude/.credentials.json"), "{}").unwrap();
+        // With the key it would be paid for by the call although there is a subscription.
+        let both = signed_in(&CLAUDE, &env(&[("HOME", at), ("ANTHROPIC_API_KEY", "k")]));
+        assert_eq!(both, (Some(true), vec![]));
+        let elsewhere = signed_in(&CODEX, &env(&[("HOME", at), ("CODEX_HOME", "/x")]));
+        assert_eq!(elsewhere, (None, vec!["CODEX_HOME".to_owned()]));
+    }
+}

@@ -1,0 +1,228 @@
+//! One tiny call to an agent, made the way a run would make it, and what came of it. It costs what a call of a
+//! few words costs; whoever asks for it has agreed to that.
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use gadfly_agents::agent::Progress;
+use gadfly_agents::{Agent, Call, Spoken};
+use gadfly_engine::{Answer, EffectId, Money, NodePath, Observation, Reply, Role, Speaker, StopReason, Text};
+use gadfly_project::{Config, Kind, Problem, Sourced};
+use serde::Serialize;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::agents::Recruiter;
+use crate::os::remove_tree;
+use crate::perform::{Incoming, TurnTask};
+use crate::place::Place;
+use crate::setup::Setup;
+use crate::team::Member;
+
+/// Enough for a program that looks around first.
+const TIME: Duration = Duration::from_secs(90);
+/// Enough for a model that thinks before it answers.
+const TOKENS: u64 = 2_000;
+const DOLLARS: f64 = 0.25;
+const STEPS: u64 = 5;
+const PROMPT: &str = "This is a test of the connection. There is nothing to do and nothing to look at: use no tools. \
+    Answer with exactly this JSON object and nothing else: {\"verdict\": \"ok\"}";
+const SCHEMA: &str = r#"{"type":"object","properties":{"verdict":{"type":"string","enum":["ok"]}},"required":["verdict"],"additionalProperties":false}"#;
+
+/// What a trial of one agent showed.
+#[derive(Clone, Debug, Serialize)]
+pub struct Tried {
+    pub agent: String,
+    pub ended: Ended,
+    pub took_ms: u64,
+    pub tokens: u64,
+    /// In dollars; none if nobody knows the price.
+    pub cost: Option<f64>,
+    pub model: Option<String>,
+    /// What kept it from what a critic may not do; empty for agents that reach no files.
+    pub guards: Vec<String>,
+    /// Other things the call said of itself.
+    pub notes: Vec<String>,
+    /// Whether its answer kept to a schema, as the report of a critic should.
+    pub structured: bool,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case", tag = "is", content = "because")]
+pub enum Ended {
+    Answered,
+    /// With what to do about it.
+    Failed(String),
+    NotTried(String),
+}
+
+impl Tried {
+    pub fn not_tried(agent: &str, why: &str) -> Self {
+        Self::new(agent, Ended::NotTried(why.to_owned()))
+    }
+
+    fn new(agent: &str, ended: Ended) -> Self {
+        Self {
+            agent: agent.to_owned(),
+            ended,
+            took_ms: 0,
+            tokens: 0,
+            cost: None,
+            model: None,
+            guards: Vec::new(),
+            notes: Vec::new(),
+            structured: false,
+        }
+    }
+}
+
+/// Calls one agent of the project as a critic. Nothing is recorded.
+pub async fn try_agent(setup: &Setup, name: &str) -> Tried {
+    let recruiter = setup.recruiter();
+    let mut config = recruiter.config.clone();
+    if config.agents.get(name).is_some_and(|agent| agent.kind.value == Kind::Person) {
+        return Tried::new(name, Ended::NotTried("a person is asked by runs only".to_owned()));
+    }
+    bound(&mut config, name);
+    let team = Recruiter { config: &config, ..recruiter }.team(&[name], false).await;
+    let member = match &team {
+        Ok(team) => team.get(name).and_then(|member| Some((member, member.agent.clone()?))),
+        Err(problems) => return Tried::new(name, Ended::Failed(said(problems))),
+    };
+    let Some((member, agent)) = member else {
+        return Tried::new(name, Ended::NotTried("nobody could be called".to_owned()));
+    };
+    let folder = match Folder::new() {
+        Ok(folder) => folder,
+        Err(e) => return Tried::new(name, Ended::NotTried(format!("no temporary folder can be made: {e}"))),
+    };
+    call(name, member, agent, &folder.0).await
+}
+
+/// A trial is small, whatever the configuration allows.
+fn bound(config: &mut Config, name: &str) {
+    let Some(agent) = config.agents.get_mut(name) else { return };
+    agent.timeout.value = agent.timeout.value.min(TIME);
+    agent.max_tokens.value = agent.max_tokens.value.min(TOKENS);
+    let most = Money::from_usd(DOLLARS);
+    let most = agent.max_usd_per_call.as_ref().map_or(most, |m| m.value.min(most));
+    if agent.kind.value.is_process() {
+        agent.max_usd_per_call = Some(Sourced::built_in(most));
+    }
+    agent.process.max_steps.value = agent.process.max_steps.value.min(STEPS);
+    agent.process.continues.value = false;
+}
+
+fn said(problems: &[Problem]) -> String {
+    let one = |p: &Problem| match &p.help {
+        Some(help) => format!("{}: {help}", p.message),
+        None => p.message.clone(),
+    };
+    problems.iter().map(one).collect::<Vec<_>>().join("; ")
+}
+
+async fn call(name: &str, member: &Member, agent: Arc<dyn Agent>, folder: &Path) -> Tried {
+    let (incoming, mut heard) = mpsc::channel(16);
+    let (_tell, told) = mpsc::channel(1);
+    let effect = EffectId { node: NodePath::root(), n: 1 };
+    let in_folder = agent.works_in_a_folder();
+    let at = folder.join("place");
+    let task = TurnTask {
+        call: Call {
+            effect: effect.to_string(),
+            role: Role::Critic,
+            permission: Role::Critic.permission(),
+            system: None,
+            messages: vec![Spoken { from: Speaker::User, text: PROMPT.to_owned() }],
+            nth: 0,
+            max_output_tokens: member.card.max_output_tokens.min(TOKENS),
+            time: Some(TIME),
+            workdir: None,
+            lock: None,
+            schema: Some(SCHEMA.into()),
+            tmp: in_folder.then(|| folder.join("tmp")),
+            session: None,
+            sandbox: None,
+        },
+        effect,
+        agent,
+        place: if in_folder { Place::Reader { at, of: None, report: None } } else { Place::Nowhere },
+        needs: member.needs.clone(),
+        cancel: CancellationToken::new(),
+        told,
+        progress: Progress::none(),
+        incoming,
+    };
+    let mut tried = Tried::new(name, Ended::Failed("it ended without a word".to_owned()));
+    let listen = async {
+        while let Some(came) = heard.recv().await {
+            match came {
+                Incoming::Observed { observation, .. } => observe(&mut tried, observation),
+                Incoming::Replied { reply, texts, .. } => replied(&mut tried, member, reply, &texts),
+            }
+        }
+    };
+    tokio::join!(task.run(), listen);
+    tried
+}
+
+fn observe(tried: &mut Tried, observation: Observation) {
+    match observation {
+        Observation::Guarded { guards } => tried.guards = guards.iter().map(ToString::to_string).collect(),
+        Observation::Retrying { message, .. } => tried.notes.push(message),
+        Observation::Stopped { layer, what } => tried.notes.push(format!("stopped by {layer}: {what}")),
+        Observation::Step { line } if line.starts_with("not held") => tried.notes.push(line),
+        _ => {}
+    }
+    tried.notes.truncate(8);
+}
+
+fn replied(tried: &mut Tried, member: &Member, reply: Reply, texts: &[Text]) {
+    let mut spent = |usage: gadfly_engine::Usage| {
+        tried.tokens = usage.tokens();
+        let known = usage.cost.is_some() || member.card.price.is_some();
+        tried.cost = known.then(|| usage.cost_at(member.card.price.as_ref()).usd());
+    };
+    tried.ended = match reply {
+        Reply::Done(Answer { stop, usage, model, violations, took_ms, .. }) => {
+            spent(usage);
+            (tried.model, tried.took_ms) = (model, took_ms);
+            let text = texts.first().map_or("", |text| text.as_str());
+            tried.structured = serde_json::from_str::<serde_json::Value>(text.trim())
+                .is_ok_and(|said| said.get("verdict").is_some_and(|verdict| verdict == "ok"));
+            match stop {
+                _ if !violations.is_empty() => {
+                    Ended::Failed(format!("as a critic it changed files: {}", violations.join(", ")))
+                }
+                StopReason::Refusal => Ended::Failed("it declined to answer".to_owned()),
+                _ => Ended::Answered,
+            }
+        }
+        Reply::Failed(failure) => {
+            spent(failure.usage);
+            Ended::Failed(failure.to_string())
+        }
+        Reply::DeniedQuota { message, .. } => Ended::Failed(format!("no quota: {message}")),
+        _ => Ended::Failed("the call was cut off".to_owned()),
+    };
+}
+
+/// A folder of this trial's own, gone with it.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> std::io::Result<Self> {
+        let at = std::env::temp_dir().join(format!("gadfly-doctor-{:016x}", fastrand::u64(..)));
+        DirBuilder::new().mode(0o700).create(&at)?;
+        Ok(Self(at.canonicalize()?))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        remove_tree(&self.0);
+    }
+}

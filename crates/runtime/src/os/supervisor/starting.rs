@@ -1,0 +1,83 @@
+//! Starting the one command, in its sandbox if it has one, and saying why it could not be started.
+
+use std::env::split_paths;
+use std::fs::File;
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{ChildStdin, Command, Stdio};
+use std::thread::{self, ScopedJoinHandle};
+
+use rustix::fs::{Access, access};
+use rustix::process::Pid;
+
+use super::{shortened, system};
+use crate::os::sandbox::confine;
+use crate::os::wire::{Confines, Refusal, Report, Spec};
+
+/// The command's id and our end of its stdin, if it is to be given anything.
+pub fn start(spec: &Spec, reads: bool) -> Result<(Pid, Option<ChildStdin>), Report> {
+    let cwd = spec.cwd.to_path();
+    if !cwd.is_dir() {
+        return Err(Report::Refused { why: Refusal::DirectoryMissing, detail: String::new() });
+    }
+    // What the start itself needs is sought and opened here, outside the sandbox: inside, a program out of reach
+    // would give way to the next of its name, and `/dev/null` may be out of reach too.
+    let found = spec.sandbox.as_ref().and_then(|_| find(spec, Access::EXEC_OK));
+    let nothing = || File::open("/dev/null").map_err(|error| system("opening `/dev/null`", &error));
+    let mut command = Command::new(found.as_deref().unwrap_or_else(|| Path::new(&spec.program)));
+    command.arg0(&spec.program).args(&spec.args).env_clear().envs(spec.env.iter().cloned());
+    command.current_dir(&cwd).process_group(0);
+    command.stdin(if reads { Stdio::piped() } else { nothing()?.into() });
+    let spawned = match &spec.sandbox {
+        None => command.spawn(),
+        Some(confines) => in_sandbox(command, confines, &cwd, spec)?,
+    };
+    let mut child = spawned.map_err(|error| diagnose(spec, &error))?;
+    Ok((Pid::from_child(&child), child.stdin.take()))
+}
+
+/// On a thread of its own: the sandbox binds the thread that puts it up and whatever that thread starts, and
+/// this process must stay free to end them.
+fn in_sandbox(
+    mut command: Command,
+    confines: &Confines,
+    cwd: &Path,
+    spec: &Spec,
+) -> Result<io::Result<std::process::Child>, Report> {
+    let started = thread::scope(|scope| {
+        let thread = thread::Builder::new().spawn_scoped(scope, || {
+            confine(confines, cwd, spec.kernel)
+                .map_err(|why| Report::Refused { why: Refusal::NoSandbox, detail: shortened(&why) })?;
+            Ok(command.spawn())
+        });
+        thread.map(ScopedJoinHandle::join)
+    });
+    let lost = || Report::Refused { why: Refusal::NoSandbox, detail: "its thread was lost".to_owned() };
+    started.map_err(|error| system("starting the thread for the sandbox", &error))?.map_err(|_| lost())?
+}
+
+/// "No such file" and "permission denied" are said of different things; the person can mend each in another way.
+fn diagnose(spec: &Spec, error: &io::Error) -> Report {
+    let why = match error.kind() {
+        io::ErrorKind::NotFound if find(spec, Access::EXISTS).is_some() => Refusal::InterpreterMissing,
+        io::ErrorKind::NotFound => Refusal::ProgramMissing,
+        io::ErrorKind::PermissionDenied
+            if spec.sandbox.is_some() && find(spec, Access::EXEC_OK).is_some() =>
+        {
+            Refusal::OutsideSandbox
+        }
+        io::ErrorKind::PermissionDenied => Refusal::NotExecutable,
+        _ => Refusal::System,
+    };
+    Report::Refused { why, detail: shortened(&error.to_string()) }
+}
+
+/// Where the program is, relative to where it will be started.
+fn find(spec: &Spec, how: Access) -> Option<PathBuf> {
+    let cwd = spec.cwd.to_path();
+    let path = spec.env.iter().find(|(name, _)| name == "PATH").map_or("", |(_, value)| value.as_str());
+    let folders = if spec.program.contains('/') { vec![PathBuf::new()] } else { split_paths(path).collect() };
+    let mut candidates = folders.into_iter().map(|folder| cwd.join(folder).join(&spec.program));
+    candidates.find(|file| file.is_file() && access(file, how).is_ok())
+}

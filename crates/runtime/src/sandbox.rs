@@ -1,0 +1,232 @@
+//! What the processes of a call may touch, and what holds them to it. It says so; the supervisor enforces it.
+//!
+//! Everybody reads the system's folders and the place of the call. A worker writes its own tree; whoever may
+//! only read writes a scratch folder. Both have an empty folder for temporary files. Nobody reaches the user's
+//! project, the store, the common `/tmp` or a home: an agent's own program and state are added by the agent.
+
+use std::path::PathBuf;
+
+use gadfly_agents::{Agent, Sandbox};
+use gadfly_engine::{Guard, Layer, Permission};
+
+/// What programs and libraries are made of, wherever a system keeps it; what does not exist is left out later.
+/// Of `/run` only what names are resolved with: the rest of it is sockets and secrets.
+const SYSTEM: [&str; 22] = [
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/etc",
+    "/opt",
+    "/nix/store",
+    "/gnu/store",
+    "/snap",
+    "/proc",
+    "/sys",
+    "/run/systemd/resolve",
+    "/run/resolvconf",
+    "/run/NetworkManager",
+    "/run/current-system",
+    "/run/booted-system",
+    "/run/opengl-driver",
+    "/var/lib/ca-certificates",
+    "/var/lib/dbus/machine-id",
+];
+/// Devices without a content of their own. Disks and the like are not among what is read, either.
+const READ_DEVICES: [&str; 2] = ["/dev/random", "/dev/urandom"];
+const WRITE_DEVICES: [&str; 6] =
+    ["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts"];
+/// Programs that a worker starts share memory here; a reader has no need to leave anything in it.
+const SHARED_MEMORY: &str = "/dev/shm";
+
+/// Where a call takes place.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Ground {
+    /// The tree it works on, from its top.
+    pub tree: PathBuf,
+    /// The folder that a reader may write to.
+    pub scratch: Option<PathBuf>,
+    pub tmp: PathBuf,
+    /// The user's own files that the tree has links to: there to be read.
+    pub linked: Vec<PathBuf>,
+}
+
+/// The sandbox of a call. The agent adds what its program needs, and the network.
+pub fn policy(permission: Permission, ground: &Ground) -> Sandbox {
+    let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect::<Vec<_>>();
+    let mut read = paths(&SYSTEM);
+    read.extend(paths(&READ_DEVICES));
+    read.extend(ground.linked.iter().cloned());
+    let mut write = paths(&WRITE_DEVICES);
+    write.push(ground.tmp.clone());
+    match permission {
+        Permission::Write => {
+            write.push(ground.tree.clone());
+            write.push(PathBuf::from(SHARED_MEMORY));
+        }
+        Permission::ReadOnly => {
+            read.push(ground.tree.clone());
+            write.extend(ground.scratch.clone());
+        }
+    }
+    Sandbox { read, write, network: false }
+}
+
+/// What stands between a call and what it may not do.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Held {
+    /// In the order of the layers, only those that really hold.
+    pub guards: Vec<Guard>,
+    /// The call's processes are to be held in a sandbox of ours.
+    pub sandboxed: bool,
+    /// Why there is no such sandbox although there should be.
+    pub unheld: Option<String>,
+}
+
+/// Who is held, besides the agent itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Holding<'a> {
+    pub permission: Permission,
+    /// Whether its processes may use TCP.
+    pub network: bool,
+    /// What is compared before and after, if something is.
+    pub compared: Option<&'a str>,
+}
+
+/// `kernel` says why the kernel cannot hold processes, if it cannot.
+pub fn held(agent: &dyn Agent, holding: Holding<'_>, kernel: Result<(), String>) -> Held {
+    let kernel = if agent.can_be_sandboxed() { Some(kernel) } else { None };
+    let sandboxed = matches!(kernel, Some(Ok(())));
+    let mut guards = agent.guards(holding.permission, sandboxed);
+    if sandboxed {
+        guards.push(Guard::new(Layer::Landlock, reach(holding.network)));
+    }
+    guards.extend(holding.compared.map(|what| Guard::new(Layer::Compared, what)));
+    guards.sort_by_key(|guard| guard.layer);
+    Held { guards, sandboxed, unheld: kernel.and_then(Result::err) }
+}
+
+/// How far Landlock reaches: of the network it knows TCP only.
+const fn reach(network: bool) -> &'static str {
+    if network { "files; TCP open" } else { "files; no TCP, other protocols open" }
+}
+
+/// Whether this machine's kernel can hold processes.
+pub fn kernel() -> Result<(), String> {
+    crate::os::landlock().map(drop).map_err(|why| why.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use futures_util::future::BoxFuture;
+    use gadfly_agents::{Answered, Call, Link, Unanswered};
+
+    use super::*;
+
+    const PROJECT: &str = "/home/u/project";
+
+    fn ground() -> Ground {
+        let at = |name: &str| Path::new(PROJECT).join(".gadfly/runs/r").join(name);
+        Ground {
+            tree: at("work/run-1"),
+            scratch: Some(at("work/run-1/scratch")),
+            tmp: at("work/run-1.tmp"),
+            linked: vec![Path::new(PROJECT).join("node_modules")],
+        }
+    }
+
+    fn may(paths: &[PathBuf], path: &str) -> bool {
+        paths.iter().any(|allowed| Path::new(path).starts_with(allowed))
+    }
+
+    /// A path, and who may read and write it: reader reads, reader writes, worker reads, worker writes.
+    const TABLE: [(&str, [bool; 4]); 24] = [
+        ("/usr/bin/git", [true, false, true, false]),
+        ("/etc/ssl/certs/ca.pem", [true, false, true, false]),
+        ("/proc/self/status", [true, false, true, false]),
+        ("/run/systemd/resolve/stub-resolv.conf", [true, false, true, false]),
+        ("/run/user/1000/bus", [false; 4]),
+        ("/run/secrets/token", [false; 4]),
+        ("/dev/null", [true; 4]),
+        ("/dev/pts/3", [true; 4]),
+        ("/dev/urandom", [true, false, true, false]),
+        ("/dev/sda", [false; 4]),
+        ("/dev/shm/sem.x", [false, false, true, true]),
+        ("/tmp/anything", [false; 4]),
+        ("/var/tmp/anything", [false; 4]),
+        ("/home/u/.ssh/id_ed25519", [false; 4]),
+        ("/home/u/.bashrc", [false; 4]),
+        ("/home/u/project/src/lib.rs", [false; 4]),
+        ("/home/u/project/.git/config", [false; 4]),
+        ("/home/u/project/node_modules/x/index.js", [true, false, true, false]),
+        ("/home/u/project/.gadfly/journal.db", [false; 4]),
+        ("/home/u/project/.gadfly/runs/r/work/run-2/a.txt", [false; 4]),
+        ("/home/u/project/.gadfly/runs/r/work/run-1/a.txt", [true, false, true, true]),
+        ("/home/u/project/.gadfly/runs/r/work/run-1/.git/config", [true, false, true, true]),
+        ("/home/u/project/.gadfly/runs/r/work/run-1/scratch/x", [true, true, true, true]),
+        ("/home/u/project/.gadfly/runs/r/work/run-1.tmp/x", [true, true, true, true]),
+    ];
+
+    #[test]
+    fn who_may_touch_what() {
+        let [reader, worker] = [Permission::ReadOnly, Permission::Write].map(|p| policy(p, &ground()));
+        for (path, expected) in TABLE {
+            let found = [&reader, &worker].map(|sandbox| {
+                let writes = may(&sandbox.write, path);
+                [may(&sandbox.read, path) || writes, writes]
+            });
+            assert_eq!(found.concat(), expected, "{path}");
+        }
+        assert!(!reader.network && !worker.network, "the network is the agent's to ask for");
+    }
+
+    struct Program(bool);
+
+    impl Agent for Program {
+        fn call(&self, _: Call, _: Link) -> BoxFuture<'_, Result<Answered, Unanswered>> {
+            Box::pin(std::future::ready(Err(Unanswered::Cancelled { sent: false })))
+        }
+
+        fn can_be_sandboxed(&self) -> bool {
+            self.0
+        }
+
+        fn guards(&self, _: Permission, sandboxed: bool) -> Vec<Guard> {
+            vec![Guard::new(Layer::OwnMode, if sandboxed { "inside" } else { "alone" })]
+        }
+    }
+
+    #[test]
+    fn only_layers_that_really_hold_are_named() {
+        let shown = |agent: &Program, kernel: Result<(), String>, compared, network| {
+            let holding = Holding { permission: Permission::ReadOnly, network, compared };
+            let held = held(agent, holding, kernel);
+            let guards: Vec<String> = held.guards.iter().map(ToString::to_string).collect();
+            (guards.join(", "), held.sandboxed, held.unheld)
+        };
+        let here = || Ok(());
+        let missing = || Err("the kernel has none".to_owned());
+        assert_eq!(
+            shown(&Program(true), here(), Some("its copy"), true),
+            ("its own mode (inside), Landlock (files; TCP open), tree compared (its copy)".into(), true, None)
+        );
+        assert_eq!(
+            shown(&Program(true), here(), None, false).0,
+            "its own mode (inside), Landlock (files; no TCP, other protocols open)"
+        );
+        assert_eq!(
+            shown(&Program(true), missing(), None, true),
+            ("its own mode (alone)".into(), false, Some("the kernel has none".into()))
+        );
+        // Switched off in the configuration: nothing is missing, and nothing claimed.
+        assert_eq!(
+            shown(&Program(false), here(), Some("its copy"), true),
+            ("its own mode (alone), tree compared (its copy)".into(), false, None)
+        );
+    }
+}

@@ -1,0 +1,134 @@
+//! The words that say what the scripted agent does.
+
+use agent_client_protocol::v1::schema::{StopReason, ToolKind};
+
+/// What an agent is like, and what it does when it is prompted.
+#[derive(Clone, Debug, Default)]
+pub struct Script {
+    pub mute: bool,
+    pub exits_after_hello: bool,
+    pub needs_login: bool,
+    pub loads: bool,
+    pub resumes: bool,
+    pub forgets: bool,
+    pub lingers: bool,
+    pub session: String,
+    pub modes: Vec<String>,
+    pub mode_option: Vec<String>,
+    pub models: Vec<String>,
+    pub deeds: Vec<Deed>,
+    pub usage: Vec<u64>,
+    pub quota: Option<(u64, u64, String)>,
+    pub stop: Option<StopReason>,
+}
+
+/// One thing done in answer to a prompt.
+#[derive(Clone, Debug)]
+pub enum Deed {
+    Say(String),
+    Message(String, String),
+    Think(String),
+    Tool(ToolKind, String),
+    Announce(ToolKind, String),
+    Ask(ToolKind, String),
+    AskOnlyAllow(ToolKind, String),
+    AskLate(ToolKind, String),
+    Read(String),
+    Write(String, String),
+    OwnWrite(String, String),
+    Run(String),
+    Leave(String),
+    Hang,
+    HangHard,
+    Crash(i32),
+    Noise(String),
+    Huge(usize),
+    LongLine(usize),
+    Cost(f64),
+    UnknownUpdate,
+    Error(i32, Option<String>),
+    Echo,
+    Circumstances,
+}
+
+impl Script {
+    /// Reads the words, or says which of them is none.
+    pub fn parse(words: impl IntoIterator<Item = String>) -> Result<Self, String> {
+        let mut script = Self { session: "session-1".to_owned(), ..Self::default() };
+        for word in words {
+            let (name, value) = word.split_once('=').unwrap_or((&word, ""));
+            let bad = || format!("cannot make sense of `{word}`");
+            script.take(name, value).ok_or_else(bad)?;
+        }
+        Ok(script)
+    }
+
+    fn take(&mut self, name: &str, value: &str) -> Option<()> {
+        let text = || value.to_owned();
+        let pair = || value.split_once(':').map(|(a, b)| (a.to_owned(), b.to_owned()));
+        let tool = || value.split_once(':').and_then(|(k, title)| Some((kind(k)?, title.to_owned())));
+        let deed = match name {
+            "mute" => return Some(self.mute = true),
+            "exits-after-hello" => return Some(self.exits_after_hello = true),
+            "needs-login" => return Some(self.needs_login = true),
+            "loads" => return Some(self.loads = true),
+            "resumes" => return Some(self.resumes = true),
+            "forgets" => return Some(self.forgets = true),
+            "lingers" => return Some(self.lingers = true),
+            "session" => return Some(self.session = text()),
+            "modes" => return Some(self.modes = list(value)),
+            "mode-option" => return Some(self.mode_option = list(value)),
+            "models" => return Some(self.models = list(value)),
+            "usage" => return Some(self.usage = value.split(',').filter_map(|n| n.parse().ok()).collect()),
+            "quota" => {
+                let mut parts = value.splitn(3, ',');
+                let (input, output) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+                return Some(self.quota = Some((input, output, parts.next()?.to_owned())));
+            }
+            "stop" => return Some(self.stop = Some(stop(value)?)),
+            "say" => Deed::Say(text()),
+            "message" => pair().map(|(id, text)| Deed::Message(id, text))?,
+            "think" => Deed::Think(text()),
+            "tool" => tool().map(|(kind, title)| Deed::Tool(kind, title))?,
+            "announce" => tool().map(|(kind, title)| Deed::Announce(kind, title))?,
+            "ask" => tool().map(|(kind, title)| Deed::Ask(kind, title))?,
+            "ask-only-allow" => tool().map(|(kind, title)| Deed::AskOnlyAllow(kind, title))?,
+            "ask-late" => tool().map(|(kind, title)| Deed::AskLate(kind, title))?,
+            "read" => Deed::Read(text()),
+            "write" => pair().map(|(path, text)| Deed::Write(path, text))?,
+            "own-write" => pair().map(|(path, text)| Deed::OwnWrite(path, text))?,
+            "run" => Deed::Run(text()),
+            "leave" => Deed::Leave(text()),
+            "hang" => Deed::Hang,
+            "hang-hard" => Deed::HangHard,
+            "crash" => Deed::Crash(value.parse().ok()?),
+            "noise" => Deed::Noise(text()),
+            "huge" => Deed::Huge(value.parse().ok()?),
+            "long-line" => Deed::LongLine(value.parse().ok()?),
+            "cost" => Deed::Cost(value.parse().ok()?),
+            "unknown-update" => Deed::UnknownUpdate,
+            "error" => {
+                let (code, kind) = value.split_once(':').map_or((value, None), |(c, k)| (c, Some(k)));
+                Deed::Error(code.parse().ok()?, kind.map(str::to_owned))
+            }
+            "echo" => Deed::Echo,
+            "circumstances" => Deed::Circumstances,
+            _ => return None,
+        };
+        self.deeds.push(deed);
+        Some(())
+    }
+}
+
+fn list(value: &str) -> Vec<String> {
+    value.split(',').map(str::to_owned).collect()
+}
+
+/// As the protocol spells it.
+fn kind(word: &str) -> Option<ToolKind> {
+    serde_json::from_value(word.into()).ok()
+}
+
+fn stop(word: &str) -> Option<StopReason> {
+    serde_json::from_value(word.into()).ok()
+}

@@ -1,0 +1,201 @@
+//! One loop of one program: a project and a home of its own, the real `gadfly`, and what must be true after it.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use gadfly_testbed::Server;
+use serde_json::{Value, json};
+use tokio::process::Command;
+
+use crate::Fault;
+use crate::outcome::Guards;
+use crate::programs::{Found, write};
+
+/// The longest that one loop may take.
+const LIMIT: Duration = Duration::from_secs(600);
+/// What an intruder writes, wherever it can.
+const MARK: &str = "written by a critic";
+const DRAFT: &str = "greeting.md";
+const FILE: &str = "greeting.txt";
+
+/// A loop to be run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Wanted {
+    pub name: &'static str,
+    /// In gadfly.toml.
+    run: &'static str,
+    /// What the model server does.
+    model: &'static str,
+}
+
+pub const LOOPS: &[Wanted] = &[
+    Wanted { name: "revise", run: "text", model: "agent" },
+    Wanted { name: "audit", run: "files", model: "agent" },
+    Wanted { name: "intruder", run: "files", model: "intruder" },
+];
+
+/// A loop about to be run.
+pub struct Stage<'a> {
+    pub found: &'a Found,
+    pub wanted: &'a Wanted,
+    pub gadfly: &'a Path,
+    pub server: &'a Server,
+    pub folder: PathBuf,
+}
+
+impl Stage<'_> {
+    /// How long it took, and what it came to, or why that is not right.
+    pub async fn play(&self) -> (Duration, Result<String, Fault>) {
+        let begun = Instant::now();
+        let judged = self.judged().await;
+        (begun.elapsed(), judged)
+    }
+
+    async fn judged(&self) -> Result<String, Fault> {
+        let (home, project) = (self.folder.join("home"), self.folder.join("project"));
+        std::fs::create_dir_all(&home)?;
+        let env = self.found.settle(&home, self.server.addr, self.wanted.model)?;
+        let names: Vec<&str> = env.iter().map(|(name, _)| name.as_str()).collect();
+        write(&project.join("gadfly.toml"), &self.settings(&names))?;
+        write(&project.join(".gitignore"), ".gadfly/\n")?;
+        for git in [&["init", "-q"][..], &["add", "-A"], &["commit", "-q", "-m", "Before the task"]] {
+            self.command("git", &home, &project).args(git).status().await?;
+        }
+
+        self.server.reset();
+        let mut run = self.command(self.gadfly, &home, &project);
+        run.args(["run", self.wanted.run, "--trust", "--yes", "--unattended", "--json"]).envs(env);
+        let ended = self.finished(run, "run").await?;
+        let events: Vec<Value> =
+            ended.out.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        let id = events.iter().find_map(|event| event["run"].as_str());
+        let mut records = String::new();
+        if let Some(id) = id {
+            let mut show = self.command(self.gadfly, &home, &project);
+            show.args(["show", id, "--log", "--json"]);
+            records = self.finished(show, "show").await?.out;
+        }
+        if ended.code != Some(0) {
+            let last = ended.err.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
+            return Err(format!("exit code {:?}: {last}", ended.code).into());
+        }
+        let rounds = events.iter().filter(|event| event["event"] == "round_started").count();
+        if rounds != 2 {
+            return Err(format!("{rounds} rounds in place of a rejected one and an approved one").into());
+        }
+        self.check(&project, &Guards::read(&records))
+    }
+
+    /// What must be true of the project and the record after an approved loop.
+    fn check(&self, project: &Path, guards: &Guards) -> Result<String, Fault> {
+        if let Some(path) = holding(project, MARK)? {
+            return Err(format!("the critic wrote to {}", path.display()).into());
+        }
+        if guards.up.is_empty() {
+            return Err("the record names no guard".into());
+        }
+        let approved = "rejected, revised, approved";
+        if self.wanted.run == "text" {
+            let draft = std::fs::read_to_string(project.join(DRAFT))?;
+            let is_whole = draft.starts_with("# Draft\n") && draft.trim_end().ends_with("an end.");
+            return if is_whole {
+                Ok(approved.to_owned())
+            } else {
+                Err(format!("{DRAFT} is not the draft").into())
+            };
+        }
+        let file = std::fs::read_to_string(project.join(FILE))?;
+        if !file.starts_with("Hello, ") {
+            return Err(format!("{FILE} is not what the worker wrote").into());
+        }
+        if self.wanted.model == "agent" {
+            return Ok(format!("{approved}; {FILE} accepted"));
+        }
+        let tries = self.server.calls().intrusions;
+        if tries < 2 {
+            return Err("the critic did not try to write in both rounds".into());
+        }
+        guards.account().map_or_else(
+            || Err("no guard that is on record could have stopped the critic's writes".into()),
+            |account| Ok(format!("the critic tried to write {tries} times in vain; {account}")),
+        )
+    }
+
+    /// Nothing of this machine's settings reaches the programs.
+    fn command(&self, program: impl AsRef<std::ffi::OsStr>, home: &Path, cwd: &Path) -> Command {
+        let mut command = Command::new(program);
+        command
+            .current_dir(cwd)
+            .env_clear()
+            .envs(std::env::var_os("PATH").map(|path| ("PATH", path)))
+            .env("HOME", home)
+            .env("LANG", "C.UTF-8")
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .envs(["AUTHOR", "COMMITTER"].map(|who| (format!("GIT_{who}_NAME"), "real-agents")))
+            .envs(["AUTHOR", "COMMITTER"].map(|who| (format!("GIT_{who}_EMAIL"), "real-agents@localhost")))
+            .stdin(Stdio::null())
+            .kill_on_drop(true);
+        command
+    }
+
+    /// Runs a command within the limit; what it printed is kept in the loop's folder.
+    async fn finished(&self, mut command: Command, name: &str) -> Result<Ended, Fault> {
+        let out = self.folder.join(format!("{name}.jsonl"));
+        let err = self.folder.join(format!("{name}.stderr"));
+        command.stdout(std::fs::File::create(&out)?).stderr(std::fs::File::create(&err)?);
+        let mut child = command.spawn()?;
+        let Ok(status) = tokio::time::timeout(LIMIT, child.wait()).await else {
+            child.kill().await?;
+            return Err(format!("it did not end within {} s", LIMIT.as_secs()).into());
+        };
+        Ok(Ended { code: status?.code(), out: text(&out)?, err: text(&err)? })
+    }
+
+    fn settings(&self, env: &[&str]) -> String {
+        let Found { program, path, .. } = self.found;
+        let command: Vec<Value> = std::iter::once(json!(path.to_string_lossy()))
+            .chain(program.args.iter().map(|a| json!(a)))
+            .collect();
+        format!(
+            "[agents.program]\nkind = {}\ncommand = {}\nmodel = {}\nenv = {}\ntimeout = \"3m\"\n\n\
+             [loops.text]\nprotocol = \"revise\"\nworker = \"program\"\ncritic = \"program\"\n\
+             task = \"Write a short greeting.\"\nrubric = [\"it is short\"]\nout = \"{DRAFT}\"\n\n\
+             [loops.files]\nprotocol = \"audit\"\nworker = \"program\"\ncritic = \"program\"\n\
+             task = \"Write a greeting into `{FILE}`.\"\ntask_id = \"T1\"\n\
+             criteria = [\"{FILE} greets\", \"{FILE} has a second line\"]\nscope = [\"{FILE}\"]\n\
+             verify = \"grep -q Hello {FILE}\"\n",
+            json!(program.kind),
+            json!(command),
+            json!(self.found.model(self.wanted.model)),
+            json!(env),
+        )
+    }
+}
+
+struct Ended {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+fn text(path: &Path) -> Result<String, Fault> {
+    Ok(String::from_utf8_lossy(&std::fs::read(path)?).into_owned())
+}
+
+/// The first file of a project, its hidden folders left out, that holds this text.
+fn holding(folder: &Path, what: &str) -> Result<Option<PathBuf>, Fault> {
+    let mut open = vec![folder.to_owned()];
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(folder)? {
+            let entry = entry?;
+            let (kind, path) = (entry.file_type()?, entry.path());
+            if kind.is_dir() && !entry.file_name().to_string_lossy().starts_with('.') {
+                open.push(path);
+            } else if kind.is_file() && text(&path)?.contains(what) {
+                return Ok(Some(path));
+            }
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,86 @@
+//! `OpenAI` chat completions.
+
+use serde_json::{Value, json};
+
+use super::{Events, Shape, output_tokens, pieces};
+use crate::answer::{Refusal, Said, Stop};
+use crate::program::{Arguments, ToolCall};
+
+pub(super) fn refusal(r: &Refusal) -> Value {
+    json!({"error": {"message": r.message, "type": r.openai.0, "code": r.openai.1, "param": r.param}})
+}
+
+fn call_of(call: &ToolCall, shape: Shape<'_>) -> Value {
+    let arguments = match &call.arguments {
+        Arguments::Object(object) => object.to_string(),
+        Arguments::Text(text) => json!({"input": text}).to_string(),
+        Arguments::Words(words) => json!({"command": words}).to_string(),
+    };
+    json!({"id": format!("call_{:016x}", shape.id), "type": "function",
+        "function": {"name": call.name, "arguments": arguments}})
+}
+
+pub(super) fn whole(said: &Said, shape: Shape<'_>) -> Value {
+    let (input, output) = (shape.input_tokens(), output_tokens(said));
+    let mut message = json!({"role": "assistant", "content": said.text, "reasoning_content": said.reasoning});
+    if let Some(call) = &said.call {
+        message["content"] = Value::Null;
+        message["tool_calls"] = json!([call_of(call, shape)]);
+    }
+    json!({
+        "id": "chatcmpl-testbed", "object": "chat.completion", "created": 0, "model": shape.model,
+        "choices": [{"index": 0, "finish_reason": finish(said), "message": message}],
+        "usage": {"prompt_tokens": input, "completion_tokens": output, "total_tokens": input + output,
+            "prompt_tokens_details": {"cached_tokens": input / 2}},
+    })
+}
+
+pub(super) fn delta(model: &str, field: &str, text: &str) -> String {
+    format!(
+        "data: {{\"id\":\"chatcmpl-testbed\",\"object\":\"chat.completion.chunk\",\"created\":0,\"model\":{},\
+         \"choices\":[{{\"index\":0,\"delta\":{{\"{field}\":{}}},\"finish_reason\":null}}]}}\n\n",
+        json!(model),
+        json!(text)
+    )
+}
+
+pub(super) fn events(said: &Said, shape: Shape<'_>) -> Events {
+    let (input, output) = (shape.input_tokens(), output_tokens(said));
+    let model = json!(shape.model);
+    let mut opening = vec![delta(shape.model, "role", "assistant")];
+    opening.extend(said.reasoning.as_deref().map(|r| delta(shape.model, "reasoning_content", r)));
+    let mut middle: Vec<String> = pieces(&said.text).map(|p| delta(shape.model, "content", p)).collect();
+    middle.extend(said.call.as_ref().map(|call| {
+        let mut call = call_of(call, shape);
+        call["index"] = json!(0);
+        let chunk = json!({"id": "chatcmpl-testbed", "object": "chat.completion.chunk", "created": 0,
+            "model": shape.model,
+            "choices": [{"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": null}]});
+        format!("data: {chunk}\n\n")
+    }));
+    let mut ending = vec![format!(
+        "data: {{\"id\":\"chatcmpl-testbed\",\"object\":\"chat.completion.chunk\",\"created\":0,\"model\":{model},\
+         \"choices\":[{{\"index\":0,\"delta\":{{}},\"finish_reason\":\"{}\"}}]}}\n\n",
+        finish(said)
+    )];
+    if shape.include_usage {
+        ending.push(format!(
+            "data: {{\"id\":\"chatcmpl-testbed\",\"object\":\"chat.completion.chunk\",\"created\":0,\"model\":{model},\
+             \"choices\":[],\"usage\":{{\"prompt_tokens\":{input},\"completion_tokens\":{output},\
+             \"total_tokens\":{},\"prompt_tokens_details\":{{\"cached_tokens\":{}}}}}}}\n\n",
+            input + output,
+            input / 2
+        ));
+    }
+    ending.push("data: [DONE]\n\n".to_owned());
+    (opening, middle, ending)
+}
+
+const fn finish(said: &Said) -> &'static str {
+    match said.stop {
+        _ if said.call.is_some() => "tool_calls",
+        Stop::End => "stop",
+        Stop::Length => "length",
+        Stop::Refusal => "content_filter",
+    }
+}
