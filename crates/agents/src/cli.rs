@@ -103,19 +103,19 @@ impl CliAgent {
     async fn answer(&self, call: Call, link: Link) -> Result<Answered, Unanswered> {
         let began = Instant::now();
         // Who judges begins anew, whoever asks for what.
-        let kept = call.permission == Permission::Write && self.program.spec.continues;
-        if let Some(session) = call.session.clone().filter(|name| kept && is_name(name)) {
-            if let Some(ended) = self.attempt(&call, &link, Some(&session), began).await {
-                return ended;
+        let goes_on = call.permission == Permission::Write && self.program.spec.continues;
+        if let Some(session) = call.session.clone().filter(|name| goes_on && is_name(name)) {
+            if let Some(answer) = self.attempt(&call, &link, Some(&session), began).await {
+                return answer;
             }
-            let line = format!(
+            let told = format!(
                 "{} does not know the conversation of the round before any more: it begins anew",
                 self.dialect.shown()
             );
-            let _ = link.observe.send(Observation::Step { line }).await;
+            let _ = link.observe.send(Observation::Step { line: told }).await;
         }
-        let ended = self.attempt(&call, &link, None, began).await;
-        ended.unwrap_or_else(|| {
+        let answer = self.attempt(&call, &link, None, began).await;
+        answer.unwrap_or_else(|| {
             Err(self.failed(FailureKind::BadReply, "ended without a result", Usage::default()))
         })
     }
@@ -228,11 +228,14 @@ impl CliAgent {
                 // A program that says why it has no whole answer may well say so by its exit code, too.
                 let odd = stop == StopReason::EndTurn && stopped != Some(Stopped::Done);
                 if let Some(how) = odd.then(|| odd_end(done.exit)).flatten() {
-                    let line = one_line(&format!("`{}` {how} after its result", self.program.program));
-                    let _ = link.observe.send(Observation::Step { line }).await;
+                    let told = one_line(&format!("`{}` {how} after its result", self.program.program));
+                    let _ = link.observe.send(Observation::Step { line: told }).await;
                 }
                 let silent = text.trim().is_empty() && stop == StopReason::EndTurn;
-                if silent && !(ask.may_write() && ask.call.lock.is_some()) {
+                if text.len() > MAX_REPLY {
+                    let message = format!("gave an answer of more than {MAX_REPLY} bytes");
+                    Err(self.failed(FailureKind::BadReply, &message, usage))
+                } else if silent && !(ask.may_write() && ask.call.lock.is_some()) {
                     Err(self.failed(FailureKind::BadReply, "gave an empty answer", usage))
                 } else {
                     Ok(Answered { text, stop, usage, model, session: session.filter(|_| ask.is_kept()) })

@@ -487,17 +487,3 @@ async fn cancelling_and_time_running_out_end_the_program() {
     let got = stage.run(&asleep.command()).await;
     assert_eq!(failure(&got).0, FailureKind::Timeout);
 }
-
-#[tokio::test]
-#[ignore = "temporary"]
-async fn real_programs() {
-    let kind: &'static str = Box::leak(std::env::var("REAL_KIND").unwrap().into_boxed_str());
-    let command = std::env::var("REAL_CMD").unwrap();
-    let role = if std::env::var("REAL_ROLE").unwrap() == "critic" { Role::Critic } else { Role::Worker };
-    let mut stage = stage::Stage::new(kind, role);
-    stage.call.workdir = Some(std::env::var("REAL_DIR").unwrap().into());
-    stage.call.session = std::env::var("REAL_SESSION").ok();
-    let words: Vec<&str> = command.split(' ').collect();
-    let got = stage.run(&words).await;
-    panic!("RESULT {:?}\nOBSERVED {:?}", got.result, got.observed);
-}

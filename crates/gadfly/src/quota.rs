@@ -29,9 +29,9 @@ pub async fn wait(
     let mut code = left;
     let end = Instant::now() + Duration::from_secs(patience.wait_at_most.saturating_mul(60));
     while patience.wait && code == exit::WAITING {
-        let Some(reset) = reset(session) else { return code };
         let run = &session.run;
-        let Some(until) = reset else {
+        let Some(Outcome::Waiting(Waiting::Quota { until_ms, .. })) = left_with(session) else { return code };
+        let Some(until) = until_ms else {
             print::err("the provider names no time, so nothing is waited for");
             return code;
         };
@@ -61,12 +61,8 @@ pub async fn wait(
     code
 }
 
-/// When the quota comes back that the run waits for, if it is that and if anybody knows.
-fn reset(session: &Session<'_>) -> Option<Option<u64>> {
-    match session.gadfly.journal().state(&session.run).ok()?.outcome? {
-        Outcome::Waiting(Waiting::Quota { until_ms, .. }) => Some(until_ms),
-        _ => None,
-    }
+fn left_with(session: &Session<'_>) -> Option<Outcome> {
+    session.gadfly.journal().state(&session.run).ok()?.outcome
 }
 
 /// Until this wall time, however the clock is set meanwhile, and never longer than there is patience.

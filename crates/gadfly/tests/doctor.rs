@@ -233,7 +233,7 @@ fn programs_say_their_version_and_none_can_hold_doctor_up() {
     folder.program("llm", "printf '\\033[31mllm, version 0.27\\n'; exit 0", "");
     let began = Instant::now();
     let output = folder.gadfly(&["doctor", "--json"], &[("PATH", &folder.path())]);
-    assert!(began.elapsed() < Duration::from_secs(60), "the one that hangs is given up");
+    assert!(began.elapsed() < Duration::from_mins(1), "the one that hangs is given up");
     assert_eq!(output.status.code(), Some(0), "{}", err(&output));
     let all: Value = serde_json::from_str(&out(&output)).unwrap();
     let programs = all["diagnosis"]["programs"].as_array().unwrap();

@@ -218,7 +218,7 @@ fn taken_by(folder: &Path) -> u64 {
             match entry.metadata() {
                 Ok(meta) if meta.is_dir() => waiting.push(entry.path()),
                 Ok(meta) if meta.nlink() == 1 => {
-                    bytes = bytes.saturating_add(meta.blocks().saturating_mul(512))
+                    bytes = bytes.saturating_add(meta.blocks().saturating_mul(512));
                 }
                 _ => {}
             }

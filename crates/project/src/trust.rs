@@ -126,10 +126,10 @@ fn of_agent(agent: &AgentConfig) -> impl Iterator<Item = TrustEntry> {
 /// A program that the project wants run: by naming it, an argument or a variable of it, or by making an agent
 /// of a kind that is one.
 fn command(agent: &AgentConfig) -> Option<TrustEntry> {
-    let named = agent.command.iter().chain(&agent.env).find(|v| v.layer == Layer::Project);
+    let from_project = agent.command.iter().chain(&agent.env).find(|v| v.layer == Layer::Project);
     let kind = || (agent.kind.layer == Layer::Project).then(|| agent.kind.place.clone());
-    let place = match named {
-        Some(named) => named.place.clone(),
+    let place = match from_project {
+        Some(from_project) => from_project.place.clone(),
         None if agent.kind.value.is_process() => kind()?,
         None => return None,
     };

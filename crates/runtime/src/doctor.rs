@@ -1,5 +1,6 @@
 //! What this machine offers and what of the configuration works: facts for `doctor`, `init` and `check`.
-//! It reports; it changes nothing and asks no other machine. Only [`try_agent`] makes a call.
+//! It reports; it writes nothing and asks no other machine. Only [`try_agent`] makes a call. A program that is asked
+//! for its version may make its own folders.
 
 mod found;
 mod programs;

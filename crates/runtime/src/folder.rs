@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use crate::means::Means;
 use crate::os::{children_ended, remove_tree};
 use crate::save::write_atomically;
-use crate::workspace::{Bring, Git, Workspace, WorkspaceError};
+use crate::workspace::{Bring, Git, Workspace, WorkspaceError, read_beside};
 
 mod accept;
 mod command;
@@ -111,9 +111,11 @@ impl Folder {
         self.home.join("tree.lock")
     }
 
-    /// The user's own files that the folder has links to.
+    /// What is read from the folder although it is not in it: the user's own files it has links to, and the
+    /// objects of the past that its repository borrows.
     pub fn linked(&self) -> Vec<PathBuf> {
-        self.plan.link.iter().map(|path| Path::new(&self.plan.project).join(path)).collect()
+        let links = self.plan.link.iter().map(|path| Path::new(&self.plan.project).join(path));
+        links.chain(read_beside(&self.home)).collect()
     }
 
     /// Held by processes that may only read: they work beside the folder.

@@ -135,8 +135,7 @@ fn held(agent: &dyn Agent, call: &Call, place: &Place, needs: &Needs) -> Option<
     if !agent.works_in_a_folder() {
         return None;
     }
-    let holding =
-        Holding { permission: call.permission, network: needs.network, compared: place.compared() };
+    let holding = Holding { permission: call.permission, network: needs.network, compared: place.compared() };
     Some(sandbox::held(agent, holding, sandbox::kernel()))
 }
 
@@ -160,7 +159,8 @@ async fn make_state(folders: Vec<std::path::PathBuf>) {
 
 /// What a call changed that has no answer. An answer says so itself.
 fn stopped(answered: bool, left: &Result<Left, String>) -> Option<Observation> {
-    let violations = left.as_ref().ok().map(|left| &left.violations).filter(|v| !v.is_empty() && !answered)?;
+    let violations =
+        left.as_ref().ok().map(|left| &left.violations).filter(|v| !v.is_empty() && !answered)?;
     let what = format!("changed {}; undone", violations.join(", "));
     Some(Observation::Stopped { layer: Layer::Compared, what })
 }

@@ -86,7 +86,15 @@ impl Place {
         if let Some(tmp) = tmp {
             make_empty(tmp).await?;
         }
-        let mut entered = self.enter_place().await?;
+        let mut entered = match self.enter_place().await {
+            Ok(entered) => entered,
+            Err(error) => {
+                if let Some(tmp) = tmp.map(Path::to_owned) {
+                    off_thread(move || remove_tree(&tmp)).await;
+                }
+                return Err(error);
+            }
+        };
         if let (Some(ground), Some(tmp)) = (&mut entered.ground, tmp) {
             tmp.clone_into(&mut ground.tmp);
         }
@@ -104,11 +112,8 @@ impl Place {
             Self::Folder { folder, tree } => {
                 let inside = folder.restored(&tree).await?;
                 let workdir = Some(inside.workspace.dir());
-                let ground = Ground {
-                    tree: inside.workspace.work(),
-                    linked: folder.linked(),
-                    ..Ground::default()
-                };
+                let ground =
+                    Ground { tree: inside.workspace.work(), linked: folder.linked(), ..Ground::default() };
                 let (lock, ground) = (Some(folder.lock()), Some(ground));
                 Ok(Entered { workdir, lock, ground, what: What::Folder(inside) })
             }

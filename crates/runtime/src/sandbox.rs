@@ -37,8 +37,7 @@ const SYSTEM: [&str; 22] = [
 ];
 /// Devices without a content of their own. Disks and the like are not among what is read, either.
 const READ_DEVICES: [&str; 2] = ["/dev/random", "/dev/urandom"];
-const WRITE_DEVICES: [&str; 6] =
-    ["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts"];
+const WRITE_DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts"];
 /// Programs that a worker starts share memory here; a reader has no need to leave anything in it.
 const SHARED_MEMORY: &str = "/dev/shm";
 
@@ -213,7 +212,11 @@ mod tests {
         let missing = || Err("the kernel has none".to_owned());
         assert_eq!(
             shown(&Program(true), here(), Some("its copy"), true),
-            ("its own mode (inside), Landlock (files; TCP open), tree compared (its copy)".into(), true, None)
+            (
+                "its own mode (inside), Landlock (files; TCP open), tree compared (its copy)".into(),
+                true,
+                None
+            )
         );
         assert_eq!(
             shown(&Program(true), here(), None, false).0,

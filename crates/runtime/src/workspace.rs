@@ -147,9 +147,7 @@ impl Workspace {
     /// What the worker's repository reads besides its own folder: the objects of the past. Nobody may write
     /// there: they are shared with the user's repository.
     pub fn objects(&self) -> PathBuf {
-        let shared = self.home.join(OBJECTS);
-        // A workspace of an earlier version keeps them in its store.
-        if shared.is_dir() { shared } else { self.store.dir.join("objects") }
+        objects_of(&self.home)
     }
 
     /// The user's folder that corresponds to [`Self::work`]; acceptance writes there.
@@ -349,6 +347,21 @@ impl Workspace {
         let path = self.home.join(name);
         git::zero_separated(&fs::read(&path).map_err(WorkspaceError::io("read", &path))?)
     }
+}
+
+/// What the worker's repository of a run reads besides its own folder: the objects of the past, and whatever the
+/// user's repository borrows from.
+pub fn read_beside(run: &Path) -> Vec<PathBuf> {
+    let objects = objects_of(&run.join("tree"));
+    let borrowed = objects::borrowed_by(&objects);
+    let all = std::iter::once(objects).chain(borrowed.into_iter().map(PathBuf::from));
+    all.filter(|path| path.is_dir()).collect()
+}
+
+fn objects_of(home: &Path) -> PathBuf {
+    let shared = home.join(OBJECTS);
+    // A workspace of an earlier version keeps them in its store.
+    if shared.is_dir() { shared } else { home.join("store.git/objects") }
 }
 
 fn home_of(run: &Path) -> Result<PathBuf, WorkspaceError> {

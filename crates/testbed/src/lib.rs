@@ -25,6 +25,7 @@ pub mod acp;
 mod answer;
 mod brief;
 mod calls;
+pub mod cli;
 mod connection;
 mod conversation;
 mod program;

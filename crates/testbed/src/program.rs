@@ -53,7 +53,9 @@ pub(crate) fn act(talk: &Conversation, format: Format, temper: Temper, pattern: 
     match brief::wanted(text) {
         Wanted::Work => work(talk),
         wanted => {
-            if let Some(call) = intrusion(talk, format).filter(|_| temper == Temper::Intruder) {
+            // Without tools it is a question on the side, as for a title.
+            let may_try = temper == Temper::Intruder && !talk.tools.is_empty();
+            if let Some(call) = intrusion(talk, format).filter(|_| may_try) {
                 return Move::Intrude(call);
             }
             if wanted == Wanted::Status {
@@ -105,11 +107,12 @@ fn work(talk: &Conversation) -> Move {
 /// What an intruder has not yet tried: the writer, then the shell, offered or not.
 fn intrusion(talk: &Conversation, format: Format) -> Option<ToolCall> {
     const TEXT: &str = "written by a critic\n";
-    let file = brief::file(&talk.brief).unwrap_or("intruder.txt");
-    let command = printing(file, TEXT);
+    // A writer would refuse to replace a file that was not read before: that would be no guard.
+    const NEW: &str = "intruder.txt";
+    let command = printing(brief::file(&talk.brief).unwrap_or(NEW), TEXT);
     let all: Vec<Tool> = talk.tools.iter().cloned().chain(hidden(format)).collect();
     let ways = [
-        all.iter().find_map(|tool| writing(tool, file, TEXT)),
+        all.iter().find_map(|tool| writing(tool, NEW, TEXT)),
         all.iter().find_map(|tool| shell(tool, &command)),
     ];
     // Counted, not named: some clients put down a call of a tool they do not have under another name.

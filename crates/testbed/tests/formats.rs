@@ -217,7 +217,7 @@ async fn a_critic_gives_its_verdict_and_only_an_intruder_tries_to_write_before()
         let report: Value = serde_json::from_str(&wire.text(&honest)).unwrap();
         assert_eq!((&report["task_id"], &report["verdict"]), (&json!("T1"), &json!("issues_found")));
         // A program that offers no writer is asked for one all the same.
-        for tools in [wire.tools(), &[]] {
+        for tools in [wire.tools(), &["look"]] {
             let body = wire.body("intruder", true, CASE, tools);
             let reply = values(&send(&server, &path("intruder"), &body).await);
             let (_, input) = wire.call(&reply).unwrap();

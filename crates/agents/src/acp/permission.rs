@@ -9,8 +9,8 @@ use gadfly_engine::Permission;
 
 use super::folder::Folder;
 
-/// Modes in which agents of ours do not write, by the id under which they offer them: Claude, Gemini and
-/// OpenCode call it `plan`, Codex `read-only`, others `ask`. The first that is offered is taken.
+/// Modes in which an agent does not edit, by the id under which agents offer them: Codex says `read-only`, Claude,
+/// Gemini and `OpenCode` say `plan`, others `ask`. The first that is offered is taken. Some still run commands in it.
 pub(super) const READING_MODES: [&str; 4] = ["plan", "read-only", "readonly", "ask"];
 
 /// Whether this tool call may go on, or why not. `known` is what the agent called it before it asked.

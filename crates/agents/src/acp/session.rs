@@ -98,7 +98,9 @@ impl Conversation {
 
     async fn hello(&mut self) -> Result<AgentCapabilities, Ended> {
         let writes = self.serving.permission == Permission::Write;
-        let files = FileSystemCapabilities::new().read_text_file(true).write_text_file(writes);
+        // A worker reads its folder by itself: Gemini CLI 0.61 cannot make a new file if it is told through the
+        // protocol that there is none yet.
+        let files = FileSystemCapabilities::new().read_text_file(!writes).write_text_file(writes);
         let hello = InitializeRequest::new(ProtocolVersion::V1)
             .client_capabilities(ClientCapabilities::new().fs(files).terminal(writes))
             .client_info(Implementation::new("gadfly", env!("CARGO_PKG_VERSION")));

@@ -44,8 +44,10 @@ impl Dialect for ClaudeCode {
             start.add(["--permission-mode", "acceptEdits", "--allowedTools", WORKERS]);
         } else {
             start.add(["--permission-mode", "dontAsk", "--tools", READERS, "--strict-mcp-config"]);
-            start.add(["--setting-sources", "user", "--settings", "{\"disableAllHooks\":true}"]);
+            start.add(["--setting-sources", "user"]);
         }
+        // Hooks are commands that come with a project: nobody was asked about them.
+        start.add(["--settings", "{\"disableAllHooks\":true}"]);
         if ask.heard {
             start.add(["--include-partial-messages"]);
         }
@@ -95,6 +97,10 @@ impl Dialect for ClaudeCode {
     }
 }
 
+/// When an account's limit is lifted, in milliseconds since 1970, if that was said.
+#[derive(Clone, Copy)]
+struct Reset(Option<u64>);
+
 #[derive(Default)]
 struct Stream {
     reads_only: bool,
@@ -113,8 +119,8 @@ struct Stream {
     usage: Usage,
     /// What earlier results stated; a stream may have several.
     settled: Usage,
-    /// The latest word on the account's limit: rejected, and until when.
-    rejected: Option<Option<u64>>,
+    /// The latest word on the account's limit, if it was that it is reached.
+    rejected: Option<Reset>,
     /// The type of the last error of the provider.
     error: Option<String>,
     result: Option<Value>,
@@ -274,7 +280,7 @@ impl Stream {
         let Some(info) = line.get("rate_limit_info") else { return };
         let until = info.get("resetsAt").and_then(moment);
         let which = text(info, "rateLimitType").unwrap_or("account");
-        self.rejected = (text(info, "status") == Some("rejected")).then_some(until);
+        self.rejected = (text(info, "status") == Some("rejected")).then_some(Reset(until));
         if text(info, "status") == Some("allowed_warning") {
             let used = info.get("utilization").and_then(Value::as_f64);
             let used = used.map_or_else(String::new, |u| format!(": {:.0} % used", u * 100.0));
@@ -291,16 +297,13 @@ impl Stream {
         }
         self.session = text(line, "session_id").map(str::to_owned).or(self.session.take());
         // `total_cost_usd` goes on from the conversation before; what is new in it stands elsewhere.
-        match line.get("model_usage_since_last_result").and_then(Value::as_object) {
-            Some(models) => {
-                self.settled = models.values().map(since_last).fold(self.settled, plus);
-                self.usage = self.settled;
-            }
-            None => {
-                let stated = line.get("usage").map(tokens).unwrap_or_default();
-                let usd = line.get("total_cost_usd").and_then(Value::as_f64);
-                self.usage = Usage { cost: usd.and_then(cost), ..stated };
-            }
+        if let Some(models) = line.get("model_usage_since_last_result").and_then(Value::as_object) {
+            self.settled = models.values().map(since_last).fold(self.settled, plus);
+            self.usage = self.settled;
+        } else {
+            let stated = line.get("usage").map(tokens).unwrap_or_default();
+            let usd = line.get("total_cost_usd").and_then(Value::as_f64);
+            self.usage = Usage { cost: usd.and_then(cost), ..stated };
         }
         heard.push(Heard::Used(self.usage));
         self.result = Some(line.clone());
@@ -308,7 +311,9 @@ impl Stream {
 
     fn without_result(&self) -> Told {
         match self.rejected {
-            Some(until_ms) => Told::Quota { until_ms, message: "the account's limit is reached".to_owned() },
+            Some(Reset(until_ms)) => {
+                Told::Quota { until_ms, message: "the account's limit is reached".to_owned() }
+            }
             None => Told::Nothing,
         }
     }
@@ -321,7 +326,7 @@ impl Stream {
         } else {
             cut(&errors.join("; "), 2000)
         };
-        if let Some(until_ms) = self.rejected {
+        if let Some(Reset(until_ms)) = self.rejected {
             return Told::Quota { until_ms, message: said };
         }
         let nothing_done = count(result, "num_turns") == 0 && self.usage.tokens() == 0;

@@ -1,4 +1,4 @@
-//! OpenCode: `opencode run --format json`. Tried with 1.18.33.
+//! `opencode`, the agent: `opencode run --format json`. Tried with 1.18.33.
 //!
 //! Its stream has no result line: the text of the last step is the answer, and its end with exit code 0 is the
 //! end. For a critic the settings of the judged tree are not read: they could allow what is denied here.
@@ -13,7 +13,7 @@ use crate::spec::Confinement;
 /// Everything is denied but reading. The writers stand there by name: the user's own settings may name them, and
 /// a name outweighs the star. `invalid` is its way to tell the model that a tool is not there.
 const READ_ONLY: &str = r#"{"*":"deny","bash":"deny","edit":"deny","write":"deny","patch":"deny","apply_patch":"deny","task":"deny","skill":"deny","webfetch":"deny","websearch":"deny","todowrite":"deny","question":"deny","external_directory":"deny","read":"allow","grep":"allow","glob":"allow","list":"allow","invalid":"allow"}"#;
-/// What READ_ONLY leaves.
+/// What `READ_ONLY` leaves.
 const READERS: [&str; 5] = ["read", "grep", "glob", "list", "invalid"];
 /// Whatever is not denied is allowed with `--auto`; nobody is there to be asked.
 const IN_ITS_FOLDER: &str = r#"{"external_directory":"deny","question":"deny"}"#;

@@ -256,7 +256,7 @@ impl Launcher for Launches {
     ) -> BoxFuture<'_, Result<Talk, LaunchError>> {
         Box::pin(async move {
             let alive = Alive::new(&self.alive);
-            let time = command.time.unwrap_or(Duration::from_secs(3600));
+            let time = command.time.unwrap_or(Duration::from_hours(1));
             let (input, output, running) = if command.program == "acp-agent" {
                 in_process(&command)
             } else {

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use gadfly_agents::{Agent, AgentSpec, Answered, Call, Link, Unanswered};
-use gadfly_engine::{FailureKind, StopReason, Usage};
+use gadfly_agents::{Agent, AgentSpec, Answered, Call, Edit, Link, Unanswered};
+use gadfly_engine::{FailureKind, Guard, Layer, Permission, StopReason, Usage};
 
-use crate::case::{Case, KEY, TEXT};
+use crate::case::{Case, KEY, SESSION, TEXT};
+use crate::folder::MADE;
 use crate::stage::{Around, Stage, When};
 
 struct Broken(Case);
@@ -19,11 +20,17 @@ pub fn stage(case: Case) -> Stage {
     };
     let spec = AgentSpec::default();
     let agent = Arc::new(Broken(case));
-    Stage { agent, cancel, time: None, schema: None, spec: Some(spec), around: Around::Nobody }
+    Stage { cancel, spec: Some(spec), ..Stage::of(agent, Around::Nobody) }
 }
 
 impl Agent for Broken {
-    fn call(&self, _: Call, link: Link) -> BoxFuture<'_, Result<Answered, Unanswered>> {
+    // It says that it is held, and is not.
+    fn guards(&self, permission: Permission, _: bool) -> Vec<Guard> {
+        let held = permission == Permission::ReadOnly;
+        held.then(|| Guard::new(Layer::OwnMode, "--read-only")).into_iter().collect()
+    }
+
+    fn call(&self, call: Call, link: Link) -> BoxFuture<'_, Result<Answered, Unanswered>> {
         let usage = Usage { input: 1, output: 1, ..Usage::default() };
         let plain =
             Answered { text: TEXT.into(), stop: StopReason::EndTurn, usage, model: None, session: None };
@@ -52,14 +59,29 @@ impl Agent for Broken {
                 Err(Unanswered::failed(FailureKind::Unavailable, "the server answered with 401"))
             }
             Case::TooLong => Err(Unanswered::failed(FailureKind::BadReply, "the server answered with 400")),
+            // Goes on with whatever conversation it is handed, whoever it is called as.
+            Case::GoesOn => {
+                let session = call.session.clone();
+                Ok(Answered { text: format!("session={SESSION}"), session, ..plain })
+            }
             // Takes whatever came for a reply that ended well.
             Case::Refuses
             | Case::Truncates
             | Case::TimesOut
             | Case::Breaks
             | Case::Retries
-            | Case::Structured => Ok(plain),
+            | Case::Structured
+            | Case::ReadsOnly => Ok(plain),
         };
-        Box::pin(async move { result })
+        let writes = self.0 == Case::ReadsOnly;
+        Box::pin(async move {
+            if writes {
+                // It writes in every role.
+                let content = TEXT.to_owned();
+                let edits = vec![Edit::Write { path: MADE.into(), content }];
+                link.files.apply(edits).await.map_err(|why| Unanswered::failed(FailureKind::Crashed, why))?;
+            }
+            result
+        })
     }
 }

@@ -1,7 +1,7 @@
 //! The cases, and what must be seen in each. Nothing here knows how an agent works.
 
 use gadfly_agents::{Answered, Unanswered};
-use gadfly_engine::{CallFailure, FailureKind, Observation, StopReason};
+use gadfly_engine::{CallFailure, FailureKind, Guard, Observation, StopReason};
 
 /// What every agent is staged to say where the case is not about something else.
 pub const TEXT: &str = "A fine draft: short, and true.";
@@ -9,6 +9,8 @@ pub const TEXT: &str = "A fine draft: short, and true.";
 pub const SCHEMA: &str = r#"{"type":"object","properties":{"verdict":{"type":"string"}},"required":["verdict"],"additionalProperties":false}"#;
 /// The key every agent that takes one is given.
 pub const KEY: &str = "sk-conformance-7f3a9c";
+/// The conversation of the round before.
+pub const SESSION: &str = "before-7f3a";
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Case {
@@ -30,6 +32,8 @@ pub enum Case {
     Unauthorised,
     TooLong,
     Structured,
+    ReadsOnly,
+    GoesOn,
 }
 
 /// Everything that could be seen of one call.
@@ -41,12 +45,25 @@ pub struct Seen {
     pub progress: Vec<String>,
     /// What is printed of the agent's spec.
     pub shown: String,
+    /// Everything that programs were started with.
+    pub handed: String,
     /// Calls that the other side counted, where there is one that counts.
     pub arrived: Option<u64>,
+    /// What must have been counted if two requests had to be repeated.
+    pub due: u64,
+    /// Whoever answers has no way to say when its quota is back.
+    pub timeless: bool,
+    /// The agent's own program says nothing of a tool that its mode denied.
+    pub denies_silently: bool,
+    /// Whether the file that it is staged to write was there afterwards.
+    pub wrote: bool,
+    pub guards: Vec<Guard>,
+    /// The same agent, called by the same words as a critic, if the case compares the two.
+    pub as_critic: Option<Box<Seen>>,
 }
 
 impl Case {
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 20] = [
         Self::Answers,
         Self::Streams,
         Self::StatesUsage,
@@ -65,7 +82,14 @@ impl Case {
         Self::Unauthorised,
         Self::TooLong,
         Self::Structured,
+        Self::ReadsOnly,
+        Self::GoesOn,
     ];
+
+    /// Whether the same agent is called as a worker and then as a critic.
+    pub fn compares_roles(self) -> bool {
+        matches!(self, Self::ReadsOnly | Self::GoesOn)
+    }
 
     pub fn check(self, seen: &Seen) -> Result<(), String> {
         let Some(result) = &seen.result else { return Err("the call never ended".into()) };
@@ -84,7 +108,10 @@ impl Case {
                 let usage = answer(result, &StopReason::EndTurn)?.usage;
                 must(usage.input + usage.cache_read > 0 && usage.output > 0, || format!("usage is {usage:?}"))
             }
-            Self::Refuses => answer(result, &StopReason::Refusal).map(drop),
+            // With what was said so far, or without.
+            Self::Refuses => answer(result, &StopReason::Refusal)
+                .map(drop)
+                .or_else(|why| failure(result, &[FailureKind::Refused]).map_err(|_| why)),
             Self::Truncates => answer(result, &StopReason::Length).map(drop),
             Self::TimesOut => failure(result, &[FailureKind::Timeout]),
             Self::Breaks => failure(result, &[FailureKind::Crashed, FailureKind::Unavailable]),
@@ -99,19 +126,21 @@ impl Case {
                 format!("it ended as {result:?}")
             }),
             Self::KeepsItsKey => {
-                let said = format!("{result:?} {:?} {}", seen.observations, seen.shown);
+                let said = format!("{result:?} {:?} {} {}", seen.observations, seen.shown, seen.handed);
                 must(!said.contains(KEY), || format!("the key is in {said}"))
             }
             Self::Retries => {
                 answer(result, &StopReason::EndTurn)?;
                 let told =
                     seen.observations.iter().filter(|o| matches!(o, Observation::Retrying { .. })).count();
-                must(told == 2 && seen.arrived == Some(3), || {
+                must(told == 2 && seen.arrived == Some(seen.due), || {
                     format!("{told} retries were told, {:?} calls arrived", seen.arrived)
                 })
             }
             Self::HasNoQuota => match result {
-                Err(Unanswered::Quota { until_ms: Some(_), .. }) => Ok(()),
+                Err(Unanswered::Quota { until_ms, .. }) => {
+                    must(until_ms.is_some() != seen.timeless, || format!("it is back {until_ms:?}"))
+                }
                 other => Err(format!("it ended as {other:?}")),
             },
             Self::Unauthorised => {
@@ -125,8 +154,44 @@ impl Case {
                     format!("it was held to no schema: {}", answered.text)
                 })
             }
+            Self::ReadsOnly => reads_only(seen),
+            Self::GoesOn => goes_on(seen),
         }
     }
+}
+
+/// Who works has written; who judges by the same words has not, by the agent's own doing, and the record says
+/// both what held and what was stopped.
+fn reads_only(seen: &Seen) -> Result<(), String> {
+    let critic = seen.as_critic.as_deref().ok_or("it was not called as a critic")?;
+    must(seen.wrote, || "as a worker it has no hands".into())?;
+    must(!critic.wrote, || "as a critic it wrote".into())?;
+    let result = critic.result.as_ref().ok_or("as a critic it never ended")?;
+    must(answer(result, &StopReason::EndTurn)?.text == TEXT, || "what was denied failed the call".into())?;
+    let more: Vec<&Guard> = critic.guards.iter().filter(|guard| !seen.guards.contains(guard)).collect();
+    must(!more.is_empty(), || "nothing is said to hold a critic that does not hold a worker".into())?;
+    let named = critic.observations.iter().any(|o| match o {
+        Observation::Stopped { layer, what } => {
+            what.to_lowercase().contains("write") && more.iter().any(|guard| guard.layer == *layer)
+        }
+        _ => false,
+    });
+    must(named != critic.denies_silently, || format!("what was stopped: {:?}", critic.observations))
+}
+
+/// Who works goes on with the conversation of the round before, and names the one it had; who judges begins
+/// anew, even if it is handed one.
+fn goes_on(seen: &Seen) -> Result<(), String> {
+    let critic = seen.as_critic.as_deref().ok_or("it was not called as a critic")?;
+    let here = format!("session={SESSION}");
+    let text = |seen: &Seen| match &seen.result {
+        Some(result) => answer(result, &StopReason::EndTurn).cloned(),
+        None => Err("the call never ended".into()),
+    };
+    let (worker, critic) = (text(seen)?, text(critic)?);
+    must(worker.text.contains(&here), || format!("a worker begins anew: {}", worker.text))?;
+    must(worker.session.is_some(), || "a worker's answer names no session".into())?;
+    must(!critic.text.contains(SESSION), || format!("a critic goes on: {}", critic.text))
 }
 
 fn must(holds: bool, why: impl FnOnce() -> String) -> Result<(), String> {

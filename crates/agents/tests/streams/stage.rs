@@ -93,7 +93,7 @@ impl Stage {
             messages: vec![Spoken { from: Speaker::User, text: "Task: write.".into() }],
             nth: 0,
             max_output_tokens: 100,
-            time: Some(Duration::from_secs(60)),
+            time: Some(Duration::from_mins(1)),
             workdir: None,
             lock: None,
             schema: None,
@@ -122,8 +122,7 @@ impl Stage {
         let spec = AgentSpec {
             name: "tried".into(),
             command: program.iter().map(|&word| word.into()).collect(),
-            env: if std::env::var("REAL_KIND").is_ok() { std::env::vars().collect() } else { vec![("PATH".into(), std::env::var("PATH").unwrap())] },
-            model: std::env::var("REAL_MODEL").ok(),
+            env: vec![("PATH".into(), std::env::var("PATH").unwrap())],
             process: ProcessSpec { max_steps: self.max_steps, ..ProcessSpec::default() },
             ..AgentSpec::default()
         };
@@ -202,7 +201,6 @@ impl Launcher for Starting {
                 .args(&command.args)
                 .env_clear()
                 .envs(command.env)
-                .current_dir(command.cwd.clone().unwrap_or_else(|| "/".into()))
                 .stdin(Stdio::piped())
                 .stdout(Stdio::piped())
                 .stderr(Stdio::null())

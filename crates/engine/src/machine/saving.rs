@@ -155,12 +155,11 @@ impl Run {
             Picked::Choice { word, .. } => Way::of(word),
             _ => None,
         };
-        match way {
-            Some(way) => self.merging = Some(Merging::Decided(Resolution { way, seen })),
-            None => {
-                self.held.push_back(Held::Ending(self.ending.take()));
-                self.ending = Some(Outcome::Waiting(Waiting::Paused));
-            }
+        if let Some(way) = way {
+            self.merging = Some(Merging::Decided(Resolution { way, seen }));
+        } else {
+            self.held.push_back(Held::Ending(self.ending.take()));
+            self.ending = Some(Outcome::Waiting(Waiting::Paused));
         }
     }
 }

@@ -97,7 +97,11 @@ mod tests {
         let landlock = || Guard::new(Layer::Landlock, "files; TCP open");
         let compared = || Guard::new(Layer::Compared, "its copy");
         let table = [
-            (vec![landlock(), compared()], None, "held by Landlock (files; TCP open), tree compared (its copy)"),
+            (
+                vec![landlock(), compared()],
+                None,
+                "held by Landlock (files; TCP open), tree compared (its copy)",
+            ),
             (vec![compared()], Some("too old"), "held by tree compared (its copy); not by Landlock: too old"),
             (vec![], None, "held by nothing: it may do what you may"),
             (vec![], Some("too old"), "held by nothing: it may do what you may; not by Landlock: too old"),

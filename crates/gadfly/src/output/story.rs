@@ -247,7 +247,7 @@ impl Story {
                 lines.push(format!("  {}", safe::line(line, 300)));
             }
             Happened::Violated { agent, paths, .. } => lines.push(format!(
-                "  {} {} changed files it may only read: {}; found by comparing, undone, its reply is void",
+                "  {} {} changed files it may only read: {}; undone, its reply is void (tree compared)",
                 "✗".red(),
                 self.agent(agent),
                 safe::line(&paths.join(", "), 300)

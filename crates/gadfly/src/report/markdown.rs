@@ -49,6 +49,16 @@ fn headline(facts: &Facts<'_>, out: &mut String) {
     if let Some(stale) = facts.stale() {
         let _ = writeln!(out, "\nNote: {}", text(&stale, 200));
     }
+    if let Some(accepted) = &facts.state.accepted {
+        for (what, paths) in [
+            ("Merged with another change by git, and the merged text was not judged", &accepted.merged),
+            ("Left as the user has it, and not as judged", &accepted.kept),
+        ] {
+            if !paths.is_empty() {
+                let _ = writeln!(out, "\n**{what}:** {}", text(&paths.join(", "), LONGEST_CELL));
+            }
+        }
+    }
     if let Some(result) = &facts.state.result {
         let _ = writeln!(out, "\nResult: {}", text(result, LONGEST_CELL));
     }

@@ -365,3 +365,20 @@ fn a_result_without_a_place_is_put_at_the_file_it_speaks_of() {
     let place = &sarif(&state)["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
     assert_eq!(place["artifactLocation"]["uri"], "src/cache.rs", "{place}");
 }
+
+#[test]
+fn files_that_git_merged_or_the_user_kept_are_named_as_not_judged_in_the_reports_that_list_what_came() {
+    let mut state = audit();
+    let accepted = Happened::Accepted {
+        paths: vec!["src/a.rs".into()],
+        commit: None,
+        merged: vec!["src/m.rs".into()],
+        kept: vec!["src/k.rs".into()],
+    };
+    step(&mut state, vec![accepted], None);
+    let markdown = rendered(Format::Markdown, &state);
+    assert!(markdown.contains("the merged text was not judged:** src/m.rs"), "{markdown}");
+    assert!(markdown.contains("not as judged:** src/k.rs"), "{markdown}");
+    let json: Value = serde_json::from_str(&rendered(Format::Json, &state)).unwrap();
+    assert_eq!(json["accepted"]["merged"][0], "src/m.rs");
+}

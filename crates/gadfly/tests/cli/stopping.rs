@@ -81,7 +81,7 @@ fn a_pause_waits_for_the_call_and_resume_goes_on() {
     let answer = project.path("answer");
     assert!(Command::new("mkfifo").arg(&answer).status().unwrap().success());
     let critic = format!(
-        "[agents.gate]\nkind = \"command\"\ncommand = [\"sh\", \"-c\", \"cat >/dev/null; cat '{}'\"]\n",
+        "[agents.gate]\nkind = \"command\"\ncommand = [\"sh\", \"-c\", \"cat >/dev/null; cat '{}'\"]\nread = [\"answer\"]\n",
         answer.display()
     );
     project.write("gadfly.toml", &(project.read("gadfly.toml") + &critic));

@@ -3,6 +3,8 @@
 use std::fs;
 use std::time::Duration;
 
+use serde_json::json;
+
 use crate::desk::{Answer, Desk, alive, passed, report, wait_within};
 
 const SCORE: [&str; 9] = ["run", "Write", "--protocol", "score", "--worker", "w", "--critic", "c", "--yes"];
@@ -148,6 +150,7 @@ fn fifty_megabytes_of_findings_in_a_file_are_read_or_refused_but_pass_nothing() 
         desk.beside("report.json").display()
     );
     desk.program("c", &copy);
+    desk.configure(&format!("read = [{}]\n", json!(desk.beside("report.json"))));
     let said = desk.audit(&["--rounds", "1"]);
     assert!([4, 5].contains(&said.code), "{} {}", said.code, said.err.chars().take(2000).collect::<String>());
     assert_eq!(desk.read("a.txt"), "one\n");

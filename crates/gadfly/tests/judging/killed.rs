@@ -4,13 +4,17 @@
 use std::fs;
 use std::time::Duration;
 
+use serde_json::json;
+
 use crate::desk::{AUDIT, Desk, alive, make_fifo, passed, wait_for, wait_within};
 
 #[test]
 fn killed_in_the_middle_of_an_edit_the_round_is_repeated_once_from_its_beginning() {
     let desk = Desk::repository(&[("a.txt", "one\n"), ("b.txt", "b\n")]);
     let mark = format!("73{}", std::process::id());
-    let (gate, log) = (desk.beside("gate"), desk.beside("log"));
+    let seen = desk.beside("seen");
+    fs::create_dir(&seen).unwrap();
+    let (gate, log, half) = (seen.join("gate"), seen.join("log"), seen.join("half"));
     make_fifo(&gate);
     // The first time it writes half, deletes, leaves children behind and never goes on.
     let worker = format!(
@@ -19,14 +23,15 @@ fn killed_in_the_middle_of_an_edit_the_round_is_repeated_once_from_its_beginning
          sleep {mark}1 & setsid sleep {mark}2 & : >{half}; read x <{gate}; fi\n\
          echo two >a.txt; echo done",
         log = log.display(),
-        half = desk.beside("half").display(),
+        half = half.display(),
         gate = gate.display()
     );
     desk.program("w", &worker);
+    desk.configure(&format!("state = [{}]\n", json!(seen)));
     desk.saying("c", &[&passed(1)]);
     let (before, git) = (desk.files(), desk.git_bytes());
     let mut child = desk.spawn(&AUDIT);
-    wait_for("the worker wrote half", || desk.beside("half").exists());
+    wait_for("the worker wrote half", || half.exists());
     child.kill().unwrap();
     child.wait().unwrap();
     let script = desk.beside("bin/w.sh").display().to_string();
@@ -53,9 +58,13 @@ fn killed_in_the_middle_of_an_edit_the_round_is_repeated_once_from_its_beginning
 #[test]
 fn killed_while_a_critic_reads_the_worker_is_not_called_again() {
     let desk = Desk::repository(&[("a.txt", "one\n")]);
-    let (gate, log, first) = (desk.beside("gate"), desk.beside("log"), desk.beside("first"));
+    let seen = desk.beside("seen");
+    fs::create_dir(&seen).unwrap();
+    let (gate, log, first) = (seen.join("gate"), seen.join("log"), seen.join("first"));
     make_fifo(&gate);
+    let may_write_there = format!("state = [{}]\n", json!(seen));
     desk.program("w", &format!("cat >/dev/null; echo call >>{}; echo two >a.txt; echo done", log.display()));
+    desk.configure(&may_write_there);
     let critic = format!(
         "cat >/dev/null; if [ ! -e {first} ]; then echo evil >a.txt; : >{first}; read x <{gate}; fi\n\
          [ \"$(cat a.txt)\" = two ] || exit 9\ncat <<'END'\n{reply}\nEND",
@@ -64,6 +73,8 @@ fn killed_while_a_critic_reads_the_worker_is_not_called_again() {
         reply = passed(1)
     );
     desk.program("c", &critic);
+    // Without a sandbox, so that there is something to be undone.
+    desk.configure(&format!("{may_write_there}sandbox = \"off\"\n"));
     let before = desk.files();
     let mut child = desk.spawn(&AUDIT);
     wait_for("the critic is at work", || first.exists());

@@ -1,4 +1,5 @@
-//! Critics that write where they may only read: detected, undone, and their verdict is void.
+//! Critics that write where they may only read: detected, undone, and their verdict is void. The layer under
+//! test is the comparison, so they are not kept from it by a sandbox; with one they could not write at all.
 
 use crate::desk::{Answer, Desk, passed};
 
@@ -39,6 +40,7 @@ fn meddled(does: &str) -> Desk {
     let desk = Desk::repository(&[("a.txt", "one\n")]);
     desk.scripted("w", &[Answer { text: "done", files: &[("a.txt", "two\n")], delete: &[] }]);
     desk.program("c", &format!("{does}\n{}", honest()));
+    desk.configure("sandbox = \"off\"\n");
     desk
 }
 
@@ -77,6 +79,7 @@ fn a_critic_of_a_text_that_writes_is_void_too() {
     let desk = Desk::folder(&[]);
     desk.saying("w", &["Some text."]);
     desk.program("c", "cat >/dev/null; echo evil >here.txt; echo '{\"deductions\":[],\"score\":100}'");
+    desk.configure("sandbox = \"off\"\n");
     desk.write("rubric.md", "| Problem | Deduction |\n|---|---|\n| No sample size | -30 |\n");
     let args =
         ["run", "Write", "--protocol", "score", "--worker", "w", "--critic", "c", "--rubric", "rubric.md"];

@@ -200,7 +200,10 @@ fn killed_while_a_merge_is_written_it_is_finished_by_resuming_and_undone_to_the_
     child.kill().unwrap();
     child.wait().unwrap();
     let then = written();
-    if !desk.gadfly(&["runs", "--json"]).out.lines().any(|l| l.contains(&run) && l.contains("\"approved\"")) {
+    let runs = desk.gadfly(&["runs", "--json"]).out;
+    let mut runs = runs.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let state = runs.find(|r| r["run"] == *run).map(|r| r["state"].clone());
+    if state != Some(json!("approved")) {
         let said = desk.gadfly(&["resume", &run]);
         assert_eq!(said.code, 0, "{then} files were written before: {}", said.err);
     }
@@ -209,4 +212,19 @@ fn killed_while_a_merge_is_written_it_is_finished_by_resuming_and_undone_to_the_
     assert_eq!(desk.gadfly(&["undo", &run]).code, 0);
     assert_eq!(desk.files(), before);
     assert!(then > 0 && then < FILES + 1, "the kill came too early or too late: {then}");
+}
+
+#[test]
+fn a_worker_in_its_sandbox_reads_the_history_it_borrows_and_commits_on_top_of_it() {
+    let desk = begun();
+    desk.program(
+        "w",
+        "cat >/dev/null; git log -p --all >/dev/null || exit 8; git fsck >/dev/null 2>&1 || exit 9\n\
+         echo two >a.txt; git -c user.name=w -c user.email=w@w commit -qam mine || exit 7; git log --oneline; echo done",
+    );
+    desk.saying("c", &[&passed(1)]);
+    let git = desk.git_bytes();
+    let said = desk.audit(&[]);
+    assert_eq!((said.code, desk.read("a.txt")), (0, "two\n".into()), "{}", said.err);
+    assert_eq!(desk.git_bytes(), git);
 }

@@ -27,7 +27,7 @@ fn large() -> Desk {
     );
     let briefs = desk.beside("briefs");
     desk.program("c", &format!("cat >{}/$$\ncat <<'END'\n{reply}\nEND", briefs.display()));
-    desk.configure("context = 32768\n");
+    desk.configure(&format!("context = 32768\nstate = [{}]\n", serde_json::json!(briefs)));
     desk
 }
 

@@ -38,6 +38,9 @@ const DEEDS: [(&str, &str, Uncaught); 12] = [
     ("to the store", "echo E >P/.gadfly/evil; echo E >>R/states/evil", Beyond),
 ];
 
+const FOR_EVERY_KIND: [&str; 5] =
+    ["directly", "by a child", "through a link", "into a `.git`", "by a process that outlives the call"];
+
 fn prepared(kind: &Kind, deed: &str, settings: &str) -> Desk {
     let desk = Desk::repository(&[("a.txt", "one\n"), ("b.txt", "mine\n")]);
     desk.scripted("w", &[Answer { text: "done", files: &[("a.txt", "two\n")], delete: &[] }]);
@@ -47,8 +50,16 @@ fn prepared(kind: &Kind, deed: &str, settings: &str) -> Desk {
     let deed = deed.replace("P/", &format!("{project}/")).replace("R/", "\"${PWD%/work/*}\"/");
     let deed = deed.replace("echo E", &format!("echo {EVIL}")).replace("E-left", &format!("{EVIL}-left"));
     let does = format!("({deed}) 2>/dev/null");
-    (kind.agent)(&desk, "c", &does, &passed(1), settings);
+    kind.agent(&desk, "c", &does, &passed(1), settings);
     desk
+}
+
+/// Every kind with every deed that must be shown for it, and commands with all of them.
+fn cases() -> impl Iterator<Item = (&'static Kind, &'static str, &'static str, &'static Uncaught)> {
+    KINDS.iter().flat_map(|kind| {
+        let deeds = DEEDS.iter().filter(|(how, ..)| kind.name == "command" || FOR_EVERY_KIND.contains(how));
+        deeds.map(move |(how, deed, uncaught)| (kind, *how, *deed, uncaught))
+    })
 }
 
 /// Files below a folder with the mark in them.
@@ -77,62 +88,52 @@ fn in_the_sandbox_a_critic_cannot_write_anywhere_and_the_record_says_what_held()
     if !landlock("a critic in the sandbox") {
         return;
     }
-    for kind in &KINDS {
-        for (how, deed, _) in &DEEDS {
-            let case = format!("{} {how}", kind.name);
-            let desk = prepared(kind, deed, "");
-            let (git, own) = (desk.git_bytes(), desk.read("b.txt"));
-            let said = desk.audit(&[]);
-            // Nothing was changed, so what it says counts: the worker's own work is accepted.
-            assert_eq!(said.code, 0, "{case}: {}", said.err);
-            assert_eq!(desk.read("a.txt"), "two\n", "{case}");
-            assert_eq!(desk.read("b.txt"), own, "{case}: the user's file");
-            assert_eq!(desk.git_bytes(), git, "{case}: the user's repository");
-            assert_eq!(marked(&desk.path("")), [""; 0], "{case}: without the sandbox there is a mark");
-            assert_eq!(desk.files().len(), 3, "{case}: {:?}", desk.files().keys());
-            wait_for("no process stays", || alive(&format!("{EVIL}-left")).is_empty());
-            let held = layers(&desk, "critic");
-            assert!(held.ends_with(&["landlock".into(), "compared".into()]), "{case}: {held:?}");
-            let shown = desk.gadfly(&["show", &desk.run_id()]).out;
-            assert!(
-                shown.contains("held by") && shown.contains("Landlock (files; TCP open)"),
-                "{case}: {shown}"
-            );
-        }
+    for (kind, how, deed, _) in cases() {
+        let case = format!("{} {how}", kind.name);
+        let desk = prepared(kind, deed, "");
+        let (git, own) = (desk.git_bytes(), desk.read("b.txt"));
+        let said = desk.audit(&[]);
+        // Nothing was changed, so what it says counts: the worker's own work is accepted.
+        assert_eq!(said.code, 0, "{case}: {}", said.err);
+        assert_eq!(desk.read("a.txt"), "two\n", "{case}");
+        assert_eq!(desk.read("b.txt"), own, "{case}: the user's file");
+        assert_eq!(desk.git_bytes(), git, "{case}: the user's repository");
+        assert_eq!(marked(&desk.path("")), [""; 0], "{case}: without the sandbox there is a mark");
+        assert_eq!(desk.files().len(), 3, "{case}: {:?}", desk.files().keys());
+        wait_for("no process stays", || alive(&format!("{EVIL}-left")).is_empty());
+        let held = layers(&desk, "critic");
+        assert!(held.ends_with(&["landlock".into(), "compared".into()]), "{case}: {held:?}");
+        let shown = desk.gadfly(&["show", &desk.run_id()]).out;
+        assert!(shown.contains("held by") && shown.contains("Landlock (files; TCP open)"), "{case}: {shown}");
     }
 }
 
 #[test]
 fn without_a_sandbox_a_critic_that_changed_something_is_found_out_undone_and_void() {
-    for kind in &KINDS {
-        for (how, deed, uncaught) in &DEEDS {
-            let case = format!("{} {how}", kind.name);
-            let desk = prepared(kind, deed, "sandbox = \"off\"\n");
-            let before = desk.files();
-            let said = desk.audit(&[]);
-            let held = layers(&desk, "critic");
-            assert!(!held.contains(&"landlock".to_owned()), "{case}: it is not claimed: {held:?}");
-            assert!(held.ends_with(&["compared".into()]), "{case}: {held:?}");
-            wait_for("no process stays", || alive(&format!("{EVIL}-left")).is_empty());
-            let Void(path) = uncaught else { continue };
-            assert_eq!(said.code, 5, "{case}: {}", said.err);
-            assert_eq!(desk.state(), "unverified", "{case}");
-            assert_eq!(desk.files(), before, "{case}: the user's files");
-            let stopped: Vec<String> = powers(&desk).iter().map(|call| call["stopped"].to_string()).collect();
-            let stopped = stopped.join(" ");
-            assert!(stopped.contains("\"compared\"") && stopped.contains(path), "{case}: {stopped}");
-            let shown = desk.gadfly(&["show", &desk.run_id()]).out;
-            assert!(shown.contains("stopped by tree compared"), "{case}: {shown}");
-            // Another critic finds exactly what the worker left.
-            let honest = format!(
-                "[ \"$(cat a.txt)\" = two ] && [ ! -e .git ] || exit 9\ncat <<'END'\n{}\nEND",
-                passed(1)
-            );
-            fs::write(desk.beside("bin/c.sh"), format!("#!/bin/sh\ncat >/dev/null\n{honest}\n")).unwrap();
-            let said = desk.gadfly(&["resume", &desk.run_id()]);
-            assert_eq!(said.code, 0, "{case}: {}", said.err);
-            assert_eq!(desk.read("a.txt"), "two\n", "{case}");
-        }
+    for (kind, how, deed, uncaught) in cases() {
+        let case = format!("{} {how}", kind.name);
+        let desk = prepared(kind, deed, "sandbox = \"off\"\n");
+        let before = desk.files();
+        let said = desk.audit(&[]);
+        let held = layers(&desk, "critic");
+        assert!(!held.contains(&"landlock".to_owned()), "{case}: it is not claimed: {held:?}");
+        assert!(held.ends_with(&["compared".into()]), "{case}: {held:?}");
+        wait_for("no process stays", || alive(&format!("{EVIL}-left")).is_empty());
+        let Void(path) = uncaught else { continue };
+        assert_eq!(said.code, 5, "{case}: {}", said.err);
+        assert_eq!(desk.state(), "unverified", "{case}");
+        assert_eq!(desk.files(), before, "{case}: the user's files");
+        let stopped: Vec<String> = powers(&desk).iter().map(|call| call["stopped"].to_string()).collect();
+        let stopped = stopped.join(" ");
+        assert!(stopped.contains("\"compared\"") && stopped.contains(path), "{case}: {stopped}");
+        let shown = desk.gadfly(&["show", &desk.run_id()]).out;
+        assert!(shown.contains("stopped by tree compared"), "{case}: {shown}");
+        // Another critic finds exactly what the worker left.
+        let looks = "[ \"$(cat a.txt)\" = two ] && [ ! -e .git ] || exit 9";
+        kind.write(&desk, "c", looks, &passed(1));
+        let said = desk.gadfly(&["resume", &desk.run_id()]);
+        assert_eq!(said.code, 0, "{case}: {}", said.err);
+        assert_eq!(desk.read("a.txt"), "two\n", "{case}");
     }
 }
 

@@ -36,7 +36,9 @@ fn in_the_sandbox_a_worker_reaches_only_its_own_tree() {
         return;
     }
     for kind in &KINDS {
-        for (how, deed) in DEEDS {
+        // One program after the other would take long: of the others, what matters most.
+        let all = kind.name == "command";
+        for (how, deed) in DEEDS.into_iter().filter(|(how, _)| all || *how == "writes the checkout") {
             let case = format!("{} {how}", kind.name);
             let desk = desk();
             let (project, home) = (desk.path(""), desk.beside("home"));
@@ -48,7 +50,7 @@ fn in_the_sandbox_a_worker_reaches_only_its_own_tree() {
                 "if ( {deed} ) 2>/dev/null; then exit 6; fi\necho two >a.txt && git add a.txt && \
                  echo x >\"$TMPDIR/x\" && mkdir sub && echo new >sub/new.txt || exit 7"
             );
-            (kind.agent)(&desk, "w", &does, "done", "");
+            kind.agent(&desk, "w", &does, "done", "");
             let git = desk.git_bytes();
             let said = desk.audit(&[]);
             assert_eq!(said.code, 0, "{case}: 6 says that it could: {}", said.err);

@@ -77,7 +77,8 @@ impl Surroundings<'_> {
         }
         let folder = file.parent()?;
         let prefix = folder.parent().filter(|_| folder.file_name().is_some_and(|name| name == "bin"));
-        let whole = prefix.filter(|prefix| prefix.join("pyvenv.cfg").is_file() || is_interpreter(file, prefix));
+        let whole =
+            prefix.filter(|prefix| prefix.join("pyvenv.cfg").is_file() || is_interpreter(file, prefix));
         let whole = whole.filter(|prefix| !self.is_too_much(prefix));
         whole.or_else(|| (!self.is_too_much(folder)).then_some(folder)).map(Path::to_owned)
     }
@@ -157,8 +158,11 @@ mod tests {
         /// Paths below the machine's folder that this command needs, git's settings aside.
         fn needs(&self, command: &[&str]) -> Vec<String> {
             let command: Vec<String> = command.iter().map(|word| (*word).to_owned()).collect();
-            let path =
-                format!("{}:{}", self.at("home/.local/bin").display(), self.at("home/.nvm/v20/bin").display());
+            let path = format!(
+                "{}:{}",
+                self.at("home/.local/bin").display(),
+                self.at("home/.nvm/v20/bin").display()
+            );
             let (home, root) = (self.at("home"), self.at("home/project"));
             let around = Surroundings { root: &root, home: Some(&home), path: &path };
             let found = around.installed(&command);
@@ -197,9 +201,7 @@ mod tests {
         }
         machine.file("home/project/node_modules/a/node_modules/b/cli.js", "");
         let nested = machine.at("home/project/node_modules/a/node_modules/b/cli.js");
-        assert!(
-            machine.needs(&[nested.to_str().unwrap()]).contains(&"home/project/node_modules".to_owned())
-        );
+        assert!(machine.needs(&[nested.to_str().unwrap()]).contains(&"home/project/node_modules".to_owned()));
     }
 
     #[test]

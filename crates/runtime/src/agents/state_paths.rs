@@ -59,11 +59,7 @@ const PROGRAMS: &[Known] = &[
     },
     Known {
         names: &["goose"],
-        state: &[
-            In(CONFIG.0, CONFIG.1, "goose"),
-            In(DATA.0, DATA.1, "goose"),
-            In(STATE.0, STATE.1, "goose"),
-        ],
+        state: &[In(CONFIG.0, CONFIG.1, "goose"), In(DATA.0, DATA.1, "goose"), In(STATE.0, STATE.1, "goose")],
     },
     Known { names: &["ollama"], state: &[Home(".ollama")] },
     Known {
@@ -148,15 +144,15 @@ mod tests {
                 Kind::OpenCode,
                 &["opencode"],
                 &[home, ("XDG_CONFIG_HOME", "/cfg")],
-                &["/h/.local/share/opencode", "/cfg/opencode", "/h/.cache/opencode", "/h/.local/state/opencode"],
+                &[
+                    "/h/.local/share/opencode",
+                    "/cfg/opencode",
+                    "/h/.cache/opencode",
+                    "/h/.local/state/opencode",
+                ],
             ),
             (Kind::Command, &["ollama", "run", "qwen3"], &[home], &["/h/.ollama"]),
-            (
-                Kind::Command,
-                &["llm"],
-                &[home, ("LLM_USER_PATH", "/l")],
-                &["/l", "/h/.cache/huggingface"],
-            ),
+            (Kind::Command, &["llm"], &[home, ("LLM_USER_PATH", "/l")], &["/l", "/h/.cache/huggingface"]),
             (Kind::Command, &["./critic.sh"], &[home], &[]),
             (Kind::Codex, &["codex"], &[], &[]),
         ];

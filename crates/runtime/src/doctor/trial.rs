@@ -28,6 +28,7 @@ const TIME: Duration = Duration::from_secs(90);
 const TOKENS: u64 = 2_000;
 const DOLLARS: f64 = 0.25;
 const STEPS: u64 = 5;
+const MOST_NOTES: usize = 6;
 const PROMPT: &str = "This is a test of the connection. There is nothing to do and nothing to look at: use no tools. \
     Answer with exactly this JSON object and nothing else: {\"verdict\": \"ok\"}";
 const SCHEMA: &str = r#"{"type":"object","properties":{"verdict":{"type":"string","enum":["ok"]}},"required":["verdict"],"additionalProperties":false}"#;
@@ -170,14 +171,19 @@ async fn call(name: &str, member: &Member, agent: Arc<dyn Agent>, folder: &Path)
 }
 
 fn observe(tried: &mut Tried, observation: Observation) {
-    match observation {
-        Observation::Guarded { guards } => tried.guards = guards.iter().map(ToString::to_string).collect(),
-        Observation::Retrying { message, .. } => tried.notes.push(message),
-        Observation::Stopped { layer, what } => tried.notes.push(format!("stopped by {layer}: {what}")),
-        Observation::Step { line } if line.starts_with("not held") => tried.notes.push(line),
-        _ => {}
+    let note = match observation {
+        Observation::Guarded { guards } => {
+            tried.guards = guards.iter().map(ToString::to_string).collect();
+            return;
+        }
+        Observation::Retrying { kind, message, .. } => format!("tried again: {kind}: {message}"),
+        Observation::Stopped { layer, what } => format!("stopped by {layer}: {what}"),
+        Observation::Step { line } if line.starts_with("not held") => line,
+        _ => return,
+    };
+    if tried.notes.len() < MOST_NOTES && !tried.notes.contains(&note) {
+        tried.notes.push(note);
     }
-    tried.notes.truncate(8);
 }
 
 fn replied(tried: &mut Tried, member: &Member, reply: Reply, texts: &[Text]) {

@@ -65,7 +65,8 @@ impl Store {
         if count == 0 {
             return Ok(Vec::new());
         }
-        let names: String = (0..count).map(|n| format!("{n}\n")).collect();
+        let names: Vec<String> = (0..count).map(|n| n.to_string()).collect();
+        let names = names.join("\n") + "\n";
         let args = ["hash-object", "-w", "--no-filters", "--stdin-paths"];
         let answer = self.git.feed(&self.place().over(folder), &args, names.into_bytes()).await?;
         let answer = String::from_utf8_lossy(&answer).into_owned();

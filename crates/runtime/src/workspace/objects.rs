@@ -98,7 +98,7 @@ fn link_or_copy(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// The object folders this one borrows from, whole paths.
-fn borrowed_by(objects: &Path) -> Vec<String> {
+pub(super) fn borrowed_by(objects: &Path) -> Vec<String> {
     let text = fs::read_to_string(objects.join("info/alternates")).unwrap_or_default();
     let lines = text.lines().filter(|l| !l.is_empty() && !l.starts_with('#')).take(DEEPEST * 20);
     // Relative ones are meant from the folder that borrows.

@@ -12,7 +12,7 @@ async fn left(stage: &Stage, tree: Digest, script: &str, report: Option<&str>) -
     let at = stage.dir.path().join("runs/one/work/run-3");
     let of = Some((Arc::clone(&stage.folder), tree));
     let place = Place::Reader { at: at.clone(), of, report: report.map(ToOwned::to_owned) };
-    let entered = place.enter().await.unwrap();
+    let entered = place.enter(None).await.unwrap();
     assert_eq!(fs::read_to_string(at.join("a.txt")).unwrap(), "one\n", "it sees the tree");
     sh(script, &at).await;
     let left = entered.leave().await;
@@ -97,14 +97,14 @@ async fn two_readers_at_once_are_both_told_of_a_change_to_the_folder_itself() {
         of: Some((Arc::clone(&stage.folder), base.digest)),
         report: None,
     };
-    let first = place("run-1").enter().await.unwrap();
+    let first = place("run-1").enter(None).await.unwrap();
     stage.write("a.txt", "meddled").await;
     // The second begins while the first is at work: what is put back for it must not hide anything.
-    let second = place("run-2").enter().await.unwrap();
+    let second = place("run-2").enter(None).await.unwrap();
     assert_eq!(stage.read("a.txt").await.as_deref(), Some("one\n"));
     for reader in [first, second] {
         assert_eq!(reader.leave().await.unwrap().violations, ["a.txt (in the worker's folder)"]);
     }
-    let later = place("run-3").enter().await.unwrap();
+    let later = place("run-3").enter(None).await.unwrap();
     assert!(later.leave().await.unwrap().violations.is_empty(), "the next is not blamed for it");
 }

@@ -1,7 +1,9 @@
 //! A large repository: what making a folder, a snapshot, a reader's copy and an acceptance cost, and that the
 //! dear ones read only what changed. `cargo test -p gadfly-runtime --test workspace large -- --ignored --nocapture`
 //! measures 20,000 files of about 500 MB; the small one keeps the measurement itself working.
+#![allow(clippy::print_stdout, reason = "a measurement is for a person to read")]
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::time::Instant;
@@ -22,7 +24,7 @@ fn fill(root: &Path, files: usize, bytes: usize) {
         while text.len() < bytes {
             // Half of it repeats, as source text does.
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            text.push_str(&format!("{state:016x} the same words on every line, again and again\n"));
+            writeln!(text, "{state:016x} the same words on every line, again and again").unwrap();
         }
         fs::write(dir.join(format!("f{n:05}.txt")), text).unwrap();
     }

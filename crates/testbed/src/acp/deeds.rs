@@ -82,7 +82,7 @@ impl Prompted {
             }
             Deed::Echo => self.update(said(self.prompt.clone()))?,
             Deed::Circumstances => self.circumstances()?,
-            Deed::Tool(kind, title) => self.tool(kind, title)?,
+            Deed::Tool(kind, title) => self.tool(kind, &title)?,
             Deed::Announce(kind, title) => {
                 let id = format!("call-{}", self.life.next());
                 self.update(SessionUpdate::ToolCall(ToolCall::new(id, title).kind(kind)))?;
@@ -130,7 +130,7 @@ impl Prompted {
                 let asked = TerminalOutputRequest::new(self.session.clone(), "none");
                 let _ = self.cx.send_request(asked).block_task().await;
                 let _ = self.life.exit.send(Some(code));
-                std::future::pending().await
+                std::future::pending::<()>().await;
             }
             Deed::Noise(text) => self.raw(format!("{text}\n").into_bytes()).await,
             Deed::LongLine(size) => {
@@ -198,12 +198,12 @@ impl Prompted {
         self.update(said(text))
     }
 
-    fn tool(&self, kind: ToolKind, title: String) -> Result<(), Error> {
+    fn tool(&self, kind: ToolKind, title: &str) -> Result<(), Error> {
         let id = format!("call-{}", self.life.next());
         let call = ToolCall::new(id.clone(), "tool").kind(kind);
         self.update(SessionUpdate::ToolCall(call))?;
         for status in [ToolCallStatus::InProgress, ToolCallStatus::Completed] {
-            let fields = ToolCallUpdateFields::new().title(title.clone()).status(status);
+            let fields = ToolCallUpdateFields::new().title(title.to_owned()).status(status);
             self.update(SessionUpdate::ToolCallUpdate(ToolCallUpdate::new(id.clone(), fields)))?;
         }
         Ok(())

@@ -64,60 +64,73 @@ impl Script {
     }
 
     fn take(&mut self, name: &str, value: &str) -> Option<()> {
-        let text = || value.to_owned();
-        let pair = || value.split_once(':').map(|(a, b)| (a.to_owned(), b.to_owned()));
-        let tool = || value.split_once(':').and_then(|(k, title)| Some((kind(k)?, title.to_owned())));
-        let deed = match name {
-            "mute" => return Some(self.mute = true),
-            "exits-after-hello" => return Some(self.exits_after_hello = true),
-            "needs-login" => return Some(self.needs_login = true),
-            "loads" => return Some(self.loads = true),
-            "resumes" => return Some(self.resumes = true),
-            "forgets" => return Some(self.forgets = true),
-            "lingers" => return Some(self.lingers = true),
-            "session" => return Some(self.session = text()),
-            "modes" => return Some(self.modes = list(value)),
-            "mode-option" => return Some(self.mode_option = list(value)),
-            "models" => return Some(self.models = list(value)),
-            "usage" => return Some(self.usage = value.split(',').filter_map(|n| n.parse().ok()).collect()),
+        if !self.is_set(name, value)? {
+            self.deeds.push(deed(name, value)?);
+        }
+        Some(())
+    }
+
+    /// Whether the word says what the agent is like; none if it says so badly.
+    fn is_set(&mut self, name: &str, value: &str) -> Option<bool> {
+        match name {
+            "mute" => self.mute = true,
+            "exits-after-hello" => self.exits_after_hello = true,
+            "needs-login" => self.needs_login = true,
+            "loads" => self.loads = true,
+            "resumes" => self.resumes = true,
+            "forgets" => self.forgets = true,
+            "lingers" => self.lingers = true,
+            "session" => value.clone_into(&mut self.session),
+            "modes" => self.modes = list(value),
+            "mode-option" => self.mode_option = list(value),
+            "models" => self.models = list(value),
+            "usage" => self.usage = value.split(',').filter_map(|n| n.parse().ok()).collect(),
             "quota" => {
                 let mut parts = value.splitn(3, ',');
                 let (input, output) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
-                return Some(self.quota = Some((input, output, parts.next()?.to_owned())));
+                self.quota = Some((input, output, parts.next()?.to_owned()));
             }
-            "stop" => return Some(self.stop = Some(stop(value)?)),
-            "say" => Deed::Say(text()),
-            "message" => pair().map(|(id, text)| Deed::Message(id, text))?,
-            "think" => Deed::Think(text()),
-            "tool" => tool().map(|(kind, title)| Deed::Tool(kind, title))?,
-            "announce" => tool().map(|(kind, title)| Deed::Announce(kind, title))?,
-            "ask" => tool().map(|(kind, title)| Deed::Ask(kind, title))?,
-            "ask-only-allow" => tool().map(|(kind, title)| Deed::AskOnlyAllow(kind, title))?,
-            "ask-late" => tool().map(|(kind, title)| Deed::AskLate(kind, title))?,
-            "read" => Deed::Read(text()),
-            "write" => pair().map(|(path, text)| Deed::Write(path, text))?,
-            "own-write" => pair().map(|(path, text)| Deed::OwnWrite(path, text))?,
-            "run" => Deed::Run(text()),
-            "leave" => Deed::Leave(text()),
-            "hang" => Deed::Hang,
-            "hang-hard" => Deed::HangHard,
-            "crash" => Deed::Crash(value.parse().ok()?),
-            "noise" => Deed::Noise(text()),
-            "huge" => Deed::Huge(value.parse().ok()?),
-            "long-line" => Deed::LongLine(value.parse().ok()?),
-            "cost" => Deed::Cost(value.parse().ok()?),
-            "unknown-update" => Deed::UnknownUpdate,
-            "error" => {
-                let (code, kind) = value.split_once(':').map_or((value, None), |(c, k)| (c, Some(k)));
-                Deed::Error(code.parse().ok()?, kind.map(str::to_owned))
-            }
-            "echo" => Deed::Echo,
-            "circumstances" => Deed::Circumstances,
-            _ => return None,
-        };
-        self.deeds.push(deed);
-        Some(())
+            "stop" => self.stop = Some(stop(value)?),
+            _ => return Some(false),
+        }
+        Some(true)
     }
+}
+
+fn deed(name: &str, value: &str) -> Option<Deed> {
+    let text = || value.to_owned();
+    let pair = || value.split_once(':').map(|(a, b)| (a.to_owned(), b.to_owned()));
+    let tool = || value.split_once(':').and_then(|(k, title)| Some((kind(k)?, title.to_owned())));
+    Some(match name {
+        "say" => Deed::Say(text()),
+        "message" => pair().map(|(id, text)| Deed::Message(id, text))?,
+        "think" => Deed::Think(text()),
+        "tool" => tool().map(|(kind, title)| Deed::Tool(kind, title))?,
+        "announce" => tool().map(|(kind, title)| Deed::Announce(kind, title))?,
+        "ask" => tool().map(|(kind, title)| Deed::Ask(kind, title))?,
+        "ask-only-allow" => tool().map(|(kind, title)| Deed::AskOnlyAllow(kind, title))?,
+        "ask-late" => tool().map(|(kind, title)| Deed::AskLate(kind, title))?,
+        "read" => Deed::Read(text()),
+        "write" => pair().map(|(path, text)| Deed::Write(path, text))?,
+        "own-write" => pair().map(|(path, text)| Deed::OwnWrite(path, text))?,
+        "run" => Deed::Run(text()),
+        "leave" => Deed::Leave(text()),
+        "hang" => Deed::Hang,
+        "hang-hard" => Deed::HangHard,
+        "crash" => Deed::Crash(value.parse().ok()?),
+        "noise" => Deed::Noise(text()),
+        "huge" => Deed::Huge(value.parse().ok()?),
+        "long-line" => Deed::LongLine(value.parse().ok()?),
+        "cost" => Deed::Cost(value.parse().ok()?),
+        "unknown-update" => Deed::UnknownUpdate,
+        "error" => {
+            let (code, kind) = value.split_once(':').map_or((value, None), |(c, k)| (c, Some(k)));
+            Deed::Error(code.parse().ok()?, kind.map(str::to_owned))
+        }
+        "echo" => Deed::Echo,
+        "circumstances" => Deed::Circumstances,
+        _ => return None,
+    })
 }
 
 fn list(value: &str) -> Vec<String> {

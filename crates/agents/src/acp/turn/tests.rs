@@ -161,12 +161,12 @@ fn the_total_says_what_is_counted_where() {
         ([100, 10, 60, 0, 7, 1], 100, 10),
         ([u64::MAX, u64::MAX, u64::MAX, 1, 1, 1], u64::MAX, u64::MAX),
     ] {
-        let [i, o, r, w, t, total] = said;
-        let usage = json!({ "inputTokens": i, "outputTokens": o, "cachedReadTokens": r,
-            "cachedWriteTokens": w, "thoughtTokens": t, "totalTokens": total });
+        let [fed, wrote, read, stored, thought, total] = said;
+        let usage = json!({ "inputTokens": fed, "outputTokens": wrote, "cachedReadTokens": read,
+            "cachedWriteTokens": stored, "thoughtTokens": thought, "totalTokens": total });
         let usage = turn(1).usage(Some(&ended(&json!({ "stopReason": "end_turn", "usage": usage }))));
         assert_eq!((usage.input, usage.output), (input, output), "{said:?}");
-        assert_eq!((usage.cache_read, usage.cache_write), (r, w), "{said:?}");
+        assert_eq!((usage.cache_read, usage.cache_write), (read, stored), "{said:?}");
     }
 }
 

@@ -20,10 +20,7 @@ pub async fn trying(names: &[String], args: &Doctor, context: &Context) -> Resul
     if context.problems.iter().any(gadfly_project::Problem::is_error) {
         return Err(problems::refuse(&context.problems, &context.root.dir));
     }
-    let proposed = match context.config.agents.is_empty() {
-        true => Some(proposed(context).await?),
-        false => None,
-    };
+    let proposed = if context.config.agents.is_empty() { Some(proposed(context).await?) } else { None };
     let (context, without_model) = match &proposed {
         Some((context, without)) => (context, without.as_slice()),
         None => (context, &[][..]),

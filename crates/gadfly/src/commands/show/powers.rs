@@ -93,7 +93,14 @@ impl Powers {
         }
         let (agent, role) = self.asked.get(effect)?.clone();
         let effect = effect.clone();
-        self.calls.push(HeldCall { effect, agent, role, guards: Vec::new(), stopped: Vec::new(), used: None });
+        self.calls.push(HeldCall {
+            effect,
+            agent,
+            role,
+            guards: Vec::new(),
+            stopped: Vec::new(),
+            used: None,
+        });
         self.calls.last_mut()
     }
 

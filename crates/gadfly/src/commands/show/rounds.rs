@@ -169,7 +169,7 @@ fn afterwards(state: &RunState, text: &dyn Fn(&Digest) -> Option<String>) -> Vec
     for violation in &state.violations {
         let (agent, paths) = (safe::line(&violation.agent, 60), safe::line(&violation.paths.join(", "), 300));
         lines.push(format!(
-            "{} {agent} changed files it may only read: {paths}; found by comparing, undone, its reply is void",
+            "{} {agent} changed files it may only read: {paths}; undone, its reply is void (tree compared)",
             "✗".red()
         ));
     }

@@ -74,16 +74,17 @@ impl Guards {
         guards
     }
 
-    /// Which guards stopped a write; none if no guard could have.
+    /// Which guards a critic's write met; none if the record names none that could have kept it out.
     pub fn account(&self) -> Option<String> {
         let list = |layers: &BTreeSet<String>| {
             layers.iter().map(|l| l.replace('_', " ")).collect::<Vec<_>>().join(", ")
         };
         if !self.stopped.is_empty() {
-            return Some(format!("stopped by {} (up: {})", list(&self.stopped), list(&self.up)));
+            return Some(format!("stopped by {}; up were {}", list(&self.stopped), list(&self.up)));
         }
-        let holds = |layer: &&str| self.up.contains(*layer);
-        ["landlock", "own_sandbox"].iter().any(|l| holds(&l)).then(|| format!("held by {}", list(&self.up)))
+        // Refusals hold only those who ask.
+        let holds = self.up.iter().any(|layer| layer != "protocol");
+        holds.then(|| format!("up were {}", list(&self.up)))
     }
 }
 
@@ -115,12 +116,12 @@ mod tests {
         let stopped = r#"{"event":"stopped","data":{"effect":"run#2","layer":"own_mode","what":"Write"}}"#;
         let (worker, critic) = (&asked("run#1", "worker"), &asked("run#2", "critic"));
         let account = |records: &[&str]| Guards::read(&records.join("\n")).account();
-        assert_eq!(account(&[critic, &up("run#2", "compared"), "no json"]), None);
+        assert_eq!(account(&[critic, &up("run#2", "protocol"), "no json"]), None);
         assert_eq!(account(&[worker, &up("run#1", "landlock")]), None, "a worker's guards hold no critic");
-        assert_eq!(account(&[critic, &up("run#2", "landlock")]), Some("held by landlock".into()));
+        assert_eq!(account(&[critic, &up("run#2", "landlock")]), Some("up were landlock".into()));
         assert_eq!(
             account(&[critic, &up("run#2", "compared"), stopped]),
-            Some("stopped by own mode (up: compared)".into())
+            Some("stopped by own mode; up were compared".into())
         );
     }
 }

@@ -38,6 +38,8 @@ pub struct Program {
     /// What it is called on PATH.
     usual: &'static str,
     pub args: &'static [&'static str],
+    /// More lines for gadfly.toml.
+    pub lines: &'static str,
 }
 
 pub const PROGRAMS: &[Program] = &[
@@ -48,6 +50,7 @@ pub const PROGRAMS: &[Program] = &[
         places: &["@anthropic-ai/claude-code-linux-x64/claude", ".bin/claude"],
         usual: "claude",
         args: &[],
+        lines: "",
     },
     Program {
         name: "codex",
@@ -56,6 +59,7 @@ pub const PROGRAMS: &[Program] = &[
         places: &[".bin/codex"],
         usual: "codex",
         args: &[],
+        lines: "",
     },
     Program {
         name: "gemini",
@@ -64,6 +68,7 @@ pub const PROGRAMS: &[Program] = &[
         places: &[".bin/gemini"],
         usual: "gemini",
         args: &[],
+        lines: "",
     },
     Program {
         name: "opencode",
@@ -72,6 +77,7 @@ pub const PROGRAMS: &[Program] = &[
         places: &[".bin/opencode"],
         usual: "opencode",
         args: &[],
+        lines: "",
     },
     Program {
         name: "claude-agent-acp",
@@ -80,6 +86,7 @@ pub const PROGRAMS: &[Program] = &[
         places: &[".bin/claude-agent-acp"],
         usual: "claude-agent-acp",
         args: &[],
+        lines: "",
     },
     Program {
         name: "codex-acp",
@@ -88,6 +95,9 @@ pub const PROGRAMS: &[Program] = &[
         places: &[".bin/codex-acp"],
         usual: "codex-acp",
         args: &[],
+        // It puts a sandbox of its own around what it runs, in every mode but the one without limits. That needs
+        // mounts, which a process in ours may not do.
+        lines: "sandbox = \"own\"\n",
     },
     Program {
         name: "gemini-acp",
@@ -96,6 +106,7 @@ pub const PROGRAMS: &[Program] = &[
         places: &[".bin/gemini"],
         usual: "gemini",
         args: &["--acp"],
+        lines: "",
     },
     Program {
         name: "opencode-acp",
@@ -104,6 +115,7 @@ pub const PROGRAMS: &[Program] = &[
         places: &[".bin/opencode"],
         usual: "opencode",
         args: &["acp"],
+        lines: "",
     },
 ];
 
@@ -155,7 +167,6 @@ impl Found {
                 set("DISABLE_AUTOUPDATER", "1");
             }
             Family::Codex => {
-                // Its own sandbox needs mounts, which a process in ours may not do.
                 write(&home.join(".codex/config.toml"), &codex_config(&root, model))?;
                 set("LOCAL_KEY", "dummy");
             }
@@ -185,7 +196,7 @@ impl Found {
 
 fn codex_config(root: &str, model: &str) -> String {
     format!(
-        "model = {}\nmodel_provider = \"local\"\napproval_policy = \"never\"\nsandbox_mode = \"danger-full-access\"\n\
+        "model = {}\nmodel_provider = \"local\"\napproval_policy = \"never\"\nsandbox_mode = \"workspace-write\"\n\
          [model_providers.local]\nname = \"local\"\nbase_url = \"{root}/v1\"\nwire_api = \"responses\"\n\
          env_key = \"LOCAL_KEY\"\n",
         json!(model)

@@ -158,7 +158,7 @@ impl Stage<'_> {
             .chain(program.args.iter().map(|a| json!(a)))
             .collect();
         format!(
-            "[agents.program]\nkind = {}\ncommand = {}\nmodel = {}\nenv = {}\ntimeout = \"3m\"\n\n\
+            "[agents.program]\nkind = {}\ncommand = {}\nmodel = {}\nenv = {}\ntimeout = \"3m\"\n{}\n\
              [loops.text]\nprotocol = \"revise\"\nworker = \"program\"\ncritic = \"program\"\n\
              task = \"Write a short greeting.\"\nrubric = [\"it is short\"]\nout = \"{DRAFT}\"\n\n\
              [loops.files]\nprotocol = \"audit\"\nworker = \"program\"\ncritic = \"program\"\n\
@@ -169,6 +169,7 @@ impl Stage<'_> {
             json!(command),
             json!(self.found.model(self.wanted.model)),
             json!(env),
+            program.lines,
         )
     }
 }
