@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::{Agent, Answered, Call, Link, MAX_REPLY, Unanswered};
 use crate::launcher::{Exit, Finished, Input, LaunchError};
 use crate::process::{Program, brief, tail, tell_peak};
+use crate::provider::Provider;
 use crate::world::enter;
 use connection::talk_with;
 use folder::Folder;
@@ -44,6 +45,7 @@ const ENDING: Duration = Duration::from_secs(5);
 
 pub(crate) struct AcpAgent {
     pub program: Program,
+    pub provider: Provider,
     pub system: Option<String>,
     pub model: Option<String>,
     /// How long it may take to say hello, and to open a session.
@@ -52,7 +54,11 @@ pub(crate) struct AcpAgent {
 
 impl Agent for AcpAgent {
     fn call(&self, call: Call, link: Link) -> BoxFuture<'_, Result<Answered, Unanswered>> {
-        Box::pin(self.answer(call, link))
+        Box::pin(async move {
+            let _permit = enter(self.program.gate.as_ref(), call.time, &link.cancel).await?;
+            let cancel = link.cancel.clone();
+            self.provider.call(&cancel, self.answer(call, link)).await
+        })
     }
 
     fn works_in_a_folder(&self) -> bool {
@@ -79,7 +85,6 @@ impl AcpAgent {
             let message = "an ACP agent needs a folder to work in, and this call has none";
             return Err(Unanswered::failed(FailureKind::Misconfigured, message));
         };
-        let _permit = enter(program.gate.as_ref(), call.time, &link.cancel).await?;
         let folder = Folder { root, tmp: call.tmp.clone() };
         let like = program.command(&call, Vec::new(), Vec::new());
         let mut command = like.clone();

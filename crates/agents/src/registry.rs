@@ -260,8 +260,12 @@ fn command(spec: &AgentSpec, world: &World) -> Built {
 }
 
 fn acp(spec: &AgentSpec, world: &World) -> Built {
+    let program = program(spec, world)?;
+    let home = program.env.iter().find(|(name, _)| name == "HOME").map_or("-", |(_, value)| value.as_str());
+    let account = format!("{} {:?} {home}", program.program, program.args);
     Ok(Arc::new(AcpAgent {
-        program: program(spec, world)?,
+        provider: world.provider(&account, &program.program),
+        program,
         system: spec.system.clone(),
         model: spec.model.clone(),
         starting: spec.timeouts.first_byte,

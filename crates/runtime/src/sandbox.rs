@@ -115,7 +115,7 @@ const fn reach(network: bool) -> &'static str {
 
 /// Whether this machine's kernel can hold processes.
 pub fn kernel() -> Result<(), String> {
-    crate::os::landlock().map(drop).map_err(|why| why.to_string())
+    crate::os::landlock().map(drop)
 }
 
 #[cfg(test)]

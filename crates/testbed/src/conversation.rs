@@ -78,7 +78,7 @@ impl Conversation {
                 each(&turn["tool_calls"]).for_each(|call| called(&call["function"]["name"]));
             }
             Format::Anthropic => {
-                each(parts).filter(|part| part["type"] == "tool_use").for_each(|part| called(&part["name"]))
+                each(parts).filter(|part| part["type"] == "tool_use").for_each(|part| called(&part["name"]));
             }
             Format::Responses => match turn["type"].as_str() {
                 Some("function_call" | "custom_tool_call") => called(&turn["name"]),

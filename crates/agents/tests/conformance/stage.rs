@@ -181,6 +181,8 @@ fn cli_words(kind: &str, case: Case) -> Vec<String> {
         Case::KeepsItsKey => &["env"],
         Case::Retries => &["retry", "retry", &text],
         Case::HasNoQuota if kind == "claude-code" => &["quota=1794803000", "status=429"],
+        // Its provider answers so when a day's requests are used up, too.
+        Case::HasNoQuota if kind == "gemini" => &["status=429"],
         Case::HasNoQuota => &["status=402"],
         Case::Unauthorised => &["status=401"],
         Case::TooLong => &["status=413"],

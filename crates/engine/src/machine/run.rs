@@ -276,9 +276,7 @@ impl Run {
             | Reply::Looked(_)
             | Reply::Verified(_)
             | Reply::Accepted { .. }
-            | Reply::Conflicts(_) => {
-                bad_reply("an agent's call was answered as something else".to_owned())
-            }
+            | Reply::Conflicts(_) => bad_reply("an agent's call was answered as something else".to_owned()),
         };
         self.call_failed(id, call, failure);
     }

@@ -169,7 +169,12 @@ impl<S: Plays> Table<S> {
     }
 
     pub fn accepted(&mut self) -> &mut Self {
-        self.replies(Reply::Accepted { paths: vec!["a".into()], commit: None, merged: Vec::new(), kept: Vec::new() })
+        self.replies(Reply::Accepted {
+            paths: vec!["a".into()],
+            commit: None,
+            merged: Vec::new(),
+            kept: Vec::new(),
+        })
     }
 
     pub fn says(&mut self, reply: &str) -> &mut Self {

@@ -13,8 +13,8 @@ use crate::context::{Context, find};
 use crate::exit::{self, Code};
 use crate::interrupts::Interrupts;
 use crate::output::table::counted;
-use crate::quota;
 use crate::output::{again, error, print, problems, safe, terminal};
+use crate::quota;
 use crate::session::Session;
 
 /// States from which `--all` goes on.

@@ -14,6 +14,13 @@ macro_rules! say {
 }
 
 mod children;
+mod cli_worker;
+#[path = "../judging/desk.rs"]
+#[allow(dead_code)]
+mod desk;
+#[path = "../powers/kinds.rs"]
+#[allow(dead_code)]
+mod kinds;
 mod landing;
 mod sync_order;
 

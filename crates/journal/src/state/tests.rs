@@ -178,7 +178,12 @@ fn what_happened_around_a_judgement_is_kept_with_its_round() {
             agent: "critic".into(),
             paths: vec!["a".into()],
         },
-        Happened::Accepted { paths: vec!["src/a.rs".into()], commit: None, merged: Vec::new(), kept: Vec::new() },
+        Happened::Accepted {
+            paths: vec!["src/a.rs".into()],
+            commit: None,
+            merged: Vec::new(),
+            kept: Vec::new(),
+        },
         Happened::Reported {
             round: 1,
             name: "critic-t-r1.json".into(),

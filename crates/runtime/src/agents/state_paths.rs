@@ -86,8 +86,8 @@ pub fn state_paths(kind: Kind, command: &[String], env: &dyn Fn(&str) -> Option<
     let Some(home) = env("HOME").map(PathBuf::from).filter(|home| home.is_absolute()) else {
         return found;
     };
-    let named = command.iter().filter_map(|word| program_name(word));
-    let mut names: Vec<&str> = kind.usual_program().into_iter().chain(named).collect();
+    let words = command.iter().filter_map(|word| program_name(word));
+    let mut names: Vec<&str> = kind.usual_program().into_iter().chain(words).collect();
     names.dedup();
     let known = PROGRAMS.iter().filter(|known| known.names.iter().any(|name| names.contains(name)));
     for at in known.flat_map(|known| known.state) {
@@ -127,10 +127,11 @@ mod tests {
         found.folders.iter().chain(&found.files).map(|path| path.to_str().unwrap().to_owned()).collect()
     }
 
+    type Row<'a> = (Kind, &'a [&'a str], &'a [(&'a str, &'a str)], &'a [&'a str]);
+
     #[test]
     fn every_program_writes_where_it_keeps_its_state_and_variables_move_that() {
         let home = ("HOME", "/h");
-        type Row<'a> = (Kind, &'a [&'a str], &'a [(&'a str, &'a str)], &'a [&'a str]);
         let table: &[Row<'_>] = &[
             (Kind::Codex, &["codex"], &[home], &["/h/.codex"]),
             (Kind::Codex, &["/opt/my-codex"], &[home], &["/h/.codex"]),

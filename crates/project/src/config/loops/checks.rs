@@ -52,10 +52,8 @@ impl LoopConfig {
             let role = role.replace('_', " ");
             let message =
                 format!("{role} `{}` of kind `{}` cannot change files", agent.name, agent.kind.value);
-            let help = format!(
-                "`audit` needs a worker that edits a folder: an agent of kind {}",
-                kinds.join(", ")
-            );
+            let help =
+                format!("`audit` needs a worker that edits a folder: an agent of kind {}", kinds.join(", "));
             return Some(Problem::error(message).help(help));
         }
         if works && !in_files && agent.output.value == Output::Files {

@@ -6,22 +6,24 @@ use std::process::Stdio;
 use tokio::process::Command;
 
 use crate::Fault;
-use crate::programs::PACKAGES;
+use crate::programs::{NEEDS_SCRIPT, PACKAGES};
 
-/// `npm install` in `dir`. Scripts of packages are not run: the programs that need no build come as they are.
+/// `npm install` in `dir`. Scripts of packages are not run, but for the one that puts its program in place.
 pub async fn install(dir: &Path) -> Result<(), Fault> {
     tokio::fs::create_dir_all(dir).await?;
     let manifest = dir.join("package.json");
     if !manifest.exists() {
         tokio::fs::write(&manifest, "{\"name\":\"real-agents\",\"private\":true}\n").await?;
     }
-    let status = Command::new("npm")
-        .args(["install", "--ignore-scripts", "--force", "--no-audit", "--no-fund", "--loglevel=error"])
-        .args(PACKAGES)
-        .current_dir(dir)
-        .stdin(Stdio::null())
-        .status()
-        .await
-        .map_err(|e| format!("npm could not be started: {e}"))?;
+    // Some ask for a newer node than they need.
+    npm(dir, &[&["install", "--ignore-scripts", "--force", "--no-audit", "--no-fund"], PACKAGES].concat())
+        .await?;
+    npm(dir, &["rebuild", NEEDS_SCRIPT]).await
+}
+
+async fn npm(dir: &Path, args: &[&str]) -> Result<(), Fault> {
+    let mut npm = Command::new("npm");
+    npm.args(args).arg("--loglevel=error").current_dir(dir).stdin(Stdio::null());
+    let status = npm.status().await.map_err(|e| format!("npm could not be started: {e}"))?;
     if status.success() { Ok(()) } else { Err(format!("npm ended with {status}").into()) }
 }

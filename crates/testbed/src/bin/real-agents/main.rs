@@ -1,5 +1,5 @@
 //! `real-agents [--install] [--dir DIR] [--only NAME]… [--gadfly PATH] [--keep]`: runs the programs people have
-//! (Claude Code, Codex, Gemini CLI, OpenCode, and agents that speak the Agent Client Protocol) through whole
+//! (Claude Code, Codex, Gemini CLI, `OpenCode`, and agents that speak the Agent Client Protocol) through whole
 //! loops of the real `gadfly`, as worker and as critic, against a model server on loopback.
 //!
 //! Nothing leaves the machine but what `--install` asks the package registry for. To add a program: one row in

@@ -34,7 +34,10 @@ impl Tally {
         let mut line = format!("real agents: {} of {all} ran", self.ran.len());
         for (label, names) in [("", &self.ran), ("not found: ", &self.missing), ("FAILED: ", &self.failed)] {
             if !names.is_empty() {
-                line += &format!(" ({label}{})", names.join(", "));
+                line += " (";
+                line += label;
+                line += &names.join(", ");
+                line.push(')');
             }
         }
         line
@@ -65,7 +68,8 @@ impl Guards {
                 }
                 _ if !data["effect"].as_str().is_some_and(|effect| critics.contains(effect)) => {}
                 "guarded" => {
-                    guards.up.extend(data["guards"].as_array().into_iter().flatten().filter_map(layer))
+                    let list = data["guards"].as_array().into_iter().flatten();
+                    guards.up.extend(list.filter_map(layer));
                 }
                 "stopped" => guards.stopped.extend(layer(data)),
                 _ => {}

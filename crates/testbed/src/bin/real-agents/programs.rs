@@ -17,6 +17,9 @@ pub const PACKAGES: &[&str] = &[
     "@agentclientprotocol/codex-acp@2.6.0",
 ];
 
+/// The package that is a program only after its own script has run.
+pub const NEEDS_SCRIPT: &str = "opencode-ai";
+
 /// Whose settings a program reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Family {

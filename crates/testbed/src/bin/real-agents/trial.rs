@@ -13,7 +13,7 @@ use crate::outcome::Guards;
 use crate::programs::{Found, write};
 
 /// The longest that one loop may take.
-const LIMIT: Duration = Duration::from_secs(600);
+const LIMIT: Duration = Duration::from_mins(10);
 /// What an intruder writes, wherever it can.
 const MARK: &str = "written by a critic";
 const DRAFT: &str = "greeting.md";
@@ -60,11 +60,11 @@ impl Stage<'_> {
         write(&project.join("gadfly.toml"), &self.settings(&names))?;
         write(&project.join(".gitignore"), ".gadfly/\n")?;
         for git in [&["init", "-q"][..], &["add", "-A"], &["commit", "-q", "-m", "Before the task"]] {
-            self.command("git", &home, &project).args(git).status().await?;
+            command("git", &home, &project).args(git).status().await?;
         }
 
         self.server.reset();
-        let mut run = self.command(self.gadfly, &home, &project);
+        let mut run = command(self.gadfly, &home, &project);
         run.args(["run", self.wanted.run, "--trust", "--yes", "--unattended", "--json"]).envs(env);
         let ended = self.finished(run, "run").await?;
         let events: Vec<Value> =
@@ -72,13 +72,15 @@ impl Stage<'_> {
         let id = events.iter().find_map(|event| event["run"].as_str());
         let mut records = String::new();
         if let Some(id) = id {
-            let mut show = self.command(self.gadfly, &home, &project);
+            let mut show = command(self.gadfly, &home, &project);
             show.args(["show", id, "--log", "--json"]);
             records = self.finished(show, "show").await?.out;
         }
         if ended.code != Some(0) {
-            let last = ended.err.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
-            return Err(format!("exit code {:?}: {last}", ended.code).into());
+            let mut failures = events.iter().filter_map(|event| event["data"]["failure"]["message"].as_str());
+            let outcome = events.iter().rev().find_map(|event| event["outcome"].as_str());
+            let why = failures.next_back().or(outcome).or(ended.err.lines().last()).unwrap_or_default();
+            return Err(format!("exit code {}: {why}", ended.code.unwrap_or(-1)).into());
         }
         let rounds = events.iter().filter(|event| event["event"] == "round_started").count();
         if rounds != 2 {
@@ -122,23 +124,6 @@ impl Stage<'_> {
         )
     }
 
-    /// Nothing of this machine's settings reaches the programs.
-    fn command(&self, program: impl AsRef<std::ffi::OsStr>, home: &Path, cwd: &Path) -> Command {
-        let mut command = Command::new(program);
-        command
-            .current_dir(cwd)
-            .env_clear()
-            .envs(std::env::var_os("PATH").map(|path| ("PATH", path)))
-            .env("HOME", home)
-            .env("LANG", "C.UTF-8")
-            .env("GIT_CONFIG_NOSYSTEM", "1")
-            .envs(["AUTHOR", "COMMITTER"].map(|who| (format!("GIT_{who}_NAME"), "real-agents")))
-            .envs(["AUTHOR", "COMMITTER"].map(|who| (format!("GIT_{who}_EMAIL"), "real-agents@localhost")))
-            .stdin(Stdio::null())
-            .kill_on_drop(true);
-        command
-    }
-
     /// Runs a command within the limit; what it printed is kept in the loop's folder.
     async fn finished(&self, mut command: Command, name: &str) -> Result<Ended, Fault> {
         let out = self.folder.join(format!("{name}.jsonl"));
@@ -172,6 +157,23 @@ impl Stage<'_> {
             program.lines,
         )
     }
+}
+
+/// Nothing of this machine's settings reaches the programs.
+fn command(program: impl AsRef<std::ffi::OsStr>, home: &Path, cwd: &Path) -> Command {
+    let mut command = Command::new(program);
+    command
+        .current_dir(cwd)
+        .env_clear()
+        .envs(std::env::var_os("PATH").map(|path| ("PATH", path)))
+        .env("HOME", home)
+        .env("LANG", "C.UTF-8")
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .envs(["AUTHOR", "COMMITTER"].map(|who| (format!("GIT_{who}_NAME"), "real-agents")))
+        .envs(["AUTHOR", "COMMITTER"].map(|who| (format!("GIT_{who}_EMAIL"), "real-agents@localhost")))
+        .stdin(Stdio::null())
+        .kill_on_drop(true);
+    command
 }
 
 struct Ended {
