@@ -39,7 +39,7 @@ async fn the_brief_is_the_prompt_with_both_system_texts() {
 async fn each_role_is_offered_what_it_may_use() {
     let done = worker(&["circumstances"]).call().await;
     let said = done.answer.unwrap().text;
-    assert!(said.ends_with("reads=true writes=true terminal=true"), "{said}");
+    assert!(said.ends_with("reads=false writes=true terminal=true"), "{said}");
     assert!(said.starts_with(&format!("folder={} ", done.folder.display())), "{said}");
     let said = critic(&["circumstances"]).call().await.answer.unwrap().text;
     assert!(said.ends_with("reads=true writes=false terminal=false"), "{said}");

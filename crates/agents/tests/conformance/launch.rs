@@ -1,6 +1,7 @@
 //! A launcher just good enough for the suite. Programs of agents that are talked with are played in this process;
 //! anything else is started. The real launcher, with its supervisor, is tested in the runtime.
 
+use std::fmt::Write as _;
 use std::process::Stdio;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,7 +31,7 @@ pub struct Plain {
 impl Plain {
     fn starts(&self, command: &Command) {
         self.started.fetch_add(1, Ordering::SeqCst);
-        self.handed.lock().unwrap().push_str(&format!("{:?} {:?}\n", command.args, command.env));
+        let _ = writeln!(self.handed.lock().unwrap(), "{:?} {:?}", command.args, command.env);
     }
 }
 

@@ -222,7 +222,7 @@ fn acp_words(case: Case) -> Vec<String> {
 
 fn model(case: Case) -> &'static str {
     match case {
-        Case::Answers | Case::CancelledBefore => "plain",
+        Case::Answers | Case::CancelledBefore | Case::ReadsOnly | Case::GoesOn => "plain",
         Case::Streams | Case::StatesUsage => "split",
         Case::Refuses => "fault:refusal",
         Case::Truncates => "fault:length",
@@ -237,7 +237,6 @@ fn model(case: Case) -> &'static str {
         Case::Unauthorised => "fault:401",
         Case::TooLong => "fault:context",
         Case::Structured => "structured",
-        Case::ReadsOnly | Case::GoesOn => "plain",
     }
 }
 

@@ -56,7 +56,8 @@ fn the_record_names_every_layer_that_holds_a_critic_of_each_kind() {
 
 /// Lines of a program that wanted to write and was kept from it by itself.
 fn printed(lines: &[Value]) -> String {
-    lines.iter().map(|line| format!("printf '%s\\n' '{line}'\n")).collect()
+    let lines: Vec<String> = lines.iter().map(|line| format!("printf '%s\\n' '{line}'")).collect();
+    lines.join("\n")
 }
 
 /// How a critic of each kind tries to write with its own tools, and the layer that stops it there. Codex says

@@ -7,7 +7,8 @@
 //! - any other brings itself and the folder it lies in, but never the project's root, a home, or a folder that
 //!   holds one of them: a script kept there is read alone.
 //!
-//! Absolute paths among the arguments may be read, too: whoever writes them means them to be used.
+//! Absolute paths among the arguments may be read, too: whoever writes them means them to be used. So may the
+//! folders of `PATH` and the toolchains they belong to: an agent that builds and tests needs what the user has.
 
 use std::fs::{self, File};
 use std::io::Read as _;
@@ -40,6 +41,7 @@ impl Surroundings<'_> {
                 found.push(path.to_owned());
             }
         }
+        found.extend(self.toolchains());
         found.extend(self.git_settings());
         found.sort();
         found.dedup();
@@ -90,6 +92,30 @@ impl Surroundings<'_> {
         let homes = self.home.map(|home| [home.to_owned(), home.join(".local"), home.join(".config")]);
         let mine = homes.into_iter().flatten().chain([self.root.to_owned(), std::env::temp_dir()]);
         mine.map(|path| real(&path)).any(|mine| mine.starts_with(&folder))
+    }
+
+    /// What is on `PATH`, with the compilers and libraries behind it; never what those keep passwords in.
+    fn toolchains(&self) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        for folder in
+            std::env::split_paths(self.path).filter(|folder| folder.is_absolute() && folder.is_dir())
+        {
+            let prefix = folder.parent().filter(|prefix| !self.is_too_much(prefix));
+            match prefix {
+                Some(cargo) if folder.ends_with(".cargo/bin") => {
+                    found.extend(["registry", "git", "config.toml", "config"].map(|name| cargo.join(name)));
+                    found.extend(self.home.map(|home| home.join(".rustup")));
+                }
+                Some(prefix) if folder.ends_with(".pyenv/shims") || prefix.join("lib").is_dir() => {
+                    found.push(prefix.to_owned());
+                }
+                _ => {}
+            }
+            if !self.is_too_much(&folder) {
+                found.push(folder);
+            }
+        }
+        found
     }
 
     /// Git gives up if it sees settings that it may not read. Not what it keeps passwords in.
@@ -222,6 +248,26 @@ mod tests {
         for path in ["home/.local", "home", "home/.local/share"] {
             assert!(!needs.contains(&path.to_owned()), "{path}: {needs:?}");
         }
+    }
+
+    #[test]
+    fn the_users_toolchains_are_there_and_their_passwords_are_not() {
+        let machine = Machine::new();
+        machine.file("home/.cargo/bin/cargo", "");
+        machine.file("home/.cargo/credentials.toml", "");
+        machine.file("home/go/bin/go", "");
+        machine.file("home/go/lib/x", "");
+        machine.file("home/project/bin/tool", "");
+        let (home, root) = (machine.at("home"), machine.at("home/project"));
+        let bins = [".cargo/bin", "go/bin", "project/bin"].map(|bin| home.join(bin));
+        let path = std::env::join_paths(&bins).unwrap().into_string().unwrap();
+        let found = Surroundings { root: &root, home: Some(&home), path: &path }.toolchains();
+        for wanted in [".cargo/bin", ".cargo/registry", ".rustup", "go", "project/bin"] {
+            assert!(found.contains(&home.join(wanted)), "{wanted}: {found:?}");
+        }
+        let holds = |path: &Path| found.iter().any(|given| path.starts_with(given));
+        assert!(!holds(&home.join(".cargo/credentials.toml")), "{found:?}");
+        assert!(!holds(&root.join("src")) && !holds(&home.join(".ssh")), "{found:?}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gadfly_agents::scripted::{Script, ScriptedReply};
-use gadfly_agents::{Agent, AgentSpec, World, build};
+use gadfly_agents::{Agent, AgentSpec, Confinement, ProcessSpec, World, build};
 use gadfly_engine::input::{FORMAT, Start};
 use gadfly_engine::machine::{Answered, Cx, Learned, WorkerCall};
 use gadfly_engine::plan::NodePlan;
@@ -115,10 +115,19 @@ struct Scene {
 }
 
 fn command(script: &str) -> (AgentCard, Arc<dyn Agent>) {
+    process(script, ProcessSpec::default())
+}
+
+/// A command that nothing keeps from anything.
+fn unheld(script: &str) -> (AgentCard, Arc<dyn Agent>) {
+    process(script, ProcessSpec { confined_by: Confinement::Nobody, ..ProcessSpec::default() })
+}
+
+fn process(script: &str, process: ProcessSpec) -> (AgentCard, Arc<dyn Agent>) {
     let env = vec![("PATH".to_owned(), std::env::var("PATH").unwrap())];
     let world = World::new().with_launcher(launcher()).with_base_env(env);
     let command = ["sh", "-c", script].map(str::to_owned).to_vec();
-    let spec = AgentSpec { name: "sh".into(), command, ..AgentSpec::default() };
+    let spec = AgentSpec { name: "sh".into(), command, process, ..AgentSpec::default() };
     (AgentCard { kind: "command".into(), ..own_card() }, build("command", spec, &world).unwrap())
 }
 
@@ -214,7 +223,8 @@ async fn a_worker_edits_its_folder_and_an_approved_tree_is_accepted_and_can_be_t
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_reader_that_writes_makes_its_reply_void_and_nothing_is_accepted() {
     let script = ScriptedReply::text("done").writing("a.txt", "two\n");
-    let scene = Scene::new(scripted(script), command("cat > /dev/null; echo x >> a.txt; echo fine"));
+    // Without the sandbox, that is: under it the write fails, and there is nothing to be void.
+    let scene = Scene::new(scripted(script), unheld("cat > /dev/null; echo x >> a.txt; echo fine"));
     let (gadfly, run) = (scene.open(), RunId::random().unwrap());
     let ended = scene.run(&gadfly, &run, false).await.unwrap();
     let Ended::Outcome(Outcome::Failed { failure }) = &ended else { panic!("{ended:?}") };
@@ -230,7 +240,7 @@ async fn a_checkout_edited_while_the_run_ran_is_a_question_and_its_answer_settle
     let project_mark = mark.display().to_string();
     // The reader waits until the user has edited the checkout.
     let reader = format!("cat > /dev/null; while [ ! -e {project_mark} ]; do sleep 0.02; done; echo fine");
-    let scene = Scene::new(scripted(script), command(&reader));
+    let scene = Scene::new(scripted(script), unheld(&reader));
     let (gadfly, run) = (scene.open(), RunId::random().unwrap());
     let project = scene.project();
     let editing = async {

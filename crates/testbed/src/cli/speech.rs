@@ -57,11 +57,11 @@ impl Speech {
                 json!({"type": "init", "session_id": self.session, "model": "fake-1"}),
                 json!({"type": "message", "role": "user", "content": "…"}),
             ],
-            Program::OpenCode => vec![self.part("step_start", json!({"type": "step-start"}))],
+            Program::OpenCode => vec![self.part("step_start", &json!({"type": "step-start"}))],
         }
     }
 
-    fn part(&self, kind: &str, part: Value) -> Value {
+    fn part(&self, kind: &str, part: &Value) -> Value {
         json!({"type": kind, "sessionID": self.session, "part": part})
     }
 
@@ -89,7 +89,7 @@ impl Speech {
     /// As parts of one answer, where a program can tell a part before the whole.
     pub fn say_apart(&mut self, text: &str) -> Vec<Value> {
         if self.program == Program::OpenCode {
-            return vec![self.part("text", json!({"type": "text", "text": text}))];
+            return vec![self.part("text", &json!({"type": "text", "text": text}))];
         }
         self.say(text)
     }
@@ -101,14 +101,14 @@ impl Speech {
             return Vec::new();
         }
         match self.program {
-            Program::ClaudeCode => vec![self.message(json!({"type": "text", "text": text}))],
+            Program::ClaudeCode => vec![self.message(&json!({"type": "text", "text": text}))],
             Program::Codex => vec![self.item(json!({"type": "agent_message", "text": text}))],
             Program::Gemini => Vec::new(),
-            Program::OpenCode => vec![self.part("text", json!({"type": "text", "text": text}))],
+            Program::OpenCode => vec![self.part("text", &json!({"type": "text", "text": text}))],
         }
     }
 
-    fn message(&mut self, block: Value) -> Value {
+    fn message(&mut self, block: &Value) -> Value {
         let id = self.next();
         let [input, _, cached] = self.usage;
         let usage = json!({
@@ -137,7 +137,7 @@ impl Speech {
             Program::ClaudeCode => {
                 let input = json!({"command": command});
                 let block = json!({"type": "tool_use", "id": id, "name": "Bash", "input": input});
-                lines.push(self.message(block));
+                lines.push(self.message(&block));
             }
             Program::Codex => {
                 let item = json!({"type": "command_execution", "command": command, "status": "completed"});
@@ -167,7 +167,7 @@ impl Speech {
             Program::ClaudeCode => {
                 let input = json!({"file_path": path, "content": "…"});
                 let block = json!({"type": "tool_use", "id": id, "name": "Write", "input": input});
-                lines.push(self.message(block));
+                lines.push(self.message(&block));
                 let said = if wrote { "File created successfully" } else { "No such tool available: Write" };
                 let result =
                     json!({"type": "tool_result", "tool_use_id": id, "content": said, "is_error": !wrote});
@@ -213,13 +213,13 @@ impl Speech {
         let none = json!({"total": 0, "input": 0, "output": 0, "cache": {"read": 0, "write": 0}});
         let finish = json!({"type": "step-finish", "reason": "tool-calls", "tokens": none, "cost": 0});
         [
-            self.part("tool_use", call),
-            self.part("step_finish", finish),
-            self.part("step_start", json!({"type": "step-start"})),
+            self.part("tool_use", &call),
+            self.part("step_finish", &finish),
+            self.part("step_start", &json!({"type": "step-start"})),
         ]
     }
 
-    /// Gemini and OpenCode say nothing of that.
+    /// Gemini and `OpenCode` say nothing of that.
     pub fn retry(&mut self) -> Vec<Value> {
         self.retries += 1;
         let nth = self.retries;
@@ -261,26 +261,24 @@ impl Speech {
                 lines.push(self.claude_result(stop, status));
                 i32::from(failed)
             }
-            Program::Codex => match status {
-                Some(status) => {
+            Program::Codex => {
+                if let Some(status) = status {
                     let said = format!("unexpected status {status}");
                     lines.push(json!({"type": "error", "message": said}));
                     lines.push(json!({"type": "turn.failed", "error": {"message": said}}));
-                    1
-                }
-                None => {
+                } else {
                     let [input, output, cached] = self.usage;
                     let usage = json!({
                         "input_tokens": input, "cached_input_tokens": cached, "output_tokens": output,
                     });
                     lines.push(json!({"type": "turn.completed", "usage": usage}));
-                    0
                 }
-            },
+                i32::from(status.is_some())
+            }
             Program::Gemini => {
                 let [input, output, cached] = self.usage;
-                let stats = json!({"input_tokens": input, "output_tokens": output, "cached": cached});
-                let mut result = json!({"type": "result", "status": "success", "stats": stats});
+                let used = json!({"input_tokens": input, "output_tokens": output, "cached": cached});
+                let mut result = json!({"type": "result", "status": "success", "stats": used});
                 if let Some(status) = status {
                     result["status"] = json!("error");
                     result["error"] = json!({"type": "unknown", "message": format!("[API Error: {status}]")});
@@ -350,7 +348,7 @@ impl Speech {
             None => "stop",
         };
         let finish = json!({"type": "step-finish", "reason": reason, "tokens": tokens, "cost": 0.01});
-        let mut lines = vec![self.part("step_finish", finish)];
+        let mut lines = vec![self.part("step_finish", &finish)];
         if stop == Some(Stop::Refusal) {
             let data = json!({"message": "The response was blocked by the provider's content filter"});
             lines.push(error(json!({"name": "ContentFilterError", "data": data})));
