@@ -67,8 +67,8 @@ impl Agent for AcpAgent {
 
     fn guards(&self, permission: Permission, _sandboxed: bool) -> Vec<Guard> {
         let how = match permission {
-            Permission::ReadOnly => "edits, commands and other tools refused",
-            Permission::Write => "files outside of its folder refused",
+            Permission::ReadOnly => "edits and commands it asks for are refused",
+            Permission::Write => "files outside of its folder that it asks for are refused",
         };
         vec![Guard::new(Layer::Protocol, how)]
     }
@@ -117,6 +117,7 @@ impl AcpAgent {
             session: call.session.clone().filter(|_| call.permission == Permission::Write),
             model: self.model.clone(),
             starting: self.starting,
+            sandboxed: call.sandbox.is_some() && self.can_be_sandboxed(),
             cancel: link.cancel,
         };
         let (ended, noise) = talk_with(input, &mut talk.output, Arc::clone(&serving), asked).await;
@@ -143,7 +144,7 @@ impl AcpAgent {
         serving: &Serving,
         may_be_silent: bool,
     ) -> Result<Answered, Unanswered> {
-        let program = &self.program.program;
+        let program = &self.program.name;
         let mut turn = serving.turn();
         let failed = |kind, message: String, usage: Usage| {
             Err(Unanswered::Failed(CallFailure { kind, message, usage }))
@@ -202,7 +203,7 @@ impl AcpAgent {
         noise: &Noise,
         usage: Usage,
     ) -> Unanswered {
-        let program = &self.program.program;
+        let program = &self.program.name;
         let failed = |message: String| {
             let kind = FailureKind::BadReply;
             Unanswered::Failed(CallFailure { kind, message: message + &said(noise), usage })

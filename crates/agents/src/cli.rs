@@ -228,7 +228,7 @@ impl CliAgent {
                 // A program that says why it has no whole answer may well say so by its exit code, too.
                 let odd = stop == StopReason::EndTurn && stopped != Some(Stopped::Done);
                 if let Some(how) = odd.then(|| odd_end(done.exit)).flatten() {
-                    let told = one_line(&format!("`{}` {how} after its result", self.program.program));
+                    let told = one_line(&format!("`{}` {how} after its result", self.program.name));
                     let _ = link.observe.send(Observation::Step { line: told }).await;
                 }
                 let silent = text.trim().is_empty() && stop == StopReason::EndTurn;
@@ -262,7 +262,7 @@ impl CliAgent {
     }
 
     fn failed(&self, kind: FailureKind, what: &str, usage: Usage) -> Unanswered {
-        let message = format!("`{}` {what}", self.program.program);
+        let message = format!("`{}` {what}", self.program.name);
         Unanswered::Failed(CallFailure { kind, message, usage })
     }
 }

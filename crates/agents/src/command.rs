@@ -39,7 +39,7 @@ impl Agent for CommandAgent {
 
 impl CommandAgent {
     fn judge(&self, done: Finished, may_be_silent: bool) -> Result<Answered, Unanswered> {
-        let program = &self.program.program;
+        let program = &self.program.name;
         self.program.ended(&done, Usage::default())?;
         let said = tail(&done.stderr);
         let Ok(text) = String::from_utf8(done.stdout) else {

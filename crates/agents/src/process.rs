@@ -22,7 +22,8 @@ const BASE_ENV: [&str; 5] = ["PATH", "HOME", "LANG", "TERM", "TMPDIR"];
 
 /// A program that answers calls, as it is configured.
 pub(crate) struct Program {
-    pub program: String,
+    /// Its name or path.
+    pub name: String,
     /// Arguments the user gave it.
     pub args: Vec<String>,
     pub env: Vec<(String, String)>,
@@ -36,7 +37,7 @@ impl Program {
     /// The command for one call: the user's arguments, then these.
     pub fn command(&self, call: &Call, args: Vec<String>, stdin: Vec<u8>) -> Command {
         Command {
-            program: self.program.clone(),
+            program: self.name.clone(),
             args: self.args.iter().cloned().chain(args).collect(),
             env: self.env(call),
             cwd: call.workdir.clone(),
@@ -92,7 +93,7 @@ impl Program {
 
     /// Nothing if the program ended by itself and well; else what its end means.
     pub fn ended(&self, done: &Finished, usage: Usage) -> Result<(), Unanswered> {
-        let program = &self.program;
+        let program = &self.name;
         let failed = |kind, what: String| {
             let message = what + &tail(&done.stderr) + self.hint(done);
             Err(Unanswered::Failed(CallFailure { kind, message, usage }))

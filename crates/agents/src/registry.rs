@@ -262,9 +262,9 @@ fn command(spec: &AgentSpec, world: &World) -> Built {
 fn acp(spec: &AgentSpec, world: &World) -> Built {
     let program = program(spec, world)?;
     let home = program.env.iter().find(|(name, _)| name == "HOME").map_or("-", |(_, value)| value.as_str());
-    let account = format!("{} {:?} {home}", program.program, program.args);
+    let account = format!("{} {:?} {home}", program.name, program.args);
     Ok(Arc::new(AcpAgent {
-        provider: world.provider(&account, &program.program),
+        provider: world.provider(&account, &program.name),
         program,
         system: spec.system.clone(),
         model: spec.model.clone(),
@@ -297,7 +297,7 @@ fn program(spec: &AgentSpec, world: &World) -> Result<Program, BuildError> {
     })?;
     Ok(Program {
         gate: world.gate(&format!("{:?} {:?}", spec.command, spec.args), spec.concurrent),
-        program: named,
+        name: named,
         args: spec.command.iter().skip(1).chain(&spec.args).cloned().collect(),
         env: clean_env(&world.base_env, &spec.env),
         spec: spec.process.clone(),

@@ -172,7 +172,8 @@ pub enum Observation {
     Usage { usage: Usage },
     /// A failed attempt that will be tried again by the agent layer.
     Retrying { attempt: u32, kind: FailureKind, message: String },
-    /// What stands between this call and what it may not do. Said once, before the call begins.
+    /// What stands between this call and what it may not do: said before the call begins, and once more for a
+    /// guard that only the agent itself can put up.
     Guarded { guards: Vec<Guard> },
     /// A guard stopped something; in one line, what.
     Stopped { layer: Layer, what: String },

@@ -88,6 +88,7 @@ pub enum Happened {
         agent: String,
         role: Role,
     },
+    /// What a call cost. Of a call without an answer its reservation; `run.unknown` is set then.
     Charged {
         effect: EffectId,
         agent: String,

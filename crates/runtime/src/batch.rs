@@ -105,6 +105,8 @@ pub struct Report {
     /// Not reached before the batch was stopped.
     pub left: usize,
     pub cost: Money,
+    /// When the last of those that wait for quota can go on, as far as a time was named.
+    pub quota_until_ms: Option<u64>,
     /// Why the batch was given up, if it was.
     pub fault: Option<String>,
 }

@@ -12,6 +12,9 @@ use super::folder::Folder;
 /// Modes in which an agent does not edit, by the id under which agents offer them: Codex says `read-only`, Claude,
 /// Gemini and `OpenCode` say `plan`, others `ask`. The first that is offered is taken. Some still run commands in it.
 pub(super) const READING_MODES: [&str; 4] = ["plan", "read-only", "readonly", "ask"];
+/// The mode in which Codex leaves its own sandbox out: that needs mounts, and nobody mounts inside Landlock.
+pub(super) const UNBOUND_MODE: &str = "agent-full-access";
+pub(super) const READING_MODES_SANDBOXED: [&str; 5] = [UNBOUND_MODE, "plan", "read-only", "readonly", "ask"];
 
 /// Whether this tool call may go on, or why not. `known` is what the agent called it before it asked.
 pub(super) fn allowed(

@@ -15,11 +15,11 @@ use agent_client_protocol::v1::schema::{
     SetSessionConfigOptionRequest, SetSessionModeRequest, TextContent,
 };
 use agent_client_protocol::{Agent, Error};
-use gadfly_engine::{Observation, Permission};
+use gadfly_engine::{Guard, Layer, Observation, Permission};
 use tokio_util::sync::CancellationToken;
 
 use super::failure::{HELLO, Refused};
-use super::permission::READING_MODES;
+use super::permission::{READING_MODES, READING_MODES_SANDBOXED, UNBOUND_MODE};
 use super::serving::Serving;
 use super::turn::line;
 
@@ -37,6 +37,8 @@ pub(super) struct Asked {
     pub model: Option<String>,
     /// How long each step before the prompt may take.
     pub starting: Duration,
+    /// A sandbox of ours is around it.
+    pub sandboxed: bool,
     pub cancel: CancellationToken,
 }
 
@@ -91,7 +93,7 @@ impl Conversation {
     async fn prepare(&mut self) -> Result<(SessionId, Option<String>), Ended> {
         let can = self.hello().await?;
         let opened = self.open(&can).await?;
-        self.restrict(&opened).await?;
+        self.choose_mode(&opened).await?;
         let model = self.choose_model(&opened).await?;
         Ok((opened.id, model))
     }
@@ -151,40 +153,52 @@ impl Conversation {
         Ok(Some(Opened { id, modes, options: options.unwrap_or_default() }))
     }
 
-    /// Who may only read gets a mode in which the agent itself does not write, if it has one.
-    async fn restrict(&self, opened: &Opened) -> Result<(), Ended> {
-        if self.serving.permission == Permission::Write {
-            return Ok(());
-        }
+    /// Who may only read gets a mode in which the agent itself does not write, if it has one. In a sandbox of
+    /// ours one whose own sandbox needs mounts could do nothing at all: ours is around it, its own is off.
+    async fn choose_mode(&self, opened: &Opened) -> Result<(), Ended> {
+        let wanted: &[&'static str] = match (self.asked.sandboxed, self.serving.permission) {
+            (true, Permission::ReadOnly) => &READING_MODES_SANDBOXED,
+            (true, Permission::Write) => &[UNBOUND_MODE],
+            (false, Permission::ReadOnly) => &READING_MODES,
+            (false, Permission::Write) => return Ok(()),
+        };
         let offered = opened.modes.as_ref().and_then(|modes| {
-            let id =
-                READING_MODES.iter().find(|id| modes.available_modes.iter().any(|m| *m.id.0 == ***id))?;
+            let id = wanted.iter().find(|id| modes.available_modes.iter().any(|m| *m.id.0 == ***id))?;
             Some((*id, *modes.current_mode_id.0 == **id))
         });
-        let set = if let Some((id, already)) = offered {
+        let (id, set) = if let Some((id, already)) = offered {
             if already {
-                return Ok(());
+                return self.moded(id).await;
             }
             let set = SetSessionModeRequest::new(opened.id.clone(), id);
-            let set = self.cx.send_request(set).block_task();
-            (id, self.ask("session/set_mode", set).await.map(drop))
+            (id, self.ask("session/set_mode", self.cx.send_request(set).block_task()).await.map(drop))
         } else {
+            let option = option(&opened.options, &SessionConfigOptionCategory::Mode, "mode");
             let found =
-                option(&opened.options, &SessionConfigOptionCategory::Mode, "mode").and_then(|option| {
-                    READING_MODES.iter().find(|id| offers(option, id)).map(|id| (option, *id))
-                });
+                option.and_then(|option| wanted.iter().find(|id| offers(option, id)).map(|id| (option, *id)));
             let Some((option, id)) = found else { return Ok(()) };
             let set = SetSessionConfigOptionRequest::new(opened.id.clone(), option.id.clone(), id);
             let set = self.cx.send_request(set).block_task();
             (id, self.ask("session/set_config_option", set).await.map(drop))
         };
         match set {
-            (id, Ok(())) => self.step(&format!("its mode is `{id}`")).await,
-            (id, Err(Ended::Refused(refused))) if !refused.ends_the_connection() => {
+            Ok(()) => self.moded(id).await,
+            Err(Ended::Refused(refused)) if !refused.ends_the_connection() => {
                 let why = line(&refused.error.message);
                 self.step(&format!("its mode could not be set to `{id}` ({why})")).await;
+                Ok(())
             }
-            (_, Err(ended)) => return Err(ended),
+            Err(ended) => Err(ended),
+        }
+    }
+
+    /// A reading mode is a guard of its own; the record names it beside those that were up before.
+    async fn moded(&self, id: &str) -> Result<(), Ended> {
+        if READING_MODES.contains(&id) && self.serving.permission == Permission::ReadOnly {
+            let guards = vec![Guard::new(Layer::OwnMode, format!("mode {id}"))];
+            let _ = self.serving.observe.send(Observation::Guarded { guards }).await;
+        } else {
+            self.step(&format!("its mode is `{id}`")).await;
         }
         Ok(())
     }

@@ -77,7 +77,7 @@ fn agent(dialect: &'static dyn Dialect, launcher: Arc<dyn Launcher>, env: &[(&st
     CliAgent {
         dialect,
         program: Program {
-            program: "fake-program".into(),
+            name: "fake-program".into(),
             args: vec!["--mine".into()],
             env: env.iter().map(own).collect(),
             spec: ProcessSpec::default(),

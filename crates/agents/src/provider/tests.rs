@@ -1,3 +1,5 @@
+//! What a provider is taken for after calls that failed, and who may try again.
+
 #![allow(clippy::unwrap_used, clippy::panic)] // a test that cannot go on should say so
 
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -235,11 +235,13 @@ impl Run {
             Reply::Done(answer) => answer.usage,
             // Nobody knows what a call that never came back has cost.
             Reply::Failed(f) if f.kind == FailureKind::Timeout && f.usage == Usage::default() => {
-                return self.ledger.lose(id);
+                return self.charge_unknown(open);
             }
             Reply::Failed(failure) => failure.usage,
-            Reply::Cancelled { sent: true } => return self.ledger.lose(id),
-            Reply::Cancelled { sent: false } | Reply::DeniedQuota { .. } => return self.ledger.release(id),
+            Reply::Cancelled { sent: true } if open.effect.class != Class::Person => {
+                return self.charge_unknown(open);
+            }
+            Reply::Cancelled { .. } | Reply::DeniedQuota { .. } => return self.ledger.release(id),
             Reply::Conflict { .. }
             | Reply::Saved { .. }
             | Reply::Looked(_)
@@ -257,6 +259,16 @@ impl Run {
         if let Some(shortage) = over {
             self.emit(&node, Happened::Overran { shortage });
         }
+    }
+
+    /// Keeps the reservation of a call without an answer as spent, and says so.
+    fn charge_unknown(&mut self, open: &Open) {
+        let Effect { id, reserve, .. } = &open.effect;
+        self.ledger.lose(id);
+        let Some(call) = &open.call else { return };
+        let (effect, agent, usage) = (id.clone(), call.agent.clone(), Usage::default());
+        let run = self.ledger.spent(&Account::Run);
+        self.emit(&id.node, Happened::Charged { effect, agent, usage, cost: reserve.money, run });
     }
 
     /// A call that failed for good: the second critic if there is one, else the run parks and the
@@ -334,7 +346,7 @@ impl Run {
             .collect();
         for id in lost {
             let Some(open) = self.open.remove(&id) else { continue };
-            self.ledger.lose(&id);
+            self.charge_unknown(&open);
             if self.has_ended(&id.node) || open.is_delivery() {
                 continue;
             }

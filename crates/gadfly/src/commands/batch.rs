@@ -18,11 +18,14 @@ use crate::context::Context;
 use crate::exit::{self, Code};
 use crate::interrupts::Interrupts;
 use crate::output::feed::Feed;
+use crate::output::table::moment;
 use crate::output::{again, ask, consent, error, print, problems, safe, terminal};
 
 /// How often the line on a terminal, and how often a line elsewhere, is written.
 const REDRAW: Duration = Duration::from_millis(200);
 const PLAIN: Duration = Duration::from_secs(5);
+/// The label of a run that waits for quota.
+const QUOTA: &str = "waiting(quota)";
 /// Open files beside one connection per loop.
 const OTHER_FILES: u64 = 64;
 
@@ -171,6 +174,9 @@ async fn run(batch: Batch, args: &cli::Batch, context: &Context) -> Code {
             report.cost
         ));
     }
+    if let Some(waits) = quota(&report).filter(|_| !stopped) {
+        print::err(&waits);
+    }
     if let Some(fault) = &report.fault {
         return error::fault(fault);
     }
@@ -223,6 +229,16 @@ fn counts(report: &Report) -> String {
     labels.extend(more.into_iter().filter(|(_, n)| *n > 0));
     let parts: Vec<String> = labels.iter().map(|(label, n)| format!("{n} {label}")).collect();
     if parts.is_empty() { "nothing was done".to_owned() } else { parts.join(" · ") }
+}
+
+/// When and how to go on with what waits for quota.
+fn quota(report: &Report) -> Option<String> {
+    report.outcomes.get(QUOTA).filter(|n| **n > 0)?;
+    let until = report.quota_until_ms.map_or_else(
+        || "the provider names no time for its quota; when it is back".to_owned(),
+        |until| format!("the provider's quota comes back at {}; then", moment(until)),
+    );
+    Some(format!("{until}, to go on: {}", again::command_line()))
 }
 
 /// 0 if every task is approved; else the code of the others if they are of one kind, otherwise 3.
@@ -287,6 +303,7 @@ mod tests {
             Outcome::Approved { draft: Digest::of(b""), overruled: false, notes: vec![] },
             Outcome::Halted { reason: Halt::Cap, draft: None, open: vec![] },
             Outcome::Waiting(Waiting::Paused),
+            Outcome::Waiting(Waiting::Quota { until_ms: None, message: String::new() }),
             Outcome::Unverified { reason: String::new(), draft: None, unseen: Vec::new() },
             Outcome::Aborted,
         ];

@@ -102,7 +102,9 @@ impl Story {
 
     fn observed(&mut self, effect: &EffectId, observation: &Observation, lines: &mut Vec<String>) {
         match observation {
-            Observation::Step { line } if line.starts_with(NOT_HELD) => self.tell_held(effect, line, lines),
+            Observation::Step { line } if line.starts_with(NOT_HELD) => {
+                self.tell_held(effect, NOT_HELD, line, lines);
+            }
             Observation::Step { line } => lines.push(format!("    · {}", safe::line(line, 200))),
             Observation::Retrying { attempt, kind, message } => {
                 lines.push(format!(
@@ -113,7 +115,8 @@ impl Story {
             Observation::Guarded { guards } => {
                 let up: Vec<String> = guards.iter().map(|g| safe::line(&g.to_string(), 120)).collect();
                 let up = if up.is_empty() { "nothing".to_owned() } else { up.join(", ") };
-                self.tell_held(effect, &format!("held by {up}"), lines);
+                let first = guards.first().map_or_else(String::new, |guard| guard.layer.to_string());
+                self.tell_held(effect, &first, &format!("held by {up}"), lines);
             }
             Observation::Stopped { layer, what } => {
                 lines.push(format!("    {} stopped by {layer}: {}", "✗".red(), safe::line(what, 200)));
@@ -122,10 +125,10 @@ impl Story {
         }
     }
 
-    /// Once for every agent and role, and again when it is different.
-    fn tell_held(&mut self, effect: &EffectId, line: &str, lines: &mut Vec<String>) {
+    /// Once for every agent, role and matter, and again when it is different.
+    fn tell_held(&mut self, effect: &EffectId, matter: &str, line: &str, lines: &mut Vec<String>) {
         let who = self.asked.get(effect).cloned().unwrap_or_default();
-        let about = format!("{who} {}", line.starts_with(NOT_HELD));
+        let about = format!("{who} {matter}");
         if self.held.insert(about, line.to_owned()).as_deref() != Some(line) {
             lines.push(format!("    {}", safe::line(line, 400)).dimmed().to_string());
         }
@@ -256,35 +259,23 @@ impl Story {
                 "  {} changed on both sides, here and by the run: nothing is written until you decide",
                 counted(usize::try_from(conflicts.count()).unwrap_or(usize::MAX), "file")
             )),
-            Happened::Accepted { paths, commit, merged, kept } => match commit {
-                Some(commit) => lines.push(format!(
-                    "  {} committed {} on branch {}",
-                    "✓".green(),
-                    safe::line(&commit.id, 12),
-                    safe::line(&commit.branch, 100)
-                )),
-                None => {
-                    lines.push(format!(
-                        "  {} accepted into your checkout: {}",
-                        "✓".green(),
-                        counted(paths.len(), "file")
-                    ));
-                    if !merged.is_empty() {
-                        lines.push(format!(
-                            "  {} {} merged with yours by git: nobody judged the merged text",
-                            "!".yellow(),
-                            counted(merged.len(), "file")
-                        ));
+            Happened::Accepted { paths, commit, merged, kept } => {
+                let how = match commit {
+                    Some(commit) => {
+                        let (id, branch) = (safe::line(&commit.id, 12), safe::line(&commit.branch, 100));
+                        format!("committed {id} on branch {branch}")
                     }
-                    if !kept.is_empty() {
-                        lines.push(format!(
-                            "  {} {} left as you have it: not what was judged",
-                            "!".yellow(),
-                            counted(kept.len(), "file")
-                        ));
-                    }
+                    None => format!("accepted into your checkout: {}", counted(paths.len(), "file")),
+                };
+                lines.push(format!("  {} {how}", "✓".green()));
+                let by_decision = [
+                    (merged, "merged with yours by git: nobody judged the merged text"),
+                    (kept, "left as you have it: not what was judged"),
+                ];
+                for (paths, what) in by_decision.into_iter().filter(|(paths, _)| !paths.is_empty()) {
+                    lines.push(format!("  {} {} {what}", "!".yellow(), counted(paths.len(), "file")));
                 }
-            },
+            }
             Happened::Reported { name, .. } => lines.push(format!("  report: {}", safe::line(name, 200))),
             Happened::Asked { .. } | Happened::PersonSaid { .. } | Happened::NodeStarted { .. } => {}
         }

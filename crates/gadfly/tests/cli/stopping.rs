@@ -47,6 +47,11 @@ fn a_run_is_cancelled_from_another_process() {
     assert_eq!(child.wait().unwrap().code(), Some(7), "{rest}");
     assert_eq!(project.states(), ["aborted"]);
     assert_eq!(project.gadfly(&["resume", &run]).code, 2, "an aborted run is over");
+    let listed = project.gadfly(&["runs", "--json"]);
+    let listed: serde_json::Value = serde_json::from_str(listed.out.lines().next().unwrap()).unwrap();
+    assert_eq!(listed["cost_unknown"], true, "nobody knows what the cancelled call has cost: {listed}");
+    assert!(listed["tokens"].as_u64().is_some_and(|n| n > 0), "its reservation stays spent: {listed}");
+    assert_eq!(listed["calls"], 2, "{listed}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use gadfly_engine::input::What;
 use gadfly_engine::machine::Engine;
 use gadfly_engine::protocol::Protocols;
-use gadfly_engine::{Money, Text};
+use gadfly_engine::{Money, Outcome, Text, Waiting};
 use gadfly_journal::{AppendError, ClaimError, RunId, RunWriter};
 use gadfly_project::tasks::{self, Task, Tasks};
 use tokio::sync::{mpsc, watch};
@@ -307,6 +307,10 @@ impl Shared {
         let Work { task, run, .. } = work;
         match result {
             Ok(Driven { ended: Ended::Outcome(outcome), summary, draft, log }) => {
+                if let Outcome::Waiting(Waiting::Quota { until_ms, .. }) = &outcome {
+                    let mut report = self.report();
+                    report.quota_until_ms = report.quota_until_ms.max(*until_ms);
+                }
                 let outcome = outcome.label();
                 self.count(&outcome);
                 let (rounds, calls) = (summary.rounds, summary.calls);

@@ -280,7 +280,7 @@ async fn a_worker_stopped_in_the_middle_of_its_edit_begins_again_from_the_rounds
          test ! -e half && test \"$(cat a.txt)\" = one || {{ echo 'saw the half-done edit' >&2; exit 1; }}; \
          echo two > a.txt; echo done"
     );
-    let scene = Scene::new(command(&worker), command("cat > /dev/null; echo fine"));
+    let scene = Scene::new(unheld(&worker), command("cat > /dev/null; echo fine"));
     let (gadfly, run) = (scene.open(), RunId::random().unwrap());
     let (stop, stopped) = watch::channel(Stop::No);
     let killing = async {

@@ -70,7 +70,7 @@ impl Powers {
         match observation {
             Observation::Guarded { guards } => {
                 if let Some(call) = self.call(effect) {
-                    call.guards.clone_from(guards);
+                    call.guards.extend(guards.iter().cloned());
                 }
             }
             Observation::Stopped { layer, what } => {
