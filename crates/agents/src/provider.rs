@@ -4,7 +4,7 @@
 //!
 //! A kind of agent asks before a call and says afterwards how it went:
 //!
-//! ```ignore
+//! ```text
 //! let provider = world.provider("claude-code /home/me/.claude", "Claude Code"); // once, when it is built
 //! provider.call(&link.cancel, async { … }).await                              // around each call
 //! ```

@@ -46,6 +46,28 @@ async fn each_role_is_offered_what_it_may_use() {
 }
 
 #[tokio::test]
+async fn a_reading_mode_is_a_guard_and_in_our_sandbox_codex_goes_without_its_own() {
+    const CODEX: [&str; 2] = ["modes=agent,read-only,agent-full-access", "circumstances"];
+    for (role, sandboxed, mode, guards) in [
+        (Role::Critic, false, "mode=read-only ", &["its own mode (mode read-only)"][..]),
+        (Role::Critic, true, "mode=agent-full-access ", &[]),
+        (Role::Worker, true, "mode=agent-full-access ", &[]),
+        (Role::Worker, false, "mode= ", &[]),
+    ] {
+        let mut stage = Stage::new(role, &CODEX);
+        stage.sandboxed = sandboxed;
+        let done = stage.call().await;
+        assert_eq!(done.guards(), guards, "{role:?} {sandboxed}");
+        let said = done.answer.unwrap().text;
+        assert!(said.contains(mode), "{role:?} {sandboxed}: {said}");
+    }
+    let mut stage = critic(&["modes=default,plan", "circumstances"]);
+    stage.sandboxed = true;
+    let done = stage.call().await;
+    assert_eq!(done.guards(), ["its own mode (mode plan)"], "what needs no mounts is kept");
+}
+
+#[tokio::test]
 async fn who_may_only_read_gets_a_reading_mode_if_there_is_one() {
     for (words, role, mode) in [
         (["modes=default,plan", "circumstances"], Role::Critic, "mode=plan "),

@@ -128,6 +128,8 @@ pub enum Account {
     Run,
     Node(NodePath),
     Agent(String),
+    /// One call of this agent. Nothing is summed up in it.
+    Call(String),
 }
 
 impl fmt::Display for Account {
@@ -136,6 +138,7 @@ impl fmt::Display for Account {
             Self::Run => f.write_str("the run"),
             Self::Node(n) => write!(f, "loop `{n}`"),
             Self::Agent(a) => write!(f, "agent `{a}`"),
+            Self::Call(a) => write!(f, "one call of agent `{a}`"),
         }
     }
 }

@@ -129,6 +129,32 @@ async fn a_second_process_makes_no_call_and_waits_for_the_same_time() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_review_and_a_batch_say_the_time_and_how_to_go_on() {
+    let machine = Machine::new("fault:quota").await;
+    fs::write(
+        machine.dir.path().join("tasks.jsonl"),
+        "{\"id\": \"n\", \"task\": \"Write a note\", \"rubric\": [\"short\"]}\n",
+    )
+    .unwrap();
+    let batch = machine.gadfly(&["batch", "tasks.jsonl", "--yes"]).await;
+    assert_eq!(batch.code, Some(4), "{}", batch.err);
+    let last = batch.err.lines().last().unwrap_or_default().to_owned();
+    assert!(batch.err.contains("1 waiting(quota)"), "{}", batch.err);
+    assert!(last.starts_with("the provider's quota comes back at 2"), "{}", batch.err);
+    assert!(last.ends_with("to go on: gadfly batch tasks.jsonl --yes"), "{}", batch.err);
+    fs::write(machine.dir.path().join("note.md"), "A note.\n").unwrap();
+    let review = ["review", "note.md", "--criterion", "at most 50 words", "--critic", "writer", "--yes"];
+    let review = machine.gadfly(&review).await;
+    assert_eq!((review.code, machine.calls()), (Some(4), 1), "{}", review.err);
+    assert!(last.contains(review.until().trim_start_matches("until").trim()), "{last}: {}", review.err);
+    assert!(
+        review.err.contains(&format!("gadfly resume {} --wait", machine.newest().await)),
+        "{}",
+        review.err
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn without_the_board_every_process_calls() {
     let machine = Machine::new("fault:quota").await;
     for calls in 1..=2 {

@@ -1,31 +1,48 @@
 //! Reads and changes files for agents that ask us to: files below one folder, never outside it and never
 //! through a link.
+//!
+//! The agent is at work meanwhile and may put a link in the place of a folder between a look and a use. So
+//! nothing is looked at by its path: the folder is opened before the agent is started, and every step below it
+//! is opened from the one before.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
 
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use gadfly_agents::{Edit, Files, FolderFiles, MAX_REPLY};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, ftruncate, mkdirat, openat, unlinkat};
+use rustix::io::Errno;
 
-struct Below(PathBuf);
+/// None if there is no such folder.
+struct Below(Option<Arc<OwnedFd>>);
 
-/// The files below this folder.
+/// The files below this folder, which must be there already, and still ours.
 pub fn in_folder(folder: &Path) -> Files {
-    Files::of(Arc::new(Below(folder.to_owned())))
+    Files::of(Arc::new(Below(open_folder(CWD, folder).ok().map(Arc::new))))
+}
+
+impl Below {
+    fn folder(&self) -> Result<Arc<OwnedFd>, String> {
+        self.0.clone().ok_or_else(|| "there is no folder for it".to_owned())
+    }
 }
 
 impl FolderFiles for Below {
     fn apply(&self, edits: Vec<Edit>) -> BoxFuture<'static, Result<(), String>> {
-        let folder = self.0.clone();
-        off_thread(move || edits.iter().try_for_each(|edit| carry_out(&folder, edit)))
+        let folder = self.folder();
+        off_thread(move || {
+            let folder = folder?;
+            edits.iter().try_for_each(|edit| carry_out(&folder, edit))
+        })
     }
 
     fn read(&self, path: String) -> BoxFuture<'static, Result<String, String>> {
-        let folder = self.0.clone();
-        off_thread(move || read(&folder, &path).map_err(|why| format!("`{path}`: {why}")))
+        let folder = self.folder();
+        off_thread(move || read(&*folder?, &path).map_err(|why| format!("`{path}`: {why}")))
     }
 }
 
@@ -35,11 +52,11 @@ fn off_thread<T: Send + 'static>(
     Box::pin(async { tokio::task::spawn_blocking(work).await.unwrap_or_else(|e| Err(e.to_string())) })
 }
 
-fn read(folder: &Path, path: &str) -> Result<String, String> {
-    let (_, target) = resolved(folder, path)?;
+fn read(folder: &OwnedFd, path: &str) -> Result<String, String> {
+    let (above, name) = above(folder, path, false)?;
+    let file = open_file(&above, name, OFlags::RDONLY)?;
     let most = u64::try_from(MAX_REPLY).unwrap_or(u64::MAX);
     let mut bytes = Vec::new();
-    let file = File::open(&target).map_err(|e| e.to_string())?;
     file.take(most + 1).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
     if bytes.len() > MAX_REPLY {
         return Err(format!("it has more than {MAX_REPLY} bytes"));
@@ -47,55 +64,102 @@ fn read(folder: &Path, path: &str) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())
 }
 
-fn carry_out(folder: &Path, edit: &Edit) -> Result<(), String> {
-    let (Edit::Write { path, .. } | Edit::Delete { path }) = edit;
-    let (above, target) = resolved(folder, path).map_err(|why| format!("`{path}`: {why}"))?;
-    let result = match edit {
-        Edit::Write { content, .. } => fs::create_dir_all(above).and_then(|()| write(&target, content)),
-        Edit::Delete { .. } => fs::remove_file(&target),
+fn carry_out(folder: &OwnedFd, edit: &Edit) -> Result<(), String> {
+    let (path, result) = match edit {
+        Edit::Write { path, content } => (path, write(folder, path, content)),
+        Edit::Delete { path } => (path, delete(folder, path)),
     };
-    result.map_err(|e| format!("`{path}`: {e}"))
+    result.map_err(|why| format!("`{path}`: {why}"))
 }
 
-/// The folder above a path and the path itself, if nothing on the way leads elsewhere.
-fn resolved(folder: &Path, path: &str) -> Result<(PathBuf, PathBuf), &'static str> {
-    let (mut above, mut at) = (folder.to_owned(), folder.to_owned());
-    for part in path.split('/') {
-        if matches!(part, "" | "." | "..") || part.contains('\0') {
-            return Err("it is not a path below the folder");
-        }
-        if at != folder && fs::symlink_metadata(&at).is_ok_and(|m| !m.is_dir()) {
-            return Err("a file or a link is in the place of a folder above it");
-        }
-        above.clone_from(&at);
-        at.push(part);
-    }
-    if fs::symlink_metadata(&at).is_ok_and(|m| !m.is_file()) {
-        return Err("there is something that is not a file");
-    }
-    Ok((above, at))
+fn write(folder: &OwnedFd, path: &str, content: &str) -> Result<(), String> {
+    let (above, name) = above(folder, path, true)?;
+    let mut file = open_file(&above, name, OFlags::WRONLY | OFlags::CREATE)?;
+    let written =
+        ftruncate(&file, 0).map_err(io::Error::from).and_then(|()| file.write_all(content.as_bytes()));
+    written.map_err(|e| e.to_string())
 }
 
-fn write(target: &Path, content: &str) -> io::Result<()> {
-    File::create(target)?.write_all(content.as_bytes())
+fn delete(folder: &OwnedFd, path: &str) -> Result<(), String> {
+    let (above, name) = above(folder, path, false)?;
+    open_file(&above, name, OFlags::PATH)?;
+    unlinkat(&above, name, AtFlags::empty()).map_err(said)
+}
+
+/// The folder above a path, opened, and the last part of the path.
+fn above<'a>(folder: &OwnedFd, path: &'a str, make: bool) -> Result<(OwnedFd, &'a str), String> {
+    if path.split('/').any(|part| matches!(part, "" | "." | "..") || part.contains('\0')) {
+        return Err("it is not a path below the folder".to_owned());
+    }
+    let (folders, name) = path.rsplit_once('/').map_or((None, path), |(above, name)| (Some(above), name));
+    let mut at = folder.try_clone().map_err(|e| e.to_string())?;
+    for part in folders.into_iter().flat_map(|folders| folders.split('/')) {
+        at = match open_folder(&at, part) {
+            Err(Errno::NOENT) if make => match mkdirat(&at, part, Mode::from_raw_mode(0o777)) {
+                Ok(()) | Err(Errno::EXIST) => open_folder(&at, part),
+                Err(error) => Err(error),
+            },
+            other => other,
+        }
+        .map_err(said)?;
+    }
+    Ok((at, name))
+}
+
+fn open_folder(at: impl AsFd, name: impl rustix::path::Arg) -> Result<OwnedFd, Errno> {
+    openat(at, name, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
+}
+
+/// A file, and nothing else: neither a link nor a pipe that nobody writes to.
+fn open_file(above: &OwnedFd, name: &str, flags: OFlags) -> Result<File, String> {
+    let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file = openat(above, name, flags, Mode::from_raw_mode(0o666)).map_err(said)?;
+    let kind = fstat(&file).map_err(said)?.st_mode;
+    if FileType::from_raw_mode(kind) != FileType::RegularFile {
+        return Err("there is something that is not a file".to_owned());
+    }
+    Ok(File::from(file))
+}
+
+fn said(error: Errno) -> String {
+    match error {
+        Errno::LOOP | Errno::NOTDIR => "a file or a link is in the place of a folder or a file".to_owned(),
+        other => io::Error::from(other).to_string(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
     use super::*;
 
-    fn write(path: &str) -> Edit {
+    fn writing(path: &str) -> Edit {
         Edit::Write { path: path.into(), content: "new".into() }
+    }
+
+    fn opened(folder: &Path) -> OwnedFd {
+        open_folder(CWD, folder).unwrap()
     }
 
     #[test]
     fn files_are_written_and_deleted_below_the_folder() {
         let dir = tempfile::tempdir().unwrap();
-        carry_out(dir.path(), &write("a/b/c.txt")).unwrap();
-        assert_eq!(fs::read_to_string(dir.path().join("a/b/c.txt")).unwrap(), "new");
-        carry_out(dir.path(), &Edit::Delete { path: "a/b/c.txt".into() }).unwrap();
+        let folder = opened(dir.path());
+        fs::create_dir(dir.path().join("a")).unwrap();
+        for _ in 0..2 {
+            carry_out(&folder, &writing("a/b/c.txt")).unwrap();
+            assert_eq!(read(&folder, "a/b/c.txt").unwrap(), "new");
+        }
+        fs::write(dir.path().join("longer"), "a longer text").unwrap();
+        carry_out(&folder, &writing("longer")).unwrap();
+        assert_eq!(fs::read_to_string(dir.path().join("longer")).unwrap(), "new");
+        carry_out(&folder, &Edit::Delete { path: "a/b/c.txt".into() }).unwrap();
         assert!(!dir.path().join("a/b/c.txt").exists());
-        assert!(carry_out(dir.path(), &Edit::Delete { path: "a/b/c.txt".into() }).is_err());
+        assert!(carry_out(&folder, &Edit::Delete { path: "a/b/c.txt".into() }).is_err());
+        assert!(carry_out(&folder, &writing("a")).is_err(), "a folder is no file");
+        assert!(carry_out(&folder, &writing("longer/x")).is_err(), "a file is no folder");
     }
 
     #[test]
@@ -105,18 +169,71 @@ mod tests {
         fs::create_dir(&inside).unwrap();
         fs::create_dir(&outside).unwrap();
         fs::write(outside.join("f"), "precious").unwrap();
-        std::os::unix::fs::symlink(&outside, inside.join("link")).unwrap();
-        std::os::unix::fs::symlink(outside.join("f"), inside.join("file")).unwrap();
-        let absolute = outside.join("f");
+        symlink(&outside, inside.join("link")).unwrap();
+        symlink(outside.join("f"), inside.join("file")).unwrap();
+        let (absolute, folder) = (outside.join("f"), opened(&inside));
         for path in ["../out/f", "link/f", "file", "link/../../out/f", absolute.to_str().unwrap()] {
             let deleting = Edit::Delete { path: path.into() };
-            assert!(carry_out(&inside, &write(path)).is_err(), "{path}");
-            assert!(carry_out(&inside, &deleting).is_err(), "{path}");
-            assert!(read(&inside, path).is_err(), "{path}");
+            assert!(carry_out(&folder, &writing(path)).is_err(), "{path}");
+            assert!(carry_out(&folder, &deleting).is_err(), "{path}");
+            assert!(read(&folder, path).is_err(), "{path}");
             assert_eq!(fs::read_to_string(&absolute).unwrap(), "precious", "{path}");
         }
-        // Sabotage: without the look at what is there, a plain write goes through the link.
-        super::write(&inside.join("link/f"), "gone").unwrap();
+        // Sabotage: a plain write goes through the link.
+        fs::write(inside.join("link/f"), "gone").unwrap();
         assert_eq!(fs::read_to_string(&absolute).unwrap(), "gone");
+    }
+
+    /// A project may lie below the top of the worker's tree: its folder is then the worker's to replace.
+    #[tokio::test]
+    async fn a_folder_that_the_agent_replaces_by_a_link_leads_nowhere_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let (inside, outside) = (dir.path().join("in"), dir.path().join("out"));
+        fs::create_dir(&inside).unwrap();
+        fs::create_dir(&outside).unwrap();
+        fs::write(outside.join("f"), "precious").unwrap();
+        let files = in_folder(&inside);
+        fs::rename(&inside, dir.path().join("away")).unwrap();
+        symlink(&outside, &inside).unwrap();
+        assert!(files.read("f").await.is_err());
+        files.apply(vec![writing("f")]).await.unwrap();
+        assert_eq!(fs::read_to_string(outside.join("f")).unwrap(), "precious");
+        assert_eq!(fs::read_to_string(dir.path().join("away/f")).unwrap(), "new");
+        assert!(in_folder(&inside).apply(vec![writing("f")]).await.is_err(), "it is a link by now");
+    }
+
+    /// Would go red, sooner or later, if paths were looked at first and used afterwards.
+    #[test]
+    fn an_agent_that_swaps_a_folder_and_a_link_all_the_time_gains_nothing() {
+        use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+        let dir = tempfile::tempdir().unwrap();
+        let (inside, outside) = (dir.path().join("in"), dir.path().join("out"));
+        fs::create_dir_all(inside.join("d")).unwrap();
+        fs::create_dir(&outside).unwrap();
+        symlink(&outside, inside.join("l")).unwrap();
+        let (folder, over) = (opened(&inside), AtomicBool::new(false));
+        std::thread::scope(|s| {
+            s.spawn(|| {
+                while !over.load(Relaxed) {
+                    for (from, to) in [("d", "x"), ("l", "d"), ("d", "l"), ("x", "d")] {
+                        fs::rename(inside.join(from), inside.join(to)).unwrap();
+                    }
+                }
+            });
+            for _ in 0..2_000 {
+                let _ = carry_out(&folder, &writing("d/f"));
+            }
+            over.store(true, Relaxed);
+        });
+        assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_pipe_is_no_file_and_nobody_waits_for_it() {
+        let dir = tempfile::tempdir().unwrap();
+        rustix::fs::mkfifoat(CWD, dir.path().join("pipe"), Mode::RUSR | Mode::WUSR).unwrap();
+        let folder = opened(dir.path());
+        assert!(read(&folder, "pipe").is_err());
+        assert!(carry_out(&folder, &writing("pipe")).is_err());
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use gadfly_agents::{
     Agent, AgentSpec, Answered, Call, Command, Edit, Exit, Files, Finished, FolderFiles, Input, LaunchError,
-    Launcher, Link, Peak, Progress, Spoken, Talk, Unanswered, World, build,
+    Launcher, Link, Peak, Progress, Sandbox, Spoken, Talk, Unanswered, World, build,
 };
 use gadfly_engine::{Guard, Observation, Role, Speaker};
 use gadfly_testbed::acp::{Script, serve};
@@ -22,6 +22,7 @@ pub struct Stage {
     pub spec: AgentSpec,
     pub role: Role,
     pub session: Option<String>,
+    pub sandboxed: bool,
     pub time: Option<Duration>,
     pub cancel: CancellationToken,
     pub folder: PathBuf,
@@ -66,6 +67,7 @@ impl Stage {
             spec,
             role,
             session: None,
+            sandboxed: false,
             time: None,
             cancel: CancellationToken::new(),
             folder,
@@ -127,7 +129,7 @@ impl Stage {
             schema: None,
             tmp: None,
             session: self.session.clone(),
-            sandbox: None,
+            sandbox: self.sandboxed.then(Sandbox::default),
         };
         let watching = async {
             let mut all = Vec::new();
@@ -155,6 +157,14 @@ impl Done {
         let line =
             |o: &Observation| if let Observation::Step { line } = o { Some(line.clone()) } else { None };
         self.seen.iter().filter_map(line).collect()
+    }
+
+    pub fn guards(&self) -> Vec<String> {
+        let guards = self.seen.iter().filter_map(|o| match o {
+            Observation::Guarded { guards } => Some(guards),
+            _ => None,
+        });
+        guards.flatten().map(ToString::to_string).collect()
     }
 
     pub fn stopped(&self) -> Vec<String> {

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use super::run::{Mode, Run};
-use crate::budget::{Account, Money, Reservation, Usage};
+use crate::budget::{Account, Cap, Money, Price, Reservation, Shortage, Usage};
 use crate::digest::Digest;
 use crate::effect::{CallFailure, Class, Effect, EffectId, EffectKind, FailureKind, NodePath, Reply};
 use crate::event::Happened;
 use crate::outcome::Outcome;
+use crate::plan::AgentCard;
 use crate::turn::{Message, Part, Role, Speaker, Turn};
 
 /// A call as a protocol asked for it, independent of how often it had to be made.
@@ -164,13 +165,17 @@ impl Run {
     }
 
     /// What a call can cost at most. Text makes at most one token per two bytes with the tokenisers in
-    /// use; where that is exceeded all the same, the overrun is recorded and stops the run.
-    fn worst_case(&self, call: &CallSpec, card: &crate::plan::AgentCard) -> Reservation {
-        if card.per_call.tokens.is_some() || card.per_call.money.is_some() {
-            return Reservation {
-                tokens: card.per_call.tokens.unwrap_or(0),
-                money: card.per_call.money.unwrap_or(Money(0)),
-            };
+    /// use; where that is exceeded all the same, the overrun is recorded and stops the run. What an agent
+    /// states for one call comes before any estimate.
+    fn worst_case(&self, call: &CallSpec, card: &AgentCard) -> Reservation {
+        let stated = &card.per_call;
+        if let (Some(tokens), Some(money)) = (stated.tokens, stated.money) {
+            return Reservation { tokens, money };
+        }
+        if let Some(tokens) = stated.tokens {
+            let most = |p: &Price| p.input.max(p.output).max(p.cache_read).max(p.cache_write);
+            let each = card.price.as_ref().map_or(0, most);
+            return Reservation { tokens, money: Money(tokens.saturating_mul(each)) };
         }
         let bytes: usize = call
             .messages
@@ -188,7 +193,7 @@ impl Run {
             let per_input = p.input.max(p.cache_write);
             input.saturating_mul(per_input).saturating_add(output.saturating_mul(p.output))
         });
-        Reservation { tokens: input.saturating_add(output), money: Money(money) }
+        Reservation { tokens: input.saturating_add(output), money: stated.money.unwrap_or(Money(money)) }
     }
 
     pub fn signal(&mut self, node: &NodePath, kind: EffectKind) {
@@ -249,15 +254,21 @@ impl Run {
             | Reply::Accepted { .. }
             | Reply::Conflicts(_) => Usage::default(),
         };
-        let price = self.plan.agents.get(&call.agent).and_then(|c| c.price.as_ref());
-        let cost = usage.cost_at(price);
+        let card = self.plan.agents.get(&call.agent);
+        let cost = usage.cost_at(card.and_then(|c| c.price.as_ref()));
+        let beyond = card.and_then(|card| beyond_its_call(&call.agent, card, usage.tokens(), cost));
         let over = self.ledger.settle(id, usage.tokens(), cost);
         let run = self.ledger.spent(&Account::Run);
         let agent = call.agent.clone();
         let node = id.node.clone();
         self.emit(&node, Happened::Charged { effect: id.clone(), agent, usage, cost, run });
         if let Some(shortage) = over {
+            // The next call is not affordable: that stops the run.
             self.emit(&node, Happened::Overran { shortage });
+        } else if let Some(shortage) = beyond {
+            // What is held back for the next call would mean nothing: a person has a look first.
+            self.emit(&node, Happened::Overran { shortage: shortage.clone() });
+            self.end_with(Outcome::OutOfBudget { shortage });
         }
     }
 
@@ -386,6 +397,16 @@ impl Run {
             }
         }
     }
+}
+
+/// What one call used beyond what its agent states for one.
+fn beyond_its_call(agent: &str, card: &AgentCard, tokens: u64, cost: Money) -> Option<Shortage> {
+    let over = |cap, limit: Option<u64>, committed: u64| {
+        let limit = limit.filter(|limit| committed > *limit)?;
+        Some(Shortage { account: Account::Call(agent.to_owned()), cap, limit, committed, wanted: 0 })
+    };
+    let money = card.per_call.money.map(|m| m.0);
+    over(Cap::Money, money, cost.0).or_else(|| over(Cap::Tokens, card.per_call.tokens, tokens))
 }
 
 /// A list of problems as people are told of them. Any other text stays as it is.

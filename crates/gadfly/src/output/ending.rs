@@ -1,6 +1,6 @@
 //! The last block of a run: what happened, where the draft is, what is unresolved, how to go on.
 
-use gadfly_engine::budget::{Cap, Shortage};
+use gadfly_engine::budget::{Account, Cap, Shortage};
 use gadfly_engine::review::Verdict;
 use gadfly_engine::{Digest, Outcome, Waiting};
 use gadfly_journal::RunState;
@@ -200,6 +200,10 @@ fn onwards(state: &RunState, outcome: Option<&Outcome>) -> Vec<(&'static str, St
             ),
             ("then", resume),
         ],
+        // No cap of the run stands in the way: going on is a decision.
+        Some(Outcome::OutOfBudget { shortage: Shortage { account: Account::Call(_), .. } }) => {
+            vec![("go on", resume)]
+        }
         Some(Outcome::OutOfBudget { shortage }) => vec![("go on", format!("{resume} {}", raise(shortage)))],
         // It waits for the time and goes on by itself; before the time, `resume` alone would only say so again.
         Some(Outcome::Waiting(Waiting::Quota { until_ms: Some(_), .. })) => {
@@ -239,6 +243,18 @@ mod tests {
         let said = told(&unverified());
         assert!(said.contains("unverified (partial)") && said.contains("not seen   big.sql"), "{said}");
         assert!(!said.contains("approved"), "{said}");
+    }
+
+    #[test]
+    fn a_call_beyond_its_own_cap_is_gone_on_from_without_touching_the_runs() {
+        let mut state = begun("revise", "Write a note");
+        let account = Account::Call("coder".into());
+        let shortage =
+            Shortage { account, cap: Cap::Money, limit: 500_000_000, committed: 2_000_000_000, wanted: 0 };
+        step(&mut state, vec![], Some(Outcome::OutOfBudget { shortage }));
+        let said = told(&state);
+        assert!(said.contains("one call of agent `coder` has a cap of $0.50; $2.00 is spent"), "{said}");
+        assert!(said.contains("gadfly resume") && !said.contains("--budget"), "{said}");
     }
 
     #[test]

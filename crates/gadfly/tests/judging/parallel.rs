@@ -91,6 +91,7 @@ fn the_same_line_changed_twice_is_shown_to_a_person_who_keeps_takes_or_stops() {
         assert!(told.contains(said), "{said}: {told}");
     }
     assert!(!told.contains("git can merge") && !told.contains("b.txt:"), "{told}");
+    assert!(!told.contains("not approved"), "the verdict stands while the question is open: {told}");
     let said = desk.gadfly(&["answer", &second, "merge"]);
     assert_eq!(said.code, 2, "there is no merge to take: {}", said.err);
     // Stopping writes nothing, and can be gone on from.

@@ -4,7 +4,8 @@
 //! Files: what may be read may be executed, what may be written may also be read. Network: TCP only. What
 //! Landlock does not cover stays open: other protocols, sockets that are files, and a file's mode, owner and
 //! times, which whoever owns it may change. Signals and abstract sockets reach only what is in the same
-//! sandbox, where the kernel can do that (Linux 6.12). Nothing inside can gain rights by starting a program.
+//! sandbox, where the kernel can do that (Linux 6.12). Nothing inside can gain rights by starting a program, and
+//! of what root may do in the system only what concerns files, users and its own processes is left to it.
 //! Linux only; elsewhere there is none.
 
 use super::wire::{Confines, Kernel};
@@ -43,8 +44,10 @@ mod imp {
     use landlock::{
         ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, LandlockStatus, PathBeneath,
         PathFd, RestrictSelf, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
+        make_bitflags,
     };
     use rustix::fs::{CWD, Mode, OFlags, openat};
+    use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
 
     use super::{Confines, GO_WITHOUT, Kernel};
     use crate::os::wire::RawPath;
@@ -56,6 +59,20 @@ mod imp {
     const TCP_HOLDS: ABI = ABI::V4;
     /// The newest version whose rules were tried with this program. A newer kernel is asked for no more.
     const TRIED: ABI = ABI::V7;
+
+    /// Nobody makes devices: whoever opens one has what is behind it.
+    const DEVICES: BitFlags<AccessFs> = make_bitflags!(AccessFs::{MakeChar | MakeBlock});
+    /// What root keeps in the sandbox. With more it walks around Landlock: the secrets in the environment of
+    /// every process are open to who may measure or administer the system, every disk to who may make a device
+    /// in a folder of its own.
+    const KEPT_BY_ROOT: CapabilitySet = CapabilitySet::CHOWN
+        .union(CapabilitySet::DAC_OVERRIDE)
+        .union(CapabilitySet::FOWNER)
+        .union(CapabilitySet::FSETID)
+        .union(CapabilitySet::KILL)
+        .union(CapabilitySet::SETGID)
+        .union(CapabilitySet::SETUID)
+        .union(CapabilitySet::NET_BIND_SERVICE);
 
     pub fn version() -> Result<u32, String> {
         known().map(|(_, version)| version)
@@ -113,6 +130,7 @@ mod imp {
             if status != RulesetStatus::FullyEnforced {
                 return Err(format!("the kernel holds it only in part ({status:?}); {GO_WITHOUT}"));
             }
+            give_up().map_err(|error| format!("what root may do could not be given up: {error}"))?;
         }
         match trials.iter().find(|trial| trial.passes()) {
             Some(trial) => {
@@ -120,6 +138,14 @@ mod imp {
             }
             None => Ok(()),
         }
+    }
+
+    /// For this thread and what it starts: the sandbox keeps it from coming back with the next program.
+    fn give_up() -> rustix::io::Result<()> {
+        let CapabilitySets { effective, permitted, inheritable } = capabilities(None)?;
+        let [effective, permitted, inheritable] =
+            [effective, permitted, inheritable].map(|set| set.intersection(KEPT_BY_ROOT));
+        set_capabilities(None, CapabilitySets { effective, permitted, inheritable })
     }
 
     fn restrict(confines: &Confines, abi: ABI) -> Result<RulesetStatus, RulesetError> {
@@ -140,7 +166,7 @@ mod imp {
         }
         created = created
             .add_rules(rules(&confines.read, AccessFs::from_read(abi), abi))?
-            .add_rules(rules(&confines.write, AccessFs::from_all(abi), abi))?;
+            .add_rules(rules(&confines.write, AccessFs::from_all(abi) & !DEVICES, abi))?;
         Ok(created.restrict_self()?.ruleset)
     }
 

@@ -98,6 +98,10 @@ pub(super) async fn share(from: PathBuf, to: PathBuf) -> Result<(), WorkspaceErr
 /// to be one is not kept.
 pub(super) fn keep(work: &Path, kept: &Path) -> io::Result<()> {
     let own = work.join(".git");
+    // A link in its place leads to what the worker may not read; kept, and put back, it would be given it.
+    if !is_folder(&own) {
+        return Ok(());
+    }
     let mut copies = Vec::new();
     let (mut bytes, mut waiting) = (0, vec![own.clone()]);
     while let Some(dir) = waiting.pop() {
@@ -140,13 +144,16 @@ pub(super) fn keep(work: &Path, kept: &Path) -> io::Result<()> {
 /// Puts back what [`keep`] kept. If nothing was kept, at least no lock of a dead git is left.
 pub(super) fn put_back(work: &Path, kept: &Path, shared: &Path) -> io::Result<()> {
     let own = work.join(".git");
+    if fs::symlink_metadata(&own).is_ok_and(|m| m.is_symlink()) {
+        remove_tree(&own);
+    }
     if !kept.is_dir() {
         for name in ["index.lock", "HEAD.lock", "packed-refs.lock", "config.lock"] {
             let _ = fs::remove_file(own.join(name));
         }
         return Ok(());
     }
-    if !fs::symlink_metadata(&own).is_ok_and(|m| m.is_dir()) {
+    if !is_folder(&own) {
         remove_tree(&own);
         fs::create_dir(&own)?;
     }
@@ -156,12 +163,17 @@ pub(super) fn put_back(work: &Path, kept: &Path, shared: &Path) -> io::Result<()
             remove_tree(&entry.path());
         }
     }
-    if !fs::symlink_metadata(own.join("objects")).is_ok_and(|m| m.is_dir()) {
+    if !is_folder(&own.join("objects")) {
         remove_tree(&own.join("objects"));
         fs::create_dir(own.join("objects"))?;
     }
     objects::borrow(shared, &own.join("objects"))?;
     copy_folder(kept, &own)
+}
+
+/// A folder itself, not what leads to one.
+fn is_folder(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|m| m.is_dir())
 }
 
 /// Copies files, folders and links, with their permissions; into folders that are there already too.
@@ -193,4 +205,35 @@ pub(super) fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
         fs::copy(from, to)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    /// Both run outside the worker's sandbox: through the link they would bring it what it may not read, and
+    /// take away what it may not change.
+    #[test]
+    fn a_link_in_the_place_of_the_repository_is_not_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let [work, secret, kept] = ["work", "secret", "kept"].map(|name| dir.path().join(name));
+        fs::create_dir(&work).unwrap();
+        fs::create_dir(&secret).unwrap();
+        fs::write(secret.join("id_rsa"), "key").unwrap();
+        fs::write(secret.join("index.lock"), "").unwrap();
+        symlink(&secret, work.join(".git")).unwrap();
+        keep(&work, &kept).unwrap();
+        assert!(!kept.exists(), "nothing of the other folder is kept");
+        put_back(&work, &kept, &dir.path().join("objects")).unwrap();
+        assert!(secret.join("index.lock").exists(), "nothing is removed there");
+        assert!(fs::symlink_metadata(work.join(".git")).is_err());
+        // What was kept before comes back in the link's place.
+        fs::create_dir(&kept).unwrap();
+        fs::write(kept.join("HEAD"), "ref").unwrap();
+        symlink(&secret, work.join(".git")).unwrap();
+        put_back(&work, &kept, &dir.path().join("objects")).unwrap();
+        assert!(work.join(".git/HEAD").is_file() && !secret.join("HEAD").exists());
+    }
 }

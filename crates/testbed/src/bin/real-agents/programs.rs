@@ -98,9 +98,7 @@ pub const PROGRAMS: &[Program] = &[
         places: &[".bin/codex-acp"],
         usual: "codex-acp",
         args: &[],
-        // It puts a sandbox of its own around what it runs, in every mode but the one without limits. That needs
-        // mounts, which a process in ours may not do.
-        lines: "sandbox = \"own\"\n",
+        lines: "",
     },
     Program {
         name: "gemini-acp",

@@ -189,6 +189,51 @@ fn an_overrun_is_recorded_and_stops_the_next_call() {
 }
 
 #[test]
+fn a_call_that_uses_more_than_its_agent_states_for_one_is_recorded_and_stops_the_run() {
+    let mut t = Table::new().start();
+    t.says_using("It is far.", Usage { output: 10, cost: Some(Money(101)), ..Usage::default() });
+    assert_snapshot!(t.log(), @r#"
+        > start
+          round 1 of 3
+          run#1 ask worker ann
+        > run#1 “It is far.”
+          overran: one call of agent `ann` has a cap of $0.0000; $0.0000 is spent
+          = out_of_budget
+        "#);
+    t.resume().says(YES);
+    assert_eq!((t.class().as_str(), t.calls(Role::Worker)), ("approved", 1), "its answer counts");
+    // An end that is reached with it is one.
+    let mut t = Table::new().start();
+    t.says("It is far.").says_using(YES, Usage { output: 101, ..Usage::default() });
+    assert_eq!(t.class(), "approved");
+    assert!(
+        t.log().contains("one call of agent `cato` has a cap of 100 tokens; 101 are spent"),
+        "{}",
+        t.log()
+    );
+}
+
+#[test]
+fn what_an_agent_states_for_one_call_is_held_back_and_the_rest_is_estimated() {
+    let price = crate::budget::Price { input: 1, output: 3, ..crate::budget::Price::default() };
+    for (tokens, money, held) in [
+        (Some(100), Some(Money(7)), "100 tokens, 7"),
+        (Some(100), None, "100 tokens, 300"),
+        (None, Some(Money(7)), "estimated tokens, 7"),
+    ] {
+        let per_call = Limits { tokens, money, ..Limits::default() };
+        let mut t = Table::new();
+        let ann = crate::plan::AgentCard { per_call, price: Some(price.clone()), ..card() };
+        t.agents.insert("ann".into(), ann);
+        let t = t.start();
+        let reserved = t.engine.open_effects().map(|e| e.reserve).next().unwrap();
+        let tokens =
+            if reserved.tokens > 1000 { "estimated".to_owned() } else { reserved.tokens.to_string() };
+        assert_eq!(format!("{tokens} tokens, {}", reserved.money.0), held);
+    }
+}
+
+#[test]
 fn rounds_can_be_raised_while_the_loop_is_parked() {
     let mut t = Table::new().with(|s| s.rounds = 1).start();
     t.says("v1").fails(FailureKind::Crashed);
