@@ -46,6 +46,14 @@ pub struct Price {
     pub as_of: String,
 }
 
+impl Price {
+    /// What this many tokens cost at most, whatever kind they are of.
+    pub fn at_most(&self, tokens: u64) -> Money {
+        let dearest = self.input.max(self.output).max(self.cache_read).max(self.cache_write);
+        Money(tokens.saturating_mul(dearest))
+    }
+}
+
 /// What a call used. `cost` is the agent's own figure, if it states one; else the price row decides.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Usage {

@@ -102,6 +102,9 @@ fn worst_of(card: &AgentCard, bytes: u64, calls: u32) -> Option<Money> {
         return Some(Money(most.0.saturating_mul(u64::from(calls))));
     }
     let price = card.price.as_ref()?;
+    if let Some(tokens) = card.per_call.tokens {
+        return Some(Money(price.at_most(tokens).0.saturating_mul(u64::from(calls))));
+    }
     let input = (bytes / 2).saturating_add(card.max_output_tokens.saturating_mul(2));
     let each =
         input.saturating_mul(price.input).saturating_add(card.max_output_tokens.saturating_mul(price.output));

@@ -302,6 +302,10 @@ impl Folder {
 impl Inside {
     /// What differs from a tree now, and puts it back.
     async fn note_meddling(&mut self, tree: &str) -> Result<(), FolderError> {
+        // No snapshot has it, and the next would keep it as it is by then: a hook left there the worker runs.
+        if self.workspace.restore_clone(tree).await? {
+            self.state.meddled.insert(".git".to_owned());
+        }
         let found = self.put_back(tree).await?;
         self.state.meddled.extend(found);
         Ok(())

@@ -254,6 +254,25 @@ impl Workspace {
         Err(WorkspaceError::Damaged { path: self.work(), reason })
     }
 
+    /// Gives the clone back the refs, index, settings and hooks it had at that snapshot; true if it had others.
+    pub async fn restore_clone(&self, tree: &str) -> Result<bool, WorkspaceError> {
+        let _turn = self.turn.lock().await;
+        let (work, kept, objects) = (self.work(), self.kept(store::checked(tree)?), self.objects());
+        let path = work.clone();
+        if !self.is_repository() || !fs::symlink_metadata(&work).is_ok_and(|m| m.is_dir()) {
+            return Ok(false);
+        }
+        let put_back = move || {
+            // What cannot be read any more was changed.
+            if clone::is_as_kept(&work, &kept).unwrap_or(false) {
+                return Ok(false);
+            }
+            make_accessible(&work)?;
+            clone::put_back(&work, &kept, &objects).map(|()| true)
+        };
+        off_thread(put_back).await.map_err(WorkspaceError::io("restored", &path))
+    }
+
     /// All files of a tree.
     pub async fn entries(&self, tree: &str) -> Result<Vec<TreeEntry>, WorkspaceError> {
         self.store.entries(tree).await

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::run::{Mode, Run};
-use crate::budget::{Account, Cap, Money, Price, Reservation, Shortage, Usage};
+use crate::budget::{Account, Cap, Money, Reservation, Shortage, Usage};
 use crate::digest::Digest;
 use crate::effect::{CallFailure, Class, Effect, EffectId, EffectKind, FailureKind, NodePath, Reply};
 use crate::event::Happened;
@@ -173,9 +173,8 @@ impl Run {
             return Reservation { tokens, money };
         }
         if let Some(tokens) = stated.tokens {
-            let most = |p: &Price| p.input.max(p.output).max(p.cache_read).max(p.cache_write);
-            let each = card.price.as_ref().map_or(0, most);
-            return Reservation { tokens, money: Money(tokens.saturating_mul(each)) };
+            let money = card.price.as_ref().map_or(Money(0), |price| price.at_most(tokens));
+            return Reservation { tokens, money };
         }
         let bytes: usize = call
             .messages
@@ -238,8 +237,8 @@ impl Run {
         let (Some(call), id) = (&open.call, &open.effect.id) else { return };
         let usage = match reply {
             Reply::Done(answer) => answer.usage,
-            // Nobody knows what a call that never came back has cost.
-            Reply::Failed(f) if f.kind == FailureKind::Timeout && f.usage == Usage::default() => {
+            // Nobody knows what a call that never came back has cost; what it told before is a part of it.
+            Reply::Failed(f) if f.kind == FailureKind::Timeout && self.is_within(open, &f.usage) => {
                 return self.charge_unknown(open);
             }
             Reply::Failed(failure) => failure.usage,
@@ -270,6 +269,13 @@ impl Run {
             self.emit(&node, Happened::Overran { shortage: shortage.clone() });
             self.end_with(Outcome::OutOfBudget { shortage });
         }
+    }
+
+    /// Whether this is no more than what is held back for the call.
+    fn is_within(&self, open: &Open, usage: &Usage) -> bool {
+        let card = open.call.as_ref().and_then(|call| self.plan.agents.get(&call.agent));
+        let cost = usage.cost_at(card.and_then(|card| card.price.as_ref()));
+        usage.tokens() <= open.effect.reserve.tokens && cost <= open.effect.reserve.money
     }
 
     /// Keeps the reservation of a call without an answer as spent, and says so.

@@ -65,7 +65,7 @@ fn trust_what_was_shown(context: &Context) {
 fn next_step(found: &[Found]) -> &'static str {
     if found.is_empty() {
         "next: uncomment a worker in it, then gadfly run \"Write …\" --criterion \"at most 150 words\""
-    } else if found.iter().any(|f| f.model.is_none()) {
+    } else if found.iter().any(|f| f.kind.is_http() && f.model.is_none()) {
         "next: put model names where it says CHOOSE-A-MODEL, then gadfly check"
     } else {
         "next: gadfly run \"Write …\" --criterion \"at most 150 words\""

@@ -5,6 +5,8 @@
 //! folder a worker may overwrite any byte. Its state can be kept and put back, because a worker commits, switches branches and stashes.
 //! Git is run in it only before the worker was: afterwards its configuration is the worker's.
 
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::fs;
 use std::io;
@@ -169,6 +171,46 @@ pub(super) fn put_back(work: &Path, kept: &Path, shared: &Path) -> io::Result<()
     }
     objects::borrow(shared, &own.join("objects"))?;
     copy_folder(kept, &own)
+}
+
+/// Whether the clone's state is what [`keep`] kept, byte by byte, its objects aside. What was not kept cannot be
+/// told apart.
+pub(super) fn is_as_kept(work: &Path, kept: &Path) -> io::Result<bool> {
+    let own = work.join(".git");
+    if !is_folder(kept) {
+        return Ok(true);
+    }
+    let mut waiting = vec![(own.clone(), kept.to_owned())];
+    while let Some((there, was)) = waiting.pop() {
+        if !is_folder(&there) {
+            return Ok(false);
+        }
+        let mut names = names_in(&there)?;
+        if there == own {
+            names.remove(OsStr::new("objects"));
+        }
+        if names != names_in(&was)? {
+            return Ok(false);
+        }
+        for name in names {
+            let (there, was) = (there.join(&name), was.join(&name));
+            let (now, before) = (fs::symlink_metadata(&there)?, fs::symlink_metadata(&was)?);
+            if before.is_dir() {
+                waiting.push((there, was));
+            } else if !now.is_file()
+                || now.permissions() != before.permissions()
+                || now.len() != before.len()
+                || fs::read(&there)? != fs::read(&was)?
+            {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
+}
+
+fn names_in(folder: &Path) -> io::Result<BTreeSet<OsString>> {
+    fs::read_dir(folder)?.map(|entry| entry.map(|e| e.file_name())).collect()
 }
 
 /// A folder itself, not what leads to one.

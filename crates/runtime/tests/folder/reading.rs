@@ -6,7 +6,7 @@ use std::sync::Arc;
 use gadfly_engine::Digest;
 use gadfly_runtime::place::{Left, Place};
 
-use crate::stage::{Stage, sh};
+use crate::stage::{Stage, git, sh};
 
 async fn left(stage: &Stage, tree: Digest, script: &str, report: Option<&str>) -> Result<Left, String> {
     let at = stage.dir.path().join("runs/one/work/run-3");
@@ -62,6 +62,42 @@ async fn a_reader_that_writes_is_found_out_whatever_way_it_takes() {
     let clean =
         left(&stage, base.digest, "cat a.txt; echo x > scratch/notes; mkdir scratch/d", None).await.unwrap();
     assert_eq!(clean.violations, Vec::<String>::new(), "its own folder is its own");
+}
+
+#[tokio::test]
+async fn a_reader_that_changes_the_workers_repository_is_found_out_and_the_worker_runs_no_hook_of_it() {
+    let stage = Stage::new();
+    git(&stage.project(), &["init", "-q", "-b", "main"]);
+    git(&stage.project(), &["add", "."]);
+    git(
+        &stage.project(),
+        &["-c", "user.name=Ann", "-c", "user.email=a@example.org", "commit", "-q", "-m", "first"],
+    );
+    let (base, _) = stage.look().await;
+    let worker = stage.folder.enter().await.unwrap().workspace.dir();
+    let own = worker.join(".git");
+    let config = fs::read_to_string(own.join("config")).unwrap();
+    let table = [
+        ("a hook", "mkdir -p hooks; echo 'touch hooked' > hooks/pre-commit; chmod +x hooks/pre-commit"),
+        ("a setting", "git config core.fsmonitor 'touch hooked'"),
+        ("another branch", "git symbolic-ref HEAD refs/heads/other"),
+        ("a link in its place", "cd ..; mv .git old; ln -s old .git"),
+        ("nothing left", "cd ..; rm -rf .git"),
+        ("a mode", "chmod 755 config"),
+    ];
+    for (what, script) in table {
+        let script = format!("cd '{}' && {script}", own.display());
+        let left = left(&stage, base.digest, &script, None).await.unwrap();
+        let named = left.violations.contains(&".git (in the worker's folder)".to_owned());
+        assert!(named, "{what}: {:?}", left.violations);
+        assert!(!own.join("hooks/pre-commit").exists(), "{what}");
+        assert_eq!(fs::read_to_string(own.join("config")).unwrap(), config, "{what}");
+        assert!(git(&worker, &["status", "--short"]).is_empty(), "{what}");
+        assert!(!worker.join("hooked").exists(), "{what}");
+    }
+    // Git that only looks changes nothing, and so does the worker's own use of it before.
+    let looked = format!("cd '{}' && GIT_OPTIONAL_LOCKS=0 git status && git log", worker.display());
+    assert!(left(&stage, base.digest, &looked, None).await.unwrap().violations.is_empty());
 }
 
 #[tokio::test]

@@ -141,6 +141,32 @@ async fn other_folders_cannot_be_read_or_listed() {
     }
 }
 
+/// What root may do in the system and Landlock does not look at. Nobody else may do it anyway.
+const WAYS_OF_ROOT: [(&str, &str); 3] = [
+    ("the environment of who started it", "tr '\\0' '\\n' < /proc/$WHO/environ | grep -q ."),
+    ("a device of its own", "mknod ../work/device c 1 3"),
+    ("a disk of its own", "mknod ../work/device b 7 0"),
+];
+
+#[tokio::test]
+async fn root_keeps_what_concerns_files_and_nothing_by_which_it_gets_around_the_sandbox() {
+    let who = std::process::id().to_string();
+    for (what, script) in WAYS_OF_ROOT {
+        let scene = Scene::new();
+        let mut attempt = scene.command(script);
+        attempt.env.push(("WHO".to_owned(), who.clone()));
+        let done = finished(attempt.clone()).await;
+        assert_ne!(done.exit, Exit::Code(0), "{what}: {}", said(&done));
+        if rustix::process::geteuid().is_root() && script.starts_with("tr") {
+            let done = finished(Command { sandbox: None, ..attempt }).await;
+            assert_eq!(done.exit, Exit::Code(0), "{what} is no attempt: {}", said(&done));
+        }
+    }
+    let scene = Scene::new();
+    let done = scene.run("chmod 000 ../work/file && chmod 600 ../work/file && echo x > ../work/file").await;
+    assert_eq!(done.exit, Exit::Code(0), "{}", said(&done));
+}
+
 #[tokio::test]
 async fn a_single_file_can_be_readable_or_writable() {
     let scene = Scene::new();

@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 
 use super::harness::{Table, card};
 use crate::budget::{Limits, Money, Usage};
-use crate::effect::{EffectKind, FailureKind, Reply, StopReason};
+use crate::effect::{CallFailure, EffectKind, FailureKind, Reply, StopReason};
 use crate::input::{Control, What};
 use crate::machine::Refused;
 use crate::turn::Role;
@@ -204,7 +204,7 @@ fn a_call_that_uses_more_than_its_agent_states_for_one_is_recorded_and_stops_the
     assert_eq!((t.class().as_str(), t.calls(Role::Worker)), ("approved", 1), "its answer counts");
     // An end that is reached with it is one.
     let mut t = Table::new().start();
-    t.says("It is far.").says_using(YES, Usage { output: 101, ..Usage::default() });
+    t.says("It is far.").says_using(YES, Usage { output: 101, cost: Some(Money(0)), ..Usage::default() });
     assert_eq!(t.class(), "approved");
     assert!(
         t.log().contains("one call of agent `cato` has a cap of 100 tokens; 101 are spent"),
@@ -281,6 +281,17 @@ fn cancelling_ends_the_call_and_refuses_what_comes_later() {
     assert!(spent.unknown && spent.tokens > 0, "nobody knows what the cancelled call has cost");
     let late = What::Replied { effect: "run#2".parse().unwrap(), reply: Reply::Cancelled { sent: true } };
     assert_eq!(t.try_put("late", late, Vec::new()), Err(Refused::Ended("aborted".into())));
+}
+
+#[test]
+fn what_a_call_told_before_it_ran_out_of_time_is_only_a_part_of_its_cost() {
+    let failed = |usage| CallFailure { kind: FailureKind::Timeout, message: "silent".into(), usage };
+    for (told, counts, unknown) in [(0, 100, true), (30, 100, true), (130, 130, false)] {
+        let mut t = Table::new().start();
+        t.replies(Reply::Failed(failed(Usage { output: told, ..Usage::default() })));
+        let spent = t.engine.spent();
+        assert_eq!((spent.tokens, spent.unknown), (counts, unknown), "{told} were told: {}", t.log());
+    }
 }
 
 #[test]
