@@ -30,7 +30,7 @@ pub use store::TreeEntry;
 
 use gadfly_engine::Digest;
 use store::Store;
-use tree::{Excluded, Rules, make_accessible, off_thread};
+use tree::{Excluded, Rules, make_accessible, make_accessible_or_remove, off_thread};
 
 use crate::os::remove_tree;
 
@@ -231,7 +231,7 @@ impl Workspace {
                 clear(&work);
                 fs::create_dir(&work)?;
             }
-            make_accessible(&work)?;
+            make_accessible_or_remove(&work)?;
             if is_repository {
                 clone::put_back(&work, &kept, &objects)?;
             }
@@ -267,7 +267,7 @@ impl Workspace {
             if clone::is_as_kept(&work, &kept).unwrap_or(false) {
                 return Ok(false);
             }
-            make_accessible(&work)?;
+            make_accessible_or_remove(&work)?;
             clone::put_back(&work, &kept, &objects).map(|()| true)
         };
         off_thread(put_back).await.map_err(WorkspaceError::io("restored", &path))

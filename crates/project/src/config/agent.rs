@@ -249,6 +249,17 @@ impl AgentConfig {
             let help = "put the key into a variable and its name here, like key_env = \"OPENAI_API_KEY\"";
             say(Problem::error(message).help(help), "key_env");
         }
+        if let Some(model) = self.model.as_ref().filter(|model| model.value.starts_with('-')) {
+            let message = format!(
+                "`model` of agent `{}` is `{}`, which looks like a flag",
+                self.name,
+                brief(&model.value)
+            );
+            say(
+                Problem::error(message).help("give the model's name; flags of a program go into `args`"),
+                "model",
+            );
+        }
         for name in self.env.iter().filter(|n| !is_variable(&n.value)) {
             let message = format!(
                 "`env` of agent `{}` names `{}`, which is no variable",

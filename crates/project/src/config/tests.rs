@@ -610,3 +610,12 @@ proptest! {
         check_spans(&pieces.concat());
     }
 }
+
+#[test]
+fn a_models_name_that_is_a_flag_is_refused() {
+    let text = "[agents.a]\nkind = \"claude-code\"\nmodel = \"--dangerously-skip-permissions\"\n";
+    let (partial, _) = parse(&Source::new(Layer::Project, "gadfly.toml", "/p", text));
+    let (config, problems) = Config::from_layers([partial]);
+    assert!(!config.agents.contains_key("a"), "it would be handed to the program");
+    assert!(problems.iter().any(|p| p.message.contains("looks like a flag")), "{problems:?}");
+}

@@ -14,6 +14,7 @@ use gadfly_agents::launcher::Exit;
 use super::error::WorkspaceError;
 use super::git::{MOST_OUTPUT, Place, failure, zero_ended, zero_separated};
 use super::store::Store;
+use crate::os::remove_whole_tree;
 
 /// The folder of Gadfly's own records, wherever it is in the project.
 const OWN_FOLDER: &str = ".gadfly";
@@ -173,18 +174,42 @@ pub(super) async fn off_thread<T: Send + 'static>(work: impl FnOnce() -> T + Sen
 /// Gives us back what a worker may have taken away: the right to enter, read and change every folder, and to
 /// read every file. Links are not followed.
 pub(super) fn make_accessible(root: &Path) -> io::Result<()> {
+    open_all(root).map_err(|(_, error)| error)
+}
+
+/// The same before a tree is restored. What lies so deep that no path can name it is not ours: it goes, with
+/// the folder at the top that holds it.
+pub(super) fn make_accessible_or_remove(root: &Path) -> io::Result<()> {
+    while let Err((at, error)) = open_all(root) {
+        let below = at.strip_prefix(root).ok().and_then(|below| below.components().next());
+        let top = below.filter(|_| error.kind() == io::ErrorKind::InvalidFilename).map(|top| root.join(top));
+        let Some(top) = top else { return Err(error) };
+        remove_whole_tree(&top);
+        if fs::symlink_metadata(&top).is_ok() {
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+/// Where it got stuck, and why.
+fn open_all(root: &Path) -> Result<(), (PathBuf, io::Error)> {
     let mut waiting = vec![root.to_owned()];
     while let Some(dir) = waiting.pop() {
-        permit(&dir, 0o700)?;
-        for entry in fs::read_dir(&dir)? {
-            let entry = entry?;
-            let kind = entry.file_type()?;
-            if kind.is_dir() {
-                waiting.push(entry.path());
-            } else if kind.is_file() {
-                permit(&entry.path(), 0o400)?;
+        let opened = (|| {
+            permit(&dir, 0o700)?;
+            for entry in fs::read_dir(&dir)? {
+                let entry = entry?;
+                let kind = entry.file_type()?;
+                if kind.is_dir() {
+                    waiting.push(entry.path());
+                } else if kind.is_file() {
+                    permit(&entry.path(), 0o400)?;
+                }
             }
-        }
+            Ok(())
+        })();
+        opened.map_err(|error| (dir, error))?;
     }
     Ok(())
 }
@@ -200,7 +225,26 @@ fn permit(path: &Path, needed: u32) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use rustix::fs::{Mode, OFlags};
+
     use super::*;
+
+    #[test]
+    fn what_no_path_can_name_goes_and_the_rest_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("tree");
+        fs::create_dir(&root).unwrap();
+        fs::write(root.join("kept"), "x").unwrap();
+        let mut at = rustix::fs::openat(rustix::fs::CWD, &root, OFlags::DIRECTORY, Mode::empty()).unwrap();
+        for _ in 0..300 {
+            rustix::fs::mkdirat(&at, "fifteen-letters", Mode::RWXU).unwrap();
+            at = rustix::fs::openat(&at, "fifteen-letters", OFlags::DIRECTORY, Mode::empty()).unwrap();
+        }
+        assert!(make_accessible(&root).is_err(), "what this test is about");
+        make_accessible_or_remove(&root).unwrap();
+        let left: Vec<_> = fs::read_dir(&root).unwrap().map(|e| e.unwrap().file_name()).collect();
+        assert_eq!(left, ["kept"]);
+    }
 
     #[test]
     fn what_is_excluded_is_excluded_with_everything_below() {
