@@ -51,6 +51,28 @@ pub struct Call {
     pub sandbox: Option<Sandbox>,
 }
 
+impl Call {
+    /// A call with a brief and nothing else. What it may do follows from the role.
+    pub fn new(effect: impl Into<String>, role: Role, messages: Vec<Spoken>) -> Self {
+        Self {
+            effect: effect.into(),
+            role,
+            permission: role.permission(),
+            system: None,
+            messages,
+            nth: 0,
+            max_output_tokens: u64::MAX,
+            time: None,
+            workdir: None,
+            lock: None,
+            schema: None,
+            tmp: None,
+            session: None,
+            sandbox: None,
+        }
+    }
+}
+
 /// What an agent hears and tells while a call is under way.
 pub struct Link {
     /// Recorded observations. Bounded: a slow reader slows the agent.

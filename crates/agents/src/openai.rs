@@ -306,20 +306,13 @@ mod tests {
     fn parameters_that_were_turned_down_are_not_sent_again() {
         let d = dialect();
         let call = Call {
-            effect: String::new(),
-            role: gadfly_engine::Role::Worker,
-            permission: gadfly_engine::Permission::Write,
             system: Some("s".into()),
-            messages: vec![Spoken { from: Speaker::User, text: "t\"".into() }],
-            nth: 0,
             max_output_tokens: 7,
-            time: None,
-            workdir: None,
-            lock: None,
-            schema: None,
-            tmp: None,
-            session: None,
-            sandbox: None,
+            ..Call::new(
+                String::new(),
+                gadfly_engine::Role::Worker,
+                vec![Spoken { from: Speaker::User, text: "t\"".into() }],
+            )
         };
         let sent = || String::from_utf8(d.body(&call, None).unwrap()).unwrap();
         assert_eq!(

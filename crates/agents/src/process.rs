@@ -204,20 +204,9 @@ mod tests {
 
     fn call(messages: Vec<Spoken>) -> Call {
         Call {
-            effect: "run#1".into(),
-            role: Role::Worker,
-            permission: Role::Worker.permission(),
             system: Some("Be brief.".into()),
-            messages,
-            nth: 0,
             max_output_tokens: 10,
-            time: None,
-            workdir: None,
-            lock: None,
-            schema: None,
-            tmp: None,
-            session: None,
-            sandbox: None,
+            ..Call::new("run#1", Role::Worker, messages)
         }
     }
 

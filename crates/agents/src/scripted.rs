@@ -150,22 +150,7 @@ mod tests {
             files: files.clone(),
             tmp: Files::none(),
         };
-        let call = Call {
-            effect: "run#1".into(),
-            role: Role::Critic,
-            permission: Role::Critic.permission(),
-            system: None,
-            messages: Vec::new(),
-            nth,
-            max_output_tokens: 1,
-            time: None,
-            workdir: None,
-            lock: None,
-            schema: None,
-            tmp: None,
-            session: None,
-            sandbox: None,
-        };
+        let call = Call { nth, max_output_tokens: 1, ..Call::new("run#1", Role::Critic, Vec::new()) };
         let result = agent.call(call, link).await;
         let mut seen = Vec::new();
         while let Ok(observation) = observed.try_recv() {

@@ -47,20 +47,9 @@ fn spec(base_url: &str, model: &str) -> AgentSpec {
 
 fn call(time: Option<Duration>) -> Call {
     Call {
-        effect: "run#1".into(),
-        role: Role::Worker,
-        permission: Role::Worker.permission(),
-        system: None,
-        messages: vec![Spoken { from: Speaker::User, text: "Task: write.".into() }],
-        nth: 0,
         max_output_tokens: 100,
         time,
-        workdir: None,
-        lock: None,
-        schema: None,
-        tmp: None,
-        session: None,
-        sandbox: None,
+        ..Call::new("run#1", Role::Worker, vec![Spoken { from: Speaker::User, text: "Task: write.".into() }])
     }
 }
 

@@ -119,8 +119,11 @@ pub struct Doctor {
     /// Make a tiny call to these agents (default: every one that is configured, else every one found)
     #[arg(long = "try", value_name = "AGENT", num_args = 0..)]
     pub try_agents: Option<Vec<String>>,
-    /// Try without asking: calls may cost money
-    #[arg(long, short, requires = "try_agents")]
+    /// Write the gadfly.toml that is proposed, after asking, as `gadfly init` does
+    #[arg(long, conflicts_with = "try_agents")]
+    pub write: bool,
+    /// Try or write without asking: calls may cost money
+    #[arg(long, short)]
     pub yes: bool,
     /// Agree to the commands, agent files and keys the project's files name
     #[arg(long, requires = "try_agents")]

@@ -165,6 +165,20 @@ fn init_writes_what_check_accepts_and_never_overwrites() {
 }
 
 #[test]
+fn doctor_writes_what_it_proposes_if_it_may() {
+    let folder = Folder::new();
+    let keys = [("ANTHROPIC_API_KEY", "a-key-for-tests"), ("OPENAI_API_KEY", "another-for-tests")];
+    let asked = folder.gadfly(&["doctor", "--write"], &keys);
+    assert_eq!(asked.status.code(), Some(2), "nobody can be asked here");
+    assert!(!folder.0.path().join("gadfly.toml").exists());
+    let written = folder.gadfly(&["doctor", "--write", "--yes"], &keys);
+    assert_eq!(written.status.code(), Some(0), "{}", err(&written));
+    assert!(out(&written).contains("This machine"), "it still says what is there");
+    let check = folder.gadfly(&["check"], &keys);
+    assert_eq!(check.status.code(), Some(0), "{}", err(&check));
+}
+
+#[test]
 fn check_says_everything_at_once_with_its_place() {
     let folder = Folder::with(
         "[agents.a]\nkind = \"scripted\"\nscript = \"none.toml\"\n\

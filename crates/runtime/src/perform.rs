@@ -48,21 +48,15 @@ pub struct TurnTask {
 
 /// The call as the agent gets it, but for its place and what holds it.
 pub fn call(effect: &Effect, turn: &Turn, texts: &Texts) -> Call {
+    let messages = turn.messages.iter().map(|m| Spoken { from: m.from, text: m.render(texts) });
     Call {
-        effect: effect.id.to_string(),
-        role: turn.role,
         permission: turn.permission,
-        system: None,
-        messages: turn.messages.iter().map(|m| Spoken { from: m.from, text: m.render(texts) }).collect(),
         nth: turn.nth,
         max_output_tokens: turn.max_output_tokens,
         time: effect.time_ms.map(Duration::from_millis),
-        workdir: None,
-        lock: None,
         schema: turn.schema.and_then(|schema| texts.shared(&schema)),
-        tmp: None,
         session: turn.session.clone(),
-        sandbox: None,
+        ..Call::new(effect.id.to_string(), turn.role, messages.collect())
     }
 }
 

@@ -19,20 +19,8 @@ const DIALECTS: [&dyn Dialect; 4] = [&ClaudeCode, &Codex, &Gemini, &OpenCode];
 
 fn call(role: Role) -> Call {
     Call {
-        effect: "run#1".into(),
-        role,
-        permission: role.permission(),
-        system: None,
-        messages: vec![Spoken { from: Speaker::User, text: "Task".into() }],
-        nth: 0,
         max_output_tokens: 10,
-        time: None,
-        workdir: None,
-        lock: None,
-        schema: None,
-        tmp: None,
-        session: None,
-        sandbox: None,
+        ..Call::new("run#1", role, vec![Spoken { from: Speaker::User, text: "Task".into() }])
     }
 }
 

@@ -116,20 +116,14 @@ impl Stage {
             tmp: Files::none(),
         };
         let call = Call {
-            effect: "run#1".into(),
-            role: self.role,
-            permission: self.role.permission(),
             system: Some("For all.".into()),
-            messages: vec![Spoken { from: Speaker::User, text: "The brief.".into() }],
-            nth: 0,
             max_output_tokens: 1000,
             time: self.time,
             workdir: Some(self.folder.clone()),
             lock: Some(self.guard.0.join("lock")),
-            schema: None,
-            tmp: None,
             session: self.session.clone(),
             sandbox: self.sandboxed.then(Sandbox::default),
+            ..Call::new("run#1", self.role, vec![Spoken { from: Speaker::User, text: "The brief.".into() }])
         };
         let watching = async {
             let mut all = Vec::new();

@@ -84,20 +84,17 @@ const NO_SCHEMA: &str = "the program has no flag for a schema; the brief shows t
 
 fn call(stage: &Stage, role: Role) -> Call {
     Call {
-        effect: "run#1".into(),
-        role,
-        permission: role.permission(),
-        system: None,
-        messages: vec![Spoken { from: Speaker::User, text: "Task: write a fine draft.".into() }],
-        nth: 0,
         max_output_tokens: 1000,
         time: stage.time,
         workdir: Some(stage.folder.work()),
-        lock: None,
         schema: stage.schema.map(Into::into),
         tmp: Some(stage.folder.tmp()),
         session: stage.session.map(Into::into),
-        sandbox: None,
+        ..Call::new(
+            "run#1",
+            role,
+            vec![Spoken { from: Speaker::User, text: "Task: write a fine draft.".into() }],
+        )
     }
 }
 

@@ -86,20 +86,9 @@ pub struct Stage {
 impl Stage {
     pub fn new(kind: &'static str, role: Role) -> Self {
         let call = Call {
-            effect: "run#1".into(),
-            role,
-            permission: role.permission(),
-            system: None,
-            messages: vec![Spoken { from: Speaker::User, text: "Task: write.".into() }],
-            nth: 0,
             max_output_tokens: 100,
             time: Some(Duration::from_mins(1)),
-            workdir: None,
-            lock: None,
-            schema: None,
-            tmp: None,
-            session: None,
-            sandbox: None,
+            ..Call::new("run#1", role, vec![Spoken { from: Speaker::User, text: "Task: write.".into() }])
         };
         Self { kind, call, max_steps: 200, cancel_at_first_byte: false }
     }

@@ -6,7 +6,7 @@ use gadfly_project::starter::starter;
 use gadfly_runtime::doctor::{self, AgentState, Diagnosis, NOTHING_FOUND, Place, Program};
 use owo_colors::OwoColorize as _;
 
-use crate::cli::Doctor;
+use crate::cli::{self, Doctor};
 use crate::context::Context;
 use crate::exit::{self, Code};
 use crate::output::table::moment;
@@ -18,6 +18,10 @@ const MODELS: usize = 6;
 pub async fn doctor(args: &Doctor, context: &Context) -> Code {
     match &args.try_agents {
         Some(names) => trying::trying(names, args, context).await.unwrap_or_else(|code| code),
+        None if args.write => match look(context).await {
+            exit::OK => super::init::init(&cli::Init { yes: args.yes }, context).await,
+            wrong => wrong,
+        },
         None => look(context).await,
     }
 }

@@ -133,20 +133,15 @@ async fn call(name: &str, member: &Member, agent: Arc<dyn Agent>, folder: &Path)
     let at = folder.join("place");
     let task = TurnTask {
         call: Call {
-            effect: effect.to_string(),
-            role: Role::Critic,
-            permission: Role::Critic.permission(),
-            system: None,
-            messages: vec![Spoken { from: Speaker::User, text: PROMPT.to_owned() }],
-            nth: 0,
             max_output_tokens: member.card.max_output_tokens.min(TOKENS),
             time: Some(TIME),
-            workdir: None,
-            lock: None,
             schema: Some(SCHEMA.into()),
             tmp: in_folder.then(|| folder.join("tmp")),
-            session: None,
-            sandbox: None,
+            ..Call::new(
+                effect.to_string(),
+                Role::Critic,
+                vec![Spoken { from: Speaker::User, text: PROMPT.to_owned() }],
+            )
         },
         effect,
         agent,
