@@ -70,11 +70,11 @@ fn parked_and_driven_runs_stay() {
     let waiting = step(vec![], Some(Outcome::Waiting(Waiting::Paused)));
     parked.append_and_wait(&replied(1, "x", 2), &waiting, None).unwrap();
     let run = parked.run().clone();
-    let interrupted = begin(&journal, "interrupted", 1).run().clone();
     let all = Gc { before_ms: 100, keep_parked: false, dry_run: false };
     assert!(journal.gc(&all, wipe).unwrap().runs.is_empty(), "its owner lives");
     assert!(matches!(journal.remove(&run, wipe), Err(RemoveError::Owned { .. })));
     drop(parked);
+    let interrupted = begin(&journal, "interrupted", 1).run().clone();
     assert!(journal.gc(&Gc { keep_parked: true, ..all.clone() }, wipe).unwrap().runs.is_empty());
     assert!(journal.summary(&interrupted).is_ok(), "it can be resumed");
     assert_eq!(journal.gc(&all, wipe).unwrap().runs, [run.clone(), interrupted], "forced");
