@@ -20,7 +20,7 @@ use crate::provider::Provider;
 use crate::world::enter;
 use connection::talk_with;
 use folder::Folder;
-use lines::Noise;
+use messages::Noise;
 use serving::Serving;
 use session::{Asked, Ended};
 use terminals::Terminals;
@@ -29,7 +29,7 @@ use turn::{Over, Turn};
 mod connection;
 mod failure;
 mod folder;
-mod lines;
+mod messages;
 mod permission;
 mod serving;
 mod session;
@@ -209,7 +209,7 @@ impl AcpAgent {
             Unanswered::Failed(CallFailure { kind, message: message + &said(noise), usage })
         };
         if noise.overlong {
-            return failed(format!("`{program}` sent a message of more than {} bytes", lines::MAX_LINE));
+            return failed(format!("`{program}` sent a message of more than {} bytes", messages::MAX_LINE));
         }
         match done {
             Some(Ok(done)) if done.exit == Exit::Overflowed => {

@@ -199,6 +199,8 @@ pub enum Unanswered {
     Quota {
         until_ms: Option<u64>,
         message: String,
+        /// What was spent before it said so.
+        usage: Usage,
     },
 }
 

@@ -8,7 +8,6 @@ mod claude;
 mod codex;
 mod dialect;
 mod gemini;
-mod lines;
 mod opencode;
 #[cfg(test)]
 mod tests;
@@ -33,11 +32,11 @@ pub(crate) use opencode::OpenCode;
 
 use crate::agent::{Agent, Answered, Call, Link, MAX_REPLY, Progress, Unanswered};
 use crate::launcher::{Command, Exit, Finished, Input};
+use crate::lines::{Line, Lines};
 use crate::process::{Program, brief, tail, tell_peak};
 use crate::provider::Provider;
 use crate::world::enter;
 use dialect::{Ask, Heard, Reader, Told, one_line};
-use lines::{Line, Lines};
 
 /// What a program may write in one call: streams repeat every file an agent reads.
 const MAX_STREAM: usize = 64 << 20;
@@ -249,7 +248,7 @@ impl CliAgent {
             Told::NoSuchSession { message } => {
                 Err(self.failed(FailureKind::Crashed, &format!("failed: {message}"), usage))
             }
-            Told::Quota { until_ms, message } => Err(Unanswered::Quota { until_ms, message }),
+            Told::Quota { until_ms, message } => Err(Unanswered::Quota { until_ms, message, usage }),
             Told::Nothing if done.exit == Exit::Overflowed => {
                 let message = format!("wrote more than {} MB and was stopped", MAX_STREAM >> 20);
                 Err(self.failed(FailureKind::BadReply, &message, usage))

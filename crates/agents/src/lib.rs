@@ -19,6 +19,7 @@ mod cli;
 mod command;
 mod http;
 pub mod launcher;
+mod lines;
 mod openai;
 mod prices;
 pub mod probe;

@@ -14,7 +14,7 @@ mod board;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gadfly_engine::{Digest, FailureKind};
+use gadfly_engine::{Digest, FailureKind, Usage};
 use tokio_util::sync::CancellationToken;
 
 pub use board::{Board, InProcess, LONGEST_MS, Notice};
@@ -134,7 +134,7 @@ impl Provider {
     fn quota(&self, notice: &Notice) -> Unanswered {
         let why = if notice.why.is_empty() { String::new() } else { format!(": {}", notice.why) };
         let message = format!("{} takes no calls for a while{why}", self.shown);
-        Unanswered::Quota { until_ms: Some(notice.until_ms), message }
+        Unanswered::Quota { until_ms: Some(notice.until_ms), message, usage: Usage::default() }
     }
 }
 
@@ -152,8 +152,8 @@ impl Pass {
                 self.succeeded();
                 Ok(answered)
             }
-            Err(Unanswered::Quota { until_ms: Some(until), message }) => {
-                Err(Unanswered::Quota { until_ms: Some(self.told(until, &message)), message })
+            Err(Unanswered::Quota { until_ms: Some(until), message, usage }) => {
+                Err(Unanswered::Quota { until_ms: Some(self.told(until, &message)), message, usage })
             }
             Err(why) if blames_provider(&why) => Err(self.failed(why)),
             Err(why) => Err(why),

@@ -91,6 +91,7 @@ impl Scripted {
                 return Err(Unanswered::Quota {
                     until_ms: Some(self.clock.now_ms().saturating_add(3_600_000)),
                     message: format!("agent `{}` was scripted to have no quota for an hour", self.name),
+                    usage: reply.usage,
                 });
             }
         };

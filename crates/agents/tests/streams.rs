@@ -223,7 +223,9 @@ async fn a_used_up_quota_is_told_with_its_reset_time_in_seconds_or_milliseconds(
     ];
     for (resets, until) in table {
         let got = claude(&[INIT, &limit("rejected", resets), BAD], Exit::Code(1)).await;
-        let Err(Unanswered::Quota { until_ms, message }) = &got.result else { panic!("{:?}", got.result) };
+        let Err(Unanswered::Quota { until_ms, message, .. }) = &got.result else {
+            panic!("{:?}", got.result)
+        };
         assert_eq!((*until_ms, message.as_str()), (until, "limit reached"), "{resets}");
     }
     let got = claude(&[INIT, &limit("rejected", "1794803000")], Exit::Code(1)).await;

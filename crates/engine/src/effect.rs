@@ -195,6 +195,9 @@ pub enum Reply {
     DeniedQuota {
         until_ms: Option<u64>,
         message: String,
+        /// What was spent before: an agent may work for long until its quota ends.
+        #[serde(default)]
+        usage: Usage,
     },
     /// A save found the target changed since the run began.
     Conflict {

@@ -184,8 +184,8 @@ fn reply(
         }
         Err(Unanswered::Failed(failure)) => (Reply::Failed(failure), Vec::new()),
         Err(Unanswered::Cancelled { sent }) => (Reply::Cancelled { sent }, Vec::new()),
-        Err(Unanswered::Quota { until_ms, message }) => {
-            (Reply::DeniedQuota { until_ms, message }, Vec::new())
+        Err(Unanswered::Quota { until_ms, message, usage }) => {
+            (Reply::DeniedQuota { until_ms, message, usage }, Vec::new())
         }
     }
 }

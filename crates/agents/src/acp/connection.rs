@@ -15,7 +15,7 @@ use agent_client_protocol::{Agent, ByteStreams, Client, Error, on_receive_notifi
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 
-use super::lines::{self, Noise};
+use super::messages::{self, Noise};
 use super::serving::Serving;
 use super::session::{Asked, Ended, converse};
 
@@ -33,7 +33,7 @@ pub(super) async fn talk_with(
 ) -> (Result<Ended, Error>, Noise) {
     let (near, far) = tokio::io::duplex(64 * 1024);
     let (observe, noise) = (serving.observe.clone(), Mutex::default());
-    let mut carrying = std::pin::pin!(lines::carry(output, far, &observe, &noise));
+    let mut carrying = std::pin::pin!(messages::carry(output, far, &observe, &noise));
     let mut talking = std::pin::pin!(connect(input, near, serving, asked));
     let mut carried = false;
     let ended = loop {

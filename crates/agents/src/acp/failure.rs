@@ -62,7 +62,7 @@ impl Refused {
     pub fn unanswered(&self, program: &str, usage: Usage) -> Unanswered {
         let message = self.message(program);
         match self.meaning() {
-            Meaning::NoQuota => Unanswered::Quota { until_ms: None, message },
+            Meaning::NoQuota => Unanswered::Quota { until_ms: None, message, usage },
             Meaning::Failed(kind) => Unanswered::Failed(CallFailure { kind, message, usage }),
         }
     }

@@ -137,11 +137,11 @@ impl<D: Dialect> HttpAgent<D> {
 
     fn meant(&self, meaning: Meaning, message: String, told: Option<Duration>, usage: Usage) -> Attempt {
         match meaning {
-            Meaning::NoQuota => Attempt::Over(Unanswered::Quota { until_ms: None, message }),
+            Meaning::NoQuota => Attempt::Over(Unanswered::Quota { until_ms: None, message, usage }),
             Meaning::Passing(_) if told.is_some_and(|wait| wait > retry::LONGEST_WAIT) => {
                 let ms = told.map_or(0, |wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
                 let until = self.reach.clock.now_ms().saturating_add(ms);
-                Attempt::Over(Unanswered::Quota { until_ms: Some(until), message })
+                Attempt::Over(Unanswered::Quota { until_ms: Some(until), message, usage })
             }
             Meaning::Passing(kind) => {
                 Attempt::Again { failure: failure(kind, message, usage), by_provider: true, told }

@@ -95,7 +95,8 @@ async fn a_wrong_key_stays_a_wrong_key() {
 #[tokio::test]
 async fn a_time_that_the_provider_names_holds_for_all_at_once() {
     let (provider, _) = provider();
-    let told = Unanswered::Quota { until_ms: Some(3_601_000), message: "used up".into() };
+    let told =
+        Unanswered::Quota { until_ms: Some(3_601_000), message: "used up".into(), usage: Usage::default() };
     let ended = provider.call(&CancellationToken::new(), async { Err(told.clone()) }).await;
     assert_eq!(ended, Err(told));
     let mut asked = false;
@@ -105,14 +106,17 @@ async fn a_time_that_the_provider_names_holds_for_all_at_once() {
             Ok(answered())
         })
         .await;
-    let Err(Unanswered::Quota { until_ms: Some(3_601_000), message }) = other else { panic!("{other:?}") };
+    let Err(Unanswered::Quota { until_ms: Some(3_601_000), message, .. }) = other else {
+        panic!("{other:?}")
+    };
     assert!(message.contains("host") && message.contains("used up") && !asked, "{message}");
 }
 
 #[tokio::test]
 async fn nobody_waits_longer_than_eight_days_whatever_a_provider_says() {
     let (provider, _) = provider();
-    let told = Unanswered::Quota { until_ms: Some(u64::MAX), message: String::new() };
+    let told =
+        Unanswered::Quota { until_ms: Some(u64::MAX), message: String::new(), usage: Usage::default() };
     let ended = provider.call(&CancellationToken::new(), async { Err(told) }).await;
     let Err(Unanswered::Quota { until_ms, .. }) = ended else { panic!("{ended:?}") };
     assert_eq!((until_ms, until(&provider).await), (Some(1_000 + LONGEST_MS), Some(1_000 + LONGEST_MS)));

@@ -245,7 +245,9 @@ impl Run {
             Reply::Cancelled { sent: true } if open.effect.class != Class::Person => {
                 return self.charge_unknown(open);
             }
-            Reply::Cancelled { .. } | Reply::DeniedQuota { .. } => return self.ledger.release(id),
+            Reply::Cancelled { .. } => return self.ledger.release(id),
+            Reply::DeniedQuota { usage, .. } if *usage == Usage::default() => return self.ledger.release(id),
+            Reply::DeniedQuota { usage, .. } => *usage,
             Reply::Conflict { .. }
             | Reply::Saved { .. }
             | Reply::Looked(_)

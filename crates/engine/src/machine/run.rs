@@ -261,7 +261,7 @@ impl Run {
                 self.held.push_back(Held::again(call, id));
                 return;
             }
-            Reply::DeniedQuota { until_ms, message } => {
+            Reply::DeniedQuota { until_ms, message, .. } => {
                 self.held.push_back(Held::again(call, id));
                 self.end_with(Outcome::Waiting(Waiting::Quota {
                     until_ms: *until_ms,

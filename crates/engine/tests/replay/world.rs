@@ -273,7 +273,13 @@ impl World {
                 _ if tried >= 2 => {}
                 0 => return failed(FailureKind::Unavailable),
                 1 => return failed(FailureKind::Timeout),
-                2 => return bare(Reply::DeniedQuota { until_ms: None, message: "later".into() }),
+                2 => {
+                    return bare(Reply::DeniedQuota {
+                        until_ms: None,
+                        message: "later".into(),
+                        usage: Usage::default(),
+                    });
+                }
                 3 => return bare(Reply::Cancelled { sent: tried == 0 }),
                 _ => {}
             }

@@ -113,7 +113,7 @@ fn a_worker_that_does_not_answer_fails_and_is_asked_again() {
 #[test]
 fn a_used_up_quota_is_waited_for() {
     let mut t = Table::new().start();
-    t.replies(Reply::DeniedQuota { until_ms: Some(9), message: "until noon".into() });
+    t.replies(denied(Usage::default()));
     assert_eq!((t.class().as_str(), t.engine.spent().calls), ("waiting(quota)", 0));
     t.resume().says("It is far.").says(YES);
     assert_snapshot!(t.log(), @r#"
@@ -439,6 +439,20 @@ fn a_parked_draft_lies_beside_the_file_until_it_is_approved() {
         > run#5 saved
           = approved
         "#);
+}
+
+fn denied(usage: Usage) -> Reply {
+    Reply::DeniedQuota { until_ms: Some(9), message: "until noon".into(), usage }
+}
+
+#[test]
+fn a_quota_that_ends_in_the_middle_of_a_call_costs_what_was_used_until_then() {
+    let mut at_once = Table::new().start();
+    at_once.replies(denied(Usage::default()));
+    assert_eq!(at_once.engine.spent().money, Money(0), "nothing was sent, nothing is owed");
+    let mut late = Table::new().start();
+    late.replies(denied(Usage { input: 40, output: 2, ..Usage::default() }));
+    assert_eq!((late.class().as_str(), late.engine.spent().money), ("waiting(quota)", Money(42)));
 }
 
 #[test]

@@ -4,17 +4,16 @@ use std::sync::{Mutex, PoisonError};
 
 use gadfly_engine::Observation;
 use serde::de::IgnoredAny;
-use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc::Sender;
 
 use crate::agent::MAX_REPLY;
+use crate::lines::{Line, Lines};
 
 /// The longest message an agent may send: a whole reply, with room for what JSON adds.
 pub(super) const MAX_LINE: usize = 2 * MAX_REPLY;
 /// How much of the first line that is no message is kept for people.
 const NOISE: usize = 200;
-/// A buffer that grew beyond this is given back.
-const KEEP: usize = 1 << 20;
 
 /// What was on the agent's output beside messages. Kept apart, so that it can be looked at before its end.
 #[derive(Clone, Default, Debug)]
@@ -31,20 +30,13 @@ pub(super) async fn carry(
     observe: &Sender<Observation>,
     noise: &Mutex<Noise>,
 ) {
-    let mut output = BufReader::with_capacity(64 * 1024, output);
+    let mut output = Lines::new(output, MAX_LINE);
     let noise = || noise.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        line.shrink_to(KEEP);
-        match (&mut output).take(MAX_LINE as u64 + 1).read_until(b'\n', &mut line).await {
-            Ok(0) | Err(_) => return,
-            Ok(_) if line.len() > MAX_LINE => {
-                noise().overlong = true;
-                return;
-            }
-            Ok(_) => {}
-        }
+    while let Some(line) = output.next().await {
+        let Line::Whole(mut line) = line else {
+            noise().overlong = true;
+            return;
+        };
         if !is_message(&line) {
             if noise().first.is_none() && !line.trim_ascii().is_empty() {
                 let text = String::from_utf8_lossy(line.trim_ascii());
@@ -54,6 +46,7 @@ pub(super) async fn carry(
         }
         // The protocol's own queue has no bound: whoever is slow to take observations slows the agent here.
         let _ = observe.reserve().await;
+        line.push(b'\n');
         if into.write_all(&line).await.is_err() {
             return;
         }
@@ -85,7 +78,7 @@ mod tests {
     async fn only_messages_are_carried_on_and_the_first_noise_is_kept() {
         let output = b"npm warn deprecated\n{\"a\":1}\n{ not: 'json' }\n\xff{}\n\n[1]\n{\"b\":2}";
         let (messages, noise) = carried(output).await;
-        assert_eq!(messages, "{\"a\":1}\n{\"b\":2}");
+        assert_eq!(messages, "{\"a\":1}\n{\"b\":2}\n");
         assert_eq!(noise.first.as_deref(), Some("npm warn deprecated"));
         assert!(!noise.overlong);
     }

@@ -6,14 +6,14 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 const CHUNK: usize = 64 << 10;
 
 #[derive(PartialEq, Eq, Debug)]
-pub(super) enum Line {
+pub(crate) enum Line {
     /// Without its line break; the last one may have had none.
     Whole(Vec<u8>),
-    /// It was longer than allowed and has been passed over.
+    /// It is longer than allowed. Said as soon as that is known; the rest of it is passed over.
     TooLong,
 }
 
-pub(super) struct Lines<R> {
+pub(crate) struct Lines<R> {
     from: R,
     most: usize,
     chunk: Box<[u8]>,
@@ -47,9 +47,6 @@ impl<R: AsyncRead + Unpin> Lines<R> {
                 _ => {
                     self.ended = true;
                     let last = std::mem::take(&mut self.line);
-                    if std::mem::take(&mut self.passing_over) {
-                        return Some(Line::TooLong);
-                    }
                     return (!last.is_empty()).then_some(Line::Whole(last));
                 }
             }
@@ -63,21 +60,18 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             Some(at) => (waiting.get(..at).unwrap_or_default(), true),
             None => (waiting, false),
         };
-        if self.line.len() + piece.len() > self.most {
-            self.passing_over = true;
-            self.line = Vec::new();
-        } else if !self.passing_over {
+        let too_long = self.line.len() + piece.len() > self.most;
+        if !too_long && !self.passing_over {
             self.line.extend_from_slice(piece);
         }
         self.waiting.start += piece.len() + usize::from(whole);
-        if !whole {
-            return None;
-        }
-        if std::mem::take(&mut self.passing_over) {
+        let known = self.passing_over;
+        self.passing_over = (too_long || known) && !whole;
+        if too_long && !known {
             self.line = Vec::new();
             return Some(Line::TooLong);
         }
-        Some(Line::Whole(std::mem::take(&mut self.line)))
+        (whole && !known).then(|| Line::Whole(std::mem::take(&mut self.line)))
     }
 }
 
