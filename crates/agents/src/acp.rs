@@ -166,7 +166,14 @@ impl AcpAgent {
                     return failed(FailureKind::BadReply, message, usage);
                 }
                 let session = Some(session.0.to_string()).filter(|_| self.program.spec.continues);
-                Ok(Answered { text, stop, usage, model: turn::model(&response).or(model), session })
+                Ok(Answered {
+                    text,
+                    stop,
+                    usage,
+                    model: turn::model(&response).or(model),
+                    session,
+                    calls: Vec::new(),
+                })
             }
             Ok(Ended::Cancelled { sent }) => Err(Unanswered::Cancelled { sent }),
             Ok(Ended::Late(asked)) => {

@@ -20,6 +20,43 @@ use crate::launcher::Sandbox;
 pub struct Spoken {
     pub from: Speaker,
     pub text: String,
+    /// What an assistant wanted to be done; its text goes before them.
+    pub calls: Vec<ToolWish>,
+    /// What a model is told of what it wanted; they go before the text.
+    pub results: Vec<ToolSaid>,
+    pub images: Vec<Picture>,
+}
+
+impl Spoken {
+    pub fn new(from: Speaker, text: impl Into<String>) -> Self {
+        Self { from, text: text.into(), calls: Vec::new(), results: Vec::new(), images: Vec::new() }
+    }
+}
+
+/// A model's wish to use a tool, as it wrote it: nothing in it has been read yet.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ToolWish {
+    pub id: String,
+    pub name: String,
+    /// JSON, or what the model wrote in place of it.
+    pub args: String,
+}
+
+/// The result of a tool, for the model.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ToolSaid {
+    /// The wish's id.
+    pub call: String,
+    pub text: String,
+    pub ok: bool,
+}
+
+/// A picture for a model that can see.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Picture {
+    /// `image/png`.
+    pub media: String,
+    pub base64: Arc<str>,
 }
 
 /// A turn, rendered.
@@ -47,6 +84,9 @@ pub struct Call {
     pub tmp: Option<PathBuf>,
     /// An earlier conversation of this worker to go on with, as an answer of its named it.
     pub session: Option<String>,
+    /// The tools a model is offered: a JSON array of `{name, description, schema}`. Kinds with hands of their
+    /// own leave it alone.
+    pub tools: Option<Arc<str>>,
     /// What processes of this call may touch; the agent adds what its own program needs. None: no sandbox.
     pub sandbox: Option<Sandbox>,
 }
@@ -68,6 +108,7 @@ impl Call {
             schema: None,
             tmp: None,
             session: None,
+            tools: None,
             sandbox: None,
         }
     }
@@ -185,6 +226,8 @@ pub struct Answered {
     pub model: Option<String>,
     /// The agent's name for this conversation, if a later call could go on with it.
     pub session: Option<String>,
+    /// The tools it wants to be used before it goes on.
+    pub calls: Vec<ToolWish>,
 }
 
 /// Why there is no answer, divided by what follows from it.
@@ -235,6 +278,11 @@ pub trait Agent: Send + Sync {
     /// of a protocol, a sandbox around its tools. `sandboxed` says that [`Call::sandbox`] will be set.
     fn guards(&self, _permission: Permission, _sandboxed: bool) -> Vec<Guard> {
         Vec::new()
+    }
+
+    /// Whether it is offered tools that we use for it, and asks for them in [`Answered::calls`].
+    fn is_offered_tools(&self) -> bool {
+        false
     }
 
     /// Whether processes of this agent can be held in a sandbox of ours. False for agents without processes

@@ -237,7 +237,14 @@ impl CliAgent {
                 } else if silent && !(ask.may_write() && ask.call.lock.is_some()) {
                     Err(self.failed(FailureKind::BadReply, "gave an empty answer", usage))
                 } else {
-                    Ok(Answered { text, stop, usage, model, session: session.filter(|_| ask.is_kept()) })
+                    Ok(Answered {
+                        text,
+                        stop,
+                        usage,
+                        model,
+                        session: session.filter(|_| ask.is_kept()),
+                        calls: Vec::new(),
+                    })
                 }
             }
             _ if cancelled => Err(Unanswered::Cancelled { sent: true }),

@@ -50,6 +50,13 @@ impl CommandAgent {
             let message = format!("`{program}` wrote nothing to standard output{said}");
             return Err(Unanswered::failed(FailureKind::BadReply, message));
         }
-        Ok(Answered { text, stop: StopReason::EndTurn, usage: Usage::default(), model: None, session: None })
+        Ok(Answered {
+            text,
+            stop: StopReason::EndTurn,
+            usage: Usage::default(),
+            model: None,
+            session: None,
+            calls: Vec::new(),
+        })
     }
 }

@@ -33,7 +33,8 @@ mod vendors;
 mod world;
 
 pub use agent::{
-    Agent, Answered, Call, Edit, Files, FolderFiles, Link, MAX_REPLY, Progress, Spoken, Unanswered,
+    Agent, Answered, Call, Edit, Files, FolderFiles, Link, MAX_REPLY, Picture, Progress, Spoken, ToolSaid,
+    ToolWish, Unanswered,
 };
 pub use launcher::{Command, Exit, Finished, Input, LaunchError, Launcher, Most, Peak, Sandbox, Talk};
 pub use prices::price;

@@ -308,11 +308,7 @@ mod tests {
         let call = Call {
             system: Some("s".into()),
             max_output_tokens: 7,
-            ..Call::new(
-                String::new(),
-                gadfly_engine::Role::Worker,
-                vec![Spoken { from: Speaker::User, text: "t\"".into() }],
-            )
+            ..Call::new(String::new(), gadfly_engine::Role::Worker, vec![Spoken::new(Speaker::User, "t\"")])
         };
         let sent = || String::from_utf8(d.body(&call, None).unwrap()).unwrap();
         assert_eq!(

@@ -211,13 +211,13 @@ mod tests {
     }
 
     fn user(text: &str) -> Spoken {
-        Spoken { from: Speaker::User, text: text.into() }
+        Spoken::new(Speaker::User, text)
     }
 
     #[test]
     fn one_message_stands_alone_and_several_are_labelled() {
         assert_eq!(brief(Some("Write."), &call(vec![user("Task: x")])), "Be brief.\n\nWrite.\n\nTask: x");
-        let reply = Spoken { from: Speaker::Assistant, text: "maybe".into() };
+        let reply = Spoken::new(Speaker::Assistant, "maybe");
         assert_eq!(
             brief(None, &call(vec![user("a"), reply, user("b")])),
             "Be brief.\n\n--- Asked ---\na\n\n--- Your reply ---\nmaybe\n\n--- Asked ---\nb"

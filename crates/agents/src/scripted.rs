@@ -103,7 +103,14 @@ impl Scripted {
             return Err(Unanswered::failed(FailureKind::Misconfigured, message));
         }
         link.progress.say(&reply.text);
-        Ok(Answered { text: reply.text.clone(), stop, usage: reply.usage, model: None, session: None })
+        Ok(Answered {
+            text: reply.text.clone(),
+            stop,
+            usage: reply.usage,
+            model: None,
+            session: None,
+            calls: Vec::new(),
+        })
     }
 }
 

@@ -49,7 +49,7 @@ fn call(time: Option<Duration>) -> Call {
     Call {
         max_output_tokens: 100,
         time,
-        ..Call::new("run#1", Role::Worker, vec![Spoken { from: Speaker::User, text: "Task: write.".into() }])
+        ..Call::new("run#1", Role::Worker, vec![Spoken::new(Speaker::User, "Task: write.")])
     }
 }
 

@@ -115,6 +115,11 @@ pub struct Limits {
     pub active_ms: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<u32>,
+    /// Of a goal: what its worker may do, and how often it may be called for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turns: Option<u32>,
 }
 
 impl Limits {
@@ -125,6 +130,8 @@ impl Limits {
             money: raised.money.or(self.money),
             active_ms: raised.active_ms.or(self.active_ms),
             calls: raised.calls.or(self.calls),
+            steps: raised.steps.or(self.steps),
+            turns: raised.turns.or(self.turns),
         }
     }
 }
@@ -169,6 +176,10 @@ pub enum Cap {
     Money,
     Time,
     Calls,
+    /// Steps of a goal.
+    Steps,
+    /// Turns of a goal's worker, those without a step included.
+    Turns,
 }
 
 impl fmt::Display for Shortage {
@@ -197,6 +208,8 @@ impl fmt::Display for Shortage {
             ),
             Cap::Time => write!(f, "{account} has a cap of {} active seconds, used up", limit / 1000),
             Cap::Calls => write!(f, "{account} has a cap of {limit} calls, used up"),
+            Cap::Steps => write!(f, "{account} has a cap of {limit} steps, used up"),
+            Cap::Turns => write!(f, "{account} has a cap of {limit} turns, used up"),
         }
     }
 }
@@ -217,7 +230,26 @@ struct Sums {
 #[derive(Clone, Default, Debug)]
 pub struct Ledger {
     accounts: BTreeMap<Account, Sums>,
-    open: BTreeMap<EffectId, (Vec<Account>, Reservation)>,
+    open: BTreeMap<EffectId, Held>,
+}
+
+/// What is held back for one call.
+#[derive(Clone, Debug)]
+struct Held {
+    accounts: Vec<Account>,
+    wanted: Reservation,
+    /// How many calls it counts for.
+    calls: u32,
+}
+
+/// Which caps a call has to keep to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kept {
+    All,
+    /// Not the number of calls: it goes on with one that was counted.
+    NotCalls,
+    /// Money and tokens only: the last words of somebody whose time is up.
+    Money,
 }
 
 /// What an account has spent, for events and pages.
@@ -248,17 +280,44 @@ impl Ledger {
         accounts: Vec<Account>,
         wanted: Reservation,
     ) -> Result<(), Shortage> {
+        self.reserve_keeping(effect, accounts, wanted, Kept::All)
+    }
+
+    /// As `reserve`, for a call that keeps to some of the caps only; it then counts for no call of its own.
+    pub fn reserve_keeping(
+        &mut self,
+        effect: &EffectId,
+        accounts: Vec<Account>,
+        wanted: Reservation,
+        kept: Kept,
+    ) -> Result<(), Shortage> {
+        self.fits(&accounts, wanted, kept)?;
+        let calls = u32::from(kept == Kept::All);
         for account in &accounts {
+            let s = self.accounts.entry(account.clone()).or_default();
+            s.calls = s.calls.saturating_add(calls);
+            s.reserved.tokens = s.reserved.tokens.saturating_add(wanted.tokens);
+            s.reserved.money.0 = s.reserved.money.0.saturating_add(wanted.money.0);
+        }
+        self.open.insert(effect.clone(), Held { accounts, wanted, calls });
+        Ok(())
+    }
+
+    /// Whether this much more could be held back, and which cap is in the way.
+    pub fn fits(&self, accounts: &[Account], wanted: Reservation, kept: Kept) -> Result<(), Shortage> {
+        for account in accounts {
             let Some(s) = self.accounts.get(account) else { continue };
             let short = |cap, limit, committed, wanted| {
                 Err(Shortage { account: account.clone(), cap, limit, committed, wanted })
             };
             if let Some(limit) = s.limits.calls
+                && kept == Kept::All
                 && s.calls >= limit
             {
                 return short(Cap::Calls, u64::from(limit), u64::from(s.calls), 1);
             }
             if let Some(limit) = s.limits.active_ms
+                && kept != Kept::Money
                 && s.active_ms >= limit
             {
                 return short(Cap::Time, limit, s.active_ms, 1);
@@ -276,19 +335,12 @@ impl Ledger {
                 }
             }
         }
-        for account in &accounts {
-            let s = self.accounts.entry(account.clone()).or_default();
-            s.calls = s.calls.saturating_add(1);
-            s.reserved.tokens = s.reserved.tokens.saturating_add(wanted.tokens);
-            s.reserved.money.0 = s.reserved.money.0.saturating_add(wanted.money.0);
-        }
-        self.open.insert(effect.clone(), (accounts, wanted));
         Ok(())
     }
 
     /// Turns a reservation into what was really used. Says which account went over its cap, if any.
     pub fn settle(&mut self, effect: &EffectId, tokens: u64, money: Money) -> Option<Shortage> {
-        let (accounts, held) = self.open.remove(effect)?;
+        let Held { accounts, wanted: held, .. } = self.open.remove(effect)?;
         let mut over = None;
         for account in accounts {
             let s = self.accounts.entry(account.clone()).or_default();
@@ -319,17 +371,17 @@ impl Ledger {
 
     /// A call that never left this machine gives its reservation and its count back.
     pub fn release(&mut self, effect: &EffectId) {
-        let Some((accounts, held)) = self.open.remove(effect) else { return };
+        let Some(Held { accounts, wanted: held, calls }) = self.open.remove(effect) else { return };
         for account in accounts {
             let s = self.accounts.entry(account).or_default();
             s.release(held);
-            s.calls = s.calls.saturating_sub(1);
+            s.calls = s.calls.saturating_sub(calls);
         }
     }
 
     /// A call without a recorded reply keeps its reservation as spent, marked unknown.
     pub fn lose(&mut self, effect: &EffectId) {
-        let Some((accounts, held)) = self.open.remove(effect) else { return };
+        let Some(Held { accounts, wanted: held, .. }) = self.open.remove(effect) else { return };
         for account in accounts {
             let s = self.accounts.entry(account).or_default();
             s.release(held);
@@ -378,6 +430,10 @@ impl Ledger {
             active_ms: s.active_ms,
             unknown: s.unknown,
         })
+    }
+
+    pub fn limits(&self, account: &Account) -> Limits {
+        self.accounts.get(account).map_or_else(Limits::default, |s| s.limits)
     }
 
     /// Reserved right now, for the invariant `spent + reserved ≤ cap`.

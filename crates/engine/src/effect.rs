@@ -14,6 +14,7 @@ use crate::digest::Digest;
 use crate::plan::Target;
 use crate::powers::{Guard, Layer};
 use crate::question::Question;
+use crate::tool::{ToolCall, ToolDone, ToolUse};
 use crate::tree::{Accept, Look, Looked, Verified, Verify};
 use crate::turn::{Part, Turn};
 
@@ -97,6 +98,9 @@ pub enum Class {
     Person,
     /// Writes the user's files: the performer makes it idempotent.
     ChangesWorld,
+    /// Something done for a model that is not just reading: once lost, what came of it is unknown, and whoever
+    /// asked for it decides what follows.
+    Acts,
 }
 
 /// A request. It is journalled before it is performed.
@@ -128,6 +132,8 @@ pub enum EffectKind {
     Ask(Question),
     /// Bring the approved tree to the user.
     Accept(Accept),
+    /// Do what a model asked for, or see whether a goal is reached.
+    Tool(ToolUse),
     /// Stop an open effect; its own reply then says `cancelled` (or the answer that came first).
     Cancel { target: EffectId },
     /// Say something to an agent at work.
@@ -148,6 +154,7 @@ impl EffectKind {
             Self::Verify(_) => "verify",
             Self::Ask(_) => "ask",
             Self::Accept(_) => "accept",
+            Self::Tool(_) => "tool",
             Self::Cancel { .. } => "cancel",
             Self::Tell { .. } => "tell",
         }
@@ -179,6 +186,8 @@ pub enum Observation {
     Stopped { layer: Layer, what: String },
     /// The most that the processes of this call used at once, as far as it was seen.
     Used { memory_bytes: u64, processes: u64 },
+    /// The agent's name for the conversation it has begun: a call that is broken off can be gone on with.
+    Session { session: String },
 }
 
 /// The one reply of an effect.
@@ -223,6 +232,7 @@ pub enum Reply {
     },
     /// An acceptance found files that changed on both sides, and wrote nothing: a person has to decide.
     Conflicts(Conflicts),
+    Tool(ToolDone),
 }
 
 /// A commit made on request.
@@ -254,10 +264,23 @@ pub struct Answer {
     pub session: Option<String>,
 }
 
+impl Answer {
+    /// The tools it wants to be used.
+    pub fn calls(&self) -> Vec<ToolCall> {
+        let calls = self.parts.iter().filter_map(|part| match part {
+            Part::Call(call) => Some(call.clone()),
+            _ => None,
+        });
+        calls.collect()
+    }
+}
+
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
     EndTurn,
+    /// The model wants tools to be used before it goes on.
+    ToolUse,
     /// The reply was cut at its length limit.
     Length,
     /// The model or the provider's filter declined.

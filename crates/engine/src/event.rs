@@ -6,6 +6,7 @@ use crate::budget::{Limits, Money, Shortage, Spent, Usage};
 use crate::conflict::Conflicts;
 use crate::digest::Digest;
 use crate::effect::{CallFailure, Committed, EffectId, NodePath};
+use crate::goal::{Claimant, GoalStep, Nudge, WatchVerdict};
 use crate::plan::AgentCard;
 use crate::question::About;
 use crate::review::Review;
@@ -189,6 +190,84 @@ pub enum Happened {
     /// The approved tree and the checkout changed the same files. Nothing was written.
     Conflicted {
         conflicts: Conflicts,
+    },
+    /// A goal was set: when it is reached and what may be done for it, in people's words.
+    GoalSet {
+        goal: Digest,
+        criterion: String,
+        policy: String,
+        /// Steps from one look of the critic to the next; 0 if nobody watches.
+        interval: u32,
+        steps: u32,
+    },
+    /// The worker of a goal did something, or tried to.
+    Stepped {
+        step: GoalStep,
+    },
+    /// The critic looked at steps `from` to `to`.
+    Watched {
+        critic: String,
+        verdict: WatchVerdict,
+        reason: String,
+        from: u32,
+        to: u32,
+    },
+    /// Nobody watches any more.
+    CriticOff {
+        critic: String,
+        because: String,
+    },
+    /// The engine said something to the worker.
+    Nudged {
+        why: Nudge,
+        text: Digest,
+    },
+    /// Somebody says the goal is reached; it is verified now.
+    Claimed {
+        by: Claimant,
+        rationale: String,
+    },
+    VerificationFailed {
+        detail: String,
+        /// How many claims in a row were not met.
+        in_a_row: u32,
+    },
+    GoalVerified {
+        detail: String,
+    },
+    /// Files that the goal is judged by are not what they were at the start.
+    ProtectedChanged {
+        paths: Vec<String>,
+    },
+    /// A tool that failed again and again is not offered any more.
+    ToolDisabled {
+        tool: String,
+        because: String,
+    },
+    /// The process died in the middle of a step. `handling` says what follows.
+    OutcomeUnknown {
+        n: u32,
+        tool: String,
+        handling: String,
+    },
+    /// A person said something to the worker.
+    Steered {
+        by: String,
+        text: Digest,
+    },
+    /// A goal stands still until a person says how to go on.
+    GoalPaused {
+        because: String,
+    },
+    /// The worker gave up, with its reasons.
+    GaveUp {
+        reason: String,
+        learned: String,
+    },
+    /// What the worker says at the end of a goal that was stopped.
+    LastWords {
+        because: String,
+        text: Option<Digest>,
     },
     PauseRequested,
     CancelRequested,

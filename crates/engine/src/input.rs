@@ -67,6 +67,11 @@ pub enum What {
 pub enum Control {
     Pause,
     Cancel,
+    /// A word to the worker of a goal, for its next turn.
+    Steer {
+        text: String,
+        by: String,
+    },
 }
 
 /// The first input of every run.

@@ -11,7 +11,7 @@ mod run;
 mod saving;
 mod tasks;
 
-pub use cx::{Answered, CriticCall, Cx, WorkerCall};
+pub use cx::{Answered, CriticCall, Cx, FailedCall, LedTurn, WorkerCall};
 pub use tasks::Learned;
 
 use serde::{Deserialize, Serialize};

@@ -57,6 +57,9 @@ pub struct AgentCard {
     /// As a worker it goes on with its conversation of the round before.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub continues: bool,
+    /// It is offered tools, and we use them for it. Others have hands of their own, or none.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tools: bool,
 }
 
 /// A file of the user's that a run may write.

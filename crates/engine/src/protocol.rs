@@ -15,9 +15,10 @@ use std::sync::Arc;
 
 use crate::digest::Digest;
 use crate::effect::{EffectId, NodePath, Observation};
-use crate::machine::{Answered, Cx, Learned};
+use crate::machine::{Answered, Cx, FailedCall, Learned};
 use crate::outcome::Outcome;
 use crate::plan::{NodePlan, Target};
+use crate::tool::ToolUse;
 use crate::tree::Acceptance;
 
 /// Every protocol this engine knows.
@@ -49,6 +50,17 @@ pub trait Protocol: Send {
 
     /// An effect reported something while it was under way.
     fn observed(&mut self, _effect: &EffectId, _observation: &Observation, _cx: &mut Cx<'_>) {}
+
+    /// A call this node leads has failed. Unless it says otherwise the run parks.
+    fn failed(&mut self, failed: FailedCall, cx: &mut Cx<'_>) {
+        cx.give_up(failed);
+    }
+
+    /// The process died while this was being done for the node. Nobody knows what came of it.
+    fn lost(&mut self, _effect: &EffectId, _tool: ToolUse, _cx: &mut Cx<'_>) {}
+
+    /// A person has a word for the worker.
+    fn steered(&mut self, _text: Digest, _cx: &mut Cx<'_>) {}
 
     /// A call this node cancelled has ended.
     fn cancelled(&mut self, _effect: &EffectId, _cx: &mut Cx<'_>) {}

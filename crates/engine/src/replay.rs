@@ -81,7 +81,11 @@ pub fn decisions(step: &Step) -> Vec<String> {
                         save.target.path
                     )
                 }
-                EffectKind::Look(_) | EffectKind::Verify(_) | EffectKind::Ask(_) | EffectKind::Accept(_) => {
+                EffectKind::Look(_)
+                | EffectKind::Verify(_)
+                | EffectKind::Ask(_)
+                | EffectKind::Accept(_)
+                | EffectKind::Tool(_) => {
                     let given = serde_json::to_vec(&e.kind).unwrap_or_default();
                     format!("{} {}", e.kind.name(), crate::digest::Digest::of(&given).short())
                 }

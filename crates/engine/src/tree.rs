@@ -20,6 +20,9 @@ pub struct WorkspacePlan {
     /// A command that makes the folder ready.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub setup: Option<String>,
+    /// There is no folder of its own: the work is done in the project itself, after a snapshot.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_place: bool,
 }
 
 /// A folder at one moment.
@@ -102,6 +105,15 @@ pub struct Verify {
     /// How often; the first failure ends it.
     pub runs: u32,
     pub timeout_ms: u64,
+    /// It is held in the sandbox of a worker: it runs what a worker wrote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held: Option<HeldCommand>,
+}
+
+/// How far a command that is held may reach.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct HeldCommand {
+    pub network: bool,
 }
 
 /// What came of a command.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::digest::Digest;
 use crate::slice::Slice;
 use crate::text::Texts;
+use crate::tool::{Image, ToolCall, ToolResult};
 
 /// Who an agent is in this call. Permissions follow from it, and only from it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -62,6 +63,37 @@ pub enum Part {
     Data(Digest),
     /// Some lines of a stored text, as data.
     Slice(Slice),
+    /// A model's wish to use a tool. Only in what an assistant said.
+    Call(ToolCall),
+    /// What came of one. Only in what a model is told.
+    Result(ToolResult),
+    Image(Image),
+}
+
+impl Part {
+    /// The stored texts it names.
+    pub const fn text(&self) -> Option<Digest> {
+        match self {
+            Self::Text(_) => None,
+            Self::Blob(d) | Self::Data(d) => Some(*d),
+            Self::Slice(slice) => Some(slice.text),
+            Self::Call(call) => Some(call.args),
+            Self::Result(result) => Some(result.text),
+            Self::Image(image) => Some(image.data),
+        }
+    }
+
+    /// How many bytes an agent is given for it.
+    pub fn size(&self, texts: &Texts) -> usize {
+        match self {
+            Self::Text(t) => t.len(),
+            Self::Blob(d) | Self::Data(d) => texts.get(d).len(),
+            Self::Slice(slice) => slice.size(texts.get(&slice.text)),
+            Self::Call(call) => call.name.len() + texts.get(&call.args).len() + 64,
+            Self::Result(result) => texts.get(&result.text).len() + 64,
+            Self::Image(image) => texts.get(&image.data).len(),
+        }
+    }
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -71,12 +103,9 @@ pub struct Message {
 }
 
 impl Message {
+    /// What is said in words. Calls, results and pictures are handed over beside it.
     pub fn render(&self, texts: &Texts) -> String {
-        let size = self.parts.iter().map(|part| match part {
-            Part::Text(t) => t.len(),
-            Part::Blob(d) | Part::Data(d) => texts.get(d).len(),
-            Part::Slice(slice) => slice.size(texts.get(&slice.text)),
-        });
+        let size = self.parts.iter().map(|part| part.size(texts));
         let mut out = String::with_capacity(size.sum());
         for part in &self.parts {
             match part {
@@ -84,6 +113,7 @@ impl Message {
                 Part::Blob(d) => out.push_str(texts.get(d)),
                 Part::Data(d) => out.push_str(&crate::brief::neutralise(texts.get(d))),
                 Part::Slice(slice) => slice.render(texts.get(&slice.text), &mut out),
+                Part::Call(_) | Part::Result(_) | Part::Image(_) => {}
             }
         }
         out
@@ -117,4 +147,7 @@ pub struct Turn {
     /// An earlier conversation of this worker in this run, to go on with. Never for who judges.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
+    /// The tools a model is offered: a JSON array of `Offered`, as a stored text. None: it is offered none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Digest>,
 }

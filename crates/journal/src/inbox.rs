@@ -40,9 +40,16 @@ pub struct Mail {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MailKind {
-    Answer { effect: EffectId, text: String },
+    Answer {
+        effect: EffectId,
+        text: String,
+    },
     Pause,
     Cancel,
+    /// A word to the worker of a goal.
+    Steer {
+        text: String,
+    },
 }
 
 /// An unread entry of a run that this process owns.

@@ -270,6 +270,21 @@ impl RunState {
             | Happened::SaveRefused { .. }
             | Happened::Asked { .. }
             | Happened::Conflicted { .. }
+            | Happened::GoalSet { .. }
+            | Happened::Stepped { .. }
+            | Happened::Watched { .. }
+            | Happened::CriticOff { .. }
+            | Happened::Nudged { .. }
+            | Happened::Claimed { .. }
+            | Happened::VerificationFailed { .. }
+            | Happened::GoalVerified { .. }
+            | Happened::ProtectedChanged { .. }
+            | Happened::ToolDisabled { .. }
+            | Happened::OutcomeUnknown { .. }
+            | Happened::Steered { .. }
+            | Happened::GoalPaused { .. }
+            | Happened::GaveUp { .. }
+            | Happened::LastWords { .. }
             | Happened::PauseRequested
             | Happened::CancelRequested
             | Happened::Resumed

@@ -281,6 +281,8 @@ pub fn card(agent: &AgentConfig) -> AgentCard {
             ..Limits::default()
         },
         continues: agent.kind.value.is_process() && agent.process.continues.value,
+        // Its agent knows better, once there is one.
+        tools: false,
     }
 }
 

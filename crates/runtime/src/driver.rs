@@ -236,7 +236,9 @@ impl Driving {
             };
             let record = self.commit(what, texts, mail).await?;
             for effect in &record.step.effects {
-                if self.stopping != Stop::No && matches!(effect.class, Class::Paid | Class::Read) {
+                if self.stopping != Stop::No
+                    && matches!(effect.class, Class::Paid | Class::Read | Class::Acts)
+                {
                     unsent.push(effect.id.clone());
                 } else {
                     self.perform(effect);
@@ -298,6 +300,9 @@ impl Driving {
         let (what, texts) = match delivery.mail.what {
             MailKind::Pause => (What::Controlled(Control::Pause), Vec::new()),
             MailKind::Cancel => (What::Controlled(Control::Cancel), Vec::new()),
+            MailKind::Steer { text } => {
+                (What::Controlled(Control::Steer { text, by: delivery.mail.by }), Vec::new())
+            }
             MailKind::Answer { effect, text } => {
                 let text = Text::new(text);
                 let what = What::Answered { effect, text: text.digest(), by: delivery.mail.by };

@@ -118,6 +118,7 @@ pub fn own_card() -> AgentCard {
         window: None,
         per_call: Limits::default(),
         continues: false,
+        tools: false,
     }
 }
 
@@ -143,6 +144,7 @@ where
                 usage: Usage::default(),
                 model: None,
                 session: None,
+                calls: Vec::new(),
             })
         })
     }

@@ -5,10 +5,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gadfly_agents::agent::Progress;
-use gadfly_agents::{Agent, Answered, Call, Files, Link, MAX_REPLY, Spoken, Unanswered};
+use gadfly_agents::{
+    Agent, Answered, Call, Files, Link, MAX_REPLY, Picture, Spoken, ToolSaid, ToolWish, Unanswered,
+};
+use gadfly_engine::tool::ToolCall;
 use gadfly_engine::{
-    Answer, CallFailure, Effect, EffectId, EffectKind, FailureKind, Layer, Observation, Part, Reply, Text,
-    Texts, Turn, Usage,
+    Answer, CallFailure, Digest, Effect, EffectId, EffectKind, FailureKind, Layer, Message, Observation,
+    Part, Reply, Text, Texts, Turn, Usage,
 };
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -48,7 +51,7 @@ pub struct TurnTask {
 
 /// The call as the agent gets it, but for its place and what holds it.
 pub fn call(effect: &Effect, turn: &Turn, texts: &Texts) -> Call {
-    let messages = turn.messages.iter().map(|m| Spoken { from: m.from, text: m.render(texts) });
+    let messages = turn.messages.iter().map(|m| spoken(m, texts));
     Call {
         permission: turn.permission,
         nth: turn.nth,
@@ -56,8 +59,33 @@ pub fn call(effect: &Effect, turn: &Turn, texts: &Texts) -> Call {
         time: effect.time_ms.map(Duration::from_millis),
         schema: turn.schema.and_then(|schema| texts.shared(&schema)),
         session: turn.session.clone(),
+        tools: turn.tools.and_then(|tools| texts.shared(&tools)),
         ..Call::new(effect.id.to_string(), turn.role, messages.collect())
     }
+}
+
+fn spoken(message: &Message, texts: &Texts) -> Spoken {
+    let mut spoken = Spoken::new(message.from, message.render(texts));
+    let body = |d: &Digest| texts.get(d).to_owned();
+    for part in &message.parts {
+        match part {
+            Part::Call(call) => spoken.calls.push(ToolWish {
+                id: call.id.clone(),
+                name: call.name.clone(),
+                args: body(&call.args),
+            }),
+            Part::Result(result) => spoken.results.push(ToolSaid {
+                call: result.call.clone(),
+                text: body(&result.text),
+                ok: result.ok,
+            }),
+            Part::Image(image) => spoken.images.extend(
+                texts.shared(&image.data).map(|base64| Picture { media: image.media.clone(), base64 }),
+            ),
+            Part::Text(_) | Part::Blob(_) | Part::Data(_) | Part::Slice(_) => {}
+        }
+    }
+    spoken
 }
 
 impl TurnTask {
@@ -169,7 +197,7 @@ fn reply(
             let message = format!("the reply is longer than {MAX_REPLY} bytes");
             (Reply::Failed(CallFailure { kind: FailureKind::BadReply, message, usage }), Vec::new())
         }
-        Ok(Answered { text, stop, usage, model, session }) => {
+        Ok(Answered { text, stop, usage, model, session, calls }) => {
             let Left { report, violations } = match left {
                 Ok(left) => left,
                 Err(message) => {
@@ -178,9 +206,16 @@ fn reply(
                 }
             };
             let text = Text::new(text);
-            let (parts, written) = (vec![Part::Blob(text.digest())], report.as_ref().map(Text::digest));
+            let (mut parts, written) = (vec![Part::Blob(text.digest())], report.as_ref().map(Text::digest));
+            let mut texts = vec![text];
+            for ToolWish { id, name, args } in calls {
+                let args = Text::new(args);
+                parts.push(Part::Call(ToolCall { id, name, args: args.digest() }));
+                texts.push(args);
+            }
+            texts.extend(report);
             let answer = Answer { parts, stop, usage, model, took_ms, report: written, violations, session };
-            (Reply::Done(answer), [text].into_iter().chain(report).collect())
+            (Reply::Done(answer), texts)
         }
         Err(Unanswered::Failed(failure)) => (Reply::Failed(failure), Vec::new()),
         Err(Unanswered::Cancelled { sent }) => (Reply::Cancelled { sent }, Vec::new()),

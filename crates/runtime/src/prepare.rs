@@ -164,6 +164,7 @@ fn folder(recruiter: &Recruiter<'_>) -> WorkspacePlan {
         link: texts(&configured.link),
         copy: texts(&configured.copy),
         setup: configured.setup.as_ref().map(|s| s.value.clone()),
+        in_place: false,
     }
 }
 

@@ -202,6 +202,7 @@ impl Gadfly {
                 let what = match control {
                     Control::Pause => MailKind::Pause,
                     Control::Cancel => MailKind::Cancel,
+                    Control::Steer { text, .. } => MailKind::Steer { text },
                 };
                 let mail = Mail { by: by.to_owned(), at_ms: wall_ms(), what };
                 match self.journal().post(run, &mail) {

@@ -18,10 +18,7 @@ use crate::world::World;
 const DIALECTS: [&dyn Dialect; 4] = [&ClaudeCode, &Codex, &Gemini, &OpenCode];
 
 fn call(role: Role) -> Call {
-    Call {
-        max_output_tokens: 10,
-        ..Call::new("run#1", role, vec![Spoken { from: Speaker::User, text: "Task".into() }])
-    }
+    Call { max_output_tokens: 10, ..Call::new("run#1", role, vec![Spoken::new(Speaker::User, "Task")]) }
 }
 
 /// A program that writes and then stays until it is stopped; it may close its output first.

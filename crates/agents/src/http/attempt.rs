@@ -279,6 +279,7 @@ impl<D: Dialect> HttpAgent<D> {
             usage: partial.usage,
             model: partial.model.map(|m| self.short(&m)),
             session: None,
+            calls: Vec::new(),
         })
     }
 }

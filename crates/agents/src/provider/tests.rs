@@ -43,6 +43,7 @@ fn answered() -> Answered {
         usage: Usage::default(),
         model: None,
         session: None,
+        calls: Vec::new(),
     }
 }
 

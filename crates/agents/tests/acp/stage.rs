@@ -123,7 +123,7 @@ impl Stage {
             lock: Some(self.guard.0.join("lock")),
             session: self.session.clone(),
             sandbox: self.sandboxed.then(Sandbox::default),
-            ..Call::new("run#1", self.role, vec![Spoken { from: Speaker::User, text: "The brief.".into() }])
+            ..Call::new("run#1", self.role, vec![Spoken::new(Speaker::User, "The brief.")])
         };
         let watching = async {
             let mut all = Vec::new();

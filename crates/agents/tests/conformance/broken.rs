@@ -32,8 +32,14 @@ impl Agent for Broken {
 
     fn call(&self, call: Call, link: Link) -> BoxFuture<'_, Result<Answered, Unanswered>> {
         let usage = Usage { input: 1, output: 1, ..Usage::default() };
-        let plain =
-            Answered { text: TEXT.into(), stop: StopReason::EndTurn, usage, model: None, session: None };
+        let plain = Answered {
+            text: TEXT.into(),
+            stop: StopReason::EndTurn,
+            usage,
+            model: None,
+            session: None,
+            calls: Vec::new(),
+        };
         let result = match self.0 {
             Case::Answers => Ok(Answered { text: TEXT[..5].into(), ..plain }),
             // A streamed reply of which the last piece is lost.

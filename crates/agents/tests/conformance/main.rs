@@ -90,11 +90,7 @@ fn call(stage: &Stage, role: Role) -> Call {
         schema: stage.schema.map(Into::into),
         tmp: Some(stage.folder.tmp()),
         session: stage.session.map(Into::into),
-        ..Call::new(
-            "run#1",
-            role,
-            vec![Spoken { from: Speaker::User, text: "Task: write a fine draft.".into() }],
-        )
+        ..Call::new("run#1", role, vec![Spoken::new(Speaker::User, "Task: write a fine draft.")])
     }
 }
 

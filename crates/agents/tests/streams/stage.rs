@@ -88,7 +88,7 @@ impl Stage {
         let call = Call {
             max_output_tokens: 100,
             time: Some(Duration::from_mins(1)),
-            ..Call::new("run#1", role, vec![Spoken { from: Speaker::User, text: "Task: write.".into() }])
+            ..Call::new("run#1", role, vec![Spoken::new(Speaker::User, "Task: write.")])
         };
         Self { kind, call, max_steps: 200, cancel_at_first_byte: false }
     }

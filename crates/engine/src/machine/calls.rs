@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use super::cx::FailedCall;
 use super::run::{Mode, Run};
-use crate::budget::{Account, Cap, Money, Reservation, Shortage, Usage};
+use crate::budget::{Account, Cap, Kept, Money, Reservation, Shortage, Usage};
 use crate::digest::Digest;
 use crate::effect::{CallFailure, Class, Effect, EffectId, EffectKind, FailureKind, NodePath, Reply};
 use crate::event::Happened;
@@ -26,7 +27,16 @@ pub struct CallSpec {
     pub tree: Option<Digest>,
     pub schema: Option<Digest>,
     pub report: Option<String>,
+    /// The tools a model is offered, as a stored text.
+    pub tools: Option<Digest>,
+    /// Which caps it keeps to.
+    pub kept: Kept,
+    /// The node is told if it fails, and says what follows.
+    pub own_failures: bool,
 }
+
+/// The time for the last words of somebody whose time is up.
+const LAST_WORDS_MS: u64 = 120_000;
 
 impl CallSpec {
     pub fn is_restated(&self) -> bool {
@@ -71,6 +81,11 @@ pub(super) enum Held {
         node: NodePath,
         kind: EffectKind,
         repeats: Option<EffectId>,
+    },
+    /// A tool that was at work when the host stopped.
+    Lost {
+        id: EffectId,
+        kind: EffectKind,
     },
     /// A node that parked the run and is told when it goes on.
     Node(NodePath),
@@ -126,10 +141,13 @@ impl Run {
         let (class, time_ms, reserve) = if card.person {
             (Class::Person, None, Reservation::default())
         } else {
-            let left = self.ledger.time_left(&accounts).unwrap_or(u64::MAX);
-            (Class::Paid, Some(left.min(card.timeout_ms)), self.worst_case(&call, &card))
+            let left = match call.kept {
+                Kept::Money => LAST_WORDS_MS,
+                Kept::All | Kept::NotCalls => self.ledger.time_left(&accounts).unwrap_or(u64::MAX),
+            };
+            (Class::Paid, Some(left.min(card.timeout_ms)), self.worst_case(&call.messages, &card))
         };
-        if let Err(shortage) = self.ledger.reserve(&id, accounts, reserve) {
+        if let Err(shortage) = self.ledger.reserve_keeping(&id, accounts, reserve, call.kept) {
             self.held.push_back(Held::Call { id: Some(id), node, call, repeats });
             return self.end_with(Outcome::OutOfBudget { shortage });
         }
@@ -149,6 +167,7 @@ impl Run {
             schema: call.schema,
             report: call.report.clone(),
             session,
+            tools: call.tools,
         };
         let effect =
             Effect { id: id.clone(), class, time_ms, reserve, repeats, kind: EffectKind::Turn(turn) };
@@ -167,7 +186,7 @@ impl Run {
     /// What a call can cost at most. Text makes at most one token per two bytes with the tokenisers in
     /// use; where that is exceeded all the same, the overrun is recorded and stops the run. What an agent
     /// states for one call comes before any estimate.
-    fn worst_case(&self, call: &CallSpec, card: &AgentCard) -> Reservation {
+    pub fn worst_case(&self, messages: &[Message], card: &AgentCard) -> Reservation {
         let stated = &card.per_call;
         if let (Some(tokens), Some(money)) = (stated.tokens, stated.money) {
             return Reservation { tokens, money };
@@ -176,16 +195,7 @@ impl Run {
             let money = card.price.as_ref().map_or(Money(0), |price| price.at_most(tokens));
             return Reservation { tokens, money };
         }
-        let bytes: usize = call
-            .messages
-            .iter()
-            .flat_map(|m| &m.parts)
-            .map(|p| match p {
-                Part::Text(t) => t.len(),
-                Part::Blob(d) | Part::Data(d) => self.texts.get(d).len(),
-                Part::Slice(slice) => slice.size(self.texts.get(&slice.text)),
-            })
-            .sum();
+        let bytes: usize = messages.iter().flat_map(|m| &m.parts).map(|p| p.size(&self.texts)).sum();
         let input = (bytes as u64).div_ceil(2).saturating_add(64);
         let output = card.max_output_tokens;
         let money = card.price.as_ref().map_or(0, |p| {
@@ -253,7 +263,8 @@ impl Run {
             | Reply::Looked(_)
             | Reply::Verified(_)
             | Reply::Accepted { .. }
-            | Reply::Conflicts(_) => Usage::default(),
+            | Reply::Conflicts(_)
+            | Reply::Tool(_) => Usage::default(),
         };
         let card = self.plan.agents.get(&call.agent);
         let cost = usage.cost_at(card.and_then(|c| c.price.as_ref()));
@@ -296,6 +307,16 @@ impl Run {
         let node = id.node.clone();
         let (agent, role) = (call.agent.clone(), call.role);
         self.emit(&node, Happened::CallFailed { effect: id.clone(), agent, role, failure: failure.clone() });
+        if call.own_failures {
+            let failed = FailedCall { effect: id.clone(), failure, call };
+            return self.tell(&node, |protocol, cx| protocol.failed(failed, cx));
+        }
+        self.give_up(id, call, failure);
+    }
+
+    /// What follows from a failed call if its node does not say otherwise.
+    pub fn give_up(&mut self, id: &EffectId, call: CallSpec, failure: CallFailure) {
+        let (node, role) = (id.node.clone(), call.role);
         let accounts = Self::accounts(&node, Some(&call.agent));
         if failure.kind == FailureKind::Timeout
             && let Some(shortage) = self.ledger.out_of_time(&accounts)
@@ -370,7 +391,9 @@ impl Run {
                 continue;
             }
             let Some(call) = open.call else {
-                if self.mode != Mode::Cancelling && !open.cancelled {
+                if open.effect.class == Class::Acts && self.mode != Mode::Cancelling {
+                    self.tool_lost(id, open.effect.kind);
+                } else if self.mode != Mode::Cancelling && !open.cancelled {
                     let (node, kind) = (id.node.clone(), open.effect.kind);
                     self.held.push_back(Held::Task { id: None, node, kind, repeats: Some(id) });
                 }
@@ -393,6 +416,7 @@ impl Run {
         for held in std::mem::take(&mut self.held) {
             match held {
                 Held::Ending(ending) => self.ending = ending,
+                Held::Lost { id, kind } => self.tool_lost(id, kind),
                 Held::Node(node) => self.tell(&node, |protocol, cx| protocol.taken_up(cx)),
                 Held::Task { id, node, kind, repeats } => {
                     let id = id.unwrap_or_else(|| self.next_id(&node));

@@ -3,14 +3,16 @@
 use super::calls::{CallSpec, Held};
 use super::run::{Pending, Run};
 use crate::brief::{self, ColdView};
+use crate::budget::{Account, Kept, Limits, Reservation, Shortage, Spent};
 use crate::digest::Digest;
-use crate::effect::{EffectId, EffectKind, NodePath};
+use crate::effect::{CallFailure, EffectId, EffectKind, NodePath};
 use crate::event::Happened;
 use crate::judging::{ColdCase, Piece};
 use crate::outcome::Outcome;
 use crate::plan::NodePlan;
 use crate::question::Question;
 use crate::text::Texts;
+use crate::tool::{ToolCall, ToolUse};
 use crate::tree::{Look, Verify};
 use crate::turn::{Message, Role};
 
@@ -21,7 +23,41 @@ pub struct Answered {
     pub text: Digest,
     /// The file the call asked for, if the agent wrote it.
     pub report: Option<Digest>,
+    /// The tools it wants to be used, in order.
+    pub calls: Vec<ToolCall>,
     pub(super) call: CallSpec,
+}
+
+/// A call that failed, for a node that wants to know.
+#[derive(Clone, Debug)]
+pub struct FailedCall {
+    pub effect: EffectId,
+    pub failure: CallFailure,
+    pub(super) call: CallSpec,
+}
+
+impl FailedCall {
+    pub const fn role(&self) -> Role {
+        self.call.role
+    }
+
+    pub const fn tag(&self) -> u32 {
+        self.call.tag
+    }
+}
+
+/// One turn of somebody a node leads itself, turn by turn. What it may do follows from the role.
+#[derive(Clone, Debug)]
+pub struct LedTurn<'a> {
+    pub agent: &'a str,
+    pub role: Role,
+    pub messages: Vec<Message>,
+    /// The tools a model is offered, as a stored text.
+    pub tools: Option<Digest>,
+    /// The state of the run's folder it works on, if it has hands of its own.
+    pub tree: Option<Digest>,
+    pub tag: u32,
+    pub kept: Kept,
 }
 
 impl Answered {
@@ -78,6 +114,9 @@ fn spec(role: Role, agent: &str, messages: Vec<Message>) -> CallSpec {
         tree: None,
         schema: None,
         report: None,
+        tools: None,
+        kept: Kept::All,
+        own_failures: false,
     }
 }
 
@@ -119,6 +158,69 @@ impl Cx<'_> {
         (spec.tag, spec.tree) = (call.tag, call.tree);
         self.run.request(id.clone(), spec, None);
         id
+    }
+
+    /// A turn of somebody this node leads. If the call fails, the node is told with `failed`.
+    pub fn lead(&mut self, turn: LedTurn<'_>) -> EffectId {
+        let id = self.run.next_id(self.node);
+        let mut spec = spec(turn.role, turn.agent, turn.messages);
+        (spec.tag, spec.tree, spec.tools) = (turn.tag, turn.tree, turn.tools);
+        (spec.kept, spec.own_failures) = (turn.kept, true);
+        self.run.request(id.clone(), spec, None);
+        id
+    }
+
+    /// The id of the next effect: what a mark derives from.
+    pub fn mark(&self, enclosed: &[Digest]) -> String {
+        let n = self.run.nodes.get(self.node).map_or(0, |node| node.next_effect);
+        let id = EffectId { node: self.node.clone(), n };
+        brief::mark(&self.run.seed, &id, &self.run.texts, enclosed)
+    }
+
+    /// Has something done. It comes back as `Learned::Tool`, or as `lost`.
+    pub fn tool(&mut self, what: ToolUse) -> EffectId {
+        self.task(EffectKind::Tool(what))
+    }
+
+    /// As `tool`, again: the earlier attempt was lost.
+    pub fn tool_again(&mut self, what: ToolUse, lost: &EffectId) -> EffectId {
+        let id = self.run.next_id(self.node);
+        self.run.request_task(id.clone(), EffectKind::Tool(what), Some(lost.clone()));
+        id
+    }
+
+    /// What follows from a failed call in every other protocol: the run parks, and the call is made again when
+    /// it is resumed.
+    pub fn give_up(&mut self, failed: FailedCall) {
+        let FailedCall { effect, failure, call } = failed;
+        self.run.give_up(&effect, call, failure);
+    }
+
+    /// What this node has spent, and what it may spend.
+    pub fn spent(&self) -> (Spent, Limits) {
+        let account = Account::Node(self.node.clone());
+        (self.run.ledger.spent(&account), self.run.ledger.limits(&account))
+    }
+
+    /// The cap that would be in the way of making all of these calls, one after the other.
+    pub fn shortage(&self, calls: &[(&str, &[Message])]) -> Option<Shortage> {
+        let mut wanted = Reservation::default();
+        let mut agents = Vec::new();
+        for (agent, messages) in calls {
+            let card = self.run.plan.agents.get(*agent)?;
+            let worst = self.run.worst_case(messages, card);
+            wanted.tokens = wanted.tokens.saturating_add(worst.tokens);
+            wanted.money.0 = wanted.money.0.saturating_add(worst.money.0);
+            agents.push(Account::Agent((*agent).to_owned()));
+        }
+        let mut accounts = Run::accounts(self.node, None);
+        accounts.extend(agents);
+        self.run.ledger.fits(&accounts, wanted, Kept::NotCalls).err()
+    }
+
+    /// Whether this agent is offered tools of ours.
+    pub fn is_offered_tools(&self, agent: &str) -> bool {
+        self.run.plan.agents.get(agent).is_some_and(|card| card.tools)
     }
 
     /// The window of an agent, in tokens, and the most it may answer.

@@ -221,6 +221,12 @@ impl Run {
 
     fn observed(&mut self, effect: &EffectId, observation: &Observation) {
         let node = effect.node.clone();
+        if let Observation::Session { session } = observation
+            && let Some(call) = self.open.get(effect).and_then(|o| o.call.as_ref())
+            && call.role == Role::Worker
+        {
+            self.sessions.insert((node.clone(), call.agent.clone()), session.clone());
+        }
         self.tell(&node, |protocol, cx| protocol.observed(effect, observation, cx));
     }
 
@@ -247,7 +253,8 @@ impl Run {
                         self.sessions.insert((node.clone(), call.agent.clone()), session);
                     }
                     let text = self.answer_text(answer);
-                    let answered = Answered { effect: id.clone(), text, report: answer.report, call };
+                    let calls = answer.calls();
+                    let answered = Answered { effect: id.clone(), text, report: answer.report, calls, call };
                     return self.tell(&node, |protocol, cx| protocol.answered(answered, cx));
                 }
                 Some(_) if cancelled => return self.tell(&node, |protocol, cx| protocol.cancelled(id, cx)),
@@ -260,6 +267,10 @@ impl Run {
             Reply::Cancelled { .. } => {
                 self.held.push_back(Held::again(call, id));
                 return;
+            }
+            // Who only watches is no reason to stand still.
+            Reply::DeniedQuota { message, usage, .. } if call.own_failures && call.role == Role::Critic => {
+                CallFailure { kind: FailureKind::RateLimited, message: message.clone(), usage: *usage }
             }
             Reply::DeniedQuota { until_ms, message, .. } => {
                 self.held.push_back(Held::again(call, id));
@@ -276,14 +287,16 @@ impl Run {
             | Reply::Looked(_)
             | Reply::Verified(_)
             | Reply::Accepted { .. }
+            | Reply::Tool(_)
             | Reply::Conflicts(_) => bad_reply("an agent's call was answered as something else".to_owned()),
         };
         self.call_failed(id, call, failure);
     }
 
     fn answer_text(&mut self, answer: &Answer) -> Digest {
+        let is_call = |part: &&Part| matches!(part, Part::Call(_));
         match answer.parts.as_slice() {
-            [Part::Blob(d)] => *d,
+            [Part::Blob(d), calls @ ..] if calls.iter().all(|p| is_call(&p)) => *d,
             parts => {
                 let message =
                     crate::turn::Message { from: crate::turn::Speaker::Assistant, parts: parts.to_vec() };
@@ -301,6 +314,11 @@ impl Run {
                 if self.mode == Mode::Going {
                     self.mode = Mode::Pausing;
                 }
+            }
+            Control::Steer { text, by } => {
+                let (text, by) = (self.intern(text.clone()), by.clone());
+                self.emit(&root, Happened::Steered { by, text });
+                self.tell(&root, |protocol, cx| protocol.steered(text, cx));
             }
             Control::Cancel => {
                 self.emit(&root, Happened::CancelRequested);
@@ -364,7 +382,12 @@ impl Run {
             node.ended = true;
         }
         self.held.retain(|h| {
-            !matches!(h, Held::Call { node, .. } | Held::Task { node, .. } | Held::Node(node) if path.contains(node))
+            let of = match h {
+                Held::Call { node, .. } | Held::Task { node, .. } | Held::Node(node) => node,
+                Held::Lost { id, .. } => &id.node,
+                Held::Ending(_) => return true,
+            };
+            !path.contains(of)
         });
         self.cancel_calls_of(path);
     }
@@ -448,6 +471,10 @@ impl Run {
 fn stopped_short(answer: &Answer, role: Role) -> Option<CallFailure> {
     let (kind, message) = match &answer.stop {
         StopReason::EndTurn => return None,
+        StopReason::ToolUse if !answer.calls().is_empty() => return None,
+        StopReason::ToolUse => {
+            (FailureKind::BadReply, format!("the {} wants a tool and names none", role.name()))
+        }
         StopReason::Length => (
             FailureKind::BadReply,
             format!(

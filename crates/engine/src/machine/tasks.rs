@@ -8,6 +8,7 @@ use crate::digest::Digest;
 use crate::effect::{CallFailure, Class, Effect, EffectId, EffectKind, FailureKind, Reply};
 use crate::event::Happened;
 use crate::outcome::Outcome;
+use crate::tool::ToolDone;
 use crate::tree::{FileContent, Looked, Verified};
 use crate::turn::{Part, Role};
 
@@ -21,6 +22,7 @@ const VERIFY_GRACE_MS: u64 = 30_000;
 pub enum Learned {
     Looked(Looked),
     Verified(Verified),
+    Tool(ToolDone),
     /// A person answered; the engine already knows that the answer is one of those asked for.
     Said {
         text: Digest,
@@ -46,12 +48,18 @@ impl Run {
             EffectKind::Verify(v) => {
                 v.timeout_ms.saturating_mul(u64::from(v.runs.max(1))).saturating_add(VERIFY_GRACE_MS)
             }
+            EffectKind::Tool(tool) => tool.deed.time_ms().saturating_add(VERIFY_GRACE_MS),
             _ => LOOK_MS,
+        };
+        let class = match &kind {
+            EffectKind::Ask(_) => Class::Person,
+            EffectKind::Tool(tool) if !tool.deed.only_reads() => Class::Acts,
+            _ => Class::Read,
         };
         let left = self.ledger.time_left(&accounts).unwrap_or(u64::MAX);
         let effect = Effect {
             id: id.clone(),
-            class: if person { Class::Person } else { Class::Read },
+            class,
             time_ms: (!person).then_some(left.min(wanted)),
             reserve: Reservation::default(),
             repeats,
@@ -88,7 +96,12 @@ impl Run {
         let learned = match (&kind, reply) {
             (EffectKind::Look(_), Reply::Looked(looked)) => Learned::Looked(looked.clone()),
             (EffectKind::Verify(_), Reply::Verified(verified)) => Learned::Verified(verified.clone()),
+            (EffectKind::Tool(_), Reply::Tool(done)) => Learned::Tool(done.clone()),
             _ if cancelled => return self.tell(&node, |protocol, cx| protocol.cancelled(&id, cx)),
+            // The host stopped in the middle of it: nobody knows how far it came.
+            (EffectKind::Tool(tool), Reply::Cancelled { sent: true }) if !tool.deed.only_reads() => {
+                return self.held.push_back(Held::Lost { id, kind });
+            }
             (_, Reply::Cancelled { .. }) => {
                 return self.held.push_back(Held::Task { id: None, node, kind, repeats: Some(id) });
             }
@@ -101,6 +114,13 @@ impl Run {
             }
         };
         self.tell(&node, |protocol, cx| protocol.learned(&id, learned, cx));
+    }
+
+    /// A tool was at work when the process died.
+    pub fn tool_lost(&mut self, id: EffectId, kind: EffectKind) {
+        let EffectKind::Tool(tool) = kind else { return };
+        let node = id.node.clone();
+        self.tell(&node, |protocol, cx| protocol.lost(&id, tool, cx));
     }
 
     /// The run parks, and resuming tries again.
@@ -134,11 +154,7 @@ impl Run {
 pub(super) fn named_texts(reply: &Reply) -> Vec<Digest> {
     match reply {
         Reply::Done(answer) => {
-            let parts = answer.parts.iter().filter_map(|part| match part {
-                Part::Blob(d) | Part::Data(d) => Some(*d),
-                Part::Slice(slice) => Some(slice.text),
-                Part::Text(_) => None,
-            });
+            let parts = answer.parts.iter().filter_map(Part::text);
             parts.chain(answer.report).collect()
         }
         Reply::Looked(looked) => {
@@ -153,6 +169,7 @@ pub(super) fn named_texts(reply: &Reply) -> Vec<Digest> {
             tree.chain(files).collect()
         }
         Reply::Verified(verified) => verified.runs.iter().map(|r| r.output).collect(),
+        Reply::Tool(done) => vec![done.shown],
         _ => Vec::new(),
     }
 }

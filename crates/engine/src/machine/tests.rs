@@ -94,6 +94,7 @@ fn start_of(root: NodePlan, person: bool) -> Start {
         window: None,
         per_call: Limits::default(),
         continues: false,
+        tools: false,
     };
     let plan = Plan {
         title: "pair".into(),

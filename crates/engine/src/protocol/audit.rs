@@ -175,7 +175,9 @@ impl Protocol for Audit {
                 let said = questions::read(&question, cx.text(&text));
                 self.said(said, question, &by, cx);
             }
-            (Learned::Verified(_) | Learned::Said { .. }, awaiting) => self.awaiting = awaiting,
+            (Learned::Verified(_) | Learned::Tool(_) | Learned::Said { .. }, awaiting) => {
+                self.awaiting = awaiting
+            }
         }
     }
 

@@ -17,6 +17,7 @@ use crate::machine::{Engine, Refused, Step};
 use crate::plan::NodePlan;
 use crate::plan::{AgentCard, Plan};
 use crate::text::Text;
+use crate::tool::Deed;
 use crate::tree::{
     Change, ChangeKind, FileContent, FileSeen, Looked, OneRun, RunEnd, Tree, Verified, WorkspacePlan,
 };
@@ -60,6 +61,7 @@ pub fn card() -> AgentCard {
         window: None,
         per_call: Limits { tokens: Some(100), money: Some(Money(100)), ..Limits::default() },
         continues: false,
+        tools: false,
     }
 }
 
@@ -210,7 +212,9 @@ impl<S: Plays> Table<S> {
             Reply::Cancelled { sent: false } => "cancelled, unsent",
             Reply::Accepted { .. } => "accepted",
             Reply::Conflicts(_) => "conflicts",
-            Reply::Done(_) | Reply::Failed(_) | Reply::Looked(_) | Reply::Verified(_) => "reply",
+            Reply::Done(_) | Reply::Failed(_) | Reply::Looked(_) | Reply::Verified(_) | Reply::Tool(_) => {
+                "reply"
+            }
         };
         self.reply_with(shown, reply, Vec::new())
     }
@@ -374,6 +378,10 @@ fn effect_line(effect: &Effect) -> String {
             format!("question {}: {}", question.about.name(), question.shown_choices().join(" / "))
         }
         EffectKind::Accept(_) => "accept".to_owned(),
+        EffectKind::Tool(tool) => match &tool.deed {
+            Deed::RunCommand { line, .. } => format!("do `{line}`"),
+            other => format!("do {}", other.tool()),
+        },
         EffectKind::Cancel { target } => format!("cancel {target}"),
         EffectKind::Tell { target, .. } => format!("tell {target}"),
     };
@@ -418,7 +426,26 @@ fn event_line(event: &Happened) -> Option<String> {
         Happened::Reported { name, .. } => format!("report {name}"),
         Happened::Conflicted { conflicts } => format!("{} in conflict", conflicts.count()),
         Happened::Accepted { paths, .. } => format!("accepted {}", paths.join(", ")),
+        Happened::Stepped { step } => step.to_string(),
+        Happened::Watched { verdict, reason, from, to, .. } => {
+            format!("critic:{} {from}–{to} {reason}", verdict.name())
+        }
+        Happened::CriticOff { because, .. } => format!("critic off: {because}"),
+        Happened::Nudged { why, .. } => format!("nudge {why:?}"),
+        Happened::Claimed { by, rationale } => format!("{by:?} claims: {rationale}"),
+        Happened::VerificationFailed { detail, in_a_row } => {
+            format!("verify:fail ({in_a_row}) {}", crate::brief::one_line(detail))
+        }
+        Happened::GoalVerified { detail } => format!("verified: {detail}"),
+        Happened::ProtectedChanged { paths } => format!("protected changed: {}", paths.join(", ")),
+        Happened::ToolDisabled { tool, because } => format!("{tool} disabled: {because}"),
+        Happened::OutcomeUnknown { n, tool, handling } => format!("[{n}] {tool} unknown: {handling}"),
+        Happened::Steered { by, .. } => format!("{by} steered"),
+        Happened::GoalPaused { because } => format!("paused: {because}"),
+        Happened::GaveUp { reason, .. } => format!("gave up: {reason}"),
+        Happened::LastWords { because, .. } => format!("last words: {because}"),
         Happened::Asked { .. }
+        | Happened::GoalSet { .. }
         | Happened::NodeStarted { .. }
         | Happened::DraftMade { .. }
         | Happened::Charged { .. }

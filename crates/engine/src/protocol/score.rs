@@ -133,7 +133,7 @@ impl Protocol for Score {
                 self.heard(heard, cx);
             }
             Learned::Said { text, by } => self.told(text, &by, cx),
-            Learned::Verified(_) => {}
+            Learned::Verified(_) | Learned::Tool(_) => {}
         }
     }
 

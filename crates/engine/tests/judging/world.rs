@@ -202,7 +202,7 @@ impl World {
                 merged: Vec::new(),
                 kept: Vec::new(),
             },
-            EffectKind::Cancel { .. } | EffectKind::Tell { .. } => return,
+            EffectKind::Tool(_) | EffectKind::Cancel { .. } | EffectKind::Tell { .. } => return,
         };
         self.put(What::Replied { effect: effect.id.clone(), reply }, texts);
     }
@@ -275,6 +275,7 @@ fn card(name: &str) -> AgentCard {
         window: None,
         per_call: Limits::default(),
         continues: false,
+        tools: false,
     }
 }
 

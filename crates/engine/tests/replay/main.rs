@@ -130,6 +130,7 @@ fn tamper(step: &mut Step) {
             EffectKind::Verify(verify) => verify.command.push('x'),
             EffectKind::Ask(question) => question.text.push('x'),
             EffectKind::Accept(accept) => accept.tree = gadfly_engine::Digest::of(b"x"),
+            EffectKind::Tool(tool) => tool.keep_as += 1,
             EffectKind::Cancel { target } => target.n += 1,
         },
         None => step.outcome = None,

@@ -76,6 +76,7 @@ impl World {
             window: None,
             per_call: Limits { tokens: Some(PER_CALL), money: Some(Money(0)), ..Limits::default() },
             continues: false,
+            tools: false,
         };
         let agents = [("worker", false), ("critic", false), ("person", true)]
             .map(|(name, person)| (name.to_owned(), card(person)));

@@ -38,6 +38,7 @@ async fn go(args: &Resume, context: &Context) -> Result<Code, Code> {
         money,
         active_ms: args.minutes.map(|m| m.saturating_mul(60_000)),
         calls: args.calls,
+        ..Limits::default()
     };
     let raise = Raise { limits, rounds: args.rounds };
     let mut interrupts = Interrupts::catch();

@@ -180,6 +180,7 @@ fn request(args: &Run, context: &Context) -> Result<Request, Code> {
         money: args.flags.consent.budget_usd.map(usd).transpose()?,
         active_ms: args.minutes.map(|m| m.saturating_mul(60_000)),
         calls: args.calls,
+        ..Limits::default()
     };
     let mut loop_name = None;
     match (&args.task, &args.task_file) {

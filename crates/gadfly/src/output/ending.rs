@@ -222,6 +222,8 @@ fn raise(shortage: &Shortage) -> String {
         Cap::Money => format!("--budget-usd {:.2}", (needed.saturating_mul(2) as f64 / 1e9).max(0.01)),
         Cap::Tokens => format!("--budget-tokens {}", needed.saturating_mul(2)),
         Cap::Time => format!("--minutes {}", (shortage.limit / 60_000).saturating_mul(2).max(1)),
+        Cap::Steps => format!("--max-steps {}", shortage.limit.saturating_mul(2).max(1)),
+        Cap::Turns => format!("--max-turns {}", shortage.limit.saturating_mul(2).max(1)),
         Cap::Calls => format!("--calls {}", shortage.limit.saturating_mul(2).max(1)),
     }
 }

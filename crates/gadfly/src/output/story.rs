@@ -121,7 +121,7 @@ impl Story {
             Observation::Stopped { layer, what } => {
                 lines.push(format!("    {} stopped by {layer}: {}", "✗".red(), safe::line(what, 200)));
             }
-            Observation::Usage { .. } | Observation::Used { .. } => {}
+            Observation::Usage { .. } | Observation::Used { .. } | Observation::Session { .. } => {}
         }
     }
 
@@ -212,6 +212,21 @@ impl Story {
             Happened::Warned { message } => {
                 lines.push(format!("  {} {}", "warning:".yellow(), safe::line(message, 600)));
             }
+            Happened::GoalSet { .. }
+            | Happened::Stepped { .. }
+            | Happened::Watched { .. }
+            | Happened::CriticOff { .. }
+            | Happened::Nudged { .. }
+            | Happened::Claimed { .. }
+            | Happened::VerificationFailed { .. }
+            | Happened::GoalVerified { .. }
+            | Happened::ProtectedChanged { .. }
+            | Happened::ToolDisabled { .. }
+            | Happened::OutcomeUnknown { .. }
+            | Happened::Steered { .. }
+            | Happened::GoalPaused { .. }
+            | Happened::GaveUp { .. }
+            | Happened::LastWords { .. } => {}
             Happened::PauseRequested => lines.push("  pausing after the calls under way".to_owned()),
             Happened::CancelRequested => lines.push("  cancelled".to_owned()),
             Happened::Resumed => lines.push("resumed".bold().to_string()),

@@ -35,6 +35,7 @@ pub fn begun(protocol: &str, title: &str) -> RunState {
         window: None,
         per_call: Limits::default(),
         continues: false,
+        tools: false,
     };
     let settings = serde_json::json!({
         "rounds": 3, "critics": [{ "agent": "reader" }], "out": { "path": format!("{ROOT}/docs/a plan.md") },

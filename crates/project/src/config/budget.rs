@@ -13,10 +13,11 @@ pub(super) fn limits(table: &Table) -> Limits {
         money: table.number("usd").map(|n| Money::from_usd(n.value)),
         active_ms: table.number("minutes").map(|n| (n.value * 60_000.0).round() as u64),
         calls: table.whole("calls").map(|n| u32::try_from(n.value).unwrap_or(u32::MAX)),
+        ..Limits::default()
     }
 }
 
 /// What a loop may use if nobody says anything: time and calls, no cap on money.
-pub const fn loop_default() -> Limits {
-    Limits { tokens: None, money: None, active_ms: Some(keys::MINUTES * 60_000), calls: Some(keys::CALLS) }
+pub fn loop_default() -> Limits {
+    Limits { active_ms: Some(keys::MINUTES * 60_000), calls: Some(keys::CALLS), ..Limits::default() }
 }

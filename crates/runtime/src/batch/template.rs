@@ -133,6 +133,7 @@ impl Template {
                 active_ms: higher(now.active_ms, then.active_ms),
                 calls: higher(now.calls.map(u64::from), then.calls.map(u64::from))
                     .and_then(|c| u32::try_from(c).ok()),
+                ..Limits::default()
             },
         };
         let changed = |name: &String| recorded.agents.get(name) != self.plan.agents.get(name);

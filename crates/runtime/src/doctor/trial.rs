@@ -137,11 +137,7 @@ async fn call(name: &str, member: &Member, agent: Arc<dyn Agent>, folder: &Path)
             time: Some(TIME),
             schema: Some(SCHEMA.into()),
             tmp: in_folder.then(|| folder.join("tmp")),
-            ..Call::new(
-                effect.to_string(),
-                Role::Critic,
-                vec![Spoken { from: Speaker::User, text: PROMPT.to_owned() }],
-            )
+            ..Call::new(effect.to_string(), Role::Critic, vec![Spoken::new(Speaker::User, PROMPT)])
         },
         effect,
         agent,

@@ -34,6 +34,10 @@ impl Driving {
                 self.at_work
                     .insert(effect.id.clone(), AtWork { cancel: CancellationToken::new(), tell, task });
             }
+            EffectKind::Tool(_) => {
+                let reply = perform::impossible("this version performs no tools".to_owned());
+                self.own_replies.push_back((effect.id.clone(), reply));
+            }
             // Answered by a person, through the inbox.
             EffectKind::Ask(_) => {}
             EffectKind::Look(_) | EffectKind::Verify(_) | EffectKind::Accept(_) => {

@@ -72,12 +72,19 @@ impl Protocol for Small {
                 self.tree = looked.tree;
                 if self.worked {
                     let command = "test \"$(cat a.txt)\" = two".to_owned();
-                    cx.verify(Verify { command, tree: self.digest(), runs: 1, timeout_ms: 20_000 });
+                    cx.verify(Verify {
+                        command,
+                        tree: self.digest(),
+                        runs: 1,
+                        timeout_ms: 20_000,
+                        held: None,
+                    });
                 } else {
                     let (messages, tree) = (brief("work"), Some(self.digest()));
                     cx.call(WorkerCall { agent: "worker", messages, tree, advice: false, tag: 0 });
                 }
             }
+            Learned::Tool(_) => {}
             Learned::Verified(verified) if verified.is_green() => {
                 let (messages, tree) = (brief("read"), Some(self.digest()));
                 cx.call(WorkerCall { agent: "reader", messages, tree, advice: true, tag: 0 });

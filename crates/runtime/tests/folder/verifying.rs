@@ -15,7 +15,7 @@ async fn verify(
     runs: u32,
     timeout_ms: u64,
 ) -> (Verified, Vec<Text>) {
-    let verify = Verify { command: command.to_owned(), tree, runs, timeout_ms };
+    let verify = Verify { command: command.to_owned(), tree, runs, timeout_ms, held: None };
     stage.folder.verify(&verify, &CancellationToken::new()).await.unwrap()
 }
 
@@ -106,7 +106,13 @@ async fn a_command_that_is_called_off_ends() {
     let stage = Stage::new();
     let (base, _) = stage.look().await;
     let cancel = CancellationToken::new();
-    let verify = Verify { command: "sleep 987659".into(), tree: base.digest, runs: 1, timeout_ms: 600_000 };
+    let verify = Verify {
+        command: "sleep 987659".into(),
+        tree: base.digest,
+        runs: 1,
+        timeout_ms: 600_000,
+        held: None,
+    };
     let calling_off = async {
         while alive("sleep 987659").is_empty() {
             tokio::time::sleep(Duration::from_millis(10)).await;

@@ -52,6 +52,9 @@ fn entry(run: &RunId, record: &Record, texts: &Texts) -> Result<(), Code> {
                 Part::Text(text) => text.as_str(),
                 Part::Blob(digest) | Part::Data(digest) => texts.get(digest),
                 Part::Slice(slice) => texts.get(&slice.text),
+                Part::Call(call) => texts.get(&call.args),
+                Part::Result(result) => texts.get(&result.text),
+                Part::Image(_) => "[a picture]",
             });
             quoted(&said.collect::<String>())?;
         }

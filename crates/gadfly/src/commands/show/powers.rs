@@ -83,7 +83,10 @@ impl Powers {
                     call.used = Some(Used { memory_bytes: *memory_bytes, processes: *processes });
                 }
             }
-            Observation::Step { .. } | Observation::Usage { .. } | Observation::Retrying { .. } => {}
+            Observation::Step { .. }
+            | Observation::Usage { .. }
+            | Observation::Retrying { .. }
+            | Observation::Session { .. } => {}
         }
     }
 

@@ -140,8 +140,13 @@ fn every_cap_stops_before_the_call_and_goes_on_when_raised() {
         Limits { calls: Some(1), ..Limits::default() },
         Limits { active_ms: Some(50), ..Limits::default() },
     ];
-    let raised =
-        Limits { tokens: Some(9999), money: Some(Money(9999)), calls: Some(99), active_ms: Some(9999) };
+    let raised = Limits {
+        tokens: Some(9999),
+        money: Some(Money(9999)),
+        calls: Some(99),
+        active_ms: Some(9999),
+        ..Limits::default()
+    };
     for cap in caps {
         let mut t = Table::new().limited(cap).start();
         t.passes(60).says_using("It is far.", Usage { output: 20, ..Usage::default() });

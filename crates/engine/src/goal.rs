@@ -1,0 +1,98 @@
+//! What the record of a goal is made of: steps, what the watching critic said of them, how a claim was met.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// One thing the worker of a goal did, or tried to. Numbers count from 1 and are never used twice.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct GoalStep {
+    pub n: u32,
+    pub tool: String,
+    /// Its first arguments, short: `path=src/a.rs, from=1`. Of an agent with hands of its own, what it says.
+    pub args: String,
+    pub end: StepEnd,
+    /// The beginning of what came of it, in one line.
+    pub preview: String,
+    pub took_ms: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepEnd {
+    Ok,
+    /// The tool could not do it, or a command ended with an error.
+    Err,
+    /// A guard kept it from being done again.
+    Blocked,
+    /// The policy or a person said no.
+    Denied,
+    /// The process died in the middle of it.
+    Unknown,
+}
+
+impl StepEnd {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Err => "err",
+            Self::Blocked => "blocked",
+            Self::Denied => "denied",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+impl fmt::Display for GoalStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "[{}] {}({}) → {}", self.n, self.tool, self.args, self.end.name())?;
+        if self.preview.is_empty() { Ok(()) } else { write!(f, ": {}", self.preview) }
+    }
+}
+
+/// What the watching critic says of the last steps.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WatchVerdict {
+    Progressing,
+    Stuck,
+    Achieved,
+    Misled,
+    /// It could not be read, or could not be had.
+    Error,
+}
+
+impl WatchVerdict {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Progressing => "progressing",
+            Self::Stuck => "stuck",
+            Self::Achieved => "achieved",
+            Self::Misled => "misled",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// Who says that a goal is reached.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Claimant {
+    Worker,
+    Critic,
+    Person,
+}
+
+/// Why the engine says something to the worker that nobody asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Nudge {
+    /// A turn in which nothing was done.
+    OnlyTalk,
+    /// The last change was never looked at.
+    LookFirst,
+    Stuck,
+    Misled,
+    /// It ended its turn without saying how it stands.
+    GoOn,
+}
