@@ -9,6 +9,7 @@ pub mod converge;
 pub(crate) mod harness;
 pub mod revise;
 pub mod score;
+pub mod watch;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

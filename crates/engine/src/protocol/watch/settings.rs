@@ -1,0 +1,75 @@
+//! What a goal was set to: frozen with the plan.
+
+use serde::{Deserialize, Serialize};
+
+use super::criterion::Criterion;
+use crate::brief::Reference;
+use crate::digest::Digest;
+use crate::tool::Risk;
+use crate::tree::Acceptance;
+
+/// Steps from one look of the critic to the next, if nobody says.
+pub const INTERVAL: u32 = 5;
+/// The most steps, and turns, of a goal, if nobody says.
+pub const STEPS: u32 = 300;
+pub const TURNS: u32 = 400;
+/// The most active time, in minutes, if nobody says.
+pub const MINUTES: u64 = 60;
+/// How long a command of a success criterion may take, if nobody says.
+pub const CHECK_TIMEOUT_MS: u64 = 600_000;
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Settings {
+    pub goal: Digest,
+    pub worker: String,
+    /// Who watches; none if nobody does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub critic: Option<String>,
+    pub interval: u32,
+    /// A critic that cannot be read or reached stops the goal, in place of being left out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub strict_critic: bool,
+    /// Who answers `judge` and `vision` criteria; else the critic, else the worker's model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judge: Option<String>,
+    pub until: Criterion,
+    pub policy: Policy,
+    /// Files by which the goal is judged: patterns like those of `.gitignore`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub protect: Vec<String>,
+    /// Test files are among them, by the usual names of the language.
+    pub protect_tests: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub references: Vec<Reference>,
+    /// Servers whose tools the worker is offered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub servers: Vec<Server>,
+    /// Where the worker works, absolute: a path below it is the worker's own.
+    #[serde(default)]
+    pub root: String,
+    /// The kernel holds the worker's commands to its folder. If not, commands that name other places are asked about.
+    pub held: bool,
+    /// How the work gets to the user; none if it is done in place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acceptance: Option<Acceptance>,
+}
+
+/// What may be done for a goal without asking.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Policy {
+    pub risk: Risk,
+    /// Tools that are never used.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deny: Vec<String>,
+    /// Tools that may be used; all if there are none here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allow: Vec<String>,
+}
+
+/// A server of tools the user configured. A tool of it is called `server__tool`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Server {
+    pub name: String,
+    /// What using any of its tools counts as.
+    pub risk: Risk,
+}
