@@ -111,10 +111,13 @@ impl AcpAgent {
             served: AtomicUsize::new(0),
             folder,
         });
+        // A worker's next call may go on with this session.
+        let keeps = call.permission == Permission::Write && program.spec.continues;
         let asked = Asked {
             brief: brief(self.system.as_deref(), &call),
             folder: serving.folder.root.clone(),
             session: call.session.clone().filter(|_| call.permission == Permission::Write),
+            keeps,
             model: self.model.clone(),
             starting: self.starting,
             sandboxed: call.sandbox.is_some() && self.can_be_sandboxed(),
@@ -125,9 +128,9 @@ impl AcpAgent {
         for step in untold {
             let _ = link.observe.send(step).await;
         }
-        // A worker's next call may go on with this session: the agent gets a moment to write it down.
-        let keeps = call.permission == Permission::Write && program.spec.continues;
-        let done = end(talk.end, &stop, matches!(ended, Ok(Ended::Answered { .. })) && keeps, &ended).await;
+        // The agent gets a moment to write down what a later call goes on with.
+        let worth = matches!(ended, Ok(Ended::Answered { .. } | Ended::Cancelled { sent: true }));
+        let done = end(talk.end, &stop, worth && keeps, &ended).await;
         if let Some(Ok(done)) = &done {
             tell_peak(&link.observe, done.peak).await;
         }

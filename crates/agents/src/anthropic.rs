@@ -1,13 +1,17 @@
 //! `anthropic`: the Messages API, streamed. Thinking blocks are not part of the reply.
 
+mod messages;
+
 use gadfly_engine::{StopReason, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::agent::Call;
 use crate::http::refused::Said;
+use crate::http::tools;
 use crate::http::{Broken, Dialect, Partial};
-use crate::openai::{Str, WireMessage, reply_limit, system};
+use crate::openai::{Str, reply_limit, system};
+use messages::{Declared, Message, declared, messages};
 
 pub(crate) const VERSION: &str = "2023-06-01";
 
@@ -24,12 +28,14 @@ struct Body<'a> {
     max_tokens: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     system: Option<String>,
-    messages: Vec<WireMessage<'a>>,
+    messages: Vec<Message<'a>>,
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     output_config: Option<OutputConfig<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<Vec<Declared<'a>>>,
 }
 
 #[derive(Serialize)]
@@ -49,7 +55,10 @@ struct Event<'a> {
     #[serde(rename = "type", borrow)]
     kind: Str<'a>,
     #[serde(borrow, default)]
-    message: Option<Message<'a>>,
+    message: Option<Whole<'a>>,
+    /// Which block of the message it is about.
+    #[serde(default)]
+    index: Option<u64>,
     #[serde(borrow, default)]
     content_block: Option<Block<'a>>,
     #[serde(borrow, default)]
@@ -60,7 +69,7 @@ struct Event<'a> {
 
 /// A whole reply, and what `message_start` brings of it.
 #[derive(Deserialize)]
-struct Message<'a> {
+struct Whole<'a> {
     #[serde(borrow, default)]
     model: Option<Str<'a>>,
     #[serde(borrow, default)]
@@ -78,6 +87,14 @@ struct Block<'a> {
     kind: Option<Str<'a>>,
     #[serde(borrow, default)]
     text: Option<Str<'a>>,
+    #[serde(borrow, default)]
+    id: Option<Str<'a>>,
+    #[serde(borrow, default)]
+    name: Option<Str<'a>>,
+    #[serde(borrow, default)]
+    input: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    partial_json: Option<Str<'a>>,
     #[serde(borrow, default)]
     stop_reason: Option<Str<'a>>,
 }
@@ -108,6 +125,7 @@ impl WireUsage {
 fn stop(reason: &str) -> StopReason {
     match reason {
         "end_turn" | "stop_sequence" => StopReason::EndTurn,
+        "tool_use" => StopReason::ToolUse,
         "max_tokens" | "model_context_window_exceeded" => StopReason::Length,
         "refusal" => StopReason::Refusal,
         other => StopReason::Other(other.to_owned()),
@@ -115,49 +133,69 @@ fn stop(reason: &str) -> StopReason {
 }
 
 impl Block<'_> {
-    fn add_to(self, partial: &mut Partial) {
-        let is_text = self.kind.is_some_and(|Str(kind)| kind == "text" || kind == "text_delta");
-        if let (true, Some(Str(text))) = (is_text, self.text) {
-            partial.text.push_str(&text);
+    /// What an unknown kind of block holds is not part of the reply.
+    fn add_to(self, index: u64, partial: &mut Partial) -> Result<(), Broken> {
+        match Str::or_empty(self.kind.as_ref()) {
+            "text" | "text_delta" => {
+                if let Some(Str(text)) = self.text {
+                    partial.text.push_str(&text);
+                }
+            }
+            "tool_use" => {
+                let (id, name) = (Str::or_empty(self.id.as_ref()), Str::or_empty(self.name.as_ref()));
+                partial.wishes.begin(index, id, name)?;
+                // In a stream it is empty, and what belongs into it follows.
+                if let Some(input) = self.input.map(RawValue::get).filter(|input| *input != "{}") {
+                    partial.wishes.more(index, input);
+                }
+            }
+            "input_json_delta" => {
+                if let Some(Str(json)) = self.partial_json {
+                    partial.wishes.more(index, &json);
+                }
+            }
+            _ => {}
         }
         if let Some(Str(reason)) = self.stop_reason {
             partial.stop = Some(stop(&reason));
         }
+        Ok(())
     }
 }
 
-impl Message<'_> {
-    fn add_to(self, partial: &mut Partial) {
+impl Whole<'_> {
+    fn add_to(self, partial: &mut Partial) -> Result<(), Broken> {
         if let Some(Str(model)) = &self.model {
             partial.model(model);
         }
         if let Some(usage) = self.usage {
             usage.add_to(&mut partial.usage);
         }
-        for block in self.content {
-            block.add_to(partial);
+        for (block, index) in self.content.into_iter().zip(0..) {
+            block.add_to(index, partial)?;
         }
         if let Some(Str(reason)) = self.stop_reason {
             partial.stop = Some(stop(&reason));
         }
+        Ok(())
     }
 }
 
 impl Dialect for Anthropic {
     fn body(&self, call: &Call, schema: Option<&RawValue>) -> Result<Vec<u8>, serde_json::Error> {
-        let size: usize = call.messages.iter().map(|m| m.text.len()).sum();
-        let mut out = Vec::with_capacity(size + size / 8 + 512);
+        let mut out = Vec::with_capacity(tools::size(&call.messages));
         serde_json::to_writer(
             &mut out,
             &Body {
                 model: &self.model,
                 max_tokens: reply_limit(call, self.max_tokens),
                 system: system(call, self.system.as_deref()),
-                messages: call.messages.iter().map(WireMessage::from).collect(),
+                messages: messages(&call.messages)?,
                 stream: true,
                 temperature: self.temperature,
                 output_config: schema
                     .map(|schema| OutputConfig { format: Format { kind: "json_schema", schema } }),
+                tools: tools::offered(call)?.map(declared),
             },
         )?;
         Ok(out)
@@ -165,15 +203,16 @@ impl Dialect for Anthropic {
 
     fn event(&self, data: &[u8], partial: &mut Partial) -> Result<(), Broken> {
         let event: Event = serde_json::from_slice(data)?;
+        let index = event.index.unwrap_or(0);
         match event.kind.0.as_ref() {
             "message_start" => {
                 if let Some(message) = event.message {
-                    message.add_to(partial);
+                    message.add_to(partial)?;
                 }
             }
             "content_block_start" => {
                 if let Some(block) = event.content_block {
-                    block.add_to(partial);
+                    block.add_to(index, partial)?;
                 }
             }
             "content_block_delta" | "message_delta" => {
@@ -181,7 +220,7 @@ impl Dialect for Anthropic {
                     usage.add_to(&mut partial.usage);
                 }
                 if let Some(delta) = event.delta {
-                    delta.add_to(partial);
+                    delta.add_to(index, partial)?;
                 }
             }
             "message_stop" => partial.done = true,
@@ -193,8 +232,8 @@ impl Dialect for Anthropic {
     }
 
     fn whole(&self, body: &[u8], partial: &mut Partial) -> Result<(), Broken> {
-        let message: Message = serde_json::from_slice(body)?;
-        message.add_to(partial);
+        let message: Whole = serde_json::from_slice(body)?;
+        message.add_to(partial)?;
         partial.done = true;
         Ok(())
     }
@@ -210,42 +249,4 @@ impl Dialect for Anthropic {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read(events: &[&str]) -> Result<Partial, Broken> {
-        let dialect = Anthropic { model: "m".into(), system: None, temperature: None, max_tokens: None };
-        let mut partial = Partial::default();
-        for event in events {
-            dialect.event(event.as_bytes(), &mut partial)?;
-        }
-        Ok(partial)
-    }
-
-    #[test]
-    fn a_stream_with_thinking_gives_its_text_and_all_its_usage() {
-        let partial = read(&[
-            r#"{"type":"message_start","message":{"model":"claude-x","content":[],"stop_reason":null,"usage":{"input_tokens":5,"cache_read_input_tokens":7,"cache_creation_input_tokens":2,"output_tokens":1}}}"#,
-            r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}"#,
-            r#"{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"hm"}}"#,
-            r#"{"type":"content_block_stop","index":0}"#,
-            r#"{"type":"content_block_start","index":1,"content_block":{"type":"text","text":""}}"#,
-            r#"{"type":"ping"}"#,
-            r#"{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"Hello"}}"#,
-            r#"{"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":9}}"#,
-            r#"{"type":"message_stop"}"#,
-        ])
-        .unwrap();
-        assert_eq!(partial.text, "Hello");
-        assert_eq!(partial.stop, Some(StopReason::EndTurn));
-        assert_eq!(partial.usage, Usage { input: 5, output: 9, cache_read: 7, cache_write: 2, cost: None });
-        assert!(partial.done);
-    }
-
-    #[test]
-    fn an_overloaded_stream_is_an_error_by_its_type() {
-        let broken =
-            read(&[r#"{"type":"error","error":{"type":"overloaded_error","message":"m"}}"#]).err().unwrap();
-        assert!(matches!(broken, Broken::Said(said) if said.kind == "overloaded_error"));
-    }
-}
+mod tests;

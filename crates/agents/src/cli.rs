@@ -111,7 +111,7 @@ impl CliAgent {
                 "{} does not know the conversation of the round before any more: it begins anew",
                 self.dialect.shown()
             );
-            let _ = link.observe.send(Observation::Step { line: told }).await;
+            let _ = link.observe.send(Observation::Note { line: told }).await;
         }
         let answer = self.attempt(&call, &link, None, began).await;
         answer.unwrap_or_else(|| {
@@ -152,6 +152,8 @@ impl CliAgent {
             steps: 0,
             max_steps: self.program.spec.max_steps,
             notes: 0,
+            keeps: ask.is_kept(),
+            session: None,
             unread: Unread::default(),
         };
         let stopped = listener.listen(talk.output, self.quiet).await;
@@ -193,7 +195,7 @@ impl CliAgent {
     ///
     /// A result counts however the program ended after it: the work is done and paid for, and what fails later
     /// (a hook, the way out, a process that does not go) takes nothing from it. An exit that is no success is
-    /// told as a step.
+    /// told as a note.
     async fn judge(
         &self,
         ask: &Ask<'_>,
@@ -228,7 +230,7 @@ impl CliAgent {
                 let odd = stop == StopReason::EndTurn && stopped != Some(Stopped::Done);
                 if let Some(how) = odd.then(|| odd_end(done.exit)).flatten() {
                     let told = one_line(&format!("`{}` {how} after its result", self.program.name));
-                    let _ = link.observe.send(Observation::Step { line: told }).await;
+                    let _ = link.observe.send(Observation::Note { line: told }).await;
                 }
                 let silent = text.trim().is_empty() && stop == StopReason::EndTurn;
                 if text.len() > MAX_REPLY {
@@ -274,7 +276,7 @@ impl CliAgent {
 }
 
 /// Whether a session's name can be an argument. It was read from a stream, and must not be taken for a flag.
-fn is_name(session: &str) -> bool {
+pub(crate) fn is_name(session: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');
     (1..=200).contains(&session.len()) && !session.starts_with('-') && session.chars().all(fits)
 }
@@ -323,6 +325,10 @@ struct Listener {
     steps: u32,
     max_steps: u32,
     notes: u32,
+    /// A later call may go on with this conversation.
+    keeps: bool,
+    /// The conversation's name as it was told last.
+    session: Option<String>,
     unread: Unread,
 }
 
@@ -375,25 +381,40 @@ impl Listener {
             }
             self.tell(heard).await;
         }
+        self.tell_session().await;
         false
     }
 
+    /// As soon as it is known: a call may be broken off at any time.
+    async fn tell_session(&mut self) {
+        let known = self.reader.session().filter(|name| self.keeps && is_name(name));
+        if let Some(session) = known.filter(|name| self.session.as_ref() != Some(name)) {
+            self.session = Some(session.clone());
+            self.note(Observation::Session { session }).await;
+        }
+    }
+
     async fn tell(&mut self, heard: Heard) {
-        let is_step = matches!(heard, Heard::Step(_));
         let observation = match heard {
             Heard::Text(text) => return self.progress.say(&text),
-            Heard::Step(line) | Heard::Note(line) => Observation::Step { line },
+            Heard::Step(line) => {
+                let _ = self.observe.send(Observation::Step { line }).await;
+                return;
+            }
+            Heard::Note(line) => Observation::Note { line },
             Heard::Used(usage) => Observation::Usage { usage },
             Heard::Stopped(what) => Observation::Stopped { layer: Layer::OwnMode, what },
             Heard::Retrying { attempt, kind, message } => Observation::Retrying { attempt, kind, message },
         };
-        if !is_step {
-            self.notes = self.notes.saturating_add(1);
-            if self.notes > MAX_NOTES {
-                return;
-            }
+        self.note(observation).await;
+    }
+
+    /// What is no step is told as long as it is not too much.
+    async fn note(&mut self, observation: Observation) {
+        self.notes = self.notes.saturating_add(1);
+        if self.notes <= MAX_NOTES {
+            let _ = self.observe.send(observation).await;
         }
-        let _ = self.observe.send(observation).await;
     }
 }
 

@@ -6,6 +6,7 @@ pub(crate) mod client;
 pub(crate) mod refused;
 pub(crate) mod retry;
 pub(crate) mod sse;
+pub(crate) mod tools;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,6 +27,7 @@ use crate::secret::Secret;
 use crate::spec::Timeouts;
 use crate::world::{Clock, Jitter, enter};
 use attempt::Attempt;
+use tools::Wishes;
 
 /// A wire format: how a call is written and how its reply is read.
 pub(crate) trait Dialect: Send + Sync + 'static {
@@ -51,6 +53,8 @@ pub(crate) trait Dialect: Send + Sync + 'static {
 #[derive(Default)]
 pub(crate) struct Partial {
     pub text: String,
+    /// The tools it asks for.
+    pub wishes: Wishes,
     pub usage: Usage,
     pub stop: Option<StopReason>,
     pub model: Option<String>,
@@ -63,6 +67,11 @@ impl Partial {
         if self.model.is_none() && !name.is_empty() {
             self.model = Some(name.to_owned());
         }
+    }
+
+    /// How much there is of what a reply consists of.
+    pub fn bytes(&self) -> usize {
+        self.text.len() + self.wishes.bytes()
     }
 }
 
@@ -135,6 +144,10 @@ impl<D: Dialect> Agent for HttpAgent<D> {
             }
         })
     }
+
+    fn is_offered_tools(&self) -> bool {
+        true
+    }
 }
 
 impl<D: Dialect> HttpAgent<D> {
@@ -157,7 +170,7 @@ impl<D: Dialect> HttpAgent<D> {
                     format!("the brief cannot be written as JSON: {e}"),
                 )
             })?;
-            match self.attempt(Bytes::from(body), link).await {
+            match self.attempt(Bytes::from(body), call.tools.is_some(), link).await {
                 Attempt::Done(answered) => {
                     pass.succeeded();
                     // Only now it is known that the schema was what the server did not want.

@@ -17,9 +17,11 @@ pub mod agent;
 mod anthropic;
 mod cli;
 mod command;
+pub mod fetch;
 mod http;
 pub mod launcher;
 mod lines;
+pub mod mcp;
 mod openai;
 mod prices;
 pub mod probe;
@@ -36,7 +38,9 @@ pub use agent::{
     Agent, Answered, Call, Edit, Files, FolderFiles, Link, MAX_REPLY, Picture, Progress, Spoken, ToolSaid,
     ToolWish, Unanswered,
 };
+pub use fetch::{Fetched, Fetcher};
 pub use launcher::{Command, Exit, Finished, Input, LaunchError, Launcher, Most, Peak, Sandbox, Talk};
+pub use mcp::{McpSaid, McpServers, McpSpec};
 pub use prices::price;
 pub use provider::{Board, InProcess, LONGEST_MS as LONGEST_WAIT_MS, Notice};
 pub use registry::{BuildError, KINDS, Kind, build, kind_edits_files, sends_to};

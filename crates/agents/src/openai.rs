@@ -2,19 +2,22 @@
 //! Reasoning (`reasoning_content`) is not part of the reply.
 
 mod content;
+mod messages;
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use gadfly_engine::{Speaker, StopReason, Usage};
-use serde::{Deserialize, Serialize, Serializer};
+use gadfly_engine::{StopReason, Usage};
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::agent::{Call, Spoken};
+use crate::agent::Call;
 use crate::http::refused::Said;
+use crate::http::tools::{self, Wishes};
 use crate::http::{Broken, Dialect, Partial};
 use crate::vendors::LengthField;
 use content::Content;
+use messages::{Declared, Messages, Tool, declared};
 
 pub(crate) struct OpenAi {
     pub model: String,
@@ -45,6 +48,8 @@ struct Body<'a> {
     temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     response_format: Option<ResponseFormat<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<Vec<Tool<'a, Declared<'a>>>>,
 }
 
 #[derive(Serialize)]
@@ -64,34 +69,6 @@ struct NamedSchema<'a> {
 #[derive(Serialize)]
 struct StreamOptions {
     include_usage: bool,
-}
-
-struct Messages<'a> {
-    system: Option<String>,
-    rest: &'a [Spoken],
-}
-
-#[derive(Serialize)]
-pub(crate) struct WireMessage<'a> {
-    pub role: &'static str,
-    pub content: &'a str,
-}
-
-impl<'a> From<&'a Spoken> for WireMessage<'a> {
-    fn from(spoken: &'a Spoken) -> Self {
-        let role = match spoken.from {
-            Speaker::User => "user",
-            Speaker::Assistant => "assistant",
-        };
-        Self { role, content: &spoken.text }
-    }
-}
-
-impl Serialize for Messages<'_> {
-    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        let system = self.system.as_deref().map(|content| WireMessage { role: "system", content });
-        s.collect_seq(system.into_iter().chain(self.rest.iter().map(WireMessage::from)))
-    }
 }
 
 /// The call's own system text, then the agent's.
@@ -123,6 +100,13 @@ struct Chunk<'a> {
 #[serde(transparent)]
 pub(crate) struct Str<'a>(#[serde(borrow)] pub Cow<'a, str>);
 
+impl Str<'_> {
+    /// Nothing, where it is missing.
+    pub fn or_empty(text: Option<&Self>) -> &str {
+        text.map_or("", |Str(text)| text)
+    }
+}
+
 #[derive(Deserialize)]
 struct Choice<'a> {
     #[serde(borrow, default)]
@@ -139,6 +123,42 @@ struct Delta<'a> {
     content: Content<'a>,
     #[serde(borrow, default)]
     refusal: Option<Str<'a>>,
+    #[serde(borrow, default)]
+    tool_calls: Option<Vec<Fragment<'a>>>,
+}
+
+/// A call, or a piece of one.
+#[derive(Deserialize)]
+struct Fragment<'a> {
+    #[serde(default)]
+    index: Option<u64>,
+    #[serde(borrow, default)]
+    id: Option<Str<'a>>,
+    #[serde(borrow, default)]
+    function: Option<Function<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Function<'a> {
+    #[serde(borrow, default)]
+    name: Option<Str<'a>>,
+    /// A string that holds JSON; from some servers the JSON itself.
+    #[serde(borrow, default)]
+    arguments: Option<&'a RawValue>,
+}
+
+impl Fragment<'_> {
+    fn add_to(self, place: u64, wishes: &mut Wishes) -> Result<(), Broken> {
+        let index = self.index.unwrap_or(place);
+        let (name, arguments) = self.function.map_or((None, None), |f| (f.name, f.arguments));
+        wishes.begin(index, Str::or_empty(self.id.as_ref()), Str::or_empty(name.as_ref()))?;
+        match arguments.map(RawValue::get) {
+            Some(json) if json.starts_with('"') => wishes.more(index, &serde_json::from_str::<Str>(json)?.0),
+            Some(json) => wishes.more(index, json),
+            None => {}
+        }
+        Ok(())
+    }
 }
 
 #[derive(Deserialize)]
@@ -177,8 +197,7 @@ impl Dialect for OpenAi {
         let has = |flag| without & flag == 0;
         let limit = Some(reply_limit(call, self.max_tokens));
         let old = (self.length == LengthField::MaxTokens) == has(OTHER_LENGTH);
-        let size: usize = call.messages.iter().map(|m| m.text.len()).sum();
-        let mut out = Vec::with_capacity(size + size / 8 + 512);
+        let mut out = Vec::with_capacity(tools::size(&call.messages));
         serde_json::to_writer(
             &mut out,
             &Body {
@@ -193,6 +212,7 @@ impl Dialect for OpenAi {
                     kind: "json_schema",
                     json_schema: NamedSchema { name: "answer", strict: true, schema },
                 }),
+                tools: tools::offered(call)?.map(declared),
             },
         )?;
         Ok(out)
@@ -219,8 +239,13 @@ impl Dialect for OpenAi {
             partial.usage = usage.into();
         }
         let Some(choice) = chunk.choices.into_iter().flatten().next() else { return Ok(()) };
+        let is_whole = choice.delta.is_none();
         if let Some(delta) = choice.delta.or(choice.message) {
             partial.text.push_str(&delta.content.0);
+            for (fragment, place) in delta.tool_calls.into_iter().flatten().zip(0..) {
+                // Whole calls have their place in the list, pieces without one belong to the only call.
+                fragment.add_to(if is_whole { place } else { 0 }, &mut partial.wishes)?;
+            }
             if let Some(Str(text)) = delta.refusal.filter(|Str(t)| !t.is_empty()) {
                 partial.text.push_str(&text);
                 partial.stop = Some(StopReason::Refusal);
@@ -231,6 +256,7 @@ impl Dialect for OpenAi {
         {
             partial.stop = Some(match reason.as_ref() {
                 "stop" => StopReason::EndTurn,
+                "tool_calls" | "function_call" => StopReason::ToolUse,
                 "length" => StopReason::Length,
                 "content_filter" => StopReason::Refusal,
                 other => StopReason::Other(other.to_owned()),
@@ -253,74 +279,4 @@ impl Dialect for OpenAi {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn dialect() -> OpenAi {
-        OpenAi {
-            model: "m".into(),
-            system: None,
-            temperature: Some(0.0),
-            max_tokens: None,
-            length: LengthField::MaxTokens,
-            without: AtomicU8::new(0),
-        }
-    }
-
-    fn read(events: &[&str]) -> Result<Partial, Broken> {
-        let mut partial = Partial::default();
-        for event in events {
-            dialect().event(event.as_bytes(), &mut partial)?;
-        }
-        Ok(partial)
-    }
-
-    #[test]
-    fn reasoning_is_not_part_of_the_reply() {
-        let partial = read(&[
-            r#"{"model":"m-1","choices":[{"delta":{"role":"assistant","reasoning_content":"hm"}}]}"#,
-            r#"{"choices":[{"delta":{"content":"a\nb"},"finish_reason":"stop"}],"usage":null}"#,
-            r#"{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":3,"prompt_tokens_details":{"cached_tokens":4}}}"#,
-            "[DONE]",
-        ])
-        .unwrap();
-        assert_eq!((partial.text.as_str(), partial.model.as_deref()), ("a\nb", Some("m-1")));
-        assert_eq!(partial.stop, Some(StopReason::EndTurn));
-        assert_eq!(partial.usage, Usage { input: 6, output: 3, cache_read: 4, ..Usage::default() });
-        assert!(partial.done);
-    }
-
-    #[test]
-    fn a_stated_refusal_stays_one_although_the_finish_says_stop() {
-        let partial = read(&[r#"{"choices":[{"delta":{"refusal":"No."},"finish_reason":"stop"}]}"#]).unwrap();
-        assert_eq!(partial.stop, Some(StopReason::Refusal));
-    }
-
-    #[test]
-    fn an_error_inside_the_stream_is_one() {
-        let broken = read(&[r#"{"error":{"type":"server_error","message":"m"}}"#]).err().unwrap();
-        assert!(matches!(broken, Broken::Said(said) if said.kind == "server_error"));
-    }
-
-    #[test]
-    fn parameters_that_were_turned_down_are_not_sent_again() {
-        let d = dialect();
-        let call = Call {
-            system: Some("s".into()),
-            max_output_tokens: 7,
-            ..Call::new(String::new(), gadfly_engine::Role::Worker, vec![Spoken::new(Speaker::User, "t\"")])
-        };
-        let sent = || String::from_utf8(d.body(&call, None).unwrap()).unwrap();
-        assert_eq!(
-            sent(),
-            r#"{"model":"m","messages":[{"role":"system","content":"s"},{"role":"user","content":"t\""}],"stream":true,"stream_options":{"include_usage":true},"max_tokens":7,"temperature":0.0}"#
-        );
-        assert!(d.adapt("max_tokens") && d.adapt("temperature") && d.adapt("stream_options"));
-        assert!(sent().ends_with(r#""stream":true,"max_completion_tokens":7}"#));
-        assert!(!d.adapt("messages"));
-        let schema: &RawValue = serde_json::from_str(r#"{"type": "object"}"#).unwrap();
-        let held = String::from_utf8(d.body(&call, Some(schema)).unwrap()).unwrap();
-        let format = r#""response_format":{"type":"json_schema","json_schema":{"name":"answer","strict":true,"schema":{"type": "object"}}}}"#;
-        assert!(held.ends_with(format), "{held}");
-    }
-}
+mod tests;

@@ -1,4 +1,4 @@
-//! `scripted`: replies from a file, with delays, observations and every fault the other kinds can have.
+//! `scripted`: replies from a file, with delays, observations, calls of tools and every fault the other kinds can have.
 //! A real kind of agent, for demos, tests and dry runs. It costs nothing and remembers nothing: which
 //! reply is used follows from the call's own number.
 
@@ -58,13 +58,23 @@ impl Agent for Scripted {
     fn works_in_a_folder(&self) -> bool {
         self.script.edits_files()
     }
+
+    fn is_offered_tools(&self) -> bool {
+        self.script.calls_tools()
+    }
 }
 
 impl Scripted {
     async fn play(&self, reply: &ScriptedReply, link: &Link) -> Result<Answered, Unanswered> {
+        // Nobody left to observe is no reason to stop: the caller decides with `cancel`.
+        if let Some(session) = reply.session.clone() {
+            let _ = link.observe.send(Observation::Session { session }).await;
+        }
         for line in &reply.observe {
-            // Nobody left to observe is no reason to stop: the caller decides with `cancel`.
             let _ = link.observe.send(Observation::Step { line: line.clone() }).await;
+            if !reply.pace.is_zero() {
+                tokio::time::sleep(reply.pace).await;
+            }
         }
         if !reply.delay.is_zero() {
             tokio::time::sleep(reply.delay).await;
@@ -73,6 +83,7 @@ impl Scripted {
             Err(Unanswered::failed(kind, format!("agent `{}` was scripted to {what}", self.name)))
         };
         let stop = match reply.fault {
+            None if !reply.calls.is_empty() => StopReason::ToolUse,
             None => StopReason::EndTurn,
             Some(Fault::Length) => StopReason::Length,
             Some(Fault::Refused) => StopReason::Refusal,
@@ -103,13 +114,14 @@ impl Scripted {
             return Err(Unanswered::failed(FailureKind::Misconfigured, message));
         }
         link.progress.say(&reply.text);
+        let calls = if stop == StopReason::ToolUse { reply.calls.clone() } else { Vec::new() };
         Ok(Answered {
             text: reply.text.clone(),
             stop,
             usage: reply.usage,
             model: None,
-            session: None,
-            calls: Vec::new(),
+            session: reply.session.clone(),
+            calls,
         })
     }
 }
@@ -174,6 +186,55 @@ mod tests {
         let step = |line: &str| Observation::Step { line: line.into() };
         assert_eq!(seen, [step("read the draft"), step("thought")]);
         assert_eq!(result.map(|a| (a.text, a.usage.tokens())), Ok(("yes".into(), 11)));
+    }
+
+    #[tokio::test]
+    async fn it_names_its_session_before_anything_else_and_asks_for_its_tools() {
+        let reply = ScriptedReply::text("").observed("looks").in_session("s").calling("list_files", "{}");
+        let (result, seen) = ask(Script::new([reply.clone()]), 0).await;
+        let session = Observation::Session { session: "s".into() };
+        assert_eq!(seen, [session, Observation::Step { line: "looks".into() }]);
+        let answered = result.unwrap();
+        assert_eq!((answered.stop, answered.session.as_deref()), (StopReason::ToolUse, Some("s")));
+        let asked: Vec<_> = answered.calls.iter().map(|c| (c.id.as_str(), c.name.as_str())).collect();
+        assert_eq!(asked, [("call_1", "list_files")]);
+        // A reply that is cut asks for nothing: its last call may be half a call.
+        let cut = ScriptedReply { fault: Some(Fault::Length), ..reply };
+        let answered = ask(Script::new([cut]), 0).await.0.unwrap();
+        assert_eq!((answered.stop, answered.calls), (StopReason::Length, Vec::new()));
+    }
+
+    #[tokio::test]
+    async fn between_the_lines_it_observes_it_can_be_stopped() {
+        let reply =
+            ScriptedReply::text("late").observed("one").observed("two").paced(Duration::from_hours(1));
+        let spec = AgentSpec {
+            name: "actor".into(),
+            script: Some(Script::new([reply]).into()),
+            timeouts: crate::Timeouts { call: Duration::from_hours(2), ..crate::Timeouts::default() },
+            ..AgentSpec::default()
+        };
+        let agent = build("scripted", spec, &World::new()).unwrap();
+        let (observe, mut observed) = mpsc::channel(8);
+        let (_tell, told) = mpsc::channel(1);
+        let cancel = CancellationToken::new();
+        let link = Link {
+            observe,
+            progress: Progress::none(),
+            cancel: cancel.clone(),
+            told,
+            files: Files::none(),
+            tmp: Files::none(),
+        };
+        let call = Call::new("run#1", Role::Worker, Vec::new());
+        let (result, seen) = tokio::join!(agent.call(call, link), async {
+            let seen = observed.recv().await;
+            cancel.cancel();
+            seen
+        });
+        assert_eq!(seen, Some(Observation::Step { line: "one".into() }));
+        assert_eq!(result, Err(Unanswered::Cancelled { sent: true }));
+        assert!(observed.recv().await.is_none(), "the second line was said all the same");
     }
 
     #[tokio::test]

@@ -95,7 +95,7 @@ async fn a_named_model_is_chosen_or_the_record_says_that_it_was_not() {
         let mut stage = critic(words);
         stage.spec.model = Some("large".into());
         let done = stage.call().await;
-        assert!(done.steps().iter().any(|s| s.contains("does not offer the model `large`")), "{words:?}");
+        assert!(done.notes().iter().any(|s| s.contains("does not offer the model `large`")), "{words:?}");
         assert_eq!(done.answer.unwrap().model, None);
     }
 }
@@ -276,7 +276,8 @@ async fn a_worker_goes_on_with_its_session() {
         let mut stage = worker(&words);
         stage.session = Some("earlier".into());
         let done = stage.call().await;
-        assert_eq!(done.steps().len(), usize::from(new), "{words:?}: {:?}", done.steps());
+        assert_eq!(done.notes().len(), usize::from(new), "{words:?}: {:?}", done.notes());
+        assert_eq!(done.sessions(), [if new { "session-1" } else { "earlier" }], "{words:?}");
         let answer = done.answer.unwrap();
         assert!(answer.text.contains(expected), "{words:?}: {}", answer.text);
         assert!(!answer.text.contains("an old"), "history is not the answer: {}", answer.text);
@@ -295,7 +296,21 @@ async fn what_a_loaded_session_cost_before_is_not_paid_again() {
 async fn a_critic_never_goes_on_with_a_session() {
     let mut stage = critic(&["resumes", "circumstances"]);
     stage.session = Some("earlier".into());
-    assert!(stage.call().await.answer.unwrap().text.contains("session=session-1 "));
+    let done = stage.call().await;
+    assert!(done.answer.as_ref().unwrap().text.contains("session=session-1 "));
+    assert!(done.sessions().is_empty(), "there is nothing to go on with");
+}
+
+#[tokio::test]
+async fn a_session_is_told_before_the_call_is_broken_off_and_an_odd_name_is_not() {
+    let stage = worker(&["tool=execute:make", "say=begun", "hang"]);
+    let cancel = stage.cancel.clone();
+    let done = stage.call_telling(move || cancel.cancel()).await;
+    assert_eq!(done.answer, Err(Unanswered::Cancelled { sent: true }));
+    assert_eq!((done.sessions(), done.steps()), (vec!["session-1".into()], vec!["execute: make".into()]));
+    for odd in ["session=-x", "session=a b", "session="] {
+        assert!(worker(&[odd, "say=x"]).call().await.sessions().is_empty(), "{odd}");
+    }
 }
 
 #[tokio::test]

@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // tests may fail loudly
 
+#[path = "streams/hands.rs"]
+mod hands;
 #[path = "streams/stage.rs"]
 mod stage;
 
@@ -106,18 +108,18 @@ async fn every_recorded_stream_means_what_its_program_meant() {
         claude("claude-refusal", 1, Critic, &[], &[], 0, Stops(StopReason::Refusal)),
         claude("claude-max-tokens", 1, Critic, &[], &[], 0, Stops(StopReason::Length)),
         claude("claude-no-session", 1, Critic, &[], &[], 0, Fails(FailureKind::Crashed)),
-        codex("codex-exec-text", 0, &[NO_METADATA], 0, Answered(usage(11, 7, 0, None))),
+        codex("codex-exec-text", 0, &[], 0, Answered(usage(11, 7, 0, None))),
         codex(
             "codex-exec-tool",
             0,
-            &[NO_METADATA, "command: /bin/bash -lc 'echo made-by-agent > hello.txt'"],
+            &["command: /bin/bash -lc 'echo made-by-agent > hello.txt'"],
             0,
             Answered(usage(22, 14, 0, None)),
         ),
-        codex("codex-read-only", 0, &[NO_METADATA], 0, Answered(usage(14, 14, 8, None))),
-        codex("codex-exec-broken-stream", 1, &[NO_METADATA], 5, Fails(Unavailable)),
-        codex("codex-401", 1, &[NO_METADATA], 5, Fails(Unavailable)),
-        codex("codex-429", 1, &[NO_METADATA], 0, Fails(Unavailable)),
+        codex("codex-read-only", 0, &[], 0, Answered(usage(14, 14, 8, None))),
+        codex("codex-exec-broken-stream", 1, &[], 5, Fails(Unavailable)),
+        codex("codex-401", 1, &[], 5, Fails(Unavailable)),
+        codex("codex-429", 1, &[], 0, Fails(Unavailable)),
         row("gemini", "gemini-stream-text", 0, Critic, &[], &[], 0, Answered(usage(11, 7, 0, None))),
         row(
             "gemini",
@@ -179,6 +181,8 @@ async fn every_recorded_stream_means_what_its_program_meant() {
             Fails(kind) => assert_eq!(failure(&got).0, kind, "{file}: {}", failure(&got).1),
         }
         assert_eq!(got.steps(), steps, "{file}");
+        let notes: &[&str] = if kind == "codex" { &[NO_METADATA] } else { &[] };
+        assert_eq!(got.notes(), notes, "{file}");
         assert_eq!(got.stopped(), stopped, "{file}");
         let tried = got.observed.iter().filter(|o| matches!(o, Observation::Retrying { .. })).count();
         assert_eq!(tried, retries, "{file}");
@@ -236,7 +240,7 @@ async fn a_used_up_quota_is_told_with_its_reset_time_in_seconds_or_milliseconds(
 async fn a_quota_that_is_only_near_or_was_lifted_stops_nothing() {
     let got = claude(&[INIT, &limit("allowed_warning", "1794803000"), GOOD], Exit::Code(0)).await;
     assert!(got.result.is_ok());
-    assert_eq!(got.steps(), ["the five_hour limit is near: 91 % used"]);
+    assert_eq!(got.notes(), ["the five_hour limit is near: 91 % used"]);
     let lifted = [INIT, &limit("rejected", "1794803000"), &limit("allowed", "1794803000"), BAD];
     assert_eq!(failure(&claude(&lifted, Exit::Code(1)).await).0, FailureKind::RateLimited);
     let got = claude(&[INIT, &limit("rejected", "1794803000"), GOOD], Exit::Code(0)).await;
@@ -290,7 +294,7 @@ async fn a_result_counts_however_the_program_ends_after_it() {
     ] {
         let got = claude(&[INIT, GOOD], exit).await;
         assert_eq!(answer(&got).text, "[STATUS: APPROVED]\n- ok", "{exit:?}");
-        assert_eq!(got.steps(), [note]);
+        assert_eq!((got.notes(), got.steps()), (vec![note], vec![]));
     }
 }
 
@@ -392,7 +396,7 @@ async fn a_session_that_is_gone_is_begun_anew_once_and_said_so() {
         let plays = [Played::new(gone, Exit::Code(42)), Played::new(recorded(file), Exit::Code(0))];
         let got = stage.play(&plays).await;
         assert!(answer(&got).text.starts_with(APPROVED), "{kind}");
-        assert!(got.steps().iter().any(|s| s.contains("begins anew")), "{kind}: {:?}", got.steps());
+        assert!(got.notes().iter().any(|s| s.contains("begins anew")), "{kind}: {:?}", got.notes());
         let [first, second] = got.commands.as_slice() else { panic!("{kind}: {}", got.commands.len()) };
         assert!(first.args.iter().any(|a| a == "01a1-gone"), "{kind}: {:?}", first.args);
         assert!(!second.args.iter().any(|a| a.contains("gone")), "{kind}: {:?}", second.args);

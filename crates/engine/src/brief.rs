@@ -103,6 +103,15 @@ pub fn some_of(names: &[String]) -> String {
     }
 }
 
+/// The beginning of a text, with a line that says if something is missing after it.
+pub fn beginning_of(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
+    }
+    let end = (0..=most).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    format!("{}\n[{} more bytes are not shown]\n", &text[..end], text.len() - end)
+}
+
 /// Folds a text to one line.
 pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")

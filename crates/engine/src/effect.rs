@@ -175,6 +175,8 @@ pub struct Save {
 pub enum Observation {
     /// A step of an agent that works in steps: a tool call, in one line.
     Step { line: String },
+    /// Something worth a line that is no step of the agent: what it was set to, how oddly it ended.
+    Note { line: String },
     /// Usage so far, cumulative for this effect.
     Usage { usage: Usage },
     /// A failed attempt that will be tried again by the agent layer.

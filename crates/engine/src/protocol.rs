@@ -24,7 +24,7 @@ use crate::tree::Acceptance;
 
 /// Every protocol this engine knows.
 pub const SHIPPED: &[RuleBook] =
-    &[converge::RULE_BOOK, audit::RULE_BOOK, revise::RULE_BOOK, score::RULE_BOOK];
+    &[converge::RULE_BOOK, audit::RULE_BOOK, revise::RULE_BOOK, score::RULE_BOOK, watch::RULE_BOOK];
 
 /// How a protocol is named and begun.
 #[derive(Clone, Copy)]

@@ -27,6 +27,14 @@ pub enum About {
     Escalation,
     /// The run and the user changed the same files.
     Conflict,
+    /// A tool of a goal wants more than its policy allows.
+    Policy,
+    /// A step was cut off by a crash, and its outcome is unknown.
+    Unknown,
+    /// A person says when a goal is reached.
+    Manual,
+    /// Files a goal is judged by were changed.
+    Protected,
 }
 
 impl About {
@@ -37,6 +45,10 @@ impl About {
             Self::Stuck => "stuck",
             Self::Escalation => "escalation",
             Self::Conflict => "conflict",
+            Self::Policy => "policy",
+            Self::Unknown => "unknown",
+            Self::Manual => "manual",
+            Self::Protected => "protected",
         }
     }
 }

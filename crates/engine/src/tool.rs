@@ -1,6 +1,16 @@
 //! Tools: what a model may ask us to do, as typed deeds. The engine reads a model's wish into a deed, judges it
 //! and has it done; how it is done is the runtime's, and nothing a model wrote is carried out unread.
 
+pub mod elsewhere;
+pub mod guard;
+pub mod json;
+pub mod offered;
+pub mod place;
+pub mod policy;
+pub mod shown;
+pub mod transcript;
+pub mod wish;
+
 use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
@@ -165,13 +175,16 @@ pub struct ToolUse {
     /// A person allowed this path outside the run's folder.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub beyond: bool,
+    /// All of it is wanted, as it is, up to [`WHOLE`] bytes: for a check, not for a model.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub whole: bool,
     /// The name under which the whole of a long output is kept: `output:12` is read by [`Deed::ReadFile`].
     pub keep_as: u32,
 }
 
 impl ToolUse {
     pub const fn new(deed: Deed, keep_as: u32) -> Self {
-        Self { deed, begin: None, network: false, beyond: false, keep_as }
+        Self { deed, begin: None, network: false, beyond: false, whole: false, keep_as }
     }
 }
 
@@ -179,7 +192,8 @@ impl ToolUse {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ToolDone {
     pub end: ToolEnd,
-    /// What there is to see of it, never more than [`SHOWN`] bytes (a picture: [`LARGEST_IMAGE`]).
+    /// What there is to see of it, never more than [`SHOWN`] bytes; a picture has [`LARGEST_IMAGE`], what servers
+    /// offer and what is wanted whole [`WHOLE`].
     pub shown: Digest,
     /// How long the whole is; more than is shown if it was cut, and then it is kept.
     pub bytes: u64,
@@ -201,6 +215,8 @@ pub enum ToolEnd {
 /// The most of an output that is shown at once, and of an output that is kept.
 pub const SHOWN: usize = 6 * 1024;
 pub const KEPT: usize = 4 * 1024 * 1024;
+/// The most of a file or a page that a check is given.
+pub const WHOLE: usize = 1024 * 1024;
 /// The largest picture, as base64.
 pub const LARGEST_IMAGE: usize = 8 * 1024 * 1024;
 

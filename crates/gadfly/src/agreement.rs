@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use gadfly_engine::Plan;
+use gadfly_engine::protocol::watch;
 use gadfly_project::config::Workspace;
 use gadfly_project::trust::{self, TrustEntry, needs_trust};
-use gadfly_project::{LoopConfig, Protocol};
+use gadfly_project::{GoalConfig, LoopConfig, Protocol};
 use gadfly_runtime::consent::Consent;
 use gadfly_runtime::trust::Trust;
 
@@ -21,6 +22,8 @@ pub struct Uses {
     pub commands: Vec<TrustEntry>,
     /// The worker gets a folder: what `[workspace]` does to it counts.
     pub folder: bool,
+    /// Servers of tools.
+    pub servers: Vec<String>,
     /// Files that a recorded run writes its result to.
     pub outputs: Vec<String>,
 }
@@ -34,6 +37,17 @@ impl Uses {
             agents: roles.into_iter().map(|(_, agent)| agent.value).collect(),
             commands: if folder { trust::of_loop(looped) } else { Vec::new() },
             folder,
+            ..Self::default()
+        }
+    }
+
+    /// What a goal uses.
+    pub fn of_goal(goal: &GoalConfig, context: &Context) -> Self {
+        Self {
+            agents: goal.roles().into_iter().map(|(_, agent)| agent.value).collect(),
+            commands: trust::goals::of_goal(goal, &context.root.dir),
+            folder: true,
+            servers: goal.mcp.iter().map(|server| server.value.clone()).collect(),
             outputs: Vec::new(),
         }
     }
@@ -56,6 +70,17 @@ impl Uses {
             uses.commands.extend(folder.copy.iter().map(|c| trust::copied(c, None)));
             uses.outputs.push(folder.project.clone());
         }
+        if plan.root.protocol == watch::RULE_BOOK.name
+            && let Ok(goal) = serde_json::from_value::<watch::Settings>(settings.clone())
+        {
+            uses.commands.extend(trust::goals::of_criterion(&goal.until, None));
+            if let Some(folder) = &plan.workspace {
+                let project = Path::new(&folder.project);
+                uses.commands.extend(trust::goals::risk(goal.policy.risk, project, None));
+                uses.commands.extend(folder.in_place.then(|| trust::goals::in_place(project, None)));
+            }
+            uses.servers.extend(goal.servers.into_iter().map(|server| server.name));
+        }
         uses
     }
 
@@ -63,6 +88,7 @@ impl Uses {
         self.agents.extend(other.agents);
         self.commands.extend(other.commands);
         self.folder |= other.folder;
+        self.servers.extend(other.servers);
         self.outputs.extend(other.outputs);
         self
     }
@@ -130,6 +156,8 @@ fn entries(context: &Context, uses: &Uses) -> Vec<TrustEntry> {
     let mut config = context.config.clone();
     config.agents.retain(|name, _| uses.agents.contains(name));
     config.loops.clear();
+    config.goals.clear();
+    config.mcp.retain(|name, _| uses.servers.contains(name));
     if !uses.folder {
         config.workspace = Workspace::default();
     }

@@ -13,12 +13,14 @@ pub mod demo;
 pub mod doctor;
 pub mod follow;
 pub mod gc;
+pub mod goal;
 pub mod init;
 pub mod resume;
 pub mod review;
 pub mod run;
 pub mod runs;
 pub mod show;
+pub mod steer;
 pub mod transfer;
 pub mod undo;
 pub mod welcome;
@@ -37,11 +39,13 @@ pub async fn dispatch(cli: Cli) -> Code {
         Command::Run(args) => run::run(*args, &context()).await,
         Command::Batch(args) => batch::batch(*args, &context()).await,
         Command::Review(args) => review::review(*args, &context()).await,
+        Command::Goal(args) => goal::goal(*args, &context()).await,
         Command::Runs(args) => runs::runs(&args, &context()),
         Command::Show(args) => show::show(&args, &context()),
         Command::Follow(args) => follow::follow(&args, &context()).await,
         Command::Resume(args) => resume::resume(args, &context()).await,
         Command::Answer(args) => answer::answer(args, &context()),
+        Command::Steer(args) => steer::steer(&args, &context()),
         Command::Pause(args) => control::pause(&args, &context()).await,
         Command::Cancel(args) => control::cancel(&args, &context()).await,
         Command::Undo(args) => undo::undo(&args, &context()).await,

@@ -4,6 +4,7 @@
 //! To add a format: one file with `pub fn render(&Facts) -> String`, and its lines in `cli::Format` and `render`.
 
 mod facts;
+mod goal;
 mod json;
 mod junit;
 mod markdown;

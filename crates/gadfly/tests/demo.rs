@@ -40,19 +40,35 @@ fn all_scenes_end_as_they_should_and_can_be_played_again_without_git() {
         "waiting for a person's answer",
         "answered by demo",
         "⚠ Critic stopped: oscillation (3 passes)",
-        "All 14 runs are in ",
+        "→ blocked: This call of `edit_file` was made 3 times in a row with the same result",
+        "critic:stuck ",
+        "CRITIC: You appear to be stuck. It tries to replace a text that is not in the file",
+        "critic:misled steps 1–3",
+        "ORIGINAL GOAL: Let total refuse a line that is no number.",
+        "verify:fail (1)",
+        "claim by the critic: The check passed in step 3",
+        "verified after 5 steps",
+        "All 17 runs are in ",
     ] {
         assert!(said.contains(line), "`{line}` is not in: {said}");
     }
     assert!(fs::read_to_string(folder.join("src/slug.sh")).unwrap().contains("cut -c 1-40"));
+    let total = fs::read_to_string(folder.join("src/total.sh")).unwrap();
+    assert!(
+        total.contains("is no number") && total.contains("sub(/,/"),
+        "what was verified is there: {total}"
+    );
+    assert!(!folder.join("HISTORY.md").exists(), "and nothing else");
 
     // The second time on the same stage, on a machine without git.
     let bare = home.path().join("bin");
     fs::create_dir(&bare).unwrap();
     let (code, said) = demo(home.path(), bare.to_str().unwrap(), &folder);
     assert_eq!(code, Some(0), "{said}");
-    let skipped = "skipped: the 3 scenes of `audit` need git and were not played: ";
-    assert_eq!(said.matches(skipped).count(), 2, "at their place and at the end: {said}");
+    for protocol in ["audit", "watch"] {
+        let skipped = format!("skipped: the 3 scenes of `{protocol}` need git and were not played: ");
+        assert_eq!(said.matches(&skipped).count(), 2, "at their place and at the end: {said}");
+    }
     assert!(said.contains("All 11 runs are in "), "{said}");
 }
 

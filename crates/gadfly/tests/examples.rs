@@ -2,6 +2,7 @@
 //! at afterwards. `first-loop` and `embed` are run where the pages are tested.
 #![allow(clippy::unwrap_used, clippy::panic)] // tests may fail loudly
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -23,6 +24,14 @@ struct Said {
 
 fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").canonicalize().unwrap()
+}
+
+/// What is on `PATH`, and first of all the cargo that runs these tests: found through a home, it would not be
+/// found from an empty one.
+fn search_path() -> OsString {
+    let cargo = Path::new(env!("CARGO")).parent().unwrap().to_owned();
+    let rest = std::env::var_os("PATH").unwrap();
+    std::env::join_paths(std::iter::once(cargo).chain(std::env::split_paths(&rest))).unwrap()
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -50,7 +59,7 @@ impl Example {
             .args(args)
             .current_dir(&self.dir)
             .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap())
+            .env("PATH", search_path())
             .env("HOME", self.home.path())
             .env("TMPDIR", self.home.path())
             .stdin(Stdio::null())
@@ -163,10 +172,42 @@ fn code_task_changes_the_checkout_when_tests_and_critic_agree() {
     assert_eq!(example.said("git", &["status", "--short"]).out, "");
 }
 
+/// The worker is scripted; what it asks for is done, and `cargo test` is really run.
+#[test]
+fn goal_repair_is_reached_when_the_tests_pass_and_not_when_it_is_claimed() {
+    let mut example = Example::copied("goal-repair");
+    let started = example.said("sh", &["start.sh"]);
+    assert_eq!(started.code, Some(0), "{}", started.err);
+    example.dir = PathBuf::from(started.out.trim());
+    let before = example.read("src/lib.rs");
+    let tests = ["test", "--offline", "--quiet"];
+    assert_eq!(example.said("cargo", &tests).code, Some(101), "they fail before");
+
+    let wanted = ["run cargo test --offline --quiet", "you have not agreed to this yet"];
+    example.expect(&["goal", "repair"], 2, &wanted);
+    let lines = [
+        "[1] run_command(command=cargo test --offline --quiet) → err: exit code 101",
+        "critic:progressing steps 1–4",
+        "→ told: Your last change was never looked at.",
+        "verify:fail (1)",
+        "a_number_needs_a_unit",
+        "✓ verified: `cargo test --offline --quiet` exits with 0",
+        "accepted into your checkout: 1 file",
+        "verified after 13 steps",
+    ];
+    example.expect(&["goal", "repair", "--trust"], 0, &lines);
+    assert_eq!(example.said("cargo", &tests).code, Some(0), "the tests hold in the checkout");
+    assert_eq!(example.said("git", &["status", "--short"]).out, " M src/lib.rs\n");
+
+    let run = example.newest_run();
+    example.expect(&["undo", &run], 0, &[]);
+    assert_eq!(example.read("src/lib.rs"), before);
+}
+
 /// `# key = …   # in place of the line above` is a line that can be put there.
 #[test]
 fn a_real_agent_takes_one_changed_line() {
-    for name in ["paper-section", "scored-memo", "specification", "code-task"] {
+    for name in ["paper-section", "scored-memo", "specification", "code-task", "goal-repair"] {
         let example = Example::copied(name);
         let config = example.read("gadfly.toml");
         let lines: Vec<&str> = config.lines().collect();

@@ -1,5 +1,6 @@
 //! A run's `state.json`: its summary and what each round brought. A fold; no decision reads it.
 
+mod goal;
 mod round;
 
 use std::collections::BTreeMap;
@@ -16,6 +17,7 @@ use crate::read::{ReadError, Record};
 use crate::run_id::RunId;
 use crate::summary::Summary;
 
+pub use goal::{Costs, Counts, FolderSeen, GoalState, RailEntry, Share, StepTaken, Used};
 pub use round::{CriticCount, DeferredItem, Escalation, Moved, RoundState, Route, VerifyState};
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -51,6 +53,9 @@ pub struct RunState {
     /// The run has a folder whose state is judged.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub folder: bool,
+    /// Steps, rail and meters of a goal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goal: Option<GoalState>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -119,12 +124,14 @@ impl RunState {
             accepted: None,
             result: None,
             folder: false,
+            goal: None,
         }
     }
 
     pub fn apply(&mut self, record: &Record) {
         let Record { input, step, .. } = record;
         self.summary.apply(input, step);
+        GoalState::apply(&mut self.goal, record);
         match &input.what {
             What::Started(start) => {
                 self.folder = start.plan.workspace.is_some();
@@ -270,6 +277,7 @@ impl RunState {
             | Happened::SaveRefused { .. }
             | Happened::Asked { .. }
             | Happened::Conflicted { .. }
+            // Those of a goal are folded into `goal`.
             | Happened::GoalSet { .. }
             | Happened::Stepped { .. }
             | Happened::Watched { .. }

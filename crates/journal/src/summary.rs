@@ -36,6 +36,11 @@ pub struct Summary {
     pub overruled: bool,
     pub rounds: u32,
     pub rounds_max: u32,
+    /// Of a goal: what its worker did, and what it may do at most. 0 of any other run.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub steps: u32,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub steps_max: u32,
     pub calls: u32,
     pub tokens: u64,
     pub cost: Money,
@@ -75,6 +80,11 @@ pub struct Summary {
     unpriced: Vec<String>,
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde wants a reference
+const fn is_zero(n: &u32) -> bool {
+    *n == 0
+}
+
 impl Summary {
     pub fn new(run: RunId) -> Self {
         Self {
@@ -89,6 +99,8 @@ impl Summary {
             overruled: false,
             rounds: 0,
             rounds_max: 0,
+            steps: 0,
+            steps_max: 0,
             calls: 0,
             tokens: 0,
             cost: Money(0),
@@ -216,6 +228,9 @@ impl Summary {
                 self.last_draft = Some(*blob);
                 self.last_diff = *diff;
             }
+            Happened::GoalSet { steps, .. } => self.steps_max = *steps,
+            // Workers of other protocols take steps, too; only a goal counts them.
+            Happened::Stepped { step } if self.steps_max > 0 => self.steps = self.steps.max(step.n),
             Happened::RejectionOverruled { .. } => self.open_items = 0,
             Happened::Charged { agent, usage, run, .. } => {
                 self.calls = run.calls;
@@ -226,8 +241,11 @@ impl Summary {
             }
             Happened::CallLost { .. } => self.cost_unknown = true,
             // As the protocol takes it: a lower number changes nothing.
-            Happened::LimitsRaised { rounds: Some(rounds), .. } => {
-                self.rounds_max = self.rounds_max.max(*rounds);
+            Happened::LimitsRaised { limits, rounds } => {
+                self.rounds_max = self.rounds_max.max(rounds.unwrap_or(0));
+                if let Some(steps) = limits.steps.filter(|_| self.steps_max > 0) {
+                    self.steps_max = steps;
+                }
             }
             Happened::AgentChanged { agent, card } => {
                 self.unpriced.retain(|a| a != agent);

@@ -9,8 +9,10 @@ mod budget;
 pub mod criteria;
 mod endpoint;
 mod flags;
+mod goals;
 pub mod keys;
 mod loops;
+mod mcp;
 mod names;
 mod parse;
 #[cfg(test)]
@@ -27,9 +29,12 @@ pub use budget::loop_default;
 pub use criteria::{CriteriaSetting, CriterionSetting, CriticSetting};
 pub use endpoint::{BadEndpoint, Endpoint};
 pub use flags::Flags;
+pub use goals::{GoalConfig, GoalFlags, TOOLS, until};
 pub use loops::{LoopConfig, RubricSetting, Task};
+pub use mcp::McpConfig;
 pub use names::{Kind, Output, Protocol, vendor_host};
 pub use parse::{Partial, parse};
+pub use value::time;
 
 use crate::file;
 use crate::place::{Layer, Problem, Source, Sourced, brief};
@@ -46,9 +51,13 @@ pub struct Config {
     pub defaults: Defaults,
     /// As configured, over the defaults; `loop_for` adds flags and checks what a run needs.
     pub loops: BTreeMap<String, LoopConfig>,
+    /// As configured; `goal_for` adds flags.
+    pub goals: BTreeMap<String, GoalConfig>,
     /// Caps of a run.
     pub limits: Limits,
     pub workspace: Workspace,
+    /// Servers that can be used; what is wrong with others is among the problems.
+    pub mcp: BTreeMap<String, McpConfig>,
     merged: Table,
 }
 
@@ -117,7 +126,22 @@ impl Config {
         let defaults = merged.table("defaults").map(Defaults::read).unwrap_or_default();
         let workspace = merged.table("workspace").map(Workspace::read).unwrap_or_default();
         let limits = merged.table("budget").map(budget::limits).unwrap_or_default();
-        let mut config = Self { agents, defaults, loops: BTreeMap::new(), limits, workspace, merged };
+        let mut mcp = BTreeMap::new();
+        for (name, table) in merged.tables("mcp") {
+            if let Some(server) = McpConfig::build(name, table, &mut problems) {
+                mcp.insert(name.to_owned(), server);
+            }
+        }
+        let mut config = Self {
+            agents,
+            defaults,
+            loops: BTreeMap::new(),
+            goals: BTreeMap::new(),
+            limits,
+            workspace,
+            mcp,
+            merged,
+        };
         config.check_defaults(&mut problems);
         let names: Vec<String> = config.merged.tables("loops").map(|(name, _)| name.to_owned()).collect();
         for name in names {
@@ -130,6 +154,7 @@ impl Config {
             problems.extend(own);
             config.loops.insert(name, built);
         }
+        config.build_goals(&mut problems);
         (config, problems)
     }
 

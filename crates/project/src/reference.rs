@@ -80,6 +80,7 @@ mod tests {
         assert_eq!(problems, []);
         assert_eq!(config.agents.len(), 6);
         assert_eq!(config.loops.len(), 6);
+        assert_eq!(config.goals.len(), 2);
     }
 
     #[test]

@@ -4,6 +4,9 @@
 //! The user's own config and the command line are trusted. A setting counts as the project's as soon as
 //! one part of it is: a project may not bend the user's own agent to another address or program.
 
+pub mod goals;
+pub mod mcp;
+
 use std::path::Path;
 
 use gadfly_engine::digest::Digest;
@@ -50,7 +53,13 @@ pub struct TrustEntry {
 /// Everything of the project that needs trust, each thing once, in the order of the agents' names.
 pub fn needs_trust(config: &Config) -> Vec<TrustEntry> {
     let agents = config.agents.values().flat_map(of_agent);
-    once(agents.chain(of_workspace(&config.workspace)).chain(config.loops.values().flat_map(of_loop)))
+    once(
+        agents
+            .chain(of_workspace(&config.workspace))
+            .chain(config.loops.values().flat_map(of_loop))
+            .chain(config.goals.values().flat_map(goals::checks_of))
+            .chain(config.mcp.values().flat_map(mcp::of_server)),
+    )
 }
 
 /// Each thing once.

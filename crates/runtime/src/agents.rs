@@ -20,7 +20,7 @@ use crate::team::{Needs, Team};
 use installed::Surroundings;
 use state_paths::state_paths;
 
-mod installed;
+pub(crate) mod installed;
 mod state_paths;
 
 /// How long a command that prints a key may take, and how much it may print.
@@ -102,6 +102,7 @@ impl Recruiter<'_> {
         let (spec, needs) = self.spec(agent).await.map_err(|p| vec![p])?;
         let built = gadfly_agents::build(agent.kind.value.name(), spec, self.world)
             .map_err(|e| vec![Problem::error(e.to_string()).at(agent.place.as_ref())])?;
+        let card = AgentCard { tools: built.is_offered_tools(), ..card };
         team.add_program(&agent.name, card, Some(built), needs);
         Ok(())
     }

@@ -1,5 +1,7 @@
 //! What a run is about to do, said before its first call: who gets what, at what cost, within what caps.
 
+use gadfly_engine::tool::policy;
+use gadfly_engine::tree::Acceptance;
 use gadfly_engine::{AgentCard, Limits, Money, Permission, Plan};
 
 use crate::place::Place;
@@ -11,7 +13,8 @@ use crate::team::Team;
 #[derive(Clone, PartialEq, Debug)]
 pub struct Recipient {
     /// `worker`, `critic`, `second` for the critic that is asked when the first fails, `fixer`, `finds` for
-    /// the researcher, `decides` for whom the loop is escalated to.
+    /// the researcher, `decides` for whom the loop is escalated to, `judge` for who says
+    /// whether a goal is reached.
     pub role: &'static str,
     pub agent: String,
     /// What a critic looks at in particular.
@@ -39,6 +42,25 @@ pub struct Consent {
     pub commands: Vec<String>,
     /// The project the worker gets a copy of, and that approved changes go to.
     pub folder: Option<String>,
+    /// Of a goal.
+    pub goal: Option<Terms>,
+}
+
+/// What a goal's worker is set to and held to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Terms {
+    /// When it is reached, in words.
+    pub until: String,
+    /// What may be done without asking, in one line.
+    pub policy: String,
+    /// Steps from one look of the critic to the next; none if nobody watches.
+    pub interval: Option<u32>,
+    /// Where the worker works.
+    pub root: String,
+    /// That is the user's own project.
+    pub in_place: bool,
+    /// Verified work becomes a commit.
+    pub commits: bool,
 }
 
 impl Consent {
@@ -50,6 +72,7 @@ impl Consent {
         let mut open_ended = false;
         for part in &cast {
             let Some(card) = plan.agents.get(&part.agent) else { continue };
+            let bytes = bytes.saturating_add(part.grows);
             let worst = worst_of(card, bytes, part.calls.saturating_mul(parts(card, bytes)));
             open_ended |= worst.is_none();
             worst_case.0 = worst_case.0.saturating_add(worst.unwrap_or_default().0);
@@ -73,11 +96,34 @@ impl Consent {
             worst_case = worst_case.min(cap);
         }
         let setup = plan.workspace.as_ref().and_then(|w| w.setup.clone());
-        let commands = setup.into_iter().chain(settings.verify().iter().cloned()).collect();
+        let commands = setup.into_iter().chain(settings.verify()).collect();
         let folder = plan.workspace.as_ref().map(|w| w.project.clone());
         let rounds = settings.rounds();
-        Self { recipients, rounds, limits, worst_case, open_ended, same_model, commands, folder }
+        Self {
+            recipients,
+            rounds,
+            limits,
+            worst_case,
+            open_ended,
+            same_model,
+            commands,
+            folder,
+            goal: terms(settings),
+        }
     }
+}
+
+fn terms(settings: &LoopSettings) -> Option<Terms> {
+    let LoopSettings::Watch(goal) = settings else { return None };
+    let set = &goal.settings;
+    Some(Terms {
+        until: set.until.humanised(),
+        policy: policy::describe(&set.policy, &set.root),
+        interval: set.critic.as_ref().map(|_| set.interval),
+        root: set.root.clone(),
+        in_place: goal.in_place.is_some(),
+        commits: matches!(set.acceptance, Some(Acceptance::Commit { .. })),
+    })
 }
 
 /// What will hold an agent in this role.

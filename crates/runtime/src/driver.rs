@@ -24,6 +24,7 @@ use crate::log_file::{LogFile, LogToWrite, LogWritten};
 use crate::means::Means;
 use crate::perform::Incoming;
 use crate::team::Team;
+use crate::tools::Tools;
 
 /// How long the first Ctrl-C waits for paid replies in flight.
 const DRAIN: Duration = Duration::from_secs(5);
@@ -113,6 +114,8 @@ struct Driving {
     log: LogFile,
     /// The run's folder, once something is done in it.
     folder: Option<Arc<Folder>>,
+    /// What does tools' work, once one is used.
+    tools: Option<Arc<Tools>>,
     /// Whoever is told of records was waited for in vain; it is not waited for again before it takes one.
     unheard: bool,
 }
@@ -142,12 +145,16 @@ impl Driver {
             seen_mail: HashSet::new(),
             log,
             folder: None,
+            tools: None,
             unheard: false,
         };
         let result = driving.go(first, texts, &mut mail, &mut incoming).await;
         for work in driving.at_work.values() {
             work.cancel.cancel();
             work.task.abort();
+        }
+        if let Some(tools) = &driving.tools {
+            tools.close().await;
         }
         host.close_mailbox(&run);
         let ended = result?;

@@ -87,7 +87,7 @@ fn delete(folder: &OwnedFd, path: &str) -> Result<(), String> {
 }
 
 /// The folder above a path, opened, and the last part of the path.
-fn above<'a>(folder: &OwnedFd, path: &'a str, make: bool) -> Result<(OwnedFd, &'a str), String> {
+pub(crate) fn above<'a>(folder: &OwnedFd, path: &'a str, make: bool) -> Result<(OwnedFd, &'a str), String> {
     if path.split('/').any(|part| matches!(part, "" | "." | "..") || part.contains('\0')) {
         return Err("it is not a path below the folder".to_owned());
     }
@@ -106,12 +106,12 @@ fn above<'a>(folder: &OwnedFd, path: &'a str, make: bool) -> Result<(OwnedFd, &'
     Ok((at, name))
 }
 
-fn open_folder(at: impl AsFd, name: impl rustix::path::Arg) -> Result<OwnedFd, Errno> {
+pub(crate) fn open_folder(at: impl AsFd, name: impl rustix::path::Arg) -> Result<OwnedFd, Errno> {
     openat(at, name, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
 }
 
 /// A file, and nothing else: neither a link nor a pipe that nobody writes to.
-fn open_file(above: &OwnedFd, name: &str, flags: OFlags) -> Result<File, String> {
+pub(crate) fn open_file(above: &OwnedFd, name: &str, flags: OFlags) -> Result<File, String> {
     let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file = openat(above, name, flags, Mode::from_raw_mode(0o666)).map_err(said)?;
     let kind = fstat(&file).map_err(said)?.st_mode;
@@ -121,7 +121,7 @@ fn open_file(above: &OwnedFd, name: &str, flags: OFlags) -> Result<File, String>
     Ok(File::from(file))
 }
 
-fn said(error: Errno) -> String {
+pub(crate) fn said(error: Errno) -> String {
     match error {
         Errno::LOOP | Errno::NOTDIR => "a file or a link is in the place of a folder or a file".to_owned(),
         other => io::Error::from(other).to_string(),

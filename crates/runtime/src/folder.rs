@@ -24,7 +24,11 @@ use crate::workspace::{Bring, Git, Workspace, WorkspaceError, read_beside};
 
 mod accept;
 mod command;
+mod held;
+mod in_place;
 mod look;
+
+pub use in_place::{Taken, lockable};
 
 /// Children of a process that was killed are gone within two seconds; a slow machine gets more.
 const ENDING: Duration = Duration::from_secs(30);
@@ -52,6 +56,12 @@ struct State {
     readers: usize,
     /// What was found changed although only readers were at work.
     meddled: BTreeSet<String>,
+    /// Of a run in place: the project is its alone.
+    taken: Option<Taken>,
+    /// Of a run in place: what the folder held when the first reader came.
+    lent: Option<String>,
+    /// What was found changed of what git runs or obeys.
+    hooks: Vec<String>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -60,6 +70,11 @@ pub enum FolderError {
     Workspace(#[from] WorkspaceError),
     #[error("processes of an earlier attempt still work in the run's folder; end them and resume")]
     Busy,
+    #[error(
+        "another run works in {} itself, or is being undone; let it end, or leave out `--in-place`, and resume",
+        path.display()
+    )]
+    Taken { path: PathBuf },
     #[error("the run's folder is gone: {}; the run cannot go on, start it again", path.display())]
     Gone { path: PathBuf },
     #[error("the run's folder was never in the state {}", digest.short())]
@@ -123,7 +138,7 @@ impl Folder {
         self.home.join("readers.lock")
     }
 
-    fn launcher(&self) -> Arc<dyn Launcher> {
+    pub(crate) fn launcher(&self) -> Arc<dyn Launcher> {
         self.means.launcher.holding(&self.lock()).unwrap_or_else(|| Arc::clone(&self.means.launcher))
     }
 
@@ -154,6 +169,9 @@ impl Folder {
             return self.enter().await;
         }
         let mut state = self.settled().await?;
+        if state.workspace.is_some() || self.was_worked_in() {
+            return Err(FolderError::Gone { path: self.home.join("tree") });
+        }
         state.workspace = Some(Arc::new(self.make(tell).await?));
         self.inside(state)
     }
@@ -166,7 +184,8 @@ impl Folder {
     }
 
     async fn settled(&self) -> Result<OwnedMutexGuard<State>, FolderError> {
-        let state = Arc::clone(&self.state).lock_owned().await;
+        let mut state = Arc::clone(&self.state).lock_owned().await;
+        self.take_project(&mut state)?;
         fs::create_dir_all(&self.home).map_err(FolderError::io(&self.home))?;
         let mut locks = vec![self.lock()];
         if state.workspace.is_none() {
@@ -189,7 +208,14 @@ impl Folder {
             without: inside.map(ToOwned::to_owned).into_iter().collect(),
         };
         let begun = Instant::now();
-        let made = Workspace::create(self.git(), project, &self.home, &bring).await?;
+        // It never became ready, so nobody worked in it.
+        let unfinished = self.home.join("tree");
+        let _ = tokio::task::spawn_blocking(move || remove_tree(&unfinished)).await;
+        let made = if self.plan.in_place {
+            self.make_in_place(project, bring.without, tell).await?
+        } else {
+            Workspace::create(self.git(), project, &self.home, &bring).await?
+        };
         let workspace = made.workspace;
         let took = begun.elapsed();
         let files = workspace.entries(workspace.base()).await?;
@@ -207,7 +233,9 @@ impl Folder {
         if !made.missing.is_empty() {
             tell(format!("the project does not have: {}", listed(&made.missing).join(", ")));
         }
-        self.set_up(&workspace, tell).await?;
+        if !self.plan.in_place {
+            self.set_up(&workspace, tell).await?;
+        }
         let base = workspace.base().to_owned();
         self.remember(workspace.digest(&base).await?, &base)?;
         let ready = self.ready();
@@ -223,8 +251,9 @@ impl Folder {
     ) -> Result<(), FolderError> {
         let Some(line) = &self.plan.setup else { return Ok(()) };
         tell(format!("setup: {line}"));
-        let ran =
-            self.run_once(line, &workspace.dir(), command::SETUP_TIME, &CancellationToken::new()).await?;
+        let ran = self
+            .run_once(line, &workspace.dir(), None, command::SETUP_TIME, &CancellationToken::new())
+            .await?;
         if !ran.is_green() {
             let (end, output) = (ran.end, ran.output.trim());
             let message = format!(
@@ -256,9 +285,12 @@ impl Folder {
         tree_of(&self.home, digest)
     }
 
-    /// Puts the folder into this state, whatever happened to it.
+    /// Puts the folder into this state, whatever happened to it. The user's own project stays as it is.
     pub async fn restored(&self, digest: &Digest) -> Result<Inside, FolderError> {
         let inside = self.enter().await?;
+        if self.plan.in_place {
+            return Ok(inside);
+        }
         inside.workspace.restore(&self.tree_of(digest)?).await?;
         Ok(inside)
     }
@@ -269,7 +301,12 @@ impl Folder {
         let tree = self.tree_of(digest)?;
         let mut inside = self.enter().await?;
         inside.workspace.export(&tree, to).await?;
-        if inside.state.readers > 0 {
+        if self.plan.in_place {
+            if inside.state.readers == 0 {
+                inside.state.meddled.clear();
+                inside.state.lent = Some(inside.workspace.snapshot().await?.tree);
+            }
+        } else if inside.state.readers > 0 {
             // Whoever is at work already must not profit from what is put back for the next.
             inside.note_meddling(&tree).await?;
         } else {
@@ -280,12 +317,16 @@ impl Folder {
         Ok(())
     }
 
-    /// A reader has ended: what changed in the folder itself while only readers were at work. It is put back.
-    /// Which of several did it cannot be told, so each is told of it.
+    /// A reader has ended: what changed in the folder itself while only readers were at work. It is put back,
+    /// but not in the user's own project. Which of several did it cannot be told, so each is told of it.
     pub async fn readers_gone(&self, digest: &Digest) -> Result<Vec<String>, FolderError> {
         let tree = self.tree_of(digest)?;
         let mut inside = self.enter().await?;
-        let noted = inside.note_meddling(&tree).await;
+        let noted = if self.plan.in_place {
+            inside.note_difference().await
+        } else {
+            inside.note_meddling(&tree).await
+        };
         inside.state.readers = inside.state.readers.saturating_sub(1);
         noted?;
         Ok(inside.state.meddled.iter().cloned().collect())
@@ -294,12 +335,20 @@ impl Folder {
     /// Removes what an accepted run needs no more. The store stays: it is what undoing needs.
     pub async fn tidy(&self) {
         let Ok(inside) = self.enter().await else { return };
-        let gone = [inside.workspace.work(), self.home.join("tree").join("kept")];
+        let gone = inside.workspace.disposable();
         let _ = tokio::task::spawn_blocking(move || gone.iter().for_each(|dir| remove_tree(dir))).await;
     }
 }
 
 impl Inside {
+    /// What differs in the user's own project from what it held when the first reader came.
+    async fn note_difference(&mut self) -> Result<(), FolderError> {
+        let Some(lent) = self.state.lent.clone() else { return Ok(()) };
+        let found = self.differing(&lent).await?;
+        self.state.meddled.extend(found);
+        Ok(())
+    }
+
     /// What differs from a tree now, and puts it back.
     async fn note_meddling(&mut self, tree: &str) -> Result<(), FolderError> {
         // No snapshot has it, and the next would keep it as it is by then: a hook left there the worker runs.
@@ -311,8 +360,11 @@ impl Inside {
         Ok(())
     }
 
-    /// Restores a tree and says what differed from it.
+    /// Restores a tree and says what differed from it. The user's own project is only compared.
     async fn put_back(&self, tree: &str) -> Result<Vec<String>, FolderError> {
+        if self.workspace.is_in_place() {
+            return Ok(self.differing(tree).await?.into_iter().collect());
+        }
         let now = match self.workspace.snapshot().await {
             Ok(now) => now,
             // Somebody took the folder itself away.

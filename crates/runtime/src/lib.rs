@@ -26,6 +26,7 @@ pub mod save;
 pub mod service;
 pub mod setup;
 pub mod team;
+pub mod tools;
 pub mod trust;
 pub mod undo;
 pub mod workspace;

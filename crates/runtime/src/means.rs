@@ -1,25 +1,39 @@
-//! What this process lends to whoever starts programs for a run: the launcher, and an environment in which
-//! no key is.
+//! What this process lends to whoever starts programs for a run: the launcher, an environment in which no key
+//! is, and the servers whose tools a worker may be given.
 //!
 //! A verify command runs what a worker wrote, so it gets the user's environment without anything that looks
 //! like a secret, and `CI=1`, which keeps tools from asking questions.
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
-use gadfly_agents::Vendor;
 use gadfly_agents::launcher::Launcher;
+use gadfly_agents::{McpSpec, Vendor};
 use gadfly_project::Config;
-use gadfly_project::config::Key;
+use gadfly_project::config::{Key, McpConfig};
 
 /// A variable with one of these in its name is taken for a secret.
 const SECRET: [&str; 7] = ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "API_KEY", "ACCESS_KEY"];
+
+/// What every program needs and none is told in secret.
+const BASE_ENV: [&str; 5] = ["PATH", "HOME", "LANG", "TERM", "TMPDIR"];
 
 #[derive(Clone)]
 pub struct Means {
     pub launcher: Arc<dyn Launcher>,
     /// The user's environment without secrets.
     pub env: Vec<(String, String)>,
+    /// The servers the user configured.
+    pub servers: Vec<Served>,
+}
+
+/// A configured server. Its environment may hold a secret: what the user listed for it.
+#[derive(Clone)]
+pub struct Served {
+    pub spec: McpSpec,
+    /// The most time one call gets.
+    pub time: Duration,
 }
 
 impl Means {
@@ -38,10 +52,11 @@ impl Means {
             })
             .collect();
         let secret = |name: &str| keys.contains(&name) || looks_secret(name);
-        let env = env.into_iter().filter(|(name, _)| !secret(name));
-        let mut env: Vec<_> = env.map(|(name, value)| (name.clone(), value.clone())).collect();
-        env.sort();
-        Self { launcher, env }
+        let mut all: Vec<(String, String)> = env.into_iter().map(|(n, v)| (n.clone(), v.clone())).collect();
+        all.sort();
+        let servers = config.mcp.values().map(|server| served(server, &all)).collect();
+        all.retain(|(name, _)| !secret(name));
+        Self { launcher, env: all, servers }
     }
 
     /// The environment of a command of the user's in this folder. What points git elsewhere is left out: the
@@ -56,6 +71,18 @@ impl Means {
         }
         env
     }
+}
+
+fn served(server: &McpConfig, env: &[(String, String)]) -> Served {
+    let listed = |name: &str| BASE_ENV.contains(&name) || server.env.iter().any(|n| n.value == name);
+    let spec = McpSpec {
+        name: server.name.clone(),
+        command: server.command.iter().map(|word| word.value.clone()).collect(),
+        env: env.iter().filter(|(name, _)| listed(name)).cloned().collect(),
+        url: server.url.as_ref().map(|url| url.value.url.clone()),
+        cwd: None,
+    };
+    Served { spec, time: server.timeout.value }
 }
 
 fn looks_secret(name: &str) -> bool {

@@ -8,6 +8,7 @@ use gadfly_agents::agent::Progress;
 use gadfly_agents::{
     Agent, Answered, Call, Files, Link, MAX_REPLY, Picture, Spoken, ToolSaid, ToolWish, Unanswered,
 };
+use gadfly_engine::powers::NOT_HELD;
 use gadfly_engine::tool::ToolCall;
 use gadfly_engine::{
     Answer, CallFailure, Digest, Effect, EffectId, EffectKind, FailureKind, Layer, Message, Observation,
@@ -29,8 +30,6 @@ pub enum Incoming {
     Replied { effect: EffectId, reply: Reply, texts: Vec<Text> },
 }
 
-/// How the record says that a layer does not hold although it should; the reason follows.
-pub const NOT_HELD: &str = "not held by Landlock: ";
 /// Observations an agent may be ahead of the journal.
 const AHEAD: usize = 16;
 /// How long after its limit a call is given to end by itself.
@@ -164,7 +163,7 @@ fn held(agent: &dyn Agent, call: &Call, place: &Place, needs: &Needs) -> Option<
 /// What the record says of it before the call begins. A layer that should hold and does not is said in its
 /// own words, never among those that do.
 fn said_of(held: Held) -> impl Iterator<Item = Observation> {
-    let without = held.unheld.map(|why| Observation::Step { line: format!("{NOT_HELD}{why}") });
+    let without = held.unheld.map(|why| Observation::Note { line: format!("{NOT_HELD}{why}") });
     without.into_iter().chain([Observation::Guarded { guards: held.guards }])
 }
 
@@ -240,7 +239,7 @@ impl FolderTask {
             effect.time_ms.map_or(Duration::MAX, |ms| Duration::from_millis(ms).saturating_add(GRACE));
         let (observe, mut observed) = mpsc::channel(AHEAD);
         let tell = move |line: String| {
-            let _ = observe.try_send(Observation::Step { line });
+            let _ = observe.try_send(Observation::Note { line });
         };
         // Dropped, it ends the programs it started; whoever enters the folder next waits for that.
         let work = async {

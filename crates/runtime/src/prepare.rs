@@ -1,7 +1,8 @@
 //! From what the user asked for to a plan: every problem at once, or a run ready to start.
 //!
 //! What is common to all protocols is here and in `material`; what one protocol needs is in its own file. To
-//! add a protocol: a file with the function that makes its settings, and a line in `settings`.
+//! add a protocol: a file with the function that makes its settings, and a line in `settings`. A goal, which is no
+//! loop, is prepared by `watch`.
 
 mod audit;
 mod brought;
@@ -11,6 +12,7 @@ mod material;
 mod revise;
 mod score;
 mod settings;
+mod watch;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -33,6 +35,7 @@ pub(crate) use brought::bring;
 pub use inherited::Inherited;
 pub(crate) use material::Material;
 pub use settings::LoopSettings;
+pub use watch::{GoalRequest, GoalSettings, prepare_goal};
 
 /// What `run` or `review` was asked to do.
 #[derive(Clone, Debug, Default)]

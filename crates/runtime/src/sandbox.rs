@@ -109,7 +109,7 @@ pub fn held(agent: &dyn Agent, holding: Holding<'_>, kernel: Result<(), String>)
 }
 
 /// How far Landlock reaches: of the network it knows TCP only.
-const fn reach(network: bool) -> &'static str {
+pub const fn reach(network: bool) -> &'static str {
     if network { "files; TCP open" } else { "files; no TCP, other protocols open" }
 }
 

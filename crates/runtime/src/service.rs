@@ -1,4 +1,4 @@
-//! The one façade: start, resume, answer, pause, cancel, list, follow; taking back is `undo`. Surfaces call it and read records.
+//! The one façade: start, resume, answer, steer, pause, cancel, list, follow; taking back is `undo`. Surfaces call it and read records.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::driver::{DriveError, Driver, Ended, Stop, Update};
 use crate::host::Host;
 use crate::log_file::LogWritten;
 use crate::means::Means;
-use crate::prepare::{Prepared, Request};
+use crate::prepare::{GoalRequest, Prepared, Request};
 use crate::setup::Setup;
 use crate::team::Team;
 use crate::workspace::{Git, Workspace};
@@ -75,6 +75,25 @@ pub enum AnswerError {
     #[error(transparent)]
     Post(#[from] PostError),
 }
+
+#[derive(Debug, thiserror::Error)]
+pub enum SteerError {
+    #[error("run `{run}` is no goal: it follows `{protocol}`, and only the worker of a goal can be steered")]
+    NoGoal { run: RunId, protocol: String },
+    #[error("run `{run}` has ended ({outcome}): there is nobody left to steer")]
+    Ended { run: RunId, outcome: String },
+    #[error("there is nothing to say to the worker: the text is empty")]
+    Empty,
+    #[error("{bytes} bytes are too many for the worker to be told at once; the limit is {MOST_STEERED}")]
+    TooLong { bytes: usize },
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error(transparent)]
+    Post(#[from] PostError),
+}
+
+/// The most a person says to a worker at once: it is part of every later prompt.
+pub const MOST_STEERED: usize = 16 * 1024;
 
 /// How a run is driven here.
 #[derive(Clone)]
@@ -144,6 +163,11 @@ impl Gadfly {
     /// Makes a plan; nothing is called and nothing recorded.
     pub async fn prepare(&self, request: &Request) -> Result<Prepared, Vec<Problem>> {
         self.setup.prepare(request).await
+    }
+
+    /// Makes the plan of a goal; nothing is called and nothing recorded.
+    pub async fn prepare_goal(&self, request: &GoalRequest) -> Result<Prepared, Vec<Problem>> {
+        self.setup.prepare_goal(request).await
     }
 
     /// Starts a prepared run and drives it until it ends, parks or the process stops.
@@ -239,6 +263,31 @@ impl Gadfly {
             self.journal().put_mail_away(*mail).map_err(PostError::from)?;
         }
         Ok(Asked { effect, driven, replaced: !earlier.is_empty() })
+    }
+
+    /// Leaves a person's word for the worker of a goal, which is told it at its next turn. True if a living
+    /// process will; else it is when the run is resumed.
+    pub fn steer(&self, run: &RunId, text: &str, by: &str) -> Result<bool, SteerError> {
+        let summary = self.journal().summary(run)?;
+        if summary.protocol != gadfly_engine::protocol::watch::RULE_BOOK.name {
+            return Err(SteerError::NoGoal { run: run.clone(), protocol: summary.protocol });
+        }
+        if summary.ended {
+            return Err(SteerError::Ended { run: run.clone(), outcome: summary.state });
+        }
+        let text = text.trim();
+        match text.len() {
+            0 => return Err(SteerError::Empty),
+            bytes if bytes > MOST_STEERED => return Err(SteerError::TooLong { bytes }),
+            _ => {}
+        }
+        let what = MailKind::Steer { text: text.to_owned() };
+        let posted = self.journal().post(run, &Mail { by: by.to_owned(), at_ms: wall_ms(), what });
+        match posted {
+            // It ended between the look and the letter.
+            Err(PostError::Ended { run, outcome }) => Err(SteerError::Ended { run, outcome }),
+            other => other.map(|_| self.is_driven(run)).map_err(SteerError::Post),
+        }
     }
 
     /// The question behind an effect; none if an agent's turn is what a person is asked for.

@@ -10,7 +10,7 @@ use gadfly_project::{Config, Problem, Root};
 use crate::agents::{Env, Recruiter, environment};
 use crate::board::FileBoard;
 use crate::os::ProcessLauncher;
-use crate::prepare::{Brought, Prepared, Request, Wanted, bring, prepare};
+use crate::prepare::{Brought, GoalRequest, Prepared, Request, Wanted, bring, prepare, prepare_goal};
 use crate::service::{Gadfly, GadflyError};
 use crate::workspace::Git;
 
@@ -53,6 +53,11 @@ impl Setup {
     /// Makes a plan; nothing is called and nothing recorded.
     pub async fn prepare(&self, request: &Request) -> Result<Prepared, Vec<Problem>> {
         prepare(request, &self.recruiter()).await
+    }
+
+    /// Makes the plan of a goal; nothing is called and nothing recorded.
+    pub async fn prepare_goal(&self, request: &GoalRequest) -> Result<Prepared, Vec<Problem>> {
+        prepare_goal(request, &self.recruiter()).await
     }
 
     /// Reads what is to be reviewed; none if there is nothing. The project is only read.

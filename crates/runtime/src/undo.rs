@@ -1,5 +1,5 @@
-//! Takes back what an accepted run changed in the user's files: all of it, or nothing if any of it changed
-//! since. Once more is once.
+//! Takes back what a run changed in the user's files, by being accepted or by working in place: all of it, or
+//! nothing if any of it changed since. Once more is once.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,9 @@ use crate::folder::{FolderError, tree_of};
 use crate::os::NoSupervisor;
 use crate::save::{digest_of, write_atomically};
 use crate::service::Gadfly;
-use crate::workspace::{Git, Workspace, WorkspaceError};
+use crate::workspace::{Git, WayBack, Workspace, WorkspaceError};
+
+mod in_place;
 
 /// What was taken back.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -25,6 +27,18 @@ pub enum Undone {
     Restored { path: PathBuf },
     /// A file that did not exist before the run is gone again.
     Removed { path: PathBuf },
+    /// The project the run worked in is what it was before.
+    InPlace { root: PathBuf, way: WayBack },
+}
+
+/// What taking back would do.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Preview {
+    pub root: PathBuf,
+    pub way: WayBack,
+    /// Everything on the way is known to be the run's doing. Otherwise a person should see it first.
+    pub sure: bool,
+    pub in_place: bool,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -34,11 +48,17 @@ pub enum UndoError {
     #[error("run `{run}` only made the branch `{branch}`; remove it with: git branch -D {branch}")]
     Committed { run: RunId, branch: String },
     #[error(
-        "these changed since run `{run}` was accepted, so nothing was taken back: {}; put your version aside and \
-         try again",
+        "these changed since run `{run}` wrote them, so nothing was taken back: {}; put your version aside and try \
+         again",
         paths.join(", ")
     )]
     Changed { run: RunId, paths: Vec<String> },
+    #[error("run `{0}` is at work; stop it first: gadfly cancel {0}")]
+    Driven(RunId),
+    #[error("another run works in {} itself; let it end and try again", path.display())]
+    Taken { path: PathBuf },
+    #[error("what {} held before the run cannot be relied on: {why}; nothing was taken back", path.display())]
+    Tampered { path: PathBuf, why: String },
     #[error("what `{}` held before the run is not in the journal any more", path.display())]
     Lost { path: PathBuf },
     #[error("{} cannot be written: {source}", path.display())]
@@ -58,14 +78,37 @@ enum Brought {
 }
 
 impl Gadfly {
-    /// Takes back what this run's acceptance changed.
+    /// Takes back what this run changed in the user's files. Of a run that worked in place `preview_undo` says
+    /// whether a person should be asked first.
     pub async fn undo(&self, run: &RunId) -> Result<Undone, UndoError> {
+        if let Some(told) = self.in_place(run)? {
+            return self.undo_in_place(run, told).await;
+        }
         match self.brought(run)?.ok_or_else(|| UndoError::Nothing(run.clone()))? {
             Brought::Tree { commit: Some(commit), .. } => {
                 Err(UndoError::Committed { run: run.clone(), branch: commit.branch })
             }
             Brought::Tree { accept, commit: None } => self.undo_tree(run, &accept).await,
             Brought::File(save) => self.undo_file(run, &save),
+        }
+    }
+
+    /// What `undo` would do. Changes no file of the user's.
+    pub async fn preview_undo(&self, run: &RunId) -> Result<Preview, UndoError> {
+        if let Some(told) = self.in_place(run)? {
+            return self.preview_in_place(run, told).await;
+        }
+        match self.brought(run)?.ok_or_else(|| UndoError::Nothing(run.clone()))? {
+            Brought::Tree { commit: Some(commit), .. } => {
+                Err(UndoError::Committed { run: run.clone(), branch: commit.branch })
+            }
+            Brought::Tree { accept, commit: None } => {
+                let (workspace, tree) = self.accepted_tree(run, &accept)?;
+                let way = workspace.way_to_take_back(&tree, accept.resolution.as_ref()).await;
+                let way = way.map_err(|e| UndoError::Folder(e.to_string()))?;
+                Ok(Preview { root: workspace.root().to_owned(), way, sure: true, in_place: false })
+            }
+            Brought::File(save) => Ok(preview_file(&save)),
         }
     }
 
@@ -94,17 +137,22 @@ impl Gadfly {
         Ok(brought)
     }
 
-    async fn undo_tree(&self, run: &RunId, accept: &Accept) -> Result<Undone, UndoError> {
+    fn accepted_tree(&self, run: &RunId, accept: &Accept) -> Result<(Workspace, String), UndoError> {
         let means = self.means().ok_or(NoSupervisor)?;
         let home = self.journal().run_dir(run);
         let failed = |e: FolderError| UndoError::Folder(e.to_string());
         let tree = tree_of(&home, &accept.tree).map_err(failed)?;
         let workspace =
             Workspace::open(Git::new(means.launcher, means.env), &home).map_err(|e| failed(e.into()))?;
+        Ok((workspace, tree))
+    }
+
+    async fn undo_tree(&self, run: &RunId, accept: &Accept) -> Result<Undone, UndoError> {
+        let (workspace, tree) = self.accepted_tree(run, accept)?;
         match workspace.take_back(&tree, accept.resolution.as_ref()).await {
             Ok(undone) => Ok(Undone::Checkout { root: workspace.root().to_owned(), paths: undone.paths }),
             Err(WorkspaceError::Conflict { paths }) => Err(UndoError::Changed { run: run.clone(), paths }),
-            Err(other) => Err(failed(other.into())),
+            Err(other) => Err(UndoError::Folder(other.to_string())),
         }
     }
 
@@ -128,4 +176,20 @@ impl Gadfly {
         }
         Ok(Undone::Restored { path })
     }
+}
+
+fn preview_file(save: &Save) -> Preview {
+    let path = Path::new(&save.target.path);
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let now = digest_of(path).ok().flatten();
+    let mut way = WayBack::default();
+    if now != Some(save.content) && now != save.target.before {
+        way.conflicts.push(name.clone());
+    }
+    if now != save.target.before {
+        let list = if save.target.before.is_some() { &mut way.restored } else { &mut way.removed };
+        list.push(name);
+    }
+    let root = path.parent().unwrap_or(Path::new("")).to_owned();
+    Preview { root, way, sure: true, in_place: false }
 }

@@ -3,7 +3,8 @@
 //! A workspace begins with what the user sees (the *base*): HEAD with uncommitted and untracked files, without
 //! what is ignored. The worker works in a private copy; the user's checkout changes only on acceptance, and
 //! its index, HEAD and stash never. Git is the snapshot engine, for plain folders too, in a private store
-//! whose own settings are the only ones that apply.
+//! whose own settings are the only ones that apply. On request the work is done *in place*: then the user's
+//! checkout is the tree, and nothing here ever restores it unasked; `in_place` has what differs.
 //!
 //! Choices a user can notice:
 //! - What is ignored is what was ignored in the base: a worker that edits `.gitignore` hides nothing by it.
@@ -23,6 +24,7 @@ pub use bring::Bring;
 pub use error::WorkspaceError;
 pub use folder::{FolderState, hash_folder};
 pub use git::Git;
+pub use in_place::WayBack;
 pub use landing::{Landed, Landing};
 pub use reviewed::{Range, Reviewed};
 pub use snapshot::{Change, Snapshot, Status};
@@ -46,10 +48,13 @@ mod diff;
 mod error;
 mod folder;
 mod git;
+mod hooks;
 mod ignore_rules;
+mod in_place;
 mod landing;
 mod merge;
 mod objects;
+mod outline;
 mod repository;
 mod reviewed;
 mod snapshot;
@@ -61,6 +66,8 @@ const WORK: &str = "work";
 /// What the run shares with the user's repository, by hard links: outside the worker's folder, never written.
 const OBJECTS: &str = "objects";
 const VERSION: u32 = 1;
+const IN_PLACE: &str =
+    "the run works in your project itself, which is not restored; `gadfly undo` takes back what it did";
 
 /// A private tree of one run, with its store.
 pub struct Workspace {
@@ -88,6 +95,17 @@ struct Facts {
     /// From the root, as are all paths of a tree.
     bring: Bring,
     left_out: Vec<String>,
+    /// The tree is the user's own checkout.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    in_place: bool,
+}
+
+impl Facts {
+    fn read(home: &Path) -> Result<Self, String> {
+        let path = home.join("workspace.json");
+        let text = fs::read(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        serde_json::from_slice(&text).map_err(|e| e.to_string())
+    }
 }
 
 /// A new workspace, and what its user should know of it.
@@ -113,10 +131,8 @@ impl Workspace {
     /// The workspace of a run that began earlier, perhaps in another process.
     pub fn open(git: Git, run: &Path) -> Result<Self, WorkspaceError> {
         let home = home_of(run)?;
-        let path = home.join("workspace.json");
         let damaged = |reason: String| WorkspaceError::Damaged { path: home.clone(), reason };
-        let text = fs::read(&path).map_err(|e| damaged(format!("{}: {e}", path.display())))?;
-        let facts: Facts = serde_json::from_slice(&text).map_err(|e| damaged(e.to_string()))?;
+        let facts = Facts::read(&home).map_err(damaged)?;
         if facts.version != VERSION {
             let reason =
                 format!("it was made by another version (format {}, ours is {VERSION})", facts.version);
@@ -134,14 +150,23 @@ impl Workspace {
         Self { home, store, facts, excluded, tracked, turn: tokio::sync::Mutex::default() }
     }
 
-    /// Where the worker works: the project's folder in its private tree.
+    /// Where the worker works: the project's folder in its private tree, or the project itself.
     pub fn dir(&self) -> PathBuf {
         self.work().join(&self.facts.project)
     }
 
-    /// The top of the private tree. Paths of changes are relative to it.
+    /// The top of the tree that is worked in. Paths of changes are relative to it.
     pub fn work(&self) -> PathBuf {
-        self.home.join("work")
+        if self.facts.in_place { self.facts.root.clone() } else { self.home.join("work") }
+    }
+
+    pub const fn is_in_place(&self) -> bool {
+        self.facts.in_place
+    }
+
+    /// What a run that is over needs no more; of a run in place nothing, for its tree is the user's.
+    pub fn disposable(&self) -> Vec<PathBuf> {
+        if self.facts.in_place { Vec::new() } else { vec![self.home.join("work"), self.home.join("kept")] }
     }
 
     /// What the worker's repository reads besides its own folder: the objects of the past. Nobody may write
@@ -176,19 +201,29 @@ impl Workspace {
     /// What the worker's tree holds now.
     pub async fn snapshot(&self) -> Result<Snapshot, WorkspaceError> {
         let _turn = self.turn.lock().await;
-        let (tree, left_out) = match self.take().await {
-            // A worker may have closed a folder or a file; they are ours to open.
-            Err(WorkspaceError::GitFailed { .. }) => {
-                self.open_up().await?;
-                self.take().await?
-            }
-            other => other?,
-        };
-        if self.is_repository() {
+        let (tree, left_out) = self.take_opened().await?;
+        if self.facts.in_place {
+            self.note_drift(&tree).await?;
+        } else if self.is_repository() {
             let (work, kept) = (self.work(), self.kept(&tree));
             let path = kept.clone();
             off_thread(move || clone::keep(&work, &kept)).await.map_err(WorkspaceError::io("kept", &path))?;
         }
+        self.described(tree, left_out).await
+    }
+
+    async fn take_opened(&self) -> Result<(String, Vec<String>), WorkspaceError> {
+        match self.take().await {
+            // A worker may have closed a folder or a file; they are ours to open.
+            Err(WorkspaceError::GitFailed { .. }) => {
+                self.open_up().await?;
+                self.take().await
+            }
+            other => other,
+        }
+    }
+
+    async fn described(&self, tree: String, left_out: Vec<String>) -> Result<Snapshot, WorkspaceError> {
         let changes = self.store.changes(&self.facts.base, &tree).await?;
         let manifest = snapshot::manifest(&self.facts.base, &changes);
         Ok(Snapshot { digest: Digest::of(manifest.as_bytes()), tree, manifest, changes, left_out })
@@ -212,6 +247,9 @@ impl Workspace {
     }
 
     async fn open_up(&self) -> Result<(), WorkspaceError> {
+        if self.facts.in_place {
+            return self.open_closed().await;
+        }
         let work = self.work();
         let path = work.clone();
         off_thread(move || make_accessible(&work)).await.map_err(WorkspaceError::io("read", &path))
@@ -221,6 +259,10 @@ impl Workspace {
     /// nothing of the tree must be. The clone's refs, index and stash become what they were at that snapshot.
     pub async fn restore(&self, tree: &str) -> Result<(), WorkspaceError> {
         let tree = store::checked(tree)?;
+        if self.facts.in_place {
+            // The last line of defence: what would be lost are the user's own files.
+            return Err(WorkspaceError::unusable(self.work().to_string_lossy(), IN_PLACE));
+        }
         let _turn = self.turn.lock().await;
         let entries = self.store.entries(tree).await?;
         let (work, kept) = (self.work(), self.kept(tree));
@@ -259,7 +301,8 @@ impl Workspace {
         let _turn = self.turn.lock().await;
         let (work, kept, objects) = (self.work(), self.kept(store::checked(tree)?), self.objects());
         let path = work.clone();
-        if !self.is_repository() || !fs::symlink_metadata(&work).is_ok_and(|m| m.is_dir()) {
+        let has_clone = self.is_repository() && !self.facts.in_place;
+        if !has_clone || !fs::symlink_metadata(&work).is_ok_and(|m| m.is_dir()) {
             return Ok(false);
         }
         let put_back = move || {
@@ -371,6 +414,9 @@ impl Workspace {
 /// What the worker's repository of a run reads besides its own folder: the objects of the past, and whatever the
 /// user's repository borrows from.
 pub fn read_beside(run: &Path) -> Vec<PathBuf> {
+    if let Some(beside) = in_place::read_beside(run) {
+        return beside;
+    }
     let objects = objects_of(&run.join("tree"));
     let borrowed = objects::borrowed_by(&objects);
     let all = std::iter::once(objects).chain(borrowed.into_iter().map(PathBuf::from));

@@ -39,6 +39,7 @@
 //! | `cost=USD` | says what the session cost so far |
 //! | `unknown-update` | sends an update nobody knows |
 //! | `error=CODE`, `error=CODE:KIND` | answers the prompt with this error, with `errorKind` |
+//! | `when=TEXT` | does what follows, up to the next `when`, if its prompt holds this text; of several, the first that holds counts |
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use crate::brief;
 use crate::conversation::Conversation;
-use crate::program::{self, Move, Temper, ToolCall};
+use crate::hands::{self, Deed};
+use crate::program::{self, Arguments, Move, Temper, ToolCall};
 use crate::wire::Format;
 
 /// What the request asked for, as far as an answer depends on it.
@@ -28,6 +29,8 @@ pub(crate) struct Asked<'a> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stop {
     End,
+    /// Said to be the end, although a tool is asked for.
+    AsIfEnded,
     Length,
     Refusal,
 }
@@ -134,6 +137,7 @@ pub(crate) fn decide(asked: &Asked<'_>, script: &BTreeMap<String, Vec<String>>) 
         "agent" => moved(asked, |talk| program::act(talk, asked.format, Temper::Honest, argument)),
         "intruder" => moved(asked, |talk| program::act(talk, asked.format, Temper::Intruder, argument)),
         "restless" => moved(asked, |talk| program::restless(talk, asked.format)),
+        "hands" => handed(asked, argument),
         "slow" => {
             let ms = argument.parse().unwrap_or(20);
             paced(Pace::Slow(Duration::from_millis(ms)), asked)
@@ -162,6 +166,35 @@ fn moved(asked: &Asked<'_>, act: impl FnOnce(&Conversation) -> Move) -> Answer {
         Move::Intrude(call) => {
             let said = Said { call: Some(call), intrudes: true, ..Said::text("") };
             Answer::Say(said, Pace::Whole)
+        }
+    }
+}
+
+/// What a model that is offered tools does, and how its reply reaches whoever offers them.
+fn handed(asked: &Asked<'_>, how: &str) -> Answer {
+    let pace = match how {
+        "split" => Pace::Split,
+        "cut" => Pace::Cut,
+        "unfinished" => Pace::Unfinished,
+        "huge" => Pace::Huge,
+        "hang" => Pace::Hang,
+        _ => Pace::Whole,
+    };
+    let stop = match how {
+        "length" => Stop::Length,
+        "stop" => Stop::AsIfEnded,
+        _ => Stop::End,
+    };
+    match hands::act(asked.body, asked.format) {
+        Deed::Say(_) if how == "unasked" => {
+            let call = ToolCall { name: "run_command".to_owned(), arguments: Arguments::Words(Vec::new()) };
+            Answer::Say(Said { call: Some(call), ..Said::text("") }, pace)
+        }
+        Deed::Say(text) => say(text),
+        Deed::Ask(call) => Answer::Say(Said { call: Some(call), stop, ..Said::text("") }, pace),
+        Deed::Refuse(why) => {
+            let kind = "invalid_request_error";
+            Answer::Refuse(Refusal::new(400, (kind, kind), kind, why))
         }
     }
 }

@@ -20,6 +20,8 @@ pub(crate) enum Wanted {
     Status,
     /// A report in JSON: `audit`.
     Report,
+    /// A goal to be pursued until it can be claimed: `watch`.
+    Goal,
     /// Work.
     Work,
 }
@@ -29,6 +31,8 @@ pub(crate) fn wanted(brief: &str) -> Wanted {
         Wanted::Status
     } else if brief.contains("\"task_id\"") && number(brief, "Round").is_some() {
         Wanted::Report
+    } else if brief.contains("GOAL:\n") && brief.contains("`CLAIM_COMPLETE: `") {
+        Wanted::Goal
     } else {
         Wanted::Work
     }
@@ -112,6 +116,7 @@ mod tests {
         assert_eq!(wanted("Say [STATUS: APPROVED]"), Wanted::Status);
         assert_eq!(wanted("{\"task_id\": 1}\nRound: 2\n"), Wanted::Report);
         assert_eq!(wanted("Round: 2\nTask: x"), Wanted::Work);
+        assert_eq!(wanted("End with `CLAIM_COMPLETE: `.\nGOAL:\nx"), Wanted::Goal);
     }
 
     #[test]

@@ -32,6 +32,7 @@
 //! | `pause=MS` | waits |
 //! | `hang` | for ever |
 //! | `crash=CODE` | ends |
+//! | `when=TEXT` | does what follows, up to the next `when`, if its brief holds this text; of several, the first that holds counts |
 //!
 //! After its words come `--` and the real flags.
 
@@ -109,7 +110,15 @@ impl<W: AsyncWrite + Unpin> Play<W> {
     async fn play(&mut self) -> Written<Ended> {
         let begin = self.speech.begin();
         self.tell(begin).await?;
+        let (mut does, mut has_held) = (true, false);
         for deed in self.script.deeds.clone() {
+            if let Deed::When(text) = &deed {
+                does = !has_held && self.asked.brief.contains(text.as_str());
+                has_held |= does;
+            }
+            if !does {
+                continue;
+            }
             if let Some(code) = self.act(deed).await? {
                 return Ok(Ended::quietly(code));
             }
@@ -177,6 +186,7 @@ impl<W: AsyncWrite + Unpin> Play<W> {
                 std::future::pending::<()>().await;
             }
             Deed::Crash(code) => return Ok(Some(code)),
+            Deed::When(_) => {}
         }
         Ok(None)
     }

@@ -158,7 +158,7 @@ async fn answer(socket: &mut TcpStream, request: &Request, shared: &Shared) -> i
     let shape = Shape {
         format,
         model: &wishes.model,
-        stream: wishes.stream && wishes.model != "whole",
+        stream: wishes.stream && !matches!(&*wishes.model, "whole" | "hands:whole"),
         include_usage: wishes.stream_options.include_usage,
         id: ticket.digest,
         asked: request.body.len(),

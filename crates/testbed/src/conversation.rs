@@ -69,8 +69,12 @@ impl Conversation {
             Format::Gemini => &turn["parts"],
             _ => &turn["content"],
         };
-        if turn["role"] == "user" && !has_tool_result(parts) {
-            self.asked(text_of(parts));
+        if turn["role"] == "user" {
+            let text = text_of(parts);
+            // After a call that was broken off, a goal's next brief may stand beside the result of its tool.
+            if !has_tool_result(parts) || text.contains("GOAL:\n") {
+                self.asked(text);
+            }
         }
         let mut called = |name: &Value| self.called.extend(name.as_str().map(str::to_owned));
         match format {

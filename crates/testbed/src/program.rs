@@ -1,6 +1,6 @@
 //! A model behind a program that has tools, such as a coding agent: calls the program's own tools to do what
 //! the brief asks, then says so. A worker writes the file its task names; a critic gives its verdict, and an
-//! intruder tries to write first, although it is a critic.
+//! intruder tries to write first, although it is a critic. Who pursues a goal runs in circles until it is told so.
 //!
 //! To add a program's tool: one row in `writing` or `shell`.
 
@@ -52,6 +52,7 @@ pub(crate) fn act(talk: &Conversation, format: Format, temper: Temper, pattern: 
     let text = &talk.brief;
     match brief::wanted(text) {
         Wanted::Work => work(talk),
+        Wanted::Goal => pursue(talk),
         wanted => {
             // Without tools it is a question on the side, as for a title.
             let may_try = temper == Temper::Intruder && !talk.tools.is_empty();
@@ -77,6 +78,18 @@ pub(crate) fn restless(talk: &Conversation, format: Format) -> Move {
     let all: Vec<Tool> = talk.tools.iter().cloned().chain(hidden(format)).collect();
     let call = all.iter().find_map(|tool| shell(tool, "true"));
     call.map_or_else(|| Move::Say("There is nothing to call.".to_owned()), Move::Call)
+}
+
+/// Does the same thing over and over until a critic notices; then does what the goal asks for, and claims it.
+fn pursue(talk: &Conversation) -> Move {
+    if !talk.brief.contains("CRITIC: You appear to be stuck") {
+        let call = talk.tools.iter().find_map(|tool| shell(tool, "true"));
+        return call.map_or_else(|| Move::Say("There is nothing to call.".to_owned()), Move::Call);
+    }
+    match work(talk) {
+        Move::Say(said) => Move::Say(format!("{said}\n\nCLAIM_COMPLETE: {said}")),
+        call => call,
+    }
 }
 
 fn work(talk: &Conversation) -> Move {

@@ -184,7 +184,9 @@ fn stream(said: &Said, pace: Pace, shape: Shape<'_>) -> Vec<Step> {
         Pace::Huge => {
             let more = "more ".repeat(3000);
             let one = match shape.format {
+                Format::Chat if said.call.is_some() => chat::argument(shape.model, &more),
                 Format::Chat => chat::delta(shape.model, "content", &more),
+                Format::Anthropic if said.call.is_some() => anthropic::input_delta(0, &more),
                 Format::Anthropic => anthropic::delta(0, "text", &more),
                 Format::Responses => responses::delta(&more),
                 Format::Gemini => gemini::delta(&more, shape),

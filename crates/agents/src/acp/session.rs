@@ -22,6 +22,7 @@ use super::failure::{HELLO, Refused};
 use super::permission::{READING_MODES, READING_MODES_SANDBOXED, UNBOUND_MODE};
 use super::serving::Serving;
 use super::turn::line;
+use crate::cli::is_name;
 
 /// How long an agent may take to end a turn that was cancelled.
 const GRACE: Duration = Duration::from_secs(3);
@@ -34,6 +35,8 @@ pub(super) struct Asked {
     pub folder: PathBuf,
     /// An earlier conversation to go on with.
     pub session: Option<String>,
+    /// A later call may go on with this one.
+    pub keeps: bool,
     pub model: Option<String>,
     /// How long each step before the prompt may take.
     pub starting: Duration,
@@ -93,6 +96,11 @@ impl Conversation {
     async fn prepare(&mut self) -> Result<(SessionId, Option<String>), Ended> {
         let can = self.hello().await?;
         let opened = self.open(&can).await?;
+        let session = opened.id.0.to_string();
+        if self.asked.keeps && is_name(&session) {
+            // Told before the prompt: a call may be broken off at any time.
+            let _ = self.serving.observe.send(Observation::Session { session }).await;
+        }
         self.choose_mode(&opened).await?;
         let model = self.choose_model(&opened).await?;
         Ok((opened.id, model))
@@ -120,10 +128,10 @@ impl Conversation {
         if let Some(before) = self.asked.session.clone() {
             match self.go_on(before.into(), can).await {
                 Ok(Some(opened)) => return Ok(opened),
-                Ok(None) => self.step("it cannot go on with an earlier session; a new one is begun").await,
+                Ok(None) => self.note("it cannot go on with an earlier session; a new one is begun").await,
                 Err(Ended::Refused(refused)) if !refused.ends_the_connection() => {
                     let why = line(&refused.error.message);
-                    self.step(&format!(
+                    self.note(&format!(
                         "its earlier session could not be opened ({why}); a new one is begun"
                     ))
                     .await;
@@ -185,7 +193,7 @@ impl Conversation {
             Ok(()) => self.moded(id).await,
             Err(Ended::Refused(refused)) if !refused.ends_the_connection() => {
                 let why = line(&refused.error.message);
-                self.step(&format!("its mode could not be set to `{id}` ({why})")).await;
+                self.note(&format!("its mode could not be set to `{id}` ({why})")).await;
                 Ok(())
             }
             Err(ended) => Err(ended),
@@ -198,7 +206,7 @@ impl Conversation {
             let guards = vec![Guard::new(Layer::OwnMode, format!("mode {id}"))];
             let _ = self.serving.observe.send(Observation::Guarded { guards }).await;
         } else {
-            self.step(&format!("its mode is `{id}`")).await;
+            self.note(&format!("its mode is `{id}`")).await;
         }
         Ok(())
     }
@@ -207,7 +215,7 @@ impl Conversation {
         let Some(model) = self.asked.model.as_deref() else { return Ok(None) };
         let found = option(&opened.options, &SessionConfigOptionCategory::Model, "model");
         let Some(option) = found.filter(|option| offers(option, model)) else {
-            self.step(&format!(
+            self.note(&format!(
                 "it does not offer the model `{model}` to choose; it works with the one it is configured for"
             ))
             .await;
@@ -218,7 +226,7 @@ impl Conversation {
             Ok(_) => Ok(Some(model.to_owned())),
             Err(Ended::Refused(refused)) if !refused.ends_the_connection() => {
                 let why = line(&refused.error.message);
-                self.step(&format!("its model could not be set to `{model}` ({why})")).await;
+                self.note(&format!("its model could not be set to `{model}` ({why})")).await;
                 Ok(None)
             }
             Err(ended) => Err(ended),
@@ -268,8 +276,8 @@ impl Conversation {
         Refused { asked, error, logins: self.logins.clone() }
     }
 
-    async fn step(&self, said: &str) {
-        let _ = self.serving.observe.send(Observation::Step { line: line(said) }).await;
+    async fn note(&self, said: &str) {
+        let _ = self.serving.observe.send(Observation::Note { line: line(said) }).await;
     }
 }
 

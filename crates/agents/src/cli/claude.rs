@@ -149,6 +149,11 @@ impl Reader for Stream {
         self.usage
     }
 
+    fn session(&self) -> Option<String> {
+        // A program that cannot begin says so in a result with an id that leads nowhere.
+        self.session.clone().filter(|_| self.result.is_none())
+    }
+
     fn told(&mut self, _exit: Exit) -> Told {
         let Some(result) = self.result.take() else { return self.without_result() };
         let failed = result.get("is_error").and_then(Value::as_bool).unwrap_or(false)
@@ -233,14 +238,17 @@ impl Stream {
         }
         let input = block.get("input").unwrap_or(&Value::Null);
         let line = step(name, input);
-        heard.push(Heard::Step(line.clone()));
         let id = text(block, "id");
         if let Some(id) = id {
+            if self.calls.iter().any(|(known, _)| known == id) {
+                return;
+            }
             if self.calls.len() == REMEMBERED {
                 self.calls.pop_front();
             }
-            self.calls.push_back((id.to_owned(), line));
+            self.calls.push_back((id.to_owned(), line.clone()));
         }
+        heard.push(Heard::Step(line));
         // A tool it was not given is answered with an error, and nothing else in the stream says so.
         if self.reads_only && !self.tools.is_empty() && !self.tools.contains(name) {
             self.deny(id, name, input, heard);

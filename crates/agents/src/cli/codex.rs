@@ -159,17 +159,21 @@ impl Reader for Stream {
         }
     }
 
+    /// What a turn used is said at its end only: of one that is broken off, the next call in the same conversation
+    /// is told, and pays.
+    fn session(&self) -> Option<String> {
+        let all = std::array::from_fn(|i| sum(self.before.get(i), self.totals.get(i)));
+        self.thread.as_ref().map(|id| Thread::name(id, all))
+    }
+
     fn told(&mut self, _exit: Exit) -> Told {
         match (self.over.take(), self.error.take()) {
-            (Some(Ok(())), _) => {
-                let all = std::array::from_fn(|i| sum(self.before.get(i), self.totals.get(i)));
-                Told::Answer {
-                    text: self.message.take().unwrap_or_default(),
-                    stop: StopReason::EndTurn,
-                    model: None,
-                    session: self.thread.take().map(|id| Thread::name(&id, all)),
-                }
-            }
+            (Some(Ok(())), _) => Told::Answer {
+                text: self.message.take().unwrap_or_default(),
+                stop: StopReason::EndTurn,
+                model: None,
+                session: self.session(),
+            },
             (Some(Err(said)), _) | (None, Some(said)) => Told::failed(FailureKind::Unavailable, &said),
             (None, None) => Told::Nothing,
         }
@@ -220,8 +224,10 @@ impl Stream {
             }
             other => step(other, item),
         };
-        // An item is told when it is first seen: not all of them are seen to start.
-        if self.steps.insert(id.to_owned()) {
+        // An item is told when it is first seen: not all of them are seen to start, and of one without an id only
+        // the end is.
+        let new = if id.is_empty() { completed } else { self.steps.insert(id.to_owned()) };
+        if new {
             heard.push(Heard::Step(line.clone()));
         }
         if completed && text(item, "status") == Some("declined") {

@@ -120,6 +120,9 @@ pub(crate) trait Reader: Send {
     /// What was used so far.
     fn usage(&self) -> Usage;
 
+    /// The name of the conversation as far as it has come: if the call is broken off, another can go on with it.
+    fn session(&self) -> Option<String>;
+
     fn told(&mut self, exit: Exit) -> Told;
 }
 

@@ -126,6 +126,10 @@ impl Reader for Stream {
         self.usage
     }
 
+    fn session(&self) -> Option<String> {
+        self.session.clone()
+    }
+
     fn told(&mut self, exit: Exit) -> Told {
         if self.result == Some(true) {
             let last = std::mem::take(&mut self.text);
@@ -154,6 +158,9 @@ impl Stream {
         let input = line.get("parameters").unwrap_or(&Value::Null);
         let told = step(text(line, "tool_name").unwrap_or("a tool"), input);
         if let Some(id) = text(line, "tool_id") {
+            if self.calls.iter().any(|(known, _)| known == id) {
+                return;
+            }
             if self.calls.len() == REMEMBERED {
                 self.calls.pop_front();
             }

@@ -75,6 +75,8 @@ struct Stream {
     before: String,
     usage: Usage,
     usd: f64,
+    /// The last tool call that was told.
+    last_call: Option<String>,
     /// Why the last step ended, if it was not to use a tool.
     stop: Option<StopReason>,
     failure: Option<Told>,
@@ -118,6 +120,10 @@ impl Reader for Stream {
         self.usage
     }
 
+    fn session(&self) -> Option<String> {
+        self.session.clone()
+    }
+
     fn told(&mut self, exit: Exit) -> Told {
         if let Some(failure) = self.failure.take() {
             return failure;
@@ -142,7 +148,11 @@ impl Stream {
         // A call of a tool that is not there is told as a call of `invalid`, with the name in its input.
         let tool = text(input, "tool").filter(|_| named == "invalid").unwrap_or(named);
         let line = step(tool, input);
-        heard.push(Heard::Step(line.clone()));
+        let id = text(part, "callID").or_else(|| text(part, "id"));
+        if id.is_none() || id != self.last_call.as_deref() {
+            heard.push(Heard::Step(line.clone()));
+        }
+        self.last_call = id.map(str::to_owned);
         let failed = named == "invalid" || text(state, "status") == Some("error");
         if self.reads_only && failed && !READERS.contains(&tool) {
             heard.push(Heard::Stopped(line));

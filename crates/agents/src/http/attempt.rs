@@ -13,7 +13,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::refused::{Meaning, Said, short};
 use super::sse::Sse;
 use super::{Broken, Dialect, HttpAgent, Partial, retry};
-use crate::agent::{Answered, Link, MAX_REPLY, Unanswered};
+use crate::agent::{Answered, Link, MAX_REPLY, ToolWish, Unanswered};
 
 /// The most bytes a reply may take on the wire, reasoning and framing included.
 const MAX_WIRE: usize = 64 * 1024 * 1024;
@@ -42,7 +42,8 @@ fn failure(kind: FailureKind, message: String, usage: Usage) -> CallFailure {
 }
 
 impl<D: Dialect> HttpAgent<D> {
-    pub(super) async fn attempt(&self, body: Bytes, link: &Link) -> Attempt {
+    /// `offered` says whether the model was offered tools.
+    pub(super) async fn attempt(&self, body: Bytes, offered: bool, link: &Link) -> Attempt {
         let mut request = Request::new(Method::POST, self.reach.endpoint.clone());
         *request.headers_mut() = self.reach.headers.clone();
         *request.body_mut() = Some(body.into());
@@ -63,7 +64,7 @@ impl<D: Dialect> HttpAgent<D> {
             .is_some_and(|t| t.starts_with("application/json"));
         let mut partial = Partial::default();
         match self.read(response, whole, first_by, &mut partial, link).await {
-            Ok(()) => self.judge(partial),
+            Ok(()) => self.judge(partial, offered),
             Err(attempt) => *attempt,
         }
     }
@@ -181,8 +182,9 @@ impl<D: Dialect> HttpAgent<D> {
                     .map_err(|broken| Box::new(self.broken(broken, partial)))?;
             }
             told = self.tell(&partial.text, told, link);
-            if wire > MAX_WIRE || partial.text.len().max(body.len()) > MAX_REPLY {
-                let message = format!("the reply of {} is longer than {MAX_REPLY} bytes", self.reach.host);
+            if wire > MAX_WIRE || partial.bytes().max(body.len()) > MAX_REPLY {
+                let (what, most) = if wire > MAX_WIRE { ("stream", MAX_WIRE) } else { ("reply", MAX_REPLY) };
+                let message = format!("the {what} of {} is longer than {most} bytes", self.reach.host);
                 let failed = failure(FailureKind::BadReply, message, partial.usage);
                 return Err(Box::new(Attempt::Over(Unanswered::Failed(failed))));
             }
@@ -220,16 +222,16 @@ impl<D: Dialect> HttpAgent<D> {
                 "{} fell silent for {} ms after {} bytes of its reply",
                 self.reach.host,
                 idle.as_millis(),
-                partial.text.len()
+                partial.bytes()
             ),
             partial.usage,
         ))
     }
 
-    /// The connection broke. Before any text the call can simply be made again; after it, what came is no
+    /// The connection broke. Before any of it came the call can simply be made again; after it, what came is no
     /// reply and is not paid for twice without being told.
     fn cut(&self, partial: &Partial, how: &str) -> Attempt {
-        let bytes = partial.text.len();
+        let bytes = partial.bytes();
         let message = format!("{} broke off after {bytes} bytes of its reply: {how}", self.reach.host);
         if bytes == 0 {
             return Attempt::Again {
@@ -250,7 +252,7 @@ impl<D: Dialect> HttpAgent<D> {
             ))),
             Broken::Said(said) => {
                 let message = format!("{} reported an error: {}", self.reach.host, self.short(&said.message));
-                match (said.meaning(0), partial.text.is_empty()) {
+                match (said.meaning(0), partial.bytes() == 0) {
                     (Meaning::Passing(kind), false) => {
                         Attempt::Over(Unanswered::Failed(failure(kind, message, partial.usage)))
                     }
@@ -260,10 +262,17 @@ impl<D: Dialect> HttpAgent<D> {
         }
     }
 
-    fn judge(&self, mut partial: Partial) -> Attempt {
+    fn judge(&self, mut partial: Partial, offered: bool) -> Attempt {
         let finished = self.dialect.finished(&partial);
         let Some(stop) = partial.stop.take().filter(|_| finished) else {
             return self.cut(&partial, "the stream ended without its finish");
+        };
+        let stop = match stop {
+            // Some servers say of every reply that it ended well.
+            StopReason::EndTurn if offered && !partial.wishes.is_empty() => StopReason::ToolUse,
+            // Who was offered nothing cannot be given what it asks for.
+            StopReason::ToolUse if !offered => StopReason::Other("tool_use".to_owned()),
+            said => said,
         };
         if stop == StopReason::EndTurn && partial.text.trim().is_empty() {
             let message = format!("the reply of {} is empty", self.reach.host);
@@ -273,13 +282,20 @@ impl<D: Dialect> HttpAgent<D> {
             StopReason::Other(said) => StopReason::Other(self.short(&said)),
             known => known,
         };
+        // In a reply that was cut the last of them may be half a call.
+        let wishes = if stop == StopReason::ToolUse { partial.wishes.finish() } else { Vec::new() };
+        let scrubbed = |wish: ToolWish| ToolWish {
+            id: self.reach.scrub(wish.id),
+            name: self.reach.scrub(wish.name),
+            args: self.reach.scrub(wish.args),
+        };
         Attempt::Done(Answered {
             text: self.reach.scrub(partial.text),
             stop,
             usage: partial.usage,
             model: partial.model.map(|m| self.short(&m)),
             session: None,
-            calls: Vec::new(),
+            calls: wishes.into_iter().map(scrubbed).collect(),
         })
     }
 }

@@ -6,10 +6,18 @@
 //! text = "[STATUS: APPROVED]\nGood." # or file = "reply.md", beside the script
 //! delay_ms = 50
 //! observe = ["read the draft"]
+//! pace_ms = 20                       # after each line it observes, so that somebody can answer it
+//! session = "s-1"                    # named when it begins and with its answer
 //! tokens = { input = 900, output = 40 }
 //! repeat = 2                         # or "always"
 //! files = { "src/a.rs" = "fn a() {}" } # written into the folder the call works in
 //! delete = ["src/b.rs"]
+//!
+//! [[reply]]                          # of an agent that is offered tools; needs no text
+//! calls = [
+//!   { tool = "run_command", args = { command = "cargo test" } },
+//!   { tool = "read_file", args = '{"path": ', id = "a" }, # a string is sent as it stands
+//! ]
 //!
 //! [[reply]]
 //! fault = "rate_limited"
@@ -21,7 +29,8 @@ use std::time::Duration;
 use gadfly_engine::{Role, Usage};
 use serde::Deserialize;
 
-use crate::agent::Edit;
+use crate::agent::{Edit, ToolWish};
+use crate::http::tools::{MAX_CALLS, name_each};
 
 /// More than this and a script is not one.
 const MAX_REPLIES: usize = 10_000;
@@ -37,6 +46,12 @@ pub struct ScriptedReply {
     pub text: String,
     pub delay: Duration,
     pub observe: Vec<String>,
+    /// The pause after each line it observes.
+    pub pace: Duration,
+    /// Its name for the conversation.
+    pub session: Option<String>,
+    /// The tools it wants to be used.
+    pub calls: Vec<ToolWish>,
     pub usage: Usage,
     pub fault: Option<Fault>,
     pub repeat: Repeat,
@@ -101,6 +116,11 @@ struct RawReply {
     #[serde(default)]
     observe: Vec<String>,
     #[serde(default)]
+    pace_ms: u64,
+    session: Option<String>,
+    #[serde(default)]
+    calls: Vec<RawCall>,
+    #[serde(default)]
     tokens: RawTokens,
     fault: Option<Fault>,
     repeat: Option<RawRepeat>,
@@ -108,6 +128,15 @@ struct RawReply {
     files: BTreeMap<String, String>,
     #[serde(default)]
     delete: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawCall {
+    tool: String,
+    args: Option<toml::Value>,
+    #[serde(default)]
+    id: String,
 }
 
 #[derive(Deserialize, Default)]
@@ -133,6 +162,9 @@ impl ScriptedReply {
             text: text.into(),
             delay: Duration::ZERO,
             observe: Vec::new(),
+            pace: Duration::ZERO,
+            session: None,
+            calls: Vec::new(),
             usage: Usage::default(),
             fault: None,
             repeat: Repeat::Times(1),
@@ -154,6 +186,21 @@ impl ScriptedReply {
 
     pub fn observed(mut self, line: impl Into<String>) -> Self {
         self.observe.push(line.into());
+        self
+    }
+
+    pub fn paced(self, pace: Duration) -> Self {
+        Self { pace, ..self }
+    }
+
+    pub fn in_session(self, name: impl Into<String>) -> Self {
+        Self { session: Some(name.into()), ..self }
+    }
+
+    /// `args` is JSON, or what stands in place of it.
+    pub fn calling(mut self, tool: impl Into<String>, args: impl Into<String>) -> Self {
+        self.calls.push(ToolWish { id: String::new(), name: tool.into(), args: args.into() });
+        name_each(&mut self.calls);
         self
     }
 
@@ -199,6 +246,11 @@ impl Script {
         self.replies.iter().any(|r| !r.edits.is_empty())
     }
 
+    /// Whether any of its replies wants a tool to be used.
+    pub fn calls_tools(&self) -> bool {
+        self.replies.iter().any(|r| !r.calls.is_empty())
+    }
+
     /// The reply for the call with this number, counted from 0 within its role.
     pub fn pick(&self, role: Role, nth: u32) -> Option<&ScriptedReply> {
         let mut left = nth;
@@ -225,9 +277,10 @@ fn typed(
         (None, Some(file)) => {
             read(&file).map_err(|e| wrong(format!("a file that cannot be read, `{file}`: {e}")))?
         }
-        (None, None) if raw.fault.is_some() => String::new(),
-        (None, None) => return Err(wrong("no `text`, `file` or `fault`".into())),
+        (None, None) if raw.fault.is_some() || !raw.calls.is_empty() => String::new(),
+        (None, None) => return Err(wrong("no `text`, `file`, `calls` or `fault`".into())),
     };
+    let calls = wishes(raw.calls).map_err(wrong)?;
     let repeat = match raw.repeat {
         None => Repeat::Times(1),
         Some(RawRepeat::Times(0)) => return Err(wrong("`repeat = 0`; leave the reply out instead".into())),
@@ -253,11 +306,45 @@ fn typed(
         text,
         delay: Duration::from_millis(raw.delay_ms),
         observe: raw.observe,
+        pace: Duration::from_millis(raw.pace_ms),
+        session: raw.session,
+        calls,
         usage: Usage { input: raw.tokens.input, output: raw.tokens.output, ..Usage::default() },
         fault: raw.fault,
         repeat,
         edits,
     })
+}
+
+fn wishes(raw: Vec<RawCall>) -> Result<Vec<ToolWish>, String> {
+    if raw.len() > MAX_CALLS {
+        return Err(format!("{} calls; at most {MAX_CALLS} are allowed", raw.len()));
+    }
+    let mut wishes = Vec::with_capacity(raw.len());
+    for RawCall { tool, args, id } in raw {
+        let args = match args {
+            None => "{}".to_owned(),
+            Some(toml::Value::String(text)) => text,
+            Some(args @ toml::Value::Table(_)) => json(args).to_string(),
+            Some(_) => return Err(format!("a call of `{tool}` whose `args` is no table and no string")),
+        };
+        wishes.push(ToolWish { id, name: tool, args });
+    }
+    name_each(&mut wishes);
+    Ok(wishes)
+}
+
+/// How deep it goes is bounded by the parser of the script.
+fn json(value: toml::Value) -> serde_json::Value {
+    match value {
+        toml::Value::String(text) => text.into(),
+        toml::Value::Integer(n) => n.into(),
+        toml::Value::Float(n) => n.into(),
+        toml::Value::Boolean(b) => b.into(),
+        toml::Value::Datetime(at) => at.to_string().into(),
+        toml::Value::Array(list) => list.into_iter().map(json).collect(),
+        toml::Value::Table(table) => table.into_iter().map(|(key, value)| (key, json(value))).collect(),
+    }
 }
 
 /// Whether a path is one below a folder, by its text alone. Links are the business of whoever writes.
@@ -266,58 +353,4 @@ fn stays_below(path: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parse(toml: &str) -> Result<Script, ScriptError> {
-        Script::parse(toml, |file| match file {
-            "a.md" => Ok("from a file".to_owned()),
-            _ => Err(std::io::ErrorKind::NotFound.into()),
-        })
-    }
-
-    #[test]
-    fn replies_are_counted_within_their_role() {
-        let script = parse(
-            "[[reply]]\nrole = 'critic'\ntext = 'no'\nrepeat = 2\n[[reply]]\nrole = 'worker'\nfile = 'a.md'\n\
-             [[reply]]\nrole = 'critic'\ntext = 'yes'\n",
-        )
-        .unwrap();
-        let texts = |role| (0..4).map(|n| script.pick(role, n).map(|r| r.text.as_str())).collect::<Vec<_>>();
-        assert_eq!(texts(Role::Critic), [Some("no"), Some("no"), Some("yes"), None]);
-        assert_eq!(texts(Role::Worker), [Some("from a file"), None, None, None]);
-    }
-
-    #[test]
-    fn a_reply_may_write_and_delete_files() {
-        let script = parse("[[reply]]\ntext='a'\nfiles = { 'src/a.rs' = 'x' }\ndelete = ['b']").unwrap();
-        assert!(script.edits_files());
-        let expected = ScriptedReply::text("a").writing("src/a.rs", "x").deleting("b");
-        assert_eq!(script.pick(Role::Worker, 0), Some(&expected));
-        assert!(!parse("[[reply]]\ntext='a'").unwrap().edits_files());
-    }
-
-    #[test]
-    fn a_reply_may_hold_for_ever() {
-        let script = parse("[[reply]]\ntext = 'x'\nrepeat = 'always'").unwrap();
-        assert_eq!(script.pick(Role::Worker, u32::MAX).unwrap().text, "x");
-    }
-
-    #[test]
-    fn mistakes_name_the_reply_and_the_way_out() {
-        let said = |toml: &str| parse(toml).unwrap_err().to_string();
-        assert_eq!(said("[[reply]]\ntext='a'\n[[reply]]\n"), "reply 2 has no `text`, `file` or `fault`");
-        assert_eq!(said("[[reply]]\ntext='a'\nfile='b'"), "reply 1 has both `text` and `file`; keep one");
-        assert_eq!(said(""), "the script has no [[reply]]");
-        assert!(said("[[reply]]\nfault='explode'").contains("explode"));
-        assert!(said("[[reply]]\nfile='b.md'").starts_with("reply 1 has a file that cannot be read, `b.md`"));
-        assert!(said("[[reply]]\ntxt='a'").contains("txt"));
-        for path in ["../a", "/etc/a", "a/../b", "a//b", "", "./a"] {
-            let files = said(&format!("[[reply]]\ntext='a'\nfiles = {{ '{path}' = 'x' }}"));
-            let delete = said(&format!("[[reply]]\ntext='a'\ndelete = ['{path}']"));
-            for said in [files, delete] {
-                assert!(said.starts_with(&format!("reply 1 has the path `{path}`;")), "{said}");
-            }
-        }
-    }
-}
+mod tests;

@@ -153,6 +153,20 @@ impl Done {
         self.seen.iter().filter_map(line).collect()
     }
 
+    pub fn notes(&self) -> Vec<String> {
+        let line =
+            |o: &Observation| if let Observation::Note { line } = o { Some(line.clone()) } else { None };
+        self.seen.iter().filter_map(line).collect()
+    }
+
+    /// The names of the conversation, as they were told on the way.
+    pub fn sessions(&self) -> Vec<String> {
+        let name = |o: &Observation| {
+            if let Observation::Session { session } = o { Some(session.clone()) } else { None }
+        };
+        self.seen.iter().filter_map(name).collect()
+    }
+
     pub fn guards(&self) -> Vec<String> {
         let guards = self.seen.iter().filter_map(|o| match o {
             Observation::Guarded { guards } => Some(guards),

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use gadfly_agents::{Agent, AgentSpec, Answered, Call, Edit, Link, Unanswered};
+use gadfly_agents::{Agent, AgentSpec, Answered, Call, Edit, Link, ToolWish, Unanswered};
 use gadfly_engine::{FailureKind, Guard, Layer, Permission, StopReason, Usage};
 
-use crate::case::{Case, KEY, SESSION, TEXT};
+use crate::case::{ASKED, Case, KEY, SESSION, TEXT};
 use crate::folder::MADE;
 use crate::stage::{Around, Stage, When};
 
@@ -28,6 +28,10 @@ impl Agent for Broken {
     fn guards(&self, permission: Permission, _: bool) -> Vec<Guard> {
         let held = permission == Permission::ReadOnly;
         held.then(|| Guard::new(Layer::OwnMode, "--read-only")).into_iter().collect()
+    }
+
+    fn is_offered_tools(&self) -> bool {
+        true
     }
 
     fn call(&self, call: Call, link: Link) -> BoxFuture<'_, Result<Answered, Unanswered>> {
@@ -69,6 +73,11 @@ impl Agent for Broken {
             Case::GoesOn => {
                 let session = call.session.clone();
                 Ok(Answered { text: format!("session={SESSION}"), session, ..plain })
+            }
+            // Asks for its tool again: what came of it was not sent.
+            Case::UsesTools => {
+                let wish = ToolWish { id: "a".into(), name: ASKED.0.into(), args: ASKED.1.into() };
+                Ok(Answered { text: String::new(), stop: StopReason::ToolUse, calls: vec![wish], ..plain })
             }
             // Takes whatever came for a reply that ended well.
             Case::Refuses

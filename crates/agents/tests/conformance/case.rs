@@ -1,6 +1,6 @@
 //! The cases, and what must be seen in each. Nothing here knows how an agent works.
 
-use gadfly_agents::{Answered, Unanswered};
+use gadfly_agents::{Answered, ToolWish, Unanswered};
 use gadfly_engine::{CallFailure, FailureKind, Guard, Observation, StopReason};
 
 /// What every agent is staged to say where the case is not about something else.
@@ -11,6 +11,11 @@ pub const SCHEMA: &str = r#"{"type":"object","properties":{"verdict":{"type":"st
 pub const KEY: &str = "sk-conformance-7f3a9c";
 /// The conversation of the round before.
 pub const SESSION: &str = "before-7f3a";
+
+/// What every agent is offered where the case is about tools, what it is to ask for, and what it is told.
+pub const TOOLS: &str = r#"[{"name":"run_command","description":"Runs a command.","schema":{"type":"object","properties":{"command":{"type":"string"}}}}]"#;
+pub const ASKED: (&str, &str) = ("run_command", r#"{"command":"cargo test"}"#);
+pub const RESULT: &str = "3 passed, 0 failed";
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Case {
@@ -34,6 +39,7 @@ pub enum Case {
     Structured,
     ReadsOnly,
     GoesOn,
+    UsesTools,
 }
 
 /// Everything that could be seen of one call.
@@ -58,12 +64,16 @@ pub struct Seen {
     /// Whether the file that it is staged to write was there afterwards.
     pub wrote: bool,
     pub guards: Vec<Guard>,
+    /// Whether it says that it is offered tools.
+    pub is_offered: bool,
+    /// The same agent, told what came of the tools it asked for.
+    pub once_told: Option<Box<Seen>>,
     /// The same agent, called by the same words as a critic, if the case compares the two.
     pub as_critic: Option<Box<Seen>>,
 }
 
 impl Case {
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Answers,
         Self::Streams,
         Self::StatesUsage,
@@ -84,6 +94,7 @@ impl Case {
         Self::Structured,
         Self::ReadsOnly,
         Self::GoesOn,
+        Self::UsesTools,
     ];
 
     /// Whether the same agent is called as a worker and then as a critic.
@@ -156,6 +167,7 @@ impl Case {
             }
             Self::ReadsOnly => reads_only(seen),
             Self::GoesOn => goes_on(seen),
+            Self::UsesTools => uses_tools(seen, result),
         }
     }
 }
@@ -192,6 +204,21 @@ fn goes_on(seen: &Seen) -> Result<(), String> {
     must(worker.text.contains(&here), || format!("a worker begins anew: {}", worker.text))?;
     must(worker.session.is_some(), || "a worker's answer names no session".into())?;
     must(!critic.text.contains(SESSION), || format!("a critic goes on: {}", critic.text))
+}
+
+/// Offered a tool it asks for it, by an id; told under that id what came of it, it goes on from there.
+fn uses_tools(seen: &Seen, result: &Result<Answered, Unanswered>) -> Result<(), String> {
+    must(seen.is_offered, || "it is offered no tools".into())?;
+    let [ToolWish { id, name, args }] = answer(result, &StopReason::ToolUse)?.calls.as_slice() else {
+        return Err(format!("one tool was to be asked for: {result:?}"));
+    };
+    must((name.as_str(), args.as_str()) == ASKED && !id.is_empty(), || format!("it asks for {name} {args}"))?;
+    let told =
+        seen.once_told.as_deref().and_then(|told| told.result.as_ref()).ok_or("it was told nothing")?;
+    let answered = answer(told, &StopReason::EndTurn)?;
+    must(answered.text.contains(RESULT) && answered.calls.is_empty(), || {
+        format!("what it was told did not reach it: {answered:?}")
+    })
 }
 
 fn must(holds: bool, why: impl FnOnce() -> String) -> Result<(), String> {

@@ -14,8 +14,8 @@ use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use case::{Case, Seen};
-use gadfly_agents::{Call, KINDS, Link, Progress, Spoken};
+use case::{Case, RESULT, Seen, TOOLS};
+use gadfly_agents::{Call, KINDS, Link, Progress, Spoken, ToolSaid};
 use gadfly_engine::{Role, Speaker};
 use stage::{Stage, When};
 use tokio::sync::mpsc;
@@ -35,6 +35,12 @@ const EXEMPT: &[(&str, Case, &str)] = &[
     ),
     ("anthropic", Case::ReadsOnly, NO_HANDS),
     ("anthropic", Case::GoesOn, WHOLE),
+    ("claude-code", Case::UsesTools, OWN_HANDS),
+    ("codex", Case::UsesTools, OWN_HANDS),
+    ("gemini", Case::UsesTools, OWN_HANDS),
+    ("opencode", Case::UsesTools, OWN_HANDS),
+    ("acp", Case::UsesTools, OWN_HANDS),
+    ("command", Case::UsesTools, "a program has no way to ask for a tool: its answer is what it prints"),
     ("codex", Case::Refuses, "its stream does not say why a text ended"),
     ("codex", Case::Truncates, "its stream does not say why a text ended"),
     ("codex", Case::HasNoQuota, WORDS),
@@ -77,7 +83,8 @@ const EXEMPT: &[(&str, Case, &str)] = &[
     ),
     ("scripted", Case::GoesOn, "its answers are written down beforehand"),
 ];
-const NO_HANDS: &str = "it is given no tools: its answer is text, and nothing but its answer leaves it";
+const NO_HANDS: &str = "it has no hands of its own: the tools it asks for are used by whoever calls it, and a critic is offered none";
+const OWN_HANDS: &str = "it has hands of its own, and is offered no others";
 const WHOLE: &str = "the API keeps no conversation: every call is told everything";
 const WORDS: &str = "its errors have neither type nor status, only words, and words decide nothing";
 const NO_SCHEMA: &str = "the program has no flag for a schema; the brief shows the form";
@@ -90,21 +97,41 @@ fn call(stage: &Stage, role: Role) -> Call {
         schema: stage.schema.map(Into::into),
         tmp: Some(stage.folder.tmp()),
         session: stage.session.map(Into::into),
+        tools: stage.tools.then(|| TOOLS.into()),
         ..Call::new("run#1", role, vec![Spoken::new(Speaker::User, "Task: write a fine draft.")])
     }
 }
 
 /// Plays one case against one agent and writes down what could be seen from outside.
 async fn play(stage: &Stage, case: Case) -> Seen {
-    let mut seen = play_as(stage, Role::Worker).await;
+    let first = call(stage, Role::Worker);
+    let mut seen = play_as(stage, first.clone()).await;
+    if case == Case::UsesTools {
+        seen.once_told = Some(Box::new(play_as(stage, once_told(first, &seen)).await));
+    }
     if case.compares_roles() {
         stage.folder.forget();
-        seen.as_critic = Some(Box::new(play_as(stage, Role::Critic).await));
+        seen.as_critic = Some(Box::new(play_as(stage, call(stage, Role::Critic)).await));
     }
     seen
 }
 
-async fn play_as(stage: &Stage, role: Role) -> Seen {
+/// The call after the first, in which the tools that were asked for have been used.
+fn once_told(first: Call, seen: &Seen) -> Call {
+    let (text, calls) = match &seen.result {
+        Some(Ok(answered)) => (answered.text.clone(), answered.calls.clone()),
+        _ => Default::default(),
+    };
+    let told = |id: &String| ToolSaid { call: id.clone(), text: RESULT.into(), ok: true };
+    let results = calls.iter().map(|wish| told(&wish.id)).collect();
+    let mut messages = first.messages.clone();
+    messages.push(Spoken { calls, ..Spoken::new(Speaker::Assistant, text) });
+    messages.push(Spoken { results, ..Spoken::new(Speaker::User, "") });
+    Call { messages, nth: 1, ..first }
+}
+
+async fn play_as(stage: &Stage, call: Call) -> Seen {
+    let role = call.role;
     let (observe, mut observed) = mpsc::channel(64);
     let (_tell, told) = mpsc::channel(1);
     let heard = Arc::new(Mutex::new(Vec::new()));
@@ -118,7 +145,7 @@ async fn play_as(stage: &Stage, role: Role) -> Seen {
     }
     let (files, tmp) = stage.folder.files();
     let link = Link { observe, progress, cancel: cancel.clone(), told, files, tmp };
-    let mut calling = stage.agent.call(call(stage, role), link);
+    let mut calling = stage.agent.call(call, link);
     let result = tokio::time::timeout(NEVER, async {
         if stage.cancel == When::During {
             let begun = stage.has_begun(|| !heard.lock().unwrap().is_empty());
@@ -149,6 +176,8 @@ async fn play_as(stage: &Stage, role: Role) -> Seen {
         denies_silently: stage.denies_silently,
         wrote: stage.folder.has_made(),
         guards: stage.agent.guards(role.permission(), false),
+        is_offered: stage.agent.is_offered_tools(),
+        once_told: None,
         as_critic: None,
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use gadfly_agents::{Agent, AgentSpec, Fault, Jitter, Script, ScriptedReply, Secret, World, build};
 use gadfly_testbed::{Behaviour, Server};
 
-use crate::case::{Case, KEY, SCHEMA, SESSION, TEXT};
+use crate::case::{ASKED, Case, KEY, RESULT, SCHEMA, SESSION, TEXT};
 use crate::folder::{Folder, MADE};
 use crate::launch::{ACP_AGENT, FAKE_CLI, Plain};
 
@@ -26,6 +26,8 @@ pub struct Stage {
     pub time: Option<Duration>,
     pub schema: Option<&'static str>,
     pub session: Option<&'static str>,
+    /// It is offered some.
+    pub tools: bool,
     pub spec: Option<AgentSpec>,
     pub around: Around,
     pub folder: Folder,
@@ -54,6 +56,7 @@ impl Stage {
             time: None,
             schema: None,
             session: None,
+            tools: false,
             spec: None,
             folder: Folder::new(),
             due: 3,
@@ -134,7 +137,7 @@ pub async fn set(kind: &'static str, case: Case) -> Stage {
             (AgentSpec { command, ..spec }, started_by(world, &launcher), Around::Talker(launcher))
         }
         "scripted" => {
-            let script = Some(Arc::new(Script::new([reply(case)])));
+            let script = Some(Arc::new(Script::new(replies(case))));
             (AgentSpec { script, ..spec }, world, Around::Nobody)
         }
         other => panic!("kind `{other}` has no stage: add one, or the suite does not cover it"),
@@ -145,6 +148,7 @@ pub async fn set(kind: &'static str, case: Case) -> Stage {
         time,
         schema: (case == Case::Structured).then_some(SCHEMA),
         session: (case == Case::GoesOn).then_some(SESSION),
+        tools: case == Case::UsesTools,
         spec: Some(spec),
         // A program repeats by itself what it asks of its provider.
         due: if matches!(around, Around::Server(_)) { 3 } else { 1 },
@@ -189,7 +193,9 @@ fn cli_words(kind: &str, case: Case) -> Vec<String> {
         Case::Structured => &[r#"form={"verdict":"approve"}"#],
         Case::ReadsOnly => &["say=I write.", &write, &text],
         Case::GoesOn => &["circumstances"],
-        Case::Answers | Case::StatesUsage | Case::CancelledBefore => &["say=Let me look.", "step=ls", &text],
+        Case::Answers | Case::StatesUsage | Case::CancelledBefore | Case::UsesTools => {
+            &["say=Let me look.", "step=ls", &text]
+        }
     };
     words.iter().map(|word| (*word).to_owned()).collect()
 }
@@ -215,7 +221,9 @@ fn acp_words(case: Case) -> Vec<String> {
         Case::TooLong => &["error=-32603:contextWindowExceeded"],
         Case::ReadsOnly => &[&write, "tool=read:look", &text],
         Case::GoesOn => &["resumes", "circumstances"],
-        Case::Answers | Case::CancelledBefore | Case::Retries | Case::Structured => &[&text],
+        Case::Answers | Case::CancelledBefore | Case::Retries | Case::Structured | Case::UsesTools => {
+            &[&text]
+        }
     };
     words.iter().map(|word| (*word).to_owned()).collect()
 }
@@ -237,6 +245,7 @@ fn model(case: Case) -> &'static str {
         Case::Unauthorised => "fault:401",
         Case::TooLong => "fault:context",
         Case::Structured => "structured",
+        Case::UsesTools => "hands",
     }
 }
 
@@ -250,6 +259,14 @@ fn program(case: Case) -> &'static str {
         Case::KeepsItsKey => "env",
         _ => "cat >/dev/null; printf 'A fine draft: short, and true.'",
     }
+}
+
+fn replies(case: Case) -> Vec<ScriptedReply> {
+    if case == Case::UsesTools {
+        let (tool, args) = ASKED;
+        return vec![ScriptedReply::text("").calling(tool, args), ScriptedReply::text(RESULT)];
+    }
+    vec![reply(case)]
 }
 
 fn reply(case: Case) -> ScriptedReply {

@@ -52,6 +52,17 @@ impl Heard {
         self.observed.iter().filter(|o| step(o)).map(line).collect()
     }
 
+    pub fn notes(&self) -> Vec<&str> {
+        let note = |o: &'_ Observation| matches!(o, Observation::Note { .. });
+        self.observed.iter().filter(|o| note(o)).map(line).collect()
+    }
+
+    /// The names of the conversation, as they were told on the way.
+    pub fn sessions(&self) -> Vec<&str> {
+        let named = |o: &'_ Observation| matches!(o, Observation::Session { .. });
+        self.observed.iter().filter(|o| named(o)).map(line).collect()
+    }
+
     pub fn stopped(&self) -> Vec<&str> {
         let stopped = |o: &'_ Observation| matches!(o, Observation::Stopped { .. });
         self.observed.iter().filter(|o| stopped(o)).map(line).collect()
@@ -67,7 +78,10 @@ impl Heard {
 
 fn line(observation: &Observation) -> &str {
     match observation {
-        Observation::Step { line } | Observation::Stopped { what: line, .. } => line,
+        Observation::Step { line }
+        | Observation::Note { line }
+        | Observation::Session { session: line }
+        | Observation::Stopped { what: line, .. } => line,
         _ => "",
     }
 }

@@ -33,6 +33,8 @@ pub struct CallSpec {
     pub kept: Kept,
     /// The node is told if it fails, and says what follows.
     pub own_failures: bool,
+    /// A turn of a worker that has our hands: the id its work began with.
+    pub hands: Option<EffectId>,
 }
 
 /// The time for the last words of somebody whose time is up.
@@ -124,6 +126,7 @@ impl Run {
     /// Issues a call, or holds it while the run is pausing or cannot afford it.
     pub fn request(&mut self, id: EffectId, call: CallSpec, repeats: Option<EffectId>) {
         let node = id.node.clone();
+        let call = self.handed(&id, call);
         if self.mode != Mode::Going || self.ending.is_some() {
             self.held.push_back(Held::Call { id: Some(id), node, call, repeats });
             return;
@@ -145,7 +148,8 @@ impl Run {
                 Kept::Money => LAST_WORDS_MS,
                 Kept::All | Kept::NotCalls => self.ledger.time_left(&accounts).unwrap_or(u64::MAX),
             };
-            (Class::Paid, Some(left.min(card.timeout_ms)), self.worst_case(&call.messages, &card))
+            let reserve = self.worst_case(&call.messages, call.tools.as_ref(), &card);
+            (Class::Paid, Some(left.min(card.timeout_ms)), reserve)
         };
         if let Err(shortage) = self.ledger.reserve_keeping(&id, accounts, reserve, call.kept) {
             self.held.push_back(Held::Call { id: Some(id), node, call, repeats });
@@ -186,7 +190,7 @@ impl Run {
     /// What a call can cost at most. Text makes at most one token per two bytes with the tokenisers in
     /// use; where that is exceeded all the same, the overrun is recorded and stops the run. What an agent
     /// states for one call comes before any estimate.
-    pub fn worst_case(&self, messages: &[Message], card: &AgentCard) -> Reservation {
+    pub fn worst_case(&self, messages: &[Message], tools: Option<&Digest>, card: &AgentCard) -> Reservation {
         let stated = &card.per_call;
         if let (Some(tokens), Some(money)) = (stated.tokens, stated.money) {
             return Reservation { tokens, money };
@@ -195,7 +199,8 @@ impl Run {
             let money = card.price.as_ref().map_or(Money(0), |price| price.at_most(tokens));
             return Reservation { tokens, money };
         }
-        let bytes: usize = messages.iter().flat_map(|m| &m.parts).map(|p| p.size(&self.texts)).sum();
+        let said: usize = messages.iter().flat_map(|m| &m.parts).map(|p| p.size(&self.texts)).sum();
+        let bytes = said.saturating_add(tools.map_or(0, |tools| self.texts.get(tools).len()));
         let input = (bytes as u64).div_ceil(2).saturating_add(64);
         let output = card.max_output_tokens;
         let money = card.price.as_ref().map_or(0, |p| {
@@ -218,6 +223,7 @@ impl Run {
     }
 
     pub fn cancel(&mut self, target: &EffectId) {
+        let target = &self.at_work_for(target);
         let Some(open) = self.open.get_mut(target).filter(|o| !o.cancelled) else { return };
         open.cancelled = true;
         let node = target.node.clone();
@@ -390,9 +396,13 @@ impl Run {
             if self.has_ended(&id.node) || open.is_delivery() {
                 continue;
             }
+            let dispatch =
+                open.call.as_ref().map_or_else(|| self.dispatch_of(&id), |call| call.hands.clone());
             let Some(call) = open.call else {
-                if open.effect.class == Class::Acts && self.mode != Mode::Cancelling {
-                    self.tool_lost(id, open.effect.kind);
+                if let Some(dispatch) = dispatch.filter(|_| open.cancelled) {
+                    self.hands_off(&dispatch);
+                } else if open.effect.class == Class::Acts && self.mode != Mode::Cancelling {
+                    self.tool_lost(&id, open.effect.kind);
                 } else if self.mode != Mode::Cancelling && !open.cancelled {
                     let (node, kind) = (id.node.clone(), open.effect.kind);
                     self.held.push_back(Held::Task { id: None, node, kind, repeats: Some(id) });
@@ -404,7 +414,9 @@ impl Run {
             if self.mode == Mode::Cancelling {
                 continue;
             }
-            if open.cancelled {
+            if let Some(dispatch) = dispatch.filter(|_| open.cancelled) {
+                self.hands_off(&dispatch);
+            } else if open.cancelled {
                 self.tell(&id.node, |protocol, cx| protocol.cancelled(&id, cx));
             } else {
                 self.held.push_back(Held::again(call, &id));
@@ -416,7 +428,7 @@ impl Run {
         for held in std::mem::take(&mut self.held) {
             match held {
                 Held::Ending(ending) => self.ending = ending,
-                Held::Lost { id, kind } => self.tool_lost(id, kind),
+                Held::Lost { id, kind } => self.tool_lost(&id, kind),
                 Held::Node(node) => self.tell(&node, |protocol, cx| protocol.taken_up(cx)),
                 Held::Task { id, node, kind, repeats } => {
                     let id = id.unwrap_or_else(|| self.next_id(&node));

@@ -117,6 +117,7 @@ fn spec(role: Role, agent: &str, messages: Vec<Message>) -> CallSpec {
         tools: None,
         kept: Kept::All,
         own_failures: false,
+        hands: None,
     }
 }
 
@@ -196,6 +197,23 @@ impl Cx<'_> {
         self.run.give_up(&effect, call, failure);
     }
 
+    /// This node's call of this role that is under way.
+    pub fn at_work(&self, role: Role) -> Option<EffectId> {
+        let mine = |o: &&super::calls::Open| {
+            o.effect.id.node == *self.node && !o.cancelled && o.call.as_ref().is_some_and(|c| c.role == role)
+        };
+        self.run.open.values().find(mine).map(|o| o.effect.id.clone())
+    }
+
+    /// What this node asks people is not asked any more.
+    pub fn withdraw_questions(&mut self) {
+        let node = self.node;
+        self.run.open.retain(|id, open| id.node != *node || !matches!(open.effect.kind, EffectKind::Ask(_)));
+        self.run.held.retain(
+            |held| !matches!(held, Held::Task { node: of, kind: EffectKind::Ask(_), .. } if of == node),
+        );
+    }
+
     /// What this node has spent, and what it may spend.
     pub fn spent(&self) -> (Spent, Limits) {
         let account = Account::Node(self.node.clone());
@@ -208,7 +226,7 @@ impl Cx<'_> {
         let mut agents = Vec::new();
         for (agent, messages) in calls {
             let card = self.run.plan.agents.get(*agent)?;
-            let worst = self.run.worst_case(messages, card);
+            let worst = self.run.worst_case(messages, None, card);
             wanted.tokens = wanted.tokens.saturating_add(worst.tokens);
             wanted.money.0 = wanted.money.0.saturating_add(worst.money.0);
             agents.push(Account::Agent((*agent).to_owned()));

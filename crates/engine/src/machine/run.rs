@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::calls::{Held, Open};
 use super::cx::{Answered, Cx};
+use super::hands::Hands;
+use super::replies::{bad_reply, stopped_short};
 use super::saving::Merging;
 use super::{Refused, Step};
 use crate::budget::{Account, Ledger, Limits};
@@ -31,6 +33,8 @@ pub(super) struct Node {
     /// Taken out while it is being told something, so that it can act on the run.
     pub protocol: Option<Box<dyn Protocol>>,
     pub next_effect: u32,
+    /// What was done for models at work for this node, counted.
+    pub steps: u32,
     pub ended: bool,
 }
 
@@ -53,6 +57,8 @@ pub(super) struct Run {
     pub replies: BTreeMap<(String, Role), u32>,
     /// The conversation a worker of a node may go on with.
     pub sessions: BTreeMap<(NodePath, String), String>,
+    /// Workers that work with tools of ours, by the id their call was first made under.
+    pub hands: BTreeMap<EffectId, Hands>,
     /// What was last written to `FILE.unapproved`.
     pub unapproved_saved: Option<Digest>,
     /// The approved draft is on disk.
@@ -86,6 +92,7 @@ impl Run {
             last_active_ms: input.at.active_ms,
             replies: BTreeMap::new(),
             sessions: BTreeMap::new(),
+            hands: BTreeMap::new(),
             unapproved_saved: None,
             approved_saved: false,
             merging: None,
@@ -119,7 +126,8 @@ impl Run {
             return Err(Refused::TextMissing(missing));
         }
         self.ledger.limit(Account::Node(path.clone()), plan.limits);
-        self.nodes.insert(path.clone(), Node { protocol: Some(protocol), next_effect: 1, ended: false });
+        self.nodes
+            .insert(path.clone(), Node { protocol: Some(protocol), next_effect: 1, steps: 0, ended: false });
         self.emit(path, Happened::NodeStarted { protocol: plan.protocol.clone() });
         self.pending.push_back(Pending::Start(path.clone()));
         Ok(())
@@ -243,6 +251,9 @@ impl Run {
         if self.mode == Mode::Cancelling || self.has_ended(&node) {
             return;
         }
+        if let Some(dispatch) = call.hands.as_ref().filter(|_| cancelled) {
+            return self.hands_off(dispatch);
+        }
         let failure = match reply {
             Reply::Done(answer) if !answer.violations.is_empty() => {
                 return self.violated(id, call, &answer.violations);
@@ -254,6 +265,9 @@ impl Run {
                     }
                     let text = self.answer_text(answer);
                     let calls = answer.calls();
+                    if let Some(dispatch) = call.hands {
+                        return self.hands_said(id, dispatch, text, calls);
+                    }
                     let answered = Answered { effect: id.clone(), text, report: answer.report, calls, call };
                     return self.tell(&node, |protocol, cx| protocol.answered(answered, cx));
                 }
@@ -293,19 +307,6 @@ impl Run {
         self.call_failed(id, call, failure);
     }
 
-    fn answer_text(&mut self, answer: &Answer) -> Digest {
-        let is_call = |part: &&Part| matches!(part, Part::Call(_));
-        match answer.parts.as_slice() {
-            [Part::Blob(d), calls @ ..] if calls.iter().all(|p| is_call(&p)) => *d,
-            parts => {
-                let message =
-                    crate::turn::Message { from: crate::turn::Speaker::Assistant, parts: parts.to_vec() };
-                let rendered = message.render(&self.texts);
-                self.intern(rendered)
-            }
-        }
-    }
-
     fn controlled(&mut self, control: &Control) {
         let root = NodePath::root();
         match control {
@@ -330,6 +331,7 @@ impl Run {
                 self.mode = Mode::Cancelling;
                 self.ending = Some(Outcome::Aborted);
                 self.held.clear();
+                self.hands.clear();
                 self.merging = None;
                 self.cancel_calls_of(&root);
             }
@@ -381,6 +383,7 @@ impl Run {
         for (_, node) in self.nodes.iter_mut().filter(|(p, _)| path.contains(p)) {
             node.ended = true;
         }
+        self.hands.retain(|dispatch, _| !path.contains(&dispatch.node));
         self.held.retain(|h| {
             let of = match h {
                 Held::Call { node, .. } | Held::Task { node, .. } | Held::Node(node) => node,
@@ -465,31 +468,4 @@ impl Run {
         }
         digest
     }
-}
-
-/// A reply that was cut or refused is no answer.
-fn stopped_short(answer: &Answer, role: Role) -> Option<CallFailure> {
-    let (kind, message) = match &answer.stop {
-        StopReason::EndTurn => return None,
-        StopReason::ToolUse if !answer.calls().is_empty() => return None,
-        StopReason::ToolUse => {
-            (FailureKind::BadReply, format!("the {} wants a tool and names none", role.name()))
-        }
-        StopReason::Length => (
-            FailureKind::BadReply,
-            format!(
-                "the {}'s reply was cut at its length limit: raise the agent's `max_tokens`",
-                role.name()
-            ),
-        ),
-        StopReason::Refusal => (FailureKind::Refused, format!("the {} refused", role.name())),
-        StopReason::Other(reason) => {
-            (FailureKind::BadReply, format!("the {}'s reply ended with `{reason}`", role.name()))
-        }
-    };
-    Some(CallFailure { kind, message, usage: crate::budget::Usage::default() })
-}
-
-pub(super) fn bad_reply(message: String) -> CallFailure {
-    CallFailure { kind: FailureKind::BadReply, message, usage: crate::budget::Usage::default() }
 }

@@ -2,7 +2,8 @@
 //! the run is parked, and are repeated if their reply was lost.
 
 use super::calls::{CallSpec, Held, Open};
-use super::run::{Mode, Run, bad_reply};
+use super::replies::bad_reply;
+use super::run::{Mode, Run};
 use crate::budget::Reservation;
 use crate::digest::Digest;
 use crate::effect::{CallFailure, Class, Effect, EffectId, EffectKind, FailureKind, Reply};
@@ -34,6 +35,9 @@ impl Run {
     /// Issues a task, or holds it while the run is parked.
     pub fn request_task(&mut self, id: EffectId, kind: EffectKind, repeats: Option<EffectId>) {
         let node = id.node.clone();
+        if let Some(earlier) = &repeats {
+            self.hands_again(earlier, &id);
+        }
         let person = matches!(kind, EffectKind::Ask(_));
         if self.mode != Mode::Going || (self.ending.is_some() && !person) {
             self.held.push_back(Held::Task { id: Some(id), node, kind, repeats });
@@ -93,6 +97,10 @@ impl Run {
         if self.mode == Mode::Cancelling || self.has_ended(&node) {
             return;
         }
+        let dispatch = self.dispatch_of(&id);
+        if let Some(dispatch) = dispatch.as_ref().filter(|_| cancelled) {
+            return self.hands_off(dispatch);
+        }
         let learned = match (&kind, reply) {
             (EffectKind::Look(_), Reply::Looked(looked)) => Learned::Looked(looked.clone()),
             (EffectKind::Verify(_), Reply::Verified(verified)) => Learned::Verified(verified.clone()),
@@ -113,14 +121,20 @@ impl Run {
                 return self.task_failed(id, kind, failure);
             }
         };
-        self.tell(&node, |protocol, cx| protocol.learned(&id, learned, cx));
+        match (dispatch, learned) {
+            (Some(dispatch), Learned::Tool(done)) => self.hands_done(dispatch, &done),
+            (_, learned) => self.tell(&node, |protocol, cx| protocol.learned(&id, learned, cx)),
+        }
     }
 
     /// A tool was at work when the process died.
-    pub fn tool_lost(&mut self, id: EffectId, kind: EffectKind) {
+    pub fn tool_lost(&mut self, id: &EffectId, kind: EffectKind) {
         let EffectKind::Tool(tool) = kind else { return };
+        if let Some(dispatch) = self.dispatch_of(id) {
+            return self.hands_lost(dispatch);
+        }
         let node = id.node.clone();
-        self.tell(&node, |protocol, cx| protocol.lost(&id, tool, cx));
+        self.tell(&node, |protocol, cx| protocol.lost(id, tool, cx));
     }
 
     /// The run parks, and resuming tries again.

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use crate::budget::{Limits, Money, Price, Usage};
 use crate::digest::Digest;
 use crate::effect::{
-    Answer, CallFailure, Class, Effect, EffectId, EffectKind, FailureKind, Reply, StopReason,
+    Answer, CallFailure, Class, Effect, EffectId, EffectKind, FailureKind, Observation, Reply, StopReason,
 };
 use crate::event::Happened;
 use crate::input::{Control, FORMAT, Input, Stamp, Start, What};
@@ -17,7 +17,7 @@ use crate::machine::{Engine, Refused, Step};
 use crate::plan::NodePlan;
 use crate::plan::{AgentCard, Plan};
 use crate::text::Text;
-use crate::tool::Deed;
+use crate::tool::{Deed, ToolCall, ToolDone, ToolEnd};
 use crate::tree::{
     Change, ChangeKind, FileContent, FileSeen, Looked, OneRun, RunEnd, Tree, Verified, WorkspacePlan,
 };
@@ -196,6 +196,37 @@ impl<S: Plays> Table<S> {
         let shown = crate::brief::one_line(reply);
         let reply = Reply::Done(answer(&text, stop, usage));
         self.reply_with(&format!("“{shown}”"), reply, vec![text])
+    }
+
+    /// The model wants tools to be used: name and arguments of each.
+    pub fn wants(&mut self, calls: &[(&str, &str)]) -> &mut Self {
+        let said = Text::new("");
+        let mut reply =
+            answer(&said, StopReason::ToolUse, Usage { input: 10, output: 10, ..Usage::default() });
+        let mut texts = vec![said];
+        for (n, (name, args)) in calls.iter().enumerate() {
+            let args = Text::new(*args);
+            let call = ToolCall { id: format!("c{n}"), name: (*name).into(), args: args.digest() };
+            reply.parts.push(Part::Call(call));
+            texts.push(args);
+        }
+        let names: Vec<&str> = calls.iter().map(|(name, _)| *name).collect();
+        self.reply_with(&format!("wants {}", names.join(", ")), Reply::Done(reply), texts)
+    }
+
+    /// What came of the tool that is at work.
+    pub fn did(&mut self, end: ToolEnd, shown: &str) -> &mut Self {
+        let text = Text::new(shown);
+        let done = ToolDone { end, shown: text.digest(), bytes: shown.len() as u64, took_ms: 5 };
+        let line = crate::brief::one_line(shown);
+        self.reply_with(&format!("did “{line}”"), Reply::Tool(done), vec![text])
+    }
+
+    /// An agent with hands of its own says what it does.
+    pub fn steps(&mut self, line: &str) -> &mut Self {
+        let effect = self.open_of("ann").id;
+        let observation = Observation::Step { line: line.into() };
+        self.put(&format!("{effect} · {line}"), What::Observed { effect, observation }, Vec::new())
     }
 
     pub fn fails(&mut self, kind: FailureKind) -> &mut Self {

@@ -1,8 +1,527 @@
 //! `watch`: an autonomous worker with tools pursues a goal while a second model watches it. The worker cannot stop
 //! by itself: a verified claim, a report of giving up, a person or a cap ends it.
+//!
+//! Only the order of things is here. What a worker's turn becomes is `turns`, what is done for it `steps`, how a
+//! claim is met `verifying`, what the critic's word leads to `watching`, what people are asked `people`, what is
+//! said to whom `briefs`. Failed calls, budgets, pausing and parking are the machine's.
 
+mod answer;
+mod briefs;
 pub mod criterion;
+mod people;
+pub mod predicate;
+mod protected;
 pub mod settings;
+mod steps;
+mod token;
+mod turns;
+mod verdict;
+mod verifying;
+mod watching;
+
+use std::collections::{BTreeSet, VecDeque};
+
+use crate::budget::{Account, Cap, Shortage};
+use crate::digest::Digest;
+use crate::effect::{EffectId, FailureKind, Observation};
+use crate::event::Happened;
+use crate::goal::{Claimant, GoalStep, Nudge};
+use crate::machine::{Answered, Cx, FailedCall, Learned, LedTurn};
+use crate::outcome::{Halt, Outcome};
+use crate::plan::NodePlan;
+use crate::protocol::{Protocol, RuleBook};
+use crate::question::Question;
+use crate::tool::guard::LoopGuard;
+use crate::tool::transcript::{NOT_DONE, Transcript};
+use crate::tool::{Deed, Offered, ToolCall, ToolUse, offered, policy};
+use crate::tree::{Acceptance, Look, Looked, Tree};
+use crate::turn::Role;
+use crate::work::Work;
 
 pub use criterion::{Criterion, FileCheck};
 pub use settings::{Policy, Server, Settings};
+
+use people::Asking;
+use protected::Protected;
+use steps::Doing;
+use verifying::Checking;
+
+/// Version 1 of the rules.
+pub const RULE_BOOK: RuleBook = RuleBook { name: "watch", version: 1, begin };
+
+/// Turns in a row without a step, and failed claims in a row, that stop a goal until a person says how to go on.
+const ONLY_TALK: u32 = 3;
+const FAILED_CLAIMS: u32 = 5;
+/// Steps that are kept in mind beside the critic's window.
+const REMEMBERED: usize = 30;
+
+/// What a call of this node is about.
+pub(crate) mod tag {
+    pub const WORK: u32 = 0;
+    pub const WATCH: u32 = 1;
+    pub const JUDGE: u32 = 2;
+    pub const LAST_WORDS: u32 = 3;
+}
+
+fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
+    let settings: Settings = serde_json::from_value(plan.settings.clone())
+        .map_err(|e| format!("the settings of `watch` cannot be read: {e}"))?;
+    if let Some(problem) = settings.problem() {
+        return Err(problem);
+    }
+    Ok(Box::new(Watch {
+        protected: Protected::new(&settings.until, &settings.protect, settings.protect_tests),
+        settings,
+        offered: Vec::new(),
+        transcript: Transcript::default(),
+        guard: LoopGuard::default(),
+        steps: VecDeque::new(),
+        outputs: VecDeque::new(),
+        n: 0,
+        turns: 0,
+        steps_of_turn: 0,
+        unwatched: 0,
+        critic: Critic::default(),
+        only_talk: 0,
+        claims: 0,
+        failed_claims: 0,
+        unlooked: false,
+        told_to_look: false,
+        accepted_changes: Vec::new(),
+        allowed: BTreeSet::new(),
+        calls: VecDeque::new(),
+        claim: None,
+        gave_up: None,
+        halted: false,
+        words: Vec::new(),
+        tree: None,
+        interrupting: None,
+        parked_for: None,
+        awaiting: Awaiting::Nothing,
+    }))
+}
+
+struct Watch {
+    settings: Settings,
+    protected: Protected,
+    /// The tools the worker knows of, those of servers included.
+    offered: Vec<Offered>,
+    transcript: Transcript,
+    guard: LoopGuard,
+    /// The last steps, oldest first.
+    steps: VecDeque<GoalStep>,
+    /// What the last commands printed, with what they were.
+    outputs: VecDeque<(String, Digest)>,
+    /// Steps and turns so far.
+    n: u32,
+    turns: u32,
+    steps_of_turn: u32,
+    /// Steps since the critic looked last.
+    unwatched: u32,
+    critic: Critic,
+    only_talk: u32,
+    claims: u32,
+    failed_claims: u32,
+    /// Something was changed and not looked at since.
+    unlooked: bool,
+    told_to_look: bool,
+    /// Protected files a person has seen changed and let stand, as they were then.
+    accepted_changes: Vec<(String, Option<Digest>)>,
+    /// Tools with the reason a person has allowed them for, for the whole goal.
+    allowed: BTreeSet<(String, String)>,
+    /// What the worker's last turn still wants to be done.
+    calls: VecDeque<ToolCall>,
+    claim: Option<(Claimant, String)>,
+    gave_up: Option<(String, String)>,
+    /// The guard has had enough.
+    halted: bool,
+    /// What the worker is told at its next turn, beside what is in the transcript: for one with hands of its own.
+    words: Vec<Digest>,
+    /// The folder when it was last looked at.
+    tree: Option<Tree>,
+    /// Why a worker with hands of its own was broken off.
+    interrupting: Option<Interruption>,
+    /// The cap the worker has said its last words about.
+    parked_for: Option<Shortage>,
+    awaiting: Awaiting,
+}
+
+/// How the critic stands.
+#[derive(Default)]
+struct Critic {
+    /// It is being asked.
+    asked: bool,
+    /// The steps it was shown.
+    shown: (u32, u32),
+    /// A guard has blocked something: it is asked as soon as the turn's calls are through.
+    at_once: bool,
+    blocked_before: bool,
+    stuck: u32,
+    unreadable: u32,
+    unreachable: u32,
+    off: bool,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Interruption {
+    /// It has something to be told, which is among `words`.
+    Words,
+    /// The critic believes the goal is reached.
+    Verify,
+    Cap(Shortage),
+}
+
+/// What the goal waits for.
+enum Awaiting {
+    Nothing,
+    FirstLook,
+    Servers,
+    /// The folder's state, before a worker with hands of its own goes on.
+    LookBefore,
+    Worker,
+    Doing(Box<Doing>),
+    Critic,
+    /// The folder's state, before a claim is verified.
+    LookAtClaim,
+    Checking(Box<Checking>),
+    Person(Asking, Question),
+    LastWords {
+        because: String,
+        then: Then,
+    },
+    /// The folder's state at the end, where the work was done in place: what taking it back goes by.
+    LastLook(Outcome),
+}
+
+/// What follows the last words.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Then {
+    Park(Shortage),
+    Halt(Halt),
+}
+
+impl Protocol for Watch {
+    fn start(&mut self, cx: &mut Cx<'_>) {
+        let settings = &self.settings;
+        cx.emit(Happened::GoalSet {
+            goal: settings.goal,
+            criterion: settings.until.humanised(),
+            policy: policy::describe(&settings.policy, &settings.root),
+            interval: if settings.critic.is_some() { settings.interval } else { 0 },
+            steps: cx.spent().1.steps.unwrap_or(settings::STEPS),
+        });
+        // Named by the transcript wherever a call has no result.
+        cx.intern(NOT_DONE);
+        self.awaiting = Awaiting::FirstLook;
+        cx.look(Look { tree: None, paths: Vec::new() });
+    }
+
+    fn answered(&mut self, answer: Answered, cx: &mut Cx<'_>) {
+        match (answer.role(), answer.tag()) {
+            // Broken off, but it came to its end first: nobody waits for it any more.
+            (Role::Worker, _) if !matches!(self.awaiting, Awaiting::Worker) => {}
+            (Role::Worker, _) => self.worker_answered(&answer, cx),
+            (_, tag::LAST_WORDS) => self.last_words(Some(answer.text), cx),
+            (_, tag::JUDGE) => self.judged(cx.text(&answer.text).to_owned().as_str(), cx),
+            _ => self.critic_said(cx.text(&answer.text).to_owned().as_str(), cx),
+        }
+    }
+
+    fn learned(&mut self, _effect: &EffectId, what: Learned, cx: &mut Cx<'_>) {
+        match (what, std::mem::replace(&mut self.awaiting, Awaiting::Nothing)) {
+            (Learned::Looked(looked), awaiting) => self.looked(looked, awaiting, cx),
+            (Learned::Tool(done), Awaiting::Servers) => self.servers_said(&done, cx),
+            (Learned::Tool(done), Awaiting::Doing(doing)) => self.done(*doing, &done, cx),
+            (Learned::Tool(done), Awaiting::Checking(checking)) => self.check_done(*checking, &done, cx),
+            (Learned::Verified(verified), Awaiting::Checking(checking)) => {
+                self.command_ran(*checking, &verified, cx);
+            }
+            (Learned::Said { text, .. }, Awaiting::Person(asking, question)) => {
+                let said = cx.text(&text).to_owned();
+                self.person_said(asking, &question, &said, cx);
+            }
+            (_, awaiting) => self.awaiting = awaiting,
+        }
+    }
+
+    fn observed(&mut self, effect: &EffectId, observation: &Observation, cx: &mut Cx<'_>) {
+        if let (Awaiting::Worker, Observation::Step { line }) = (&self.awaiting, observation)
+            && cx.at_work(Role::Worker).as_ref() == Some(effect)
+        {
+            self.worker_stepped(line, cx);
+        }
+    }
+
+    fn failed(&mut self, failed: FailedCall, cx: &mut Cx<'_>) {
+        match (failed.role(), failed.tag()) {
+            (Role::Worker, _) => {
+                match self.used_up(cx).filter(|_| failed.failure.kind == FailureKind::Timeout) {
+                    Some(shortage) => self.stop(Then::Park(shortage), cx),
+                    None => cx.give_up(failed),
+                }
+            }
+            (_, tag::LAST_WORDS) => self.last_words(None, cx),
+            (_, tag::JUDGE) => self.judged(&format!("UNCLEAR\nthe judge failed: {}", failed.failure), cx),
+            _ => self.critic_failed(&failed.failure, cx),
+        }
+    }
+
+    fn lost(&mut self, effect: &EffectId, tool: ToolUse, cx: &mut Cx<'_>) {
+        self.tool_lost(effect, tool, cx);
+    }
+
+    fn cancelled(&mut self, _effect: &EffectId, cx: &mut Cx<'_>) {
+        // Only a worker with hands of its own is ever broken off.
+        if matches!(self.awaiting, Awaiting::Worker) {
+            self.look_then_turn(cx);
+        }
+    }
+
+    fn steered(&mut self, text: Digest, cx: &mut Cx<'_>) {
+        let words = format!("PERSON: {}", cx.text(&text));
+        self.tell_worker(words, cx);
+        self.listen_to_person(cx);
+    }
+
+    /// Parked for a cap, and a person let it go on.
+    fn taken_up(&mut self, cx: &mut Cx<'_>) {
+        self.go_on(cx);
+    }
+
+    fn draft(&self) -> Option<Digest> {
+        self.tree.as_ref().map(|tree| tree.digest)
+    }
+
+    fn acceptance(&self) -> Option<Acceptance> {
+        self.settings.acceptance.clone()
+    }
+
+    fn material(&self) -> Vec<Digest> {
+        let references = self.settings.references.iter().map(|r| r.text);
+        references.chain([self.settings.goal]).collect()
+    }
+}
+
+impl Watch {
+    /// Whether the worker's tools are used by us. Otherwise it has hands of its own.
+    fn is_led(&self, cx: &Cx<'_>) -> bool {
+        cx.is_offered_tools(&self.settings.worker)
+    }
+
+    fn looked(&mut self, looked: Looked, awaiting: Awaiting, cx: &mut Cx<'_>) {
+        let Some(tree) = looked.tree else {
+            self.awaiting = awaiting;
+            return;
+        };
+        self.tree = Some(tree);
+        match awaiting {
+            Awaiting::FirstLook => self.set_out(cx),
+            Awaiting::LookBefore => self.next_turn(cx),
+            Awaiting::LookAtClaim => self.verify_claim(cx),
+            Awaiting::LastLook(outcome) => cx.finish(outcome),
+            other => self.awaiting = other,
+        }
+    }
+
+    /// What the worker may use is known but for the servers' tools.
+    fn set_out(&mut self, cx: &mut Cx<'_>) {
+        if !self.is_led(cx) {
+            return self.next_turn(cx);
+        }
+        self.offered = offered::builtin();
+        self.offered.retain(|tool| !policy::is_denied(&self.settings.policy, &tool.name));
+        self.offered.extend(offered::goal_end());
+        if self.settings.servers.is_empty() {
+            return self.next_turn(cx);
+        }
+        let servers = self.settings.servers.iter().map(|s| s.name.clone()).collect();
+        self.awaiting = Awaiting::Servers;
+        cx.tool(ToolUse { whole: true, ..ToolUse::new(Deed::McpTools { servers }, 0) });
+    }
+
+    /// The beginning of the turn order: caps, then what people said, then the worker.
+    fn next_turn(&mut self, cx: &mut Cx<'_>) {
+        if let Some(shortage) = self.used_up(cx) {
+            return self.stop(Then::Park(shortage), cx);
+        }
+        let led = self.is_led(cx);
+        let words = std::mem::take(&mut self.words);
+        let messages = if led { self.led_messages(cx) } else { self.hands_messages(&words, cx) };
+        let last = self.last_messages("a cap is reached", cx);
+        let worker = self.settings.worker.clone();
+        if let Some(shortage) = cx.shortage(&[(&worker, &messages), (&worker, &last)]) {
+            self.words = words;
+            return self.stop(Then::Park(shortage), cx);
+        }
+        self.parked_for = None;
+        self.turns += 1;
+        self.steps_of_turn = 0;
+        let turn = LedTurn {
+            agent: &worker,
+            role: Role::Worker,
+            messages,
+            tools: led.then(|| self.tools(cx)),
+            tree: self.tree.as_ref().filter(|_| !led).map(|tree| tree.digest),
+            tag: tag::WORK,
+            kept: crate::budget::Kept::All,
+        };
+        self.awaiting = Awaiting::Worker;
+        cx.lead(turn);
+    }
+
+    /// The calls of a turn are through: giving up, then a claim, then the critic, then the next turn.
+    fn after_turn(&mut self, cx: &mut Cx<'_>) {
+        if self.halted {
+            return self.stop(Then::Halt(Halt::Guard), cx);
+        }
+        if let Some((reason, learned)) = self.gave_up.take() {
+            cx.emit(Happened::GaveUp { reason, learned });
+            return self.end(Outcome::Aborted, cx);
+        }
+        if let Some((Claimant::Worker, _)) = &self.claim
+            && self.unlooked
+            && !self.told_to_look
+        {
+            self.claim = None;
+            self.told_to_look = true;
+            self.nudge(Nudge::LookFirst, LOOK_FIRST.to_owned(), cx);
+        }
+        if self.claim.is_some() {
+            return self.look_at_claim(cx);
+        }
+        self.after_claim(cx);
+    }
+
+    fn after_claim(&mut self, cx: &mut Cx<'_>) {
+        if self.critic.asked {
+            // Asked while a worker with hands of its own was at work: its word comes before the next turn.
+            self.awaiting = Awaiting::Critic;
+            return;
+        }
+        if self.is_critics_turn() {
+            self.awaiting = Awaiting::Critic;
+            return self.ask_critic(cx);
+        }
+        self.look_then_turn(cx);
+    }
+
+    /// A worker with hands of its own works on a recorded state; others leave nothing behind between turns.
+    fn look_then_turn(&mut self, cx: &mut Cx<'_>) {
+        if self.is_led(cx) {
+            return self.next_turn(cx);
+        }
+        match self.interrupting.take() {
+            Some(Interruption::Verify) => self.look_at_claim(cx),
+            Some(Interruption::Cap(shortage)) => self.stop(Then::Park(shortage), cx),
+            Some(Interruption::Words) | None => {
+                self.awaiting = Awaiting::LookBefore;
+                cx.look(Look { tree: None, paths: Vec::new() });
+            }
+        }
+    }
+
+    /// Something is over that kept the goal from going on.
+    fn go_on(&mut self, cx: &mut Cx<'_>) {
+        if self.calls.is_empty() { self.after_turn(cx) } else { self.next_call(cx) }
+    }
+
+    /// The cap that is reached, if one is.
+    fn used_up(&self, cx: &Cx<'_>) -> Option<Shortage> {
+        let (spent, limits) = cx.spent();
+        let reached = |cap, limit: Option<u32>, used: u32| {
+            let limit = limit.filter(|limit| used >= *limit)?;
+            let (limit, committed) = (u64::from(limit), u64::from(used));
+            Some(Shortage { account: Account::Run, cap, limit, committed, wanted: 1 })
+        };
+        let time = limits.active_ms.filter(|limit| spent.active_ms >= *limit).map(|limit| Shortage {
+            account: Account::Run,
+            cap: Cap::Time,
+            limit,
+            committed: spent.active_ms,
+            wanted: 1,
+        });
+        time.or_else(|| reached(Cap::Steps, limits.steps.or(Some(settings::STEPS)), self.n))
+            .or_else(|| reached(Cap::Turns, limits.turns.or(Some(settings::TURNS)), self.turns))
+    }
+
+    /// The goal is stopped; the worker explains itself once, without tools.
+    fn stop(&mut self, then: Then, cx: &mut Cx<'_>) {
+        let because = match &then {
+            Then::Park(shortage) => shortage.to_string(),
+            Then::Halt(_) => "the same calls were blocked again and again".to_owned(),
+        };
+        let explained = matches!(&then, Then::Park(s) if self.parked_for.as_ref() == Some(s));
+        let messages = self.last_messages(&because, cx);
+        let worker = self.settings.worker.clone();
+        let affordable = cx.shortage(&[(&worker, &messages)]).is_none_or(|s| s.cap == Cap::Time);
+        self.awaiting = Awaiting::LastWords { because, then };
+        if explained || !affordable {
+            return self.last_words(None, cx);
+        }
+        cx.lead(LedTurn {
+            agent: &worker,
+            role: Role::Advisor,
+            messages,
+            tools: None,
+            tree: None,
+            tag: tag::LAST_WORDS,
+            kept: crate::budget::Kept::Money,
+        });
+    }
+
+    fn last_words(&mut self, text: Option<Digest>, cx: &mut Cx<'_>) {
+        let Awaiting::LastWords { because, then } = std::mem::replace(&mut self.awaiting, Awaiting::Nothing)
+        else {
+            return;
+        };
+        if text.is_some() || !matches!(&then, Then::Park(s) if self.parked_for.as_ref() == Some(s)) {
+            cx.emit(Happened::LastWords { because: because.clone(), text });
+        }
+        match then {
+            Then::Park(shortage) => {
+                self.parked_for = Some(shortage.clone());
+                cx.park(Outcome::OutOfBudget { shortage });
+            }
+            Then::Halt(reason) => {
+                self.end(Outcome::Halted { reason, draft: self.draft(), open: vec![because] }, cx);
+            }
+        }
+    }
+
+    /// The goal is over.
+    fn end(&mut self, outcome: Outcome, cx: &mut Cx<'_>) {
+        if self.settings.acceptance.is_some() {
+            return cx.finish(outcome);
+        }
+        self.awaiting = Awaiting::LastLook(outcome);
+        cx.look(Look { tree: None, paths: Vec::new() });
+    }
+
+    /// Says something to the worker, at this point in time.
+    fn tell_worker(&mut self, text: String, cx: &mut Cx<'_>) -> Digest {
+        let text = cx.intern(text);
+        if self.is_led(cx) {
+            self.transcript.told(text);
+        } else {
+            self.words.push(text);
+        }
+        text
+    }
+
+    fn nudge(&mut self, why: Nudge, text: String, cx: &mut Cx<'_>) {
+        let text = self.tell_worker(text, cx);
+        cx.emit(Happened::Nudged { why, text });
+    }
+
+    /// The state of the folder, shown as what the goal has come to.
+    fn announce(&self, cx: &mut Cx<'_>) {
+        if let Some(tree) = &self.tree {
+            Work::Tree(tree.clone()).announce(self.claims, false, cx);
+        }
+    }
+}
+
+const LOOK_FIRST: &str = "Your last change was never looked at. Check what it really did first (read it, run it), then call `claim_complete` again.";
+
+#[cfg(test)]
+mod tests;

@@ -119,6 +119,8 @@ fn the_games_are_eventful() {
         "Audit verify_ran",
         "Audit asked",
         "Audit routed",
+        "Audit stepped",
+        "Audit outcome_unknown",
         "Converge approved",
         "Converge halted(cap)",
         "Converge asked",

@@ -12,6 +12,7 @@ use gadfly_engine::input::{FORMAT, What};
 use gadfly_engine::judging::Seat;
 use gadfly_engine::plan::NodePlan;
 use gadfly_engine::protocol::{audit, converge, score};
+use gadfly_engine::tool::{Deed, ToolCall, ToolDone, ToolEnd};
 use gadfly_engine::tree::{
     Change, ChangeKind, FileContent, FileSeen, Looked, OneRun, RunEnd, Tree, Verified, WorkspacePlan,
 };
@@ -55,7 +56,13 @@ impl World {
         let root = root(game, rounds, critics, &task, &rubric, &mut chance);
         let agents = ["ann", "cato", "dora", "emil", "rita"].map(|n| (n.to_owned(), card(n)));
         let workspace = (game == Game::Audit).then(WorkspacePlan::default);
-        let agents = BTreeMap::from(agents);
+        let mut agents = BTreeMap::from(agents);
+        // In every other audit the workers have no hands of their own.
+        for name in ["ann", "emil"] {
+            agents
+                .entry(name.to_owned())
+                .and_modify(|card| card.tools = game == Game::Audit && seed % 2 == 1);
+        }
         let plan = Plan { title: "moon".into(), root, agents, limits: Limits::default(), workspace };
         let start = Start { format: FORMAT, plan, seed: format!("{seed:x}") };
         let mut world = Self {
@@ -137,7 +144,9 @@ impl World {
         let input = Input { at: Stamp::default(), what, texts };
         let step = self.engine.on(&input).unwrap_or_else(|why| panic!("{why}\n{}", self.log()));
         for effect in &step.effects {
-            if matches!(&effect.kind, EffectKind::Turn(t) if t.role == Role::Worker) {
+            // The further turns of a worker that uses tools belong to the same call.
+            if matches!(&effect.kind, EffectKind::Turn(t) if t.role == Role::Worker && t.messages.len() == 1)
+            {
                 self.worker_calls += 1;
             }
         }
@@ -147,6 +156,20 @@ impl World {
     fn reply(&mut self, effect: &Effect) {
         let mut texts = Vec::new();
         let reply = match &effect.kind {
+            EffectKind::Turn(turn) if turn.tools.is_some() && self.chance.percent(40) => {
+                self.calls(turn.nth, &mut texts)
+            }
+            EffectKind::Tool(tool) => {
+                let end = match (&tool.deed, self.chance.below(4)) {
+                    (_, 0) => ToolEnd::Error,
+                    (Deed::RunCommand { .. }, n) => ToolEnd::Ran(RunEnd::Code(i32::try_from(n).unwrap() - 1)),
+                    _ => ToolEnd::Done,
+                };
+                let shown = Text::new(format!("{end:?}"));
+                let done = ToolDone { end, shown: shown.digest(), bytes: 1, took_ms: 1 };
+                texts.push(shown);
+                Reply::Tool(done)
+            }
             EffectKind::Turn(turn) => {
                 let said = match turn.role {
                     Role::Worker => self.work(),
@@ -202,9 +225,39 @@ impl World {
                 merged: Vec::new(),
                 kept: Vec::new(),
             },
-            EffectKind::Tool(_) | EffectKind::Cancel { .. } | EffectKind::Tell { .. } => return,
+            EffectKind::Cancel { .. } | EffectKind::Tell { .. } => return,
         };
         self.put(What::Replied { effect: effect.id.clone(), reply }, texts);
+    }
+
+    /// A model wants tools to be used: some that exist, some that do not, some that it may not use.
+    fn calls(&mut self, nth: u32, texts: &mut Vec<Text>) -> Reply {
+        let said = Text::new("");
+        let mut parts = vec![Part::Blob(said.digest())];
+        texts.push(said);
+        for n in 0..=self.chance.below(3) {
+            let (name, args) = match self.chance.below(6) {
+                0 => ("write_file", format!(r#"{{"path":"src/{nth}.rs","content":"{n}"}}"#)),
+                1 => ("read_file", r#"{"path":"src/a.rs"}"#.to_owned()),
+                2 => ("run_command", r#"{"command":"make test"}"#.to_owned()),
+                3 => ("fetch_url", r#"{"url":"http://example.com"}"#.to_owned()),
+                4 => ("edit_file", "{".to_owned()),
+                _ => ("no_such_tool", "{}".to_owned()),
+            };
+            let args = Text::new(args);
+            parts.push(Part::Call(ToolCall { id: "x".into(), name: name.into(), args: args.digest() }));
+            texts.push(args);
+        }
+        Reply::Done(Answer {
+            parts,
+            stop: StopReason::ToolUse,
+            usage: Usage::default(),
+            model: None,
+            took_ms: 1,
+            report: None,
+            violations: Vec::new(),
+            session: None,
+        })
     }
 
     fn decide(&mut self, question: &gadfly_engine::question::Question) -> String {

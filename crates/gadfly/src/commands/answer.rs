@@ -24,7 +24,9 @@ fn go(args: Answer, context: &Context) -> Result<Code, Code> {
         return Err(error::usage(&format!("run `{run}` asks nothing: it is {}", summary.state)));
     };
     let question = gadfly.question(&run, &effect).map_err(|e| fault(&e))?;
-    let text = match (args.text, args.file) {
+    // Words without quotes are a sentence, too.
+    let text = (!args.text.is_empty()).then(|| args.text.join(" "));
+    let text = match (text, args.file) {
         (None, Some(path)) => file::read_text(&path).map_err(|e| error::usage(&e.to_string()))?,
         (Some(text), _) if text != "-" => text,
         (text, _) => {

@@ -9,9 +9,9 @@ mod stage;
 use std::path::{Path, PathBuf};
 
 use gadfly_journal::RunId;
-use gadfly_project::{Config, Root};
+use gadfly_project::{Config, Problem, Root};
 use gadfly_runtime::Gadfly;
-use gadfly_runtime::prepare::Request;
+use gadfly_runtime::prepare::{GoalRequest, Prepared, Request};
 use gadfly_runtime::service::{Raise, UserDirs};
 use gadfly_runtime::setup::Setup;
 use owo_colors::OwoColorize as _;
@@ -93,7 +93,24 @@ struct Troupe<'a> {
 impl Troupe<'_> {
     async fn perform(&mut self, scene: &Scene) -> Result<Code, Code> {
         let code = match scene.play {
-            Play::Run => self.run(scene).await?,
+            Play::Run => {
+                let request = Request {
+                    loop_name: Some(scene.name.to_owned()),
+                    store: Some(self.context.store()),
+                    ..Request::default()
+                };
+                let prepared = self.gadfly.prepare(&request).await;
+                self.start(prepared).await?
+            }
+            Play::Goal => {
+                let request = GoalRequest {
+                    goal_name: Some(scene.name.to_owned()),
+                    store: Some(self.context.store()),
+                    ..GoalRequest::default()
+                };
+                let prepared = self.gadfly.prepare_goal(&request).await;
+                self.start(prepared).await?
+            }
             Play::Answer(text) => self.answer(text).await?,
         };
         if code != scene.ends && code != exit::INTERRUPTED {
@@ -105,13 +122,7 @@ impl Troupe<'_> {
         Ok(code)
     }
 
-    async fn run(&mut self, scene: &Scene) -> Result<Code, Code> {
-        let request = Request {
-            loop_name: Some(scene.name.to_owned()),
-            store: Some(self.context.store()),
-            ..Request::default()
-        };
-        let prepared = self.gadfly.prepare(&request).await;
+    async fn start(&mut self, prepared: Result<Prepared, Vec<Problem>>) -> Result<Code, Code> {
         let prepared = prepared.map_err(|found| problems::refuse(&found, &self.context.root.dir))?;
         let (session, gadfly) = (self.session(&prepared.run), self.gadfly);
         self.runs += 1;

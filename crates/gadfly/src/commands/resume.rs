@@ -2,8 +2,10 @@
 
 use gadfly_engine::Limits;
 use gadfly_engine::input::What;
-use gadfly_journal::{ListFilter, RunId};
+use gadfly_engine::protocol::watch;
+use gadfly_journal::{ListFilter, RunId, Summary};
 use gadfly_project::Problem;
+use gadfly_project::config::until;
 use gadfly_runtime::Gadfly;
 use gadfly_runtime::service::Raise;
 
@@ -33,12 +35,14 @@ async fn go(args: &Resume, context: &Context) -> Result<Code, Code> {
         return Err(problems::refuse(&context.problems, &context.root.dir));
     }
     let money = args.budget_usd.map(super::run::usd).transpose()?;
+    let minutes = args.minutes.map(|m| m.saturating_mul(60_000));
     let limits = Limits {
         tokens: args.budget_tokens,
         money,
-        active_ms: args.minutes.map(|m| m.saturating_mul(60_000)),
+        active_ms: minutes.or(args.wall_clock.map(until::millis)),
         calls: args.calls,
-        ..Limits::default()
+        steps: args.max_steps,
+        turns: args.max_turns,
     };
     let raise = Raise { limits, rounds: args.rounds };
     let mut interrupts = Interrupts::catch();
@@ -52,6 +56,7 @@ async fn go(args: &Resume, context: &Context) -> Result<Code, Code> {
                     counted(summary.rounds_max as usize, "round")
                 )));
             }
+            raises_something(args, &gadfly, &summary)?;
             let planned = planned(&gadfly, [&run]);
             // Of a run that has ended nothing is asked: it is refused, below.
             if !summary.ended {
@@ -64,6 +69,38 @@ async fn go(args: &Resume, context: &Context) -> Result<Code, Code> {
         }
         None => all(args, raise, context, &gadfly, &mut interrupts).await,
     }
+}
+
+/// A cap that is there already, or that the run does not have, is not raised: better said than passed over.
+fn raises_something(args: &Resume, gadfly: &Gadfly, summary: &Summary) -> Result<(), Code> {
+    let run = &summary.run;
+    let wanted = [("--max-steps", args.max_steps, "step"), ("--max-turns", args.max_turns, "turn")];
+    let mut wanted = wanted.into_iter().filter_map(|(flag, cap, what)| Some((flag, cap?, what))).peekable();
+    if wanted.peek().is_none() || summary.ended {
+        return Ok(());
+    }
+    if summary.protocol != watch::RULE_BOOK.name {
+        let (flag, ..) = wanted.next().unwrap_or_default();
+        return Err(error::usage(&format!("run `{run}` is no goal, so {flag} raises nothing")));
+    }
+    let mut limits = Limits::default();
+    for record in gadfly.journal().replay(run) {
+        match record.map_err(|e| error::fault(&e.to_string()))?.input.what {
+            What::Started(start) => limits = start.plan.root.limits,
+            What::Resumed { limits: raised, .. } => limits = limits.with(raised),
+            _ => {}
+        }
+    }
+    for (flag, cap, what) in wanted {
+        let now = if what == "step" { limits.steps } else { limits.turns };
+        if let Some(now) = now.filter(|now| cap <= *now) {
+            return Err(error::usage(&format!(
+                "run `{run}` has {} already, so {flag} {cap} raises nothing",
+                counted(now as usize, what)
+            )));
+        }
+    }
+    Ok(())
 }
 
 async fn all(

@@ -8,6 +8,7 @@ use gadfly_engine::{Engine, Input, Limits, Money, Stamp};
 use gadfly_journal::RunState;
 use gadfly_project::{Flags, Problem, Sourced, file, suggest};
 use gadfly_runtime::prepare::{Prepared, Request};
+use gadfly_runtime::setup::Setup;
 use serde_json::json;
 
 use crate::agreement::{self, Uses};
@@ -83,11 +84,22 @@ pub struct Driven {
 
 /// Prepares a request, asks for consent, drives the run and reports on it.
 pub async fn drive(request: &Request, how: How<'_>, context: &Context) -> Result<Driven, Code> {
-    let root = &context.root.dir;
     reports_have_a_place(how.reports, context.global.json)?;
-    // The store is opened, and made, by a run that starts: one that is only prepared leaves nothing behind.
     let setup = context.setup();
-    let prepared = match setup.prepare(request).await {
+    let prepared = setup.prepare(request).await;
+    launch(setup, prepared, how, context).await
+}
+
+/// Asks for consent to what was prepared, drives the run and reports on it. The store is opened, and made, by a
+/// run that starts: one that is only prepared leaves nothing behind.
+pub async fn launch(
+    setup: Setup,
+    prepared: Result<Prepared, Vec<Problem>>,
+    how: How<'_>,
+    context: &Context,
+) -> Result<Driven, Code> {
+    let root = &context.root.dir;
+    let prepared = match prepared {
         Ok(prepared) => prepared,
         Err(found) => {
             let code = problems::refuse(&united(&context.problems, found), root);
@@ -121,7 +133,7 @@ pub async fn drive(request: &Request, how: How<'_>, context: &Context) -> Result
 }
 
 /// Nobody should pay for a report that cannot be written.
-fn reports_have_a_place(reports: &[ReportTo], json: bool) -> Result<(), Code> {
+pub fn reports_have_a_place(reports: &[ReportTo], json: bool) -> Result<(), Code> {
     if json && reports.iter().any(|to| to.file.is_none()) {
         let why = "--json has standard output for itself: give the report a file, like --report sarif=FILE";
         return Err(error::usage(why));

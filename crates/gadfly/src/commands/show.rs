@@ -1,5 +1,6 @@
 //! `gadfly show`: one run, readable at a glance; or its records, drafts, differences, log.
 
+mod goal;
 mod log;
 mod powers;
 mod rounds;
@@ -104,7 +105,12 @@ fn glance(journal: &Journal, state: &RunState, powers: &Powers) -> Result<(), Co
     print::out(&format!("begun {}, last change {}", moment(s.created_ms), moment(s.updated_ms)))?;
     // A text that cannot be read is missing from the story; `--log` says why.
     let text = |digest: &gadfly_engine::Digest| journal.text(digest).ok().flatten().map(|t| t.to_string());
-    rounds::lines(state, &text).iter().try_for_each(|line| print::out(line))?;
+    if let Some(pursued) = &state.goal {
+        goal::lines(state, pursued, &text).iter().try_for_each(|line| print::out(line))?;
+        rounds::afterwards(state, &text).iter().try_for_each(|line| print::out(line))?;
+    } else {
+        rounds::lines(state, &text).iter().try_for_each(|line| print::out(line))?;
+    }
     let held = powers.lines();
     if !held.is_empty() {
         print::out("")?;
@@ -171,7 +177,15 @@ fn answer_given(journal: &Journal, run: &RunId, effect: &gadfly_engine::EffectId
 }
 
 fn diffs(journal: &Journal, state: &RunState, json: bool) -> Result<(), Code> {
-    let trees: Vec<_> = state.rounds.iter().filter_map(|r| Some((r.round, r.diff?))).collect();
+    let mut trees: Vec<_> = state.rounds.iter().filter_map(|r| Some((r.round, r.diff?))).collect();
+    if let Some(goal) = &state.goal {
+        // A goal has no rounds: its folder as it was last seen.
+        let Some(seen) = &goal.folder else {
+            print::err("nobody has looked at its folder yet");
+            return Ok(());
+        };
+        trees = vec![(0, seen.diff)];
+    }
     if let Some((round, diff)) = trees.last() {
         // The whole change so far: what the critic judged and what would be accepted.
         let diff = text(journal, diff)?;

@@ -2,7 +2,7 @@
 
 use gadfly_engine::{Limits, Money};
 use gadfly_project::trust::TrustEntry;
-use gadfly_runtime::consent::{Consent, Recipient};
+use gadfly_runtime::consent::{Consent, Recipient, Terms};
 use gadfly_runtime::sandbox::Held;
 
 use super::safe;
@@ -14,8 +14,9 @@ pub fn lines(consent: &Consent) -> Vec<String> {
         lines.push(recipient(to));
         lines.extend(to.held.as_ref().map(held));
     }
+    lines.extend(consent.goal.iter().flat_map(terms));
     if let Some(folder) = &consent.folder {
-        lines.push(format!("folder  a copy of {}", safe::line(folder, 400)));
+        lines.push(place(folder, consent.goal.as_ref()));
     }
     lines.extend(consent.commands.iter().map(|c| format!("runs    {}", safe::line(c, 400))));
     let worst = match (consent.open_ended, consent.worst_case) {
@@ -25,7 +26,7 @@ pub fn lines(consent: &Consent) -> Vec<String> {
         (true, money) => format!("≥ {money}: not every price is known"),
     };
     lines.push(format!("cost    {worst}"));
-    lines.push(format!("caps    {}{}", counted(consent.rounds as usize, "round"), caps(&consent.limits)));
+    lines.push(format!("caps    {}", caps(consent)));
     if consent.same_model {
         lines.push(
             "warning: worker and critic are the same model; a critic of another maker sees other things"
@@ -51,14 +52,51 @@ fn held(by: &Held) -> String {
     format!("        held by {up}{}", missing.unwrap_or_default())
 }
 
-fn caps(limits: &Limits) -> String {
+/// What a goal's worker is set to, and held to.
+fn terms(goal: &Terms) -> [String; 3] {
+    let watched = goal
+        .interval
+        .map_or_else(|| "by nobody".to_owned(), |steps| format!("every {}", counted(steps as usize, "step")));
+    [
+        format!("until   {}", safe::line(&goal.until, 400)),
+        format!("watched {watched}"),
+        format!("policy  {}", safe::line(&goal.policy, 400)),
+    ]
+}
+
+/// Where a worker that edits files works, and where its work goes.
+fn place(project: &str, goal: Option<&Terms>) -> String {
+    let project = safe::line(project, 400);
+    match goal {
+        Some(goal) if goal.in_place => {
+            format!("folder  {project} itself, in place; a snapshot is kept for `gadfly undo`")
+        }
+        Some(goal) if goal.commits => format!("folder  a copy of {project}; verified work becomes a commit"),
+        Some(_) => format!("folder  a copy of {project}; verified work goes into it"),
+        None => format!("folder  a copy of {project}"),
+    }
+}
+
+fn caps(consent: &Consent) -> String {
+    let limits: &Limits = &consent.limits;
     let caps = [
-        limits.money.map(|m| format!(", {m}")),
-        limits.tokens.map(|n| format!(", {n} tokens")),
-        limits.active_ms.map(|ms| format!(", {} active minutes", ms / 60_000)),
-        limits.calls.map(|n| format!(", {}", counted(n as usize, "call"))),
+        consent.goal.is_none().then(|| counted(consent.rounds as usize, "round")),
+        limits.steps.map(|n| counted(n as usize, "step")),
+        limits.turns.map(|n| counted(n as usize, "turn")),
+        limits.money.map(|m| m.to_string()),
+        limits.tokens.map(|n| format!("{n} tokens")),
+        limits.active_ms.map(active),
+        limits.calls.map(|n| counted(n as usize, "call")),
     ];
-    caps.into_iter().flatten().collect()
+    caps.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn active(ms: u64) -> String {
+    if ms % 60_000 == 0 {
+        format!("{} active minutes", ms / 60_000)
+    } else {
+        format!("{} active seconds", ms / 1000)
+    }
 }
 
 /// Something leaves this machine, or may cost money.

@@ -7,7 +7,7 @@ use gadfly_journal::RunState;
 use owo_colors::OwoColorize as _;
 
 use super::table::{cost, counted, moment};
-use super::{again, judged, print, safe};
+use super::{again, goal, judged, print, safe};
 
 /// More entries of one list are counted.
 const MOST_LISTED: usize = 10;
@@ -67,6 +67,11 @@ pub fn block(state: &RunState, outcome: Option<&Outcome>, draft: DraftIs) -> Vec
         }
         None | Some(Outcome::Waiting(_) | Outcome::Aborted) => {}
     }
+    if let Some(pursued) = &state.goal {
+        for (label, text) in goal::facts(state, pursued, outcome) {
+            say(label, text);
+        }
+    }
     if let Some(result) = &state.result {
         say("result", safe::line(result, 300));
     }
@@ -95,7 +100,9 @@ pub fn block(state: &RunState, outcome: Option<&Outcome>, draft: DraftIs) -> Vec
             );
         }
     }
-    if state.summary.last_diff.is_some() {
+    if state.goal.is_some() {
+        // Told above: a goal's folder is no draft.
+    } else if state.summary.last_diff.is_some() {
         say("changes", again::command(&format!("show {run} --diff")));
     } else if let Some(place) = draft_place(state, outcome, draft).filter(|_| !is_review(state)) {
         say("draft", place);
@@ -104,7 +111,10 @@ pub fn block(state: &RunState, outcome: Option<&Outcome>, draft: DraftIs) -> Vec
     let spent = cost(s.cost, s.cost_unknown);
     say("spent", format!("{spent}, {} tokens, {}", s.tokens, counted(s.calls as usize, "call")));
     say("run", run.to_string());
-    for (label, command) in onwards(state, outcome) {
+    let mut onwards = onwards(state, outcome);
+    let undo = goal::undo(state).filter(|_| !onwards.iter().any(|(label, _)| *label == "undo"));
+    onwards.extend(undo);
+    for (label, command) in onwards {
         say(label, command.bold().to_string());
     }
     lines
@@ -115,6 +125,9 @@ pub fn print(state: &RunState, outcome: Option<&Outcome>, draft: DraftIs) {
 }
 
 fn headline(state: &RunState, outcome: Option<&Outcome>) -> String {
+    if let Some(pursued) = &state.goal {
+        return goal::headline(pursued, outcome);
+    }
     let rounds = counted(state.summary.rounds as usize, "round");
     match outcome {
         None => "interrupted: nothing is lost".yellow().bold().to_string(),
@@ -187,7 +200,7 @@ fn onwards(state: &RunState, outcome: Option<&Outcome>) -> Vec<(&'static str, St
         }
         Some(Outcome::Approved { .. } | Outcome::Rejected { .. } | Outcome::Aborted) => Vec::new(),
         // A new run begins with the checkout, not with another run's folder.
-        Some(Outcome::Halted { .. }) if state.folder => Vec::new(),
+        Some(Outcome::Halted { .. }) if state.folder || state.goal.is_some() => Vec::new(),
         Some(Outcome::Halted { .. }) => vec![("go on", again::command(&format!("run --from {run}")))],
         Some(Outcome::Waiting(Waiting::Question { .. } | Waiting::Approval { .. })) => vec![
             ("question", again::command(&format!("show {run}"))),
@@ -233,7 +246,7 @@ mod tests {
     use gadfly_engine::event::Happened;
 
     use super::*;
-    use crate::report::sample::{begun, digest, step, unverified};
+    use crate::report::sample::{begun, digest, goal_gave_up, goal_stuck, goal_verified, step, unverified};
 
     fn told(state: &RunState) -> String {
         let lines = block(state, state.outcome.as_ref(), DraftIs::InJournal).join("\n");
@@ -279,5 +292,49 @@ mod tests {
         step(&mut state, vec![accepted(Some(commit))], Some(approved()));
         let said = told(&state);
         assert!(said.contains("abc on branch gadfly/1") && !said.contains("undo"), "{said}");
+    }
+
+    #[test]
+    fn only_a_verified_goal_is_called_so() {
+        let said = told(&goal_verified());
+        assert!(said.contains("verified after 2 steps") && !said.contains("not verified"), "{said}");
+        for state in [goal_gave_up(), goal_stuck()] {
+            let said = told(&state);
+            assert!(!said.contains("verified after") && !said.contains("approved"), "{said}");
+        }
+        let mut state = goal_stuck();
+        let shortage =
+            Shortage { account: Account::Run, cap: Cap::Steps, limit: 300, committed: 300, wanted: 1 };
+        step(&mut state, vec![], Some(Outcome::OutOfBudget { shortage }));
+        let said = told(&state);
+        assert!(said.contains("out of budget after 10 steps: not verified"), "{said}");
+        assert!(said.contains("--max-steps 600"), "{said}");
+    }
+
+    #[test]
+    fn a_goal_that_was_given_up_says_why_what_was_learned_and_where_the_work_is() {
+        insta::assert_snapshot!(told(&goal_gave_up()), @r"
+
+        gave up after 1 step: not verified
+          reason     the fixture is missing
+          learned    it was never committed
+          used       steps 1/300 · turns 0 · time 0:00 · tokens 1500 · cost $0.04
+          of which   worker $0.04, 0 tokens, 0 calls · critic $0.0020, 0 tokens, 2 calls
+          folder     /store/runs/0123456789/tree/work (not accepted)
+          spent      $0.04, 1500 tokens, 2 calls
+          run        0123456789
+        ");
+    }
+
+    #[test]
+    fn a_goal_that_waits_says_how_to_answer() {
+        let said = told(&goal_stuck());
+        assert!(said.contains("waiting for a person's answer after 10 steps"), "{said}");
+        assert!(said.contains("gadfly answer 0123456789 \"go-on\""), "{said}");
+        assert!(said.contains("critic $0.0020"), "the critic's cost is visible: {said}");
+        let mut in_place = goal_stuck();
+        in_place.goal.as_mut().unwrap().in_place = true;
+        let said = told(&in_place);
+        assert!(said.contains("gadfly undo 0123456789") && !said.contains("not accepted"), "{said}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use gadfly_engine::EffectId;
 
@@ -17,6 +17,8 @@ pub struct Live {
     at_work: BTreeMap<EffectId, AtWork>,
     drawn: usize,
     frame: usize,
+    /// Lines that stand below those at work.
+    panel: Vec<String>,
 }
 
 struct AtWork {
@@ -27,13 +29,32 @@ struct AtWork {
 }
 
 impl Live {
-    pub fn begin(&mut self, effect: EffectId, who: String) {
-        let work = AtWork { who, since: Instant::now(), words: 0, tail: String::new() };
+    /// `ago` is how long it has been at work already.
+    pub fn begin(&mut self, effect: EffectId, who: String, ago: Duration) {
+        let now = Instant::now();
+        let since = now.checked_sub(ago).unwrap_or(now);
+        let work = AtWork { who, since, words: 0, tail: String::new() };
         self.at_work.insert(effect, work);
     }
 
     pub fn end(&mut self, effect: &EffectId) {
         self.at_work.remove(effect);
+    }
+
+    /// Nobody is at work any more: the process that asked for it is gone.
+    pub fn end_all(&mut self) {
+        self.at_work.clear();
+    }
+
+    /// It is drawn from now on, below who is at work.
+    pub fn show_panel(&mut self, lines: Vec<String>) {
+        self.panel = lines;
+    }
+
+    /// How many lines a panel may have.
+    pub fn room_for_panel(&self) -> usize {
+        // One line stays for the cursor, one for the last permanent line.
+        terminal::rows().saturating_sub(self.at_work.len() + 2)
     }
 
     pub fn streamed(&mut self, effect: &EffectId, text: &str) {
@@ -56,12 +77,16 @@ impl Live {
         self.erase();
         self.frame = (self.frame + 1) % SPINNER.len();
         let width = terminal::width().saturating_sub(1);
-        let mut stderr = io::stderr().lock();
-        for work in self.at_work.values() {
-            let _ = writeln!(stderr, "{}", work.line(SPINNER[self.frame], width));
+        // What scrolls out of the terminal cannot be taken away again.
+        let most = terminal::rows().saturating_sub(1);
+        let at_work = self.at_work.values().map(|work| work.line(SPINNER[self.frame], width));
+        let lines: Vec<String> = at_work.chain(self.panel.iter().cloned()).take(most).collect();
+        let mut stderr = anstream::stderr().lock();
+        for line in &lines {
+            let _ = writeln!(stderr, "{line}");
         }
         let _ = stderr.flush();
-        self.drawn = self.at_work.len();
+        self.drawn = lines.len();
     }
 }
 
@@ -82,7 +107,7 @@ impl AtWork {
 }
 
 /// As many characters as have room.
-fn fitting(chars: impl Iterator<Item = char>, room: usize) -> String {
+pub(super) fn fitting(chars: impl Iterator<Item = char>, room: usize) -> String {
     let mut used = 0;
     chars
         .take_while(|c| {
@@ -93,7 +118,7 @@ fn fitting(chars: impl Iterator<Item = char>, room: usize) -> String {
 }
 
 /// Columns a character takes: a line that wraps could not be drawn over.
-const fn cells(c: char) -> usize {
+pub(super) const fn cells(c: char) -> usize {
     match c {
         '\u{1100}'..='\u{115f}'
         | '\u{2e80}'..='\u{a4cf}'
@@ -131,7 +156,7 @@ mod tests {
     fn only_the_end_of_a_stream_is_kept() {
         let id: EffectId = "run#1".parse().unwrap();
         let mut live = Live::default();
-        live.begin(id.clone(), "worker".into());
+        live.begin(id.clone(), "worker".into(), Duration::ZERO);
         live.streamed(&id, &"ü".repeat(10_000));
         live.streamed(&id, " last words");
         let work = &live.at_work[&id];

@@ -1,22 +1,26 @@
 //! A run told in lines: a fold over its records. The same lines live, piped and when followed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use gadfly_engine::budget::Spent;
 use gadfly_engine::event::Happened;
 use gadfly_engine::input::What;
+use gadfly_engine::powers::NOT_HELD;
 use gadfly_engine::review::{Review, Verdict};
-use gadfly_engine::{AgentCard, Class, Digest, Effect, EffectId, EffectKind, Event, Observation};
+use gadfly_engine::{AgentCard, Class, Digest, Effect, EffectId, EffectKind, Event, Observation, Part};
 use gadfly_journal::Record;
 use gadfly_journal::state::Moved;
-use gadfly_runtime::perform::NOT_HELD;
 use owo_colors::OwoColorize as _;
 
+use super::rail::{self, Entry};
 use super::table::{cost, counted, size};
-use super::{diff, judged, safe};
+use super::{diff, goal, judged, safe};
 
 /// Longer items are cut on the screen; `show --log` has them whole.
 const LONGEST_ITEM: usize = 600;
+/// Of texts that were said beside the steps of a goal, the newest are kept, each cut.
+const SAID: usize = 16;
+const LONGEST_SAID: usize = 600;
 
 pub struct Story {
     agents: BTreeMap<String, AgentCard>,
@@ -32,6 +36,11 @@ pub struct Story {
     held: BTreeMap<String, String>,
     /// Say when an agent is asked: where no live line shows it.
     say_asked: bool,
+    /// A goal is pursued: its steps say that the worker is at work, once it is said who works.
+    is_goal: bool,
+    known: BTreeSet<String>,
+    /// What was lately said to a worker or by it, for lines that are drawn again.
+    said: VecDeque<(Digest, String)>,
 }
 
 impl Story {
@@ -45,6 +54,9 @@ impl Story {
             asked: BTreeMap::new(),
             held: BTreeMap::new(),
             say_asked,
+            is_goal: false,
+            known: BTreeSet::new(),
+            said: VecDeque::new(),
         }
     }
 
@@ -57,6 +69,11 @@ impl Story {
         }
     }
 
+    /// A text that was lately said to a goal's worker, or by it.
+    pub fn said(&self, digest: &Digest) -> Option<String> {
+        self.said.iter().find(|(known, _)| known == digest).map(|(_, text)| text.clone())
+    }
+
     pub fn record(&mut self, record: &Record) -> Vec<String> {
         let mut lines = Vec::new();
         match &record.input.what {
@@ -65,6 +82,8 @@ impl Story {
                 let files = start.plan.root.settings.pointer("/given/files").and_then(|f| f.as_array());
                 self.files = files.map_or(0, Vec::len);
             }
+            // A step of a watched agent is told as such, below.
+            What::Observed { observation: Observation::Step { .. }, .. } if tells_step(record) => {}
             What::Observed { effect, observation } => self.observed(effect, observation, &mut lines),
             What::Answered { by, .. } => lines.push(format!("  answered by {}", safe::line(by, 60))),
             What::Replied { effect, .. } => drop(self.asked.remove(effect)),
@@ -90,11 +109,16 @@ impl Story {
             lines.extend(indented(judged::question(question)));
         }
         let EffectKind::Turn(turn) = &effect.kind else { return };
-        self.asked.insert(effect.id.clone(), format!("{} {}", turn.role.name(), turn.agent));
+        let who = format!("{} {}", turn.role.name(), turn.agent);
+        // Turn after turn of the same conversation: its steps are told.
+        let mut parts = turn.messages.iter().flat_map(|message| &message.parts);
+        let goes_on = self.is_goal && !self.known.insert(who.clone())
+            || parts.any(|part| matches!(part, Part::Result(_)));
+        self.asked.insert(effect.id.clone(), who);
         let (role, agent) = (turn.role.name(), self.agent(&turn.agent));
         if effect.class == Class::Person {
             lines.push(format!("  {} {agent} is asked as {role}", "?".yellow()));
-        } else if self.say_asked {
+        } else if self.say_asked && (!goes_on || effect.repeats.is_some()) {
             let again = if effect.repeats.is_some() { ", once more" } else { "" };
             lines.push(format!("  {role} {agent} is at work{again}"));
         }
@@ -102,10 +126,12 @@ impl Story {
 
     fn observed(&mut self, effect: &EffectId, observation: &Observation, lines: &mut Vec<String>) {
         match observation {
-            Observation::Step { line } if line.starts_with(NOT_HELD) => {
+            Observation::Note { line } | Observation::Step { line } if line.starts_with(NOT_HELD) => {
                 self.tell_held(effect, NOT_HELD, line, lines);
             }
-            Observation::Step { line } => lines.push(format!("    · {}", safe::line(line, 200))),
+            Observation::Step { line } | Observation::Note { line } => {
+                lines.push(format!("    · {}", safe::line(line, 200)))
+            }
             Observation::Retrying { attempt, kind, message } => {
                 lines.push(format!(
                     "    {kind}, attempt {attempt} failed: {}; trying again",
@@ -212,9 +238,15 @@ impl Story {
             Happened::Warned { message } => {
                 lines.push(format!("  {} {}", "warning:".yellow(), safe::line(message, 600)));
             }
-            Happened::GoalSet { .. }
-            | Happened::Stepped { .. }
-            | Happened::Watched { .. }
+            Happened::GoalSet { goal, criterion, policy, interval, steps } => {
+                self.is_goal = true;
+                let text =
+                    text_of(record, goal).map_or_else(String::new, |text| safe::line(text, LONGEST_ITEM));
+                lines.push(format!("goal: {text}").bold().to_string());
+                lines.push(format!("  {}", goal::terms(criterion, policy, *interval, *steps)));
+            }
+            Happened::Stepped { step } => lines.push(format!("  {}", rail::step(step))),
+            Happened::Watched { .. }
             | Happened::CriticOff { .. }
             | Happened::Nudged { .. }
             | Happened::Claimed { .. }
@@ -226,7 +258,7 @@ impl Story {
             | Happened::Steered { .. }
             | Happened::GoalPaused { .. }
             | Happened::GaveUp { .. }
-            | Happened::LastWords { .. } => {}
+            | Happened::LastWords { .. } => self.beside(what, record, lines),
             Happened::PauseRequested => lines.push("  pausing after the calls under way".to_owned()),
             Happened::CancelRequested => lines.push("  cancelled".to_owned()),
             Happened::Resumed => lines.push("resumed".bold().to_string()),
@@ -294,6 +326,22 @@ impl Story {
             Happened::Reported { name, .. } => lines.push(format!("  report: {}", safe::line(name, 200))),
             Happened::Asked { .. } | Happened::PersonSaid { .. } | Happened::NodeStarted { .. } => {}
         }
+    }
+
+    /// Something said beside the steps of a goal.
+    fn beside(&mut self, what: &Happened, record: &Record, lines: &mut Vec<String>) {
+        let digest = match what {
+            Happened::Nudged { text, .. } | Happened::Steered { text, .. } => Some(text),
+            Happened::LastWords { text, .. } => text.as_ref(),
+            _ => None,
+        };
+        if let Some((digest, text)) = digest.and_then(|digest| Some((*digest, text_of(record, digest)?))) {
+            if self.said.len() >= SAID {
+                self.said.pop_front();
+            }
+            self.said.push_back((digest, text.chars().take(LONGEST_SAID).collect()));
+        }
+        lines.extend(Entry::of(what, &|digest| self.said(digest)).map(|entry| format!("  {}", entry.line())));
     }
 
     fn drafted(&mut self, blob: &Digest, bytes: u64, given: bool, record: &Record, lines: &mut Vec<String>) {
@@ -382,6 +430,11 @@ fn indented(lines: Vec<String>) -> Vec<String> {
     lines.into_iter().map(|line| format!("  {line}")).collect()
 }
 
+/// The record tells what was seen as a step of its own.
+fn tells_step(record: &Record) -> bool {
+    record.step.events.iter().any(|event| matches!(event.what, Happened::Stepped { .. }))
+}
+
 fn text_of<'a>(record: &'a Record, digest: &Digest) -> Option<&'a str> {
     let mut texts = record.input.texts.iter().chain(&record.step.texts);
     texts.find(|t| t.digest() == *digest).map(gadfly_engine::Text::as_str)
@@ -394,6 +447,8 @@ fn raised(limits: &gadfly_engine::Limits, rounds: Option<u32>) -> String {
         limits.tokens.map(|n| format!("{n} tokens")),
         limits.active_ms.map(|ms| format!("{} active minutes", ms / 60_000)),
         limits.calls.map(|n| format!("{n} calls")),
+        limits.steps.map(|n| format!("{n} steps")),
+        limits.turns.map(|n| format!("{n} turns")),
     ];
     format!("  raised to {}", caps.into_iter().flatten().collect::<Vec<_>>().join(", "))
 }

@@ -52,7 +52,11 @@ pub fn runs(summaries: &[Summary], now_ms: u64) -> Vec<String> {
         [
             s.run.to_string(),
             state,
-            format!("{}/{}", s.rounds, s.rounds_max),
+            if s.steps_max > 0 {
+                format!("{}/{} steps", s.steps, s.steps_max)
+            } else {
+                format!("{}/{}", s.rounds, s.rounds_max)
+            },
             cost(s.cost, s.cost_unknown),
             age(s.created_ms, now_ms),
             safe::line(&s.title, 60),

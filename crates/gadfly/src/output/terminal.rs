@@ -26,3 +26,9 @@ pub fn width() -> usize {
     let size = rustix::termios::tcgetwinsize(stderr()).ok().filter(|size| size.ws_col > 0);
     size.map_or(80, |size| usize::from(size.ws_col)).max(20)
 }
+
+/// Lines of the terminal on standard error.
+pub fn rows() -> usize {
+    let size = rustix::termios::tcgetwinsize(stderr()).ok().filter(|size| size.ws_row > 0);
+    size.map_or(24, |size| usize::from(size.ws_row))
+}

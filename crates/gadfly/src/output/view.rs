@@ -1,30 +1,57 @@
 //! What the person or program in front of a run sees: live lines, plain lines, or JSON events.
 
+use std::time::Duration;
+
 use gadfly_engine::input::What;
+use gadfly_engine::tool::Deed;
 use gadfly_engine::{Class, EffectKind};
+use gadfly_journal::state::GoalState;
 use gadfly_journal::{Record, RunId};
 use gadfly_runtime::Update;
+use gadfly_runtime::clock::wall_ms;
 
 use super::live::Live;
 use super::story::Story;
-use super::{events, print, terminal};
+use super::{events, meters, print, safe, terminal};
 use crate::exit::Code;
 
 pub struct View {
     story: Story,
     live: Option<Live>,
     json: bool,
+    /// Steps, rail and meters, where they are drawn.
+    goal: Option<GoalState>,
+    last_ms: u64,
 }
 
 impl View {
     pub fn new(json: bool) -> Self {
         let live = (!json && terminal::is_live()).then(Live::default);
-        Self { story: Story::new(live.is_none()), live, json }
+        Self { story: Story::new(live.is_none()), live, json, goal: None, last_ms: 0 }
     }
 
     /// What happened before, so that the rest can be told: nothing of it is shown.
     pub fn remember(&mut self, record: &Record) {
         let _ = self.story.record(record);
+        self.fold(record);
+    }
+
+    fn fold(&mut self, record: &Record) {
+        if self.live.is_some() {
+            GoalState::apply(&mut self.goal, record);
+            self.last_ms = record.input.at.wall_ms;
+        }
+    }
+
+    /// What stands below who is at work.
+    fn draw(&mut self) {
+        let Some(live) = &mut self.live else { return };
+        if let Some(goal) = &self.goal {
+            let room = (terminal::width().saturating_sub(1), live.room_for_panel());
+            let idle = wall_ms().saturating_sub(self.last_ms);
+            live.show_panel(meters::panel(goal, &|digest| self.story.said(digest), idle, room));
+        }
+        live.draw();
     }
 
     /// Whether there is something to redraw from time to time.
@@ -53,25 +80,32 @@ impl View {
             live.erase();
         }
         print::err_lines(&lines);
+        self.fold(record);
         if let Some(live) = &mut self.live {
-            if let What::Replied { effect, .. } = &record.input.what {
-                live.end(effect);
+            match &record.input.what {
+                What::Replied { effect, .. } => live.end(effect),
+                What::Resumed { .. } => live.end_all(),
+                _ => {}
             }
+            let ago = Duration::from_millis(wall_ms().saturating_sub(record.input.at.wall_ms));
             for effect in record.step.effects.iter().filter(|e| e.class != Class::Person) {
-                if let EffectKind::Turn(turn) = &effect.kind {
-                    let who = format!("{} {}", turn.role.name(), self.story.agent(&turn.agent));
-                    live.begin(effect.id.clone(), who);
-                }
+                let who = match &effect.kind {
+                    EffectKind::Turn(turn) => {
+                        format!("{} {}", turn.role.name(), self.story.agent(&turn.agent))
+                    }
+                    EffectKind::Tool(tool) => doing(&tool.deed),
+                    EffectKind::Verify(verify) => format!("verify `{}`", safe::line(&verify.command, 100)),
+                    _ => continue,
+                };
+                live.begin(effect.id.clone(), who, ago);
             }
-            live.draw();
         }
+        self.draw();
         Ok(())
     }
 
     pub fn tick(&mut self) {
-        if let Some(live) = &mut self.live {
-            live.draw();
-        }
+        self.draw();
     }
 
     /// A line that stays.
@@ -86,4 +120,22 @@ impl View {
             live.erase();
         }
     }
+}
+
+/// A deed in a few words.
+fn doing(deed: &Deed) -> String {
+    let what = match deed {
+        Deed::RunCommand { line, .. } | Deed::Screenshot { line, .. } => line.as_str(),
+        Deed::ReadFile { path, .. }
+        | Deed::WriteFile { path, .. }
+        | Deed::EditFile { path, .. }
+        | Deed::ListFiles { path } => path,
+        Deed::SearchFiles { pattern, .. } => pattern,
+        Deed::FetchUrl { url } => url,
+        Deed::Mcp { server, tool, .. } => {
+            return format!("{}: {}", safe::line(server, 40), safe::line(tool, 60));
+        }
+        Deed::McpTools { .. } => "",
+    };
+    format!("{} {}", deed.tool(), safe::line(what, 100)).trim_end().to_owned()
 }

@@ -12,6 +12,7 @@ use gadfly_journal::RunState;
 use gadfly_journal::state::{RoundState, VerifyState};
 
 use crate::exit::{self, Code};
+use crate::output::goal;
 
 /// The name of a text draft's only entry.
 const DRAFT: &str = "draft";
@@ -86,7 +87,10 @@ impl<'a> Facts<'a> {
             Some(Outcome::Unverified { reason, .. }) => Some(reason.clone()),
             Some(Outcome::OutOfBudget { shortage }) => Some(shortage.to_string()),
             Some(Outcome::Failed { failure }) => Some(failure.to_string()),
-            Some(Outcome::Aborted) => Some("the run was cancelled".to_owned()),
+            Some(Outcome::Aborted) => Some(match self.state.goal.as_ref().and_then(goal::gave_up) {
+                Some((reason, _)) => format!("the worker gave up: {reason}"),
+                None => "the run was cancelled".to_owned(),
+            }),
             Some(Outcome::Waiting(waiting)) => Some(format!("the run waits: {waiting}")),
             Some(Outcome::Approved { .. } | Outcome::Halted { .. } | Outcome::Rejected { .. }) => None,
         }

@@ -52,6 +52,7 @@ pub fn render(facts: &Facts<'_>) -> String {
         "notes": round.map(|r| &r.notes),
         "result": facts.state.result,
         "accepted": facts.state.accepted,
+        "goal": super::goal::value(facts),
         "warnings": facts.state.warnings,
         "cost": {
             "usd": summary.cost.usd(),

@@ -90,6 +90,7 @@ fn tagged(tag: &str, why: &str, body: &str) -> String {
 
 fn cases(facts: &Facts<'_>) -> Vec<Case> {
     let mut cases = vec![outcome(facts)];
+    cases.extend(goal(facts));
     for ran in facts.verify() {
         let ends: Vec<String> = ran.verified.runs.iter().map(|run| run.end.to_string()).collect();
         let end = if ran.green { End::Passed } else { End::Failed(ends.join(", ")) };
@@ -117,7 +118,21 @@ fn outcome(facts: &Facts<'_>) -> Case {
         None => End::Failed(facts.label.clone()),
     };
     let body = facts.state.result.clone().unwrap_or_default();
-    Case { group: "outcome", name: "approved".to_owned(), end, body }
+    let name = if facts.state.goal.is_some() { "verified" } else { "approved" };
+    Case { group: "outcome", name: name.to_owned(), end, body }
+}
+
+/// When a goal is reached, as a case.
+fn goal(facts: &Facts<'_>) -> Option<Case> {
+    let pursued = facts.state.goal.as_ref()?;
+    let standing = super::goal::standing(facts, pursued);
+    let (name, body) = (pursued.criterion.clone(), standing.clone());
+    let end = match facts.because() {
+        None if facts.is_approved() => End::Passed,
+        None => End::Failed(standing),
+        Some(_) => End::Error(standing),
+    };
+    Some(Case { group: "criteria", name, end, body })
 }
 
 fn score(review: &Review) -> Option<Case> {

@@ -7,8 +7,9 @@ use gadfly_engine::finding::{Severity, Standing};
 use gadfly_engine::review::{Review, Verdict};
 
 use super::facts::{Facts, Noted};
-use crate::output::safe;
+use crate::output::rail::Entry;
 use crate::output::table::{cost, counted};
+use crate::output::{goal as words, safe};
 
 /// Bytes of the whole comment; services take 65536 characters.
 const MOST: usize = 60_000;
@@ -26,6 +27,7 @@ pub fn render(facts: &Facts<'_>) -> String {
     who(facts, &mut tail);
     let mut out = String::new();
     headline(facts, &mut out);
+    goal(facts, &mut out);
     scores(facts, &mut out);
     findings(facts, MOST.saturating_sub(tail.len()), &mut out);
     out.push_str(&tail);
@@ -40,11 +42,17 @@ fn headline(facts: &Facts<'_>, out: &mut String) {
     };
     let summary = &facts.state.summary;
     let overruled = if summary.overruled { " (rejection overruled)" } else { "" };
-    let rounds = counted(facts.state.rounds.len(), "round");
-    let _ = writeln!(out, "### {mark} Gadfly: {}{overruled}\n", text(&facts.label, 60));
+    let rounds = match &facts.state.goal {
+        Some(pursued) => counted(pursued.used.steps as usize, "step"),
+        None => counted(facts.state.rounds.len(), "round"),
+    };
+    let verified = facts.state.goal.is_some() && facts.is_approved();
+    let label = if verified { "verified" } else { &facts.label };
+    let _ = writeln!(out, "### {mark} Gadfly: {}{overruled}\n", text(label, 60));
     let _ = writeln!(out, "Task: {} · {} · {rounds}", text(&summary.title, 200), text(&summary.protocol, 40));
     if let Some(because) = facts.because() {
-        let _ = writeln!(out, "\n**Not reviewed is not clean:** {}", text(&because, LONGEST_CELL));
+        let what = if facts.state.goal.is_some() { "Not verified" } else { "Not reviewed" };
+        let _ = writeln!(out, "\n**{what} is not clean:** {}", text(&because, LONGEST_CELL));
     }
     if let Some(stale) = facts.stale() {
         let _ = writeln!(out, "\nNote: {}", text(&stale, 200));
@@ -71,6 +79,29 @@ fn headline(facts: &Facts<'_>, out: &mut String) {
             round.round
         );
     }
+}
+
+/// What was pursued, how far it came, and what was said beside the steps.
+fn goal(facts: &Facts<'_>, out: &mut String) {
+    let Some(pursued) = &facts.state.goal else { return };
+    let mark = if facts.is_approved() { "✅" } else { "❌" };
+    let standing = super::goal::standing(facts, pursued);
+    let _ = writeln!(out, "\nReached when {}", text(&pursued.criterion, LONGEST_CELL));
+    let _ = writeln!(out, "\n{mark} {}", text(&standing, LONGEST_CELL));
+    let _ = writeln!(out, "\nSteps: {} · critic: {}", words::ends(pursued), words::verdicts(pursued));
+    let _ = writeln!(out, "\nCost: {}", text(&words::split(pursued), LONGEST_CELL));
+    let said: Vec<String> = pursued
+        .rail
+        .iter()
+        .filter_map(|entry| Some((entry.after, Entry::of(&entry.what, &|_| None)?)))
+        .map(|(after, entry)| format!("- after step {after}: {}\n", text(&entry.words(), 300)))
+        .collect();
+    if said.is_empty() {
+        return;
+    }
+    out.push_str("\n<details><summary>Critic and verification</summary>\n\n");
+    list(said.iter().cloned(), said.len(), MOST_OF_A_LIST, out);
+    out.push_str("\n</details>\n");
 }
 
 fn scores(facts: &Facts<'_>, out: &mut String) {
@@ -115,7 +146,7 @@ fn findings(facts: &Facts<'_>, most: usize, out: &mut String) {
     if facts.findings.len() > shown {
         let _ = writeln!(out, "\nand {} more findings", facts.findings.len() - shown);
     }
-    if facts.findings.is_empty() && facts.is_approved() {
+    if facts.findings.is_empty() && facts.is_approved() && facts.state.goal.is_none() {
         out.push_str("\nNo open findings.\n");
     }
     if !facts.fixed.is_empty() {
@@ -194,7 +225,11 @@ fn who(facts: &Facts<'_>, out: &mut String) {
         format!("{}{model}: {verdict}", text(critic, 60))
     };
     let named: Vec<String> = facts.reviews().iter().take(MOST_CRITICS).map(judge).collect();
-    let judged = if named.is_empty() { "nobody".to_owned() } else { named.join(", ") };
+    let judged = match (&facts.state.goal, named.is_empty()) {
+        (Some(_), true) => "its criterion".to_owned(),
+        (None, true) => "nobody".to_owned(),
+        (_, false) => named.join(", "),
+    };
     let spent = text(&cost(summary.cost, summary.cost_unknown), 40);
     let calls = counted(summary.calls as usize, "call");
     let (tokens, run) = (summary.tokens, &summary.run);

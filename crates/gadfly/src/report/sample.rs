@@ -2,17 +2,21 @@
 
 use std::collections::BTreeMap;
 
+use gadfly_engine::budget::Reservation;
 use gadfly_engine::budget::{Limits, Spent};
 use gadfly_engine::event::Happened;
 use gadfly_engine::finding::{Finding, Place, Severity, Standing};
+use gadfly_engine::goal::{Claimant, GoalStep, Nudge, StepEnd, WatchVerdict};
 use gadfly_engine::input::What;
 use gadfly_engine::plan::NodePlan;
+use gadfly_engine::question::{About, Choice, Question};
 use gadfly_engine::review::{
     Binding, Coverage, CriterionVerdict, Item, Review, Score, Seen, Unseen, Verdict,
 };
 use gadfly_engine::tree::{OneRun, RunEnd, Verified};
 use gadfly_engine::{
-    AgentCard, Digest, Event, Halt, Input, Money, NodePath, Outcome, Plan, Reply, Stamp, Start, Step, Usage,
+    AgentCard, Class, Digest, Effect, EffectKind, Event, Halt, Input, Money, NodePath, Outcome, Plan, Reply,
+    Stamp, Start, Step, Usage, Waiting,
 };
 use gadfly_journal::{Record, RunState};
 
@@ -188,4 +192,90 @@ pub fn revise() -> RunState {
 
 pub fn interrupted() -> RunState {
     begun("score", "Judge the plan")
+}
+
+/// A goal whose terms are set.
+pub fn goal() -> RunState {
+    let mut state = begun("watch", "make the test suite pass");
+    let set = Happened::GoalSet {
+        goal: digest(),
+        criterion: "`cargo test` exits with 0".into(),
+        policy: "risk=write_local".into(),
+        interval: 5,
+        steps: 300,
+    };
+    step(&mut state, vec![set], None);
+    if let Some(goal) = &mut state.goal {
+        goal.root = Some("/store/runs/0123456789/tree/work".into());
+        goal.used.money = Money(42_000_000);
+        goal.costs.worker.money = Money(40_000_000);
+        (goal.costs.critic.calls, goal.costs.critic.money) = (2, Money(2_000_000));
+    }
+    state
+}
+
+pub fn goal_step(n: u32, args: &str, end: StepEnd, preview: &str) -> Happened {
+    let (tool, args, preview) = ("run_command".into(), args.to_owned(), preview.to_owned());
+    Happened::Stepped { step: GoalStep { n, tool, args, end, preview, took_ms: 10 } }
+}
+
+pub fn watched(verdict: WatchVerdict, from: u32, to: u32, reason: &str) -> Happened {
+    Happened::Watched { critic: "reader".into(), verdict, reason: reason.into(), from, to }
+}
+
+pub fn goal_verified() -> RunState {
+    let mut state = goal();
+    let events = vec![
+        goal_step(1, "command=cargo test", StepEnd::Err, "exit code 101"),
+        Happened::Claimed { by: Claimant::Worker, rationale: "all tests pass".into() },
+        Happened::VerificationFailed { detail: "`cargo test` exited with 101".into(), in_a_row: 1 },
+        goal_step(2, "command=sed -i s/1/2/ src/a.rs", StepEnd::Ok, "exit code 0"),
+        watched(WatchVerdict::Achieved, 1, 2, "the tests pass now"),
+        Happened::Claimed { by: Claimant::Critic, rationale: "the tests pass now".into() },
+        Happened::GoalVerified { detail: "`cargo test` exits with 0".into() },
+    ];
+    let approved = Outcome::Approved { draft: digest(), overruled: false, notes: vec![] };
+    step(&mut state, events, Some(approved));
+    state
+}
+
+pub fn goal_gave_up() -> RunState {
+    let mut state = goal();
+    let events = vec![
+        goal_step(1, "command=cargo test", StepEnd::Err, "exit code 101"),
+        Happened::GaveUp {
+            reason: "the fixture is missing".into(),
+            learned: "it was never committed".into(),
+        },
+    ];
+    step(&mut state, events, Some(Outcome::Aborted));
+    state
+}
+
+/// Stuck three times: a person is asked.
+pub fn goal_stuck() -> RunState {
+    let mut state = goal();
+    let mut events: Vec<Happened> =
+        (1..=10).map(|n| goal_step(n, "command=cargo test", StepEnd::Err, "exit code 101")).collect();
+    events.push(watched(WatchVerdict::Stuck, 6, 10, "the same edit fails again and again"));
+    events.push(Happened::Nudged { why: Nudge::Stuck, text: digest() });
+    events.push(Happened::GoalPaused { because: "three times stuck in a row".into() });
+    let choices = vec![Choice::new("go-on", "let it go on"), Choice::new("give-up", "end here")];
+    let question = Question { about: About::Stuck, text: "How shall it go on?".into(), choices, free: true };
+    let ask = Effect {
+        id: "run#7".parse().unwrap(),
+        class: Class::Person,
+        time_ms: None,
+        reserve: Reservation::default(),
+        repeats: None,
+        kind: EffectKind::Ask(question),
+    };
+    let what = What::Replied { effect: "run#6".parse().unwrap(), reply: Reply::Cancelled { sent: false } };
+    let at = Stamp { wall_ms: 1_794_778_260_000, active_ms: 1 };
+    let events = events.into_iter().map(|what| Event { node: NodePath::root(), what }).collect();
+    let outcome = Some(Outcome::Waiting(Waiting::Question { effect: "run#7".parse().unwrap() }));
+    let input = Input { at, what, texts: vec![] };
+    let effects = vec![ask];
+    state.apply(&Record { seq: 2, input, step: Step { events, effects, outcome, ..Step::default() } });
+    state
 }

@@ -65,6 +65,9 @@ pub fn render(facts: &Facts<'_>) -> String {
 /// What stands for everything that nobody judged.
 fn not_reviewed(facts: &Facts<'_>) -> Vec<Finding> {
     let finding = |says: String| Finding::new(NOT_REVIEWED, Severity::Fail, says, "engine");
+    if let Some(finding) = super::goal::held_against(facts) {
+        return vec![finding];
+    }
     let mut found: Vec<Finding> = Vec::new();
     for (what, because) in &facts.unseen {
         let mut one = finding(format!("Not reviewed: {what}: {because}"));
@@ -266,6 +269,11 @@ impl Rules {
         if id == NOT_REVIEWED {
             return "No critic has judged this. What was not reviewed is not clean: resume the run, or review \
                     what is missing."
+                .to_owned();
+        }
+        if id == super::goal::NOT_VERIFIED {
+            return "The goal is not verified: its success criterion was not met, or nobody could say so. Resume the \
+                    run, or look at what its worker learned."
                 .to_owned();
         }
         match self.protocol.as_str() {

@@ -32,7 +32,62 @@ fn every() -> Vec<(&'static str, RunState)> {
         ("revise", revise()),
         ("interrupted", interrupted()),
         ("hostile", hostile(3)),
+        ("verified", sample::goal_verified()),
+        ("gave up", sample::goal_gave_up()),
+        ("waiting", sample::goal_stuck()),
+        ("hostile goal", hostile_goal()),
     ]
+}
+
+fn hostile_goal() -> RunState {
+    let mut state = sample::goal();
+    let set = Happened::GoalSet {
+        goal: digest(),
+        criterion: EVIL.into(),
+        policy: EVIL.into(),
+        interval: 5,
+        steps: 300,
+    };
+    let mut events = vec![set];
+    events.extend((0..500).map(|n| Happened::VerificationFailed { detail: EVIL.repeat(20), in_a_row: n }));
+    events.push(Happened::GaveUp { reason: EVIL.into(), learned: EVIL.into() });
+    let halted = Outcome::Halted { reason: gadfly_engine::Halt::Guard, draft: None, open: vec![EVIL.into()] };
+    step(&mut state, events, Some(halted));
+    state
+}
+
+#[test]
+fn a_goal_is_clean_only_if_it_was_verified() {
+    let verified = sarif(&sample::goal_verified());
+    assert_eq!(verified["runs"][0]["results"].as_array().unwrap().len(), 0);
+    let waits = rendered(Format::Markdown, &sample::goal_stuck());
+    assert!(waits.contains("**Not verified is not clean:** the run waits: question"), "{waits}");
+    for state in [sample::goal_gave_up(), sample::goal_stuck(), hostile_goal()] {
+        let results = sarif(&state)["runs"][0]["results"].clone();
+        assert_eq!(results.as_array().unwrap().len(), 1, "{results}");
+        assert_eq!(results[0]["ruleId"], "gadfly/goal-not-verified");
+        let json: Value = serde_json::from_str(&rendered(Format::Json, &state)).unwrap();
+        assert_eq!(json["goal"]["verified"], false);
+        assert_ne!(json["exit_code"], 0);
+    }
+    let json: Value = serde_json::from_str(&rendered(Format::Json, &sample::goal_verified())).unwrap();
+    assert_eq!(
+        (&json["goal"]["verified"], &json["goal"]["rail"][0]["what"]["event"]),
+        (&true.into(), &"claimed".into())
+    );
+    assert_eq!(json["goal"]["rail"][0]["after"], 1);
+    let junit = rendered(Format::Junit, &sample::goal_gave_up());
+    assert!(
+        junit.contains("classname=\"gadfly.watch.criteria\" name=\"`cargo test` exits with 0\""),
+        "{junit}"
+    );
+    assert!(
+        junit.contains("<error message=\"the worker gave up: the fixture is missing; learned"),
+        "{junit}"
+    );
+    let comment = rendered(Format::Markdown, &hostile_goal());
+    assert!(comment.len() < 65_536 && !comment.contains("<script"), "{}", comment.len());
+    assert!(!comment.contains("@ann") && !comment.contains("https://"), "{comment}");
 }
 
 /// Words that would act on whoever reads them.
@@ -164,7 +219,7 @@ fn junit_is_green_only_if_the_work_is_approved() {
     for (name, state) in every() {
         let junit = rendered(Format::Junit, &state);
         let green = junit.contains("failures=\"0\" errors=\"0\"");
-        assert_eq!(green, name == "approved", "{name}: {junit}");
+        assert_eq!(green, ["approved", "verified"].contains(&name), "{name}: {junit}");
         let opened = junit.matches("<testcase ").count();
         assert!(junit.contains(&format!("tests=\"{opened}\"")), "{name}");
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::support::Project;
 
-const COMMANDS: [&[&str]; 22] = [
+const COMMANDS: [&[&str]; 24] = [
     &[],
     &["demo"],
     &["init"],
@@ -14,12 +14,14 @@ const COMMANDS: [&[&str]; 22] = [
     &["run"],
     &["batch"],
     &["review"],
+    &["goal"],
     &["runs"],
     &["runs", "rm"],
     &["show"],
     &["follow"],
     &["resume"],
     &["answer"],
+    &["steer"],
     &["pause"],
     &["cancel"],
     &["undo"],

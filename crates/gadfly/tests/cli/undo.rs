@@ -34,3 +34,18 @@ fn a_file_that_changed_since_is_left_alone_and_named() {
     assert!(said.err.contains("o.md"), "{}", said.err);
     assert_eq!(project.read("o.md"), "Mine.\n");
 }
+
+#[test]
+fn a_dry_run_says_what_would_be_taken_back_and_changes_nothing() {
+    for (before, line) in [(Some("Old text.\n"), "  restore  o.md"), (None, "  remove   o.md")] {
+        let project = written(before);
+        let said = project.gadfly(&["undo", &project.run_id(), "--dry-run"]);
+        assert_eq!(said.code, 0, "{}", said.err);
+        assert!(said.out.lines().any(|l| l == line), "{}", said.out);
+        assert_eq!(project.read("o.md"), "New text of 5 words.");
+        project.write("o.md", "Mine.\n");
+        let said = project.gadfly(&["undo", &project.run_id(), "--dry-run"]);
+        assert_eq!(said.code, 3, "{}", said.out);
+        assert!(said.out.contains("stops it  o.md"), "{}", said.out);
+    }
+}

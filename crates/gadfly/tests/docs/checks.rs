@@ -14,7 +14,7 @@ use gadfly_engine::status_grammar;
 use gadfly_project::{Config, Problem, Root, deduction_table};
 
 // The real parser, not a copy: a flag that is renamed there is unknown here.
-#[allow(dead_code)]
+#[allow(dead_code, unused_imports)]
 #[path = "../../src/cli.rs"]
 mod cli;
 

@@ -6,7 +6,7 @@ use gadfly_engine::budget::Limits;
 
 use super::criteria::{CriteriaSetting, CriticSetting};
 use super::keys::{self, Section, Shape};
-use super::names::Protocol;
+use super::names::{GOALS_ARE_NO_LOOPS, Protocol};
 use super::value::{Table, Value};
 use crate::place::{Layer, Problem, Sourced, brief};
 use crate::suggest;
@@ -133,10 +133,10 @@ impl Flags {
 }
 
 /// Puts a value into the table if it is one that the key may have.
-fn insert(table: &mut Table, key: &'static str, value: Value, problems: &mut Vec<Problem>) {
+pub(super) fn insert(table: &mut Table, key: &'static str, value: Value, problems: &mut Vec<Problem>) {
     let flag = format!("--{}", key.replace('_', "-"));
     let empty = |text: &str| text.trim().is_empty();
-    let shape = keys::find(Section::Loop, key).map(|k| k.shape);
+    let shape = keys::find(table.section, key).map(|k| k.shape);
     let wrong = match (&value, shape) {
         (Value::Text(text), _) if empty(text) => Some(format!("{flag} is empty")),
         (Value::Texts(list), _) if list.iter().any(|t| empty(&t.value)) => Some(format!("{flag} is empty")),
@@ -156,11 +156,11 @@ fn insert(table: &mut Table, key: &'static str, value: Value, problems: &mut Vec
 
 fn unknown_protocol(name: &str) -> Problem {
     let now: Vec<&str> = Protocol::ALL.iter().map(|p| p.name()).collect();
-    if Protocol::LATER.contains(&name) {
-        return Problem::error(format!("protocol `{name}` comes with a later version"))
-            .help(format!("available now: `{}`", now.join("`, `")));
+    if Protocol::OF_GOALS.contains(&name) {
+        return Problem::error(format!("protocol `{name}` is not for loops"))
+            .help(format!("{GOALS_ARE_NO_LOOPS}; for loops there are `{}`", now.join("`, `")));
     }
-    let all: Vec<&str> = now.into_iter().chain(Protocol::LATER).collect();
+    let all: Vec<&str> = now.into_iter().chain(Protocol::OF_GOALS).collect();
     Problem::error(format!("unknown protocol `{}`", brief(name)))
         .maybe_help(suggest::did_you_mean(name, &all))
 }

@@ -5,6 +5,10 @@
 
 use std::time::Duration;
 
+use gadfly_engine::protocol::watch;
+
+use gadfly_engine::tool::Risk;
+
 use super::names::{Kind, Protocol};
 
 /// A table of the file, by what it describes.
@@ -15,8 +19,10 @@ pub enum Section {
     Price,
     Defaults,
     Loop,
+    Goal,
     Budget,
     Workspace,
+    Mcp,
 }
 
 impl Section {
@@ -28,8 +34,10 @@ impl Section {
             Self::Price => "[agents.NAME.price]",
             Self::Defaults => "[defaults]",
             Self::Loop => "[loops.NAME]",
+            Self::Goal => "[goals.NAME]",
             Self::Budget => "[budget]",
             Self::Workspace => "[workspace]",
+            Self::Mcp => "[mcp.NAME]",
         }
     }
 }
@@ -55,6 +63,8 @@ pub enum Shape {
     Criteria,
     /// A list of agents, each perhaps with a lens.
     Critics,
+    /// When a goal is reached: a command, a table, or a list of them.
+    Until,
     Whole {
         min: u64,
         max: u64,
@@ -117,10 +127,18 @@ pub const VERIFY_RUNS: u64 = 1;
 pub const VERIFY_TIMEOUT: Duration = Duration::from_mins(10);
 pub const MAX_PARTS: u64 = 40;
 pub const MINUTES: u64 = 30;
+pub const MCP_RISK: Risk = Risk::NetworkWrite;
+pub const MCP_TIMEOUT: Duration = Duration::from_mins(2);
 pub const CALLS: u32 = 50;
+/// Of a goal.
+pub const CRITIC_INTERVAL: u64 = watch::settings::INTERVAL as u64;
+pub const GOAL_STEPS: u64 = watch::settings::STEPS as u64;
+pub const GOAL_TURNS: u64 = watch::settings::TURNS as u64;
+pub const WALL_CLOCK: Duration = Duration::from_mins(watch::settings::MINUTES);
 
 const USD: Shape = Shape::Number { min: 0.0, max: 1e6 };
 const TOKENS: Shape = Shape::Whole { min: 1, max: 1_000_000_000 };
+const GOAL_COUNT: Shape = Shape::Whole { min: 1, max: 100_000 };
 const ROUND_COUNT: Shape = Shape::Whole { min: 1, max: 100 };
 
 const HTTP: Use = Use::Kinds(&[Kind::OpenAi, Kind::Anthropic]);
@@ -153,6 +171,8 @@ const OF_A_TEXT: Use = Use::Protocols(&[Protocol::Revise, Protocol::Score, Proto
 const SANDBOX: Shape = Shape::OneOf(&["landlock", "own", "off"]);
 const SEVERITIES: Shape = Shape::OneOf(&["nit", "risk", "fail"]);
 const LEVELS: Shape = Shape::OneOf(&["low", "medium", "medium-high", "high", "maximum"]);
+const RISKS: Shape =
+    Shape::OneOf(&["read_only", "write_local", "network_get", "network_write", "spends_money"]);
 const ECONOMY: Shape = Shape::OneOf(&["off", "lite", "full", "ultra"]);
 
 const fn key(section: Section, name: &'static str, shape: Shape) -> Key {
@@ -175,8 +195,10 @@ pub const KEYS: &[Key] = &[
     key(Section::Top, "agents", Shape::Named(Section::Agent)),
     key(Section::Top, "defaults", Shape::Table(Section::Defaults)),
     key(Section::Top, "loops", Shape::Named(Section::Loop)),
+    key(Section::Top, "goals", Shape::Named(Section::Goal)),
     key(Section::Top, "budget", Shape::Table(Section::Budget)),
     key(Section::Top, "workspace", Shape::Table(Section::Workspace)),
+    key(Section::Top, "mcp", Shape::Named(Section::Mcp)),
     // Agents
     key(Section::Agent, "kind", Shape::Kind),
     key(Section::Agent, "base_url", Shape::Text).only(HTTP),
@@ -272,6 +294,30 @@ pub const KEYS: &[Key] = &[
     key(Section::Loop, "researcher", Shape::Text).only(AUDIT),
     key(Section::Loop, "commit", Shape::Flag).or(Fixed::Flag(false)).only(AUDIT),
     key(Section::Loop, "branch", Shape::Text).only(AUDIT),
+    // Goals
+    key(Section::Goal, "goal", Shape::Text),
+    key(Section::Goal, "goal_file", Shape::Path),
+    key(Section::Goal, "until", Shape::Until),
+    key(Section::Goal, "worker", Shape::Text),
+    key(Section::Goal, "critic", Shape::Text),
+    key(Section::Goal, "judge", Shape::Text),
+    key(Section::Goal, "critic_interval", Shape::Whole { min: 0, max: 1000 })
+        .or(Fixed::Whole(CRITIC_INTERVAL)),
+    key(Section::Goal, "strict_critic", Shape::Flag).or(Fixed::Flag(false)),
+    key(Section::Goal, "risk", RISKS).or(Fixed::Text("write_local")),
+    key(Section::Goal, "deny", Shape::Texts),
+    key(Section::Goal, "allow", Shape::Texts),
+    key(Section::Goal, "mcp", Shape::Texts),
+    key(Section::Goal, "protect", Shape::Texts),
+    key(Section::Goal, "protect_tests", Shape::Flag).or(Fixed::Flag(true)),
+    key(Section::Goal, "max_steps", GOAL_COUNT).or(Fixed::Whole(GOAL_STEPS)),
+    key(Section::Goal, "max_turns", GOAL_COUNT).or(Fixed::Whole(GOAL_TURNS)),
+    key(Section::Goal, "wall_clock", Shape::Time).or(Fixed::Time(WALL_CLOCK)),
+    key(Section::Goal, "in_place", Shape::Flag).or(Fixed::Flag(false)),
+    key(Section::Goal, "commit", Shape::Flag).or(Fixed::Flag(false)),
+    key(Section::Goal, "branch", Shape::Text),
+    key(Section::Goal, "with", Shape::Paths),
+    key(Section::Goal, "budget", Shape::Table(Section::Budget)),
     // Caps of a run, a loop or an agent
     key(Section::Budget, "usd", USD),
     key(Section::Budget, "tokens", Shape::Whole { min: 0, max: 1_000_000_000_000 }),
@@ -281,6 +327,12 @@ pub const KEYS: &[Key] = &[
     key(Section::Workspace, "link", Shape::Texts),
     key(Section::Workspace, "copy", Shape::Texts),
     key(Section::Workspace, "setup", Shape::Text),
+    // Servers whose tools a goal may use
+    key(Section::Mcp, "command", Shape::Command),
+    key(Section::Mcp, "url", Shape::Text),
+    key(Section::Mcp, "env", Shape::Texts),
+    key(Section::Mcp, "risk", RISKS).or(Fixed::Text(MCP_RISK.name())),
+    key(Section::Mcp, "timeout", Shape::Time).or(Fixed::Time(MCP_TIMEOUT)),
 ];
 
 /// Pairs of which one excludes the other: a higher layer's choice replaces a lower layer's partner.
@@ -289,6 +341,8 @@ pub const EXCLUSIVE: &[(Section, &str, &str)] = &[
     (Section::Agent, "key_env", "key_command"),
     (Section::Loop, "task", "task_file"),
     (Section::Loop, "critic", "critics"),
+    (Section::Mcp, "command", "url"),
+    (Section::Goal, "goal", "goal_file"),
 ];
 
 pub fn find(section: Section, name: &str) -> Option<&'static Key> {

@@ -20,6 +20,8 @@ use crate::suggest;
 
 mod checks;
 
+pub(super) use checks::is_branch;
+
 #[derive(Clone, PartialEq, Debug)]
 pub struct LoopConfig {
     /// None for a loop made of defaults and flags only.
@@ -252,7 +254,7 @@ fn foreign_keys(protocol: Protocol, table: &Table, problems: &mut Vec<Problem>) 
 }
 
 /// A key as the user wrote it: in a file, or as a flag.
-fn shown(key: &str, layer: Layer) -> String {
+pub(super) fn shown(key: &str, layer: Layer) -> String {
     match layer {
         Layer::Flags => format!("--{}", key.replace('_', "-")),
         _ => key.to_owned(),

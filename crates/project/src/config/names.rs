@@ -1,5 +1,4 @@
-//! The names a configuration may choose from: kinds of agents, protocols, outputs. Which exist now, and
-//! which are known but come with a later version.
+//! The names a configuration may choose from: kinds of agents, protocols of loops, outputs.
 
 use std::fmt;
 
@@ -107,7 +106,8 @@ pub enum Protocol {
 
 impl Protocol {
     pub const ALL: [Self; 4] = [Self::Revise, Self::Score, Self::Audit, Self::Converge];
-    pub const LATER: [&'static str; 1] = ["watch"];
+    /// Protocols that no loop follows.
+    pub const OF_GOALS: [&'static str; 1] = ["watch"];
 
     pub const fn name(self) -> &'static str {
         match self {
@@ -118,6 +118,10 @@ impl Protocol {
         }
     }
 }
+
+/// What to do in place of a loop that watches.
+pub(super) const GOALS_ARE_NO_LOOPS: &str =
+    "a watched worker is a goal: `gadfly goal`, or a table [goals.NAME]";
 
 /// Where a worker's artifact is found.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]

@@ -4,6 +4,7 @@
 //! (required keys, names of agents) is checked when the layers are merged.
 
 mod lists;
+mod until;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,7 +14,7 @@ use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
 use super::keys::{self, KEYS, Section, Shape};
-use super::names::{Kind, Output, Protocol};
+use super::names::{GOALS_ARE_NO_LOOPS, Kind, Output, Protocol};
 use super::value::{self, Table, Value};
 use crate::file;
 use crate::place::{Layer, Place, Problem, Source, Sourced, brief};
@@ -140,6 +141,7 @@ impl Reader<'_> {
             }
             Shape::Criteria => self.criteria(found),
             Shape::Critics => self.critics(found),
+            Shape::Until => self.until(found),
             Shape::Rubric if found.value.is_str() => self.value(Shape::Path, found),
             Shape::Texts | Shape::Rubric => self.list(shape, found).map(Value::Texts),
             Shape::Whole { min, max } => match found.value.as_integer().map(whole) {
@@ -181,7 +183,7 @@ impl Reader<'_> {
             }
             Shape::Protocol => {
                 let now: Vec<_> = Protocol::ALL.iter().map(|p| (p.name(), *p)).collect();
-                self.choice(shape, found, "protocol", &now, &Protocol::LATER).map(Value::Protocol)
+                self.choice(shape, found, "protocol", &now, &Protocol::OF_GOALS).map(Value::Protocol)
             }
             Shape::Output => {
                 let now: Vec<_> = Output::ALL.iter().map(|o| (o.name(), *o)).collect();
@@ -269,7 +271,7 @@ impl Reader<'_> {
         found: &Found<'_, '_>,
         what: &str,
         now: &[(&'static str, T)],
-        later: &[&'static str],
+        elsewhere: &[&'static str],
     ) -> Option<T> {
         let text = self.text(shape, found)?;
         if let Some((_, chosen)) = now.iter().find(|(name, _)| *name == text) {
@@ -278,11 +280,11 @@ impl Reader<'_> {
         let place = self.source.place(found.span.clone());
         let names: Vec<&str> = now.iter().map(|(name, _)| *name).collect();
         let list = names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
-        if later.contains(&text.as_str()) {
-            let message = format!("{what} `{text}` comes with a later version");
-            self.error(&place, message, Some(format!("available now: {list}")));
+        if elsewhere.contains(&text.as_str()) {
+            let message = format!("{what} `{text}` is not for loops");
+            self.error(&place, message, Some(format!("{GOALS_ARE_NO_LOOPS}; for loops there are {list}")));
         } else {
-            let all: Vec<&str> = names.iter().copied().chain(later.iter().copied()).collect();
+            let all: Vec<&str> = names.iter().copied().chain(elsewhere.iter().copied()).collect();
             let help = suggest::did_you_mean(&text, &all);
             self.error(&place, format!("unknown {what} `{}`", brief(&text)), help);
         }

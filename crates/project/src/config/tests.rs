@@ -10,6 +10,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::place::Severity;
 
+mod goals;
 mod protocols;
 
 const EXAMPLE: &str = r#"
@@ -145,10 +146,10 @@ protocol = "revize"
 banana = 1
 [budgets]
 "#;
-    assert_snapshot!(problems(text), @r#"
+    assert_snapshot!(problems(text), @r"
     error: unknown key `workr`
       at gadfly.toml:2:1
-      help: known here: `agents`, `defaults`, `loops`, `budget`, `workspace`
+      help: known here: `agents`, `defaults`, `loops`, `goals`, `budget`, `workspace`, `mcp`
     error: unknown key `worker`
       at gadfly.toml:3:1
       help: `worker` belongs in [defaults]
@@ -173,7 +174,7 @@ banana = 1
     error: `worker` names agent `painter`, which is not configured
       at gadfly.toml:13:10
       help: known here: `critic`, `writer`
-    "#);
+    ");
 }
 
 #[test]
@@ -272,11 +273,11 @@ fn what_comes_later_says_so() {
 protocol = "watch"
 verify = ["cargo test"]
 "#;
-    assert_snapshot!(problems(text), @r#"
-    error: protocol `watch` comes with a later version
+    assert_snapshot!(problems(text), @r"
+    error: protocol `watch` is not for loops
       at gadfly.toml:3:12
-      help: available now: `revise`, `score`, `audit`, `converge`
-    "#);
+      help: a watched worker is a goal: `gadfly goal`, or a table [goals.NAME]; for loops there are `revise`, `score`, `audit`, `converge`
+    ");
 }
 
 #[test]
@@ -449,19 +450,19 @@ fn a_run_that_cannot_start_says_everything_it_lacks() {
         rounds: Some(0),
         ..Flags::default()
     };
-    assert_snapshot!(shown(&config.loop_for(Some("abstrct"), &flags).1), @r#"
+    assert_snapshot!(shown(&config.loop_for(Some("abstrct"), &flags).1), @r"
     error: there is no loop `abstrct`
       help: no loops are configured; give a task and --rubric instead
     error: --rounds must be a whole number from 1 to 100, not 0
-    error: protocol `watch` comes with a later version
-      help: available now: `revise`, `score`, `audit`, `converge`
+    error: protocol `watch` is not for loops
+      help: a watched worker is a goal: `gadfly goal`, or a table [goals.NAME]; for loops there are `revise`, `score`, `audit`, `converge`
     error: `--critic` names agent `writter`, which is not configured
       help: did you mean `writer`?
     error: no worker is given
       help: use --worker NAME, or set `worker` in [defaults]
     error: there is no task
       help: give it as an argument, with --task-file FILE, or as `task` of a loop
-    "#);
+    ");
     let flags = Flags {
         worker: Some("broken".into()),
         task: Some("T".into()),

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use gadfly_engine::protocol::watch::Criterion;
+
 use super::criteria::{CriteriaSetting, CriticSetting};
 use super::keys::{self, Section, Shape};
 use super::names::{Kind, Output, Protocol};
@@ -26,6 +28,7 @@ pub enum Value {
     Output(Output),
     Criteria(CriteriaSetting),
     Critics(Vec<Sourced<CriticSetting>>),
+    Until(Criterion),
     Table(Table),
     Tables(BTreeMap<String, Table>),
     /// Present, and reported as wrong already.
@@ -88,6 +91,7 @@ impl Table {
         output: Output -> Output;
         criteria: Criteria -> CriteriaSetting;
         critics: Critics -> Vec<Sourced<CriticSetting>>;
+        until: Until -> Criterion;
     }
 
     /// This table with only these keys.
@@ -180,6 +184,7 @@ impl Shape {
             }
             Self::Criteria => "the name of a set, the path of a file, or a list".into(),
             Self::Critics => "a list of agents that is not empty".into(),
+            Self::Until => "a command, a table, or a list of them that is not empty".into(),
             Self::Whole { min, max } => format!("a whole number from {min} to {max}"),
             Self::Number { min, max } => format!("a number from {min} to {max}"),
             Self::Flag => "true or false".into(),
@@ -201,6 +206,7 @@ impl Shape {
             Self::Criteria => {
                 Some("like [\"every endpoint has a test\"], or [{ name = \"CLARITY\", question = \"…?\" }]")
             }
+            Self::Until => Some("like \"cargo test\", or { file = \"report.md\", contains = \"Results\" }"),
             Self::Critics => Some("like [\"judge\", { agent = \"second\", lens = \"method\" }]"),
             _ => None,
         }

@@ -94,6 +94,15 @@ impl Surroundings<'_> {
         mine.map(|path| real(&path)).any(|mine| mine.starts_with(&folder))
     }
 
+    /// What a command of any name may read: the toolchains, and git's settings.
+    pub fn tools(&self) -> Vec<PathBuf> {
+        let mut found = self.toolchains();
+        found.extend(self.git_settings());
+        found.sort();
+        found.dedup();
+        found
+    }
+
     /// What is on `PATH`, with the compilers and libraries behind it; never what those keep passwords in.
     fn toolchains(&self) -> Vec<PathBuf> {
         let mut found = Vec::new();

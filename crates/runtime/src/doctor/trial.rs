@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use gadfly_agents::agent::Progress;
 use gadfly_agents::{Agent, Call, Spoken};
+use gadfly_engine::powers::NOT_HELD;
 use gadfly_engine::{Answer, EffectId, Money, NodePath, Observation, Reply, Role, Speaker, StopReason, Text};
 use gadfly_project::{Config, Kind, Problem, Sourced};
 use serde::Serialize;
@@ -169,7 +170,7 @@ fn observe(tried: &mut Tried, observation: Observation) {
         }
         Observation::Retrying { kind, message, .. } => format!("tried again: {kind}: {message}"),
         Observation::Stopped { layer, what } => format!("stopped by {layer}: {what}"),
-        Observation::Step { line } if line.starts_with("not held") => line,
+        Observation::Note { line } if line.starts_with(NOT_HELD) => line,
         _ => return,
     };
     if tried.notes.len() < MOST_NOTES && !tried.notes.contains(&note) {

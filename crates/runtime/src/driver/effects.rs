@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use gadfly_agents::agent::Progress;
+use gadfly_engine::tool::ToolUse;
 use gadfly_engine::{Class, Digest, Effect, EffectId, EffectKind, NodePath, Reply, Role, Turn};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -14,6 +15,7 @@ use crate::folder::Folder;
 use crate::os::NoSupervisor;
 use crate::perform::{self, FolderTask, Incoming, TurnTask};
 use crate::place::Place;
+use crate::tools::{ToolTask, Tools};
 
 impl Driving {
     pub(super) fn perform(&mut self, effect: &Effect) {
@@ -34,10 +36,7 @@ impl Driving {
                 self.at_work
                     .insert(effect.id.clone(), AtWork { cancel: CancellationToken::new(), tell, task });
             }
-            EffectKind::Tool(_) => {
-                let reply = perform::impossible("this version performs no tools".to_owned());
-                self.own_replies.push_back((effect.id.clone(), reply));
-            }
+            EffectKind::Tool(wanted) => self.use_tool(effect, wanted),
             // Answered by a person, through the inbox.
             EffectKind::Ask(_) => {}
             EffectKind::Look(_) | EffectKind::Verify(_) | EffectKind::Accept(_) => {
@@ -66,6 +65,29 @@ impl Driving {
                 }
             }
         }
+    }
+
+    fn use_tool(&mut self, effect: &Effect, wanted: &ToolUse) {
+        let texts = self.driver.engine.texts();
+        let text = |digest: Digest| Some((digest, texts?.shared(&digest)?));
+        let texts = wanted.deed.texts().into_iter().filter_map(text).collect();
+        let home = self.driver.host.journal().run_dir(&self.run);
+        let means = self.driver.means.as_ref();
+        let tools = Arc::clone(self.tools.get_or_insert_with(|| Arc::new(Tools::new(&home, means))));
+        let cancel = CancellationToken::new();
+        let work = ToolTask {
+            effect: effect.id.clone(),
+            wanted: wanted.clone(),
+            time_ms: effect.time_ms,
+            texts,
+            tools,
+            folder: self.folder(),
+            cancel: cancel.clone(),
+            incoming: self.incoming_in.clone(),
+        };
+        let (tell, _) = mpsc::channel(1);
+        let task = tokio::spawn(work.run());
+        self.at_work.insert(effect.id.clone(), AtWork { cancel, tell, task });
     }
 
     fn begin_turn(&mut self, effect: &Effect) {

@@ -29,6 +29,11 @@ struct Intent {
 
 impl Folder {
     pub async fn accept(&self, accept: &Accept) -> Result<Reply, FolderError> {
+        if self.plan.in_place {
+            return Err(FolderError::Command(
+                "the work was done in the project itself: it is there already".into(),
+            ));
+        }
         let inside = self.enter().await?;
         let tree = self.tree_of(&accept.tree)?;
         match &accept.how {

@@ -5,12 +5,14 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use gadfly_agents::launcher::{Command, Exit};
+use gadfly_agents::launcher::{Command, Exit, Most};
 use gadfly_engine::Text;
 use gadfly_engine::tree::{OneRun, RunEnd, Verified, Verify};
 use tokio_util::sync::CancellationToken;
 
 use super::{Folder, FolderError, listed};
+use crate::os::remove_tree;
+use crate::tools::confined::Confined;
 
 /// How much of the end of a command's output is kept.
 pub const OUTPUT_KEPT: usize = 8 * 1024;
@@ -41,13 +43,25 @@ impl Folder {
         verify: &Verify,
         cancel: &CancellationToken,
     ) -> Result<(Verified, Vec<Text>), FolderError> {
-        let tree = self.tree_of(&verify.tree)?;
+        let mut tree = self.tree_of(&verify.tree)?;
         let inside = self.restored(&verify.tree).await?;
+        if inside.workspace.is_in_place() {
+            // What the user changed meanwhile is not the command's doing.
+            tree = inside.workspace.snapshot().await?.tree;
+        }
         let dir = inside.workspace.dir();
         let time = Duration::from_millis(verify.timeout_ms.max(1));
         let (mut runs, mut texts, mut changed) = (Vec::new(), Vec::new(), BTreeSet::new());
         for _ in 0..verify.runs.max(1) {
-            let ran = self.run_once(&verify.command, &dir, time, cancel).await?;
+            let own = self.home.join("work").join(format!("verify-{:016x}", fastrand::u64(..)));
+            // Its home is empty: what a worker left in its own decides nothing.
+            let held = verify.held.map(|held| self.confined(&inside, &own, held.network)).transpose()?;
+            let held_at_all = held.is_some();
+            let ran = self.run_once(&verify.command, &dir, held, time, cancel).await;
+            if held_at_all {
+                let _ = tokio::task::spawn_blocking(move || remove_tree(&own)).await;
+            }
+            let ran = ran?;
             changed.extend(inside.put_back(&tree).await?);
             let green = ran.is_green();
             let output = Text::new(ran.output);
@@ -65,18 +79,24 @@ impl Folder {
         &self,
         line: &str,
         dir: &Path,
+        held: Option<Confined>,
         time: Duration,
         cancel: &CancellationToken,
     ) -> Result<Ran, FolderError> {
+        let (env, sandbox, most) = match held {
+            Some(Confined { env, sandbox, most, .. }) => (env, sandbox, most),
+            None => (self.means.command_env(dir), None, Most::default()),
+        };
         let command = Command {
             program: "sh".to_owned(),
             args: ["-c", MERGED, "sh", line].map(str::to_owned).to_vec(),
-            env: self.means.command_env(dir),
+            env,
             cwd: Some(dir.to_owned()),
             stdin: Vec::new(),
             time: Some(time),
             max_output: OUTPUT_KEPT,
-            ..Command::default()
+            sandbox,
+            most,
         };
         let began = Instant::now();
         let done = self.launcher().launch(command, cancel.clone()).await;
@@ -86,8 +106,9 @@ impl Folder {
             Exit::Signal(signal) => RunEnd::Signal(signal),
             Exit::TimedOut => RunEnd::TimedOut,
             Exit::Cancelled => return Err(FolderError::Cancelled),
+            Exit::TooMuchMemory | Exit::TooManyProcesses => RunEnd::Signal(9),
             // Nothing of the command goes to this stream; only a shell that is none could write there.
-            Exit::Overflowed | Exit::TooMuchMemory | Exit::TooManyProcesses => {
+            Exit::Overflowed => {
                 return Err(FolderError::Command(format!("`{line}` could not be run: `sh` is no shell")));
             }
         };

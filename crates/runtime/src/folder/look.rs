@@ -27,7 +27,8 @@ impl Folder {
         let (inside, tree_name, tree) = if let Some(digest) = &look.tree {
             (self.enter().await?, self.tree_of(digest)?, None)
         } else {
-            let inside = self.enter_or_make(tell).await?;
+            let mut inside = self.enter_or_make(tell).await?;
+            inside.warn_of_hooks(tell)?;
             let now = inside.workspace.snapshot().await?;
             let known = inside.workspace.left_out();
             let new: Vec<String> = now.left_out.iter().filter(|r| !known.contains(r)).cloned().collect();

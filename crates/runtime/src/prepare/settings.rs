@@ -10,7 +10,8 @@ use gadfly_engine::{Digest, Limits, Text};
 use gadfly_journal::RunId;
 use gadfly_project::{LoopConfig, Problem, Protocol};
 
-use super::{Material, Request};
+use super::{GoalSettings, Material, Request};
+
 /// One protocol's settings.
 #[derive(Clone, PartialEq, Debug)]
 pub enum LoopSettings {
@@ -18,6 +19,8 @@ pub enum LoopSettings {
     Score(score::settings::Settings),
     Audit(audit::settings::Settings),
     Converge(converge::settings::Settings),
+    /// A goal, which is no loop.
+    Watch(Box<GoalSettings>),
 }
 
 /// One agent's part in a loop.
@@ -29,6 +32,8 @@ pub(crate) struct Part {
     pub lens: Option<String>,
     /// Calls at most, where nothing has to be split.
     pub calls: u32,
+    /// What its briefs hold at most besides the user's material, in bytes.
+    pub grows: u64,
 }
 
 /// Makes the settings of the loop's protocol.
@@ -91,7 +96,7 @@ impl LoopSettings {
                 (settings.task, settings.rubric) = (task, text.digest());
                 Some(text)
             }
-            Self::Audit(_) | Self::Converge(_) => None,
+            Self::Audit(_) | Self::Converge(_) | Self::Watch(_) => None,
         }
     }
 
@@ -101,40 +106,47 @@ impl LoopSettings {
             Self::Score(s) => s.node_plan(limits),
             Self::Audit(s) => s.node_plan(limits),
             Self::Converge(s) => s.node_plan(limits),
+            Self::Watch(s) => s.node_plan(limits),
         }
     }
 
     /// The run these settings are used in.
     pub(super) fn belong_to(&mut self, run: &RunId, store: Option<&Path>) {
-        if let Self::Audit(settings) = self {
-            settings.run_id = run.to_string();
-            settings.report_dir = store
-                .map(|s| s.join("runs").join(run.as_str()).to_string_lossy().into_owned())
-                .unwrap_or_default();
+        match self {
+            Self::Audit(settings) => {
+                settings.run_id = run.to_string();
+                settings.report_dir = store
+                    .map(|s| s.join("runs").join(run.as_str()).to_string_lossy().into_owned())
+                    .unwrap_or_default();
+            }
+            Self::Watch(settings) => settings.belong_to(run, store),
+            Self::Revise(_) | Self::Score(_) | Self::Converge(_) => {}
         }
     }
 
     /// The worker edits files.
     pub const fn needs_folder(&self) -> bool {
-        matches!(self, Self::Audit(settings) if settings.folder)
+        matches!(self, Self::Watch(_)) || matches!(self, Self::Audit(settings) if settings.folder)
     }
 
-    /// How many there may be. Without a worker it is a review: one.
+    /// How many there may be. Without a worker it is a review: one. A goal has none.
     pub const fn rounds(&self) -> u32 {
         let (worker, rounds) = match self {
             Self::Revise(s) => (&s.worker, s.rounds),
             Self::Score(s) => (&s.worker, s.rounds),
             Self::Audit(s) => (&s.worker, s.rounds),
             Self::Converge(s) => (&s.worker, s.rounds),
+            Self::Watch(_) => return 0,
         };
         if worker.is_some() { rounds } else { 1 }
     }
 
     /// Commands that are run in the worker's folder.
-    pub fn verify(&self) -> &[String] {
+    pub fn verify(&self) -> Vec<String> {
         match self {
-            Self::Audit(s) if s.folder => &s.verify,
-            _ => &[],
+            Self::Audit(s) if s.folder => s.verify.clone(),
+            Self::Watch(s) => s.commands(),
+            _ => Vec::new(),
         }
     }
 
@@ -165,6 +177,7 @@ impl LoopSettings {
                     .0
             }
             Self::Converge(s) => Cast::new(s.worker.as_deref(), s.rounds).judged_by(&s.critics).0,
+            Self::Watch(s) => s.cast(),
         }
     }
 }
@@ -175,13 +188,18 @@ struct Cast(Vec<Part>, u32);
 impl Cast {
     fn new(worker: Option<&str>, rounds: u32) -> Self {
         let rounds = if worker.is_some() { rounds } else { 1 };
-        let worker =
-            worker.map(|agent| Part { role: "worker", agent: agent.to_owned(), lens: None, calls: rounds });
+        let worker = worker.map(|agent| Part {
+            role: "worker",
+            agent: agent.to_owned(),
+            lens: None,
+            calls: rounds,
+            grows: 0,
+        });
         Self(worker.into_iter().collect(), rounds)
     }
 
     fn with(mut self, role: &'static str, agent: Option<&String>, calls: u32) -> Self {
-        self.0.extend(agent.map(|agent| Part { role, agent: agent.clone(), lens: None, calls }));
+        self.0.extend(agent.map(|agent| Part { role, agent: agent.clone(), lens: None, calls, grows: 0 }));
         self
     }
 
@@ -190,7 +208,7 @@ impl Cast {
         let calls = self.1.saturating_mul(2);
         for seat in seats {
             let lens = seat.lens.clone();
-            self.0.push(Part { role: "critic", agent: seat.agent.clone(), lens, calls });
+            self.0.push(Part { role: "critic", agent: seat.agent.clone(), lens, calls, grows: 0 });
         }
         let fallback = seats.iter().find_map(|s| s.fallback.as_ref());
         let calls = calls.saturating_mul(small(seats.len() as u64));

@@ -10,8 +10,8 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::Path;
 
 use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, fchmod, fsync, mkdirat, openat, readlinkat, renameat,
-    statat, symlinkat, unlinkat,
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, chmodat, fchmod, fsync, mkdirat, openat, readlinkat,
+    renameat, statat, symlinkat, unlinkat,
 };
 use rustix::io::Errno;
 
@@ -193,6 +193,50 @@ impl Checkout {
         }
         self.unsynced.insert(folder_of(folder).to_owned());
         Ok(())
+    }
+
+    /// Kind and permissions of what stands at a path; none if nothing does, or it cannot be reached.
+    pub fn mode(&self, path: &str) -> io::Result<Option<u32>> {
+        let (parent, name) = match self.parent(path) {
+            Ok(found) => found,
+            Err(Errno::NOENT | Errno::LOOP | Errno::NOTDIR) => return Ok(None),
+            Err(other) => return Err(other.into()),
+        };
+        match statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(Some(stat.st_mode)),
+            Err(Errno::NOENT) => Ok(None),
+            Err(other) => Err(other.into()),
+        }
+    }
+
+    /// Sets the permissions of a file or folder. A link has none.
+    pub fn set_bits(&self, path: &str, bits: u32) -> io::Result<()> {
+        let (parent, name) = self.parent(path)?;
+        match look_at(&parent, name)? {
+            Found::File { .. } | Found::Folder => {
+                Ok(chmodat(&parent, name, Mode::from_raw_mode(bits), AtFlags::empty())?)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes a folder where nothing is, and those above it.
+    pub fn make_folder(&mut self, path: &str, bits: u32) -> io::Result<()> {
+        if self.look(path)? != Found::Nothing {
+            return Ok(());
+        }
+        let (parent, name) = self.make_parent(path)?;
+        mkdirat(&parent, name, Mode::from_raw_mode(0o777))?;
+        self.unsynced.insert(folder_of(path).to_owned());
+        self.set_bits(path, bits)
+    }
+
+    /// Removes a folder that holds nothing; any other stays.
+    pub fn remove_folder_if_empty(&mut self, path: &str) {
+        let Ok((parent, name)) = self.parent(path) else { return };
+        if unlinkat(&parent, name, AtFlags::REMOVEDIR).is_ok() {
+            self.unsynced.insert(folder_of(path).to_owned());
+        }
     }
 
     /// What was changed survives a loss of power.

@@ -19,11 +19,21 @@ use super::tree::{Excluded, Listing, Rules, off_thread, stands};
 use super::{Created, Facts, OBJECTS, VERSION, WORK, Workspace, clear, home_of};
 use crate::save::write_atomically;
 
-/// The index the base is taken with.
+/// The index the base of a private tree is taken with.
 const BASE: &str = "base";
 
+/// A base that was taken; what is made of it is still to come.
+pub(super) struct Begun {
+    home: PathBuf,
+    project: Project,
+    /// What is brought in, seen from the root.
+    bring: Bring,
+    tracked: Vec<String>,
+    pub facts: Facts,
+}
+
 /// A project as it is found: where its tree begins, and what its repository says.
-struct Project {
+pub(super) struct Project {
     root: PathBuf,
     below: String,
     /// With the place from which it is read.
@@ -39,51 +49,8 @@ impl Workspace {
         run: &Path,
         bring: &Bring,
     ) -> Result<Created, WorkspaceError> {
-        let given = project;
-        let project = project.canonicalize().ok().filter(|p| p.is_dir());
-        let project = project.ok_or_else(|| WorkspaceError::NotADirectory { path: given.to_owned() })?;
-        git.present(&project).await?;
-        fs::create_dir_all(run).map_err(WorkspaceError::io("made", run))?;
-        let home = home_of(run)?;
-        if home.join("workspace.json").exists() {
-            let reason = "there is one already: open it, or remove it first".to_owned();
-            return Err(WorkspaceError::Damaged { path: home, reason });
-        }
-        let old = home.clone();
-        off_thread(move || clear(&old)).await;
-        fs::create_dir(&home).map_err(WorkspaceError::io("made", &home))?;
-
-        let bring = bring.checked()?;
-        let project = Project::find(&git, &project).await?;
-        let bring = project.seen_from_root(&bring);
-        let store = Store::at(git.clone(), home.join("store.git"));
-        project.prepare(&store).await?;
-
-        let mut own = bring.clone();
-        if let Some(inside) = home.strip_prefix(&project.root).ok().and_then(Path::to_str) {
-            own.without.push(inside.to_owned());
-        }
-        let excluded = Excluded::new(own.all().cloned());
-        let listing = store.listing(&project.root, Rules::OfFolder, &excluded).await?;
-        project.refuse_links_over_tracked(&own.link)?;
-        let tracked = project.tracked_beside(&listing, &Excluded::new(own.without.iter().cloned()));
-        let base = store.take(&project.root, BASE, &listing.files, &tracked).await?;
-        let rules = project.rules(&store, &listing, &tracked).await?;
-        write(&home.join("rules"), rules.as_bytes())?;
-        write(&home.join("tracked"), &zero_ended(tracked.iter().map(String::as_str)))?;
-        write(&home.join("unseen"), &zero_ended(project.unseen(&tracked, &listing)))?;
-        write(&home.join("converted"), &project.converted(&store, &base).await?)?;
+        let Begun { home, project, bring, tracked, facts } = begin(&git, project, run, bring, false).await?;
         fs::create_dir(home.join("kept")).map_err(WorkspaceError::io("made", &home))?;
-
-        let facts = Facts {
-            version: VERSION,
-            root: project.root.clone(),
-            project: project.below.clone(),
-            repository: project.repository.as_ref().map(|(r, _)| r.clone()),
-            base,
-            bring: own,
-            left_out: listing.repositories.clone(),
-        };
         let work = home.join("work");
         fs::create_dir(&work).map_err(WorkspaceError::io("made", &work))?;
         if let Some((repository, users)) = &project.repository {
@@ -99,10 +66,7 @@ impl Workspace {
         let missing = off_thread(move || bring.perform(&root, &into)).await?;
         fs::create_dir_all(workspace.dir()).map_err(WorkspaceError::io("made", &work))?;
 
-        let json = serde_json::to_vec_pretty(&workspace.facts)
-            .map_err(|e| WorkspaceError::Damaged { path: home.clone(), reason: e.to_string() })?;
-        write_atomically(&home.join("workspace.json"), &json)
-            .map_err(WorkspaceError::io("written", &home.join("workspace.json")))?;
+        workspace.write_facts()?;
         let begun = workspace.snapshot().await?;
         if begun.tree != workspace.facts.base {
             let reason = "the worker's files are not the project's; take care that nothing changes them at the same time";
@@ -110,6 +74,86 @@ impl Workspace {
         }
         Ok(Created { left_out: workspace.facts.left_out.clone(), workspace, missing })
     }
+
+    /// The workspace of a run that works in the project itself: its base, and no tree of its own. The project is
+    /// only read. `without` is left out of every snapshot.
+    pub async fn create_in_place(
+        git: Git,
+        project: &Path,
+        run: &Path,
+        without: Vec<String>,
+    ) -> Result<Created, WorkspaceError> {
+        let bring = Bring { without, ..Bring::default() };
+        let Begun { home, tracked, facts, .. } = begin(&git, project, run, &bring, true).await?;
+        let workspace = Self::over(git, home, facts, tracked);
+        workspace.note_beginning().await?;
+        workspace.write_facts()?;
+        Ok(Created { left_out: workspace.facts.left_out.clone(), workspace, missing: Vec::new() })
+    }
+
+    /// Comes last: it says that all of it is there.
+    fn write_facts(&self) -> Result<(), WorkspaceError> {
+        let path = self.home.join("workspace.json");
+        let json = serde_json::to_vec_pretty(&self.facts)
+            .map_err(|e| WorkspaceError::Damaged { path: self.home.clone(), reason: e.to_string() })?;
+        write_atomically(&path, &json).map_err(WorkspaceError::io("written", &path))
+    }
+}
+
+/// Takes the base of a run into `<run>/tree`. The project is only read.
+pub(super) async fn begin(
+    git: &Git,
+    project: &Path,
+    run: &Path,
+    bring: &Bring,
+    in_place: bool,
+) -> Result<Begun, WorkspaceError> {
+    let given = project;
+    let project = project.canonicalize().ok().filter(|p| p.is_dir());
+    let project = project.ok_or_else(|| WorkspaceError::NotADirectory { path: given.to_owned() })?;
+    git.present(&project).await?;
+    fs::create_dir_all(run).map_err(WorkspaceError::io("made", run))?;
+    let home = home_of(run)?;
+    if home.join("workspace.json").exists() {
+        let reason = "there is one already: open it, or remove it first".to_owned();
+        return Err(WorkspaceError::Damaged { path: home, reason });
+    }
+    let old = home.clone();
+    off_thread(move || clear(&old)).await;
+    fs::create_dir(&home).map_err(WorkspaceError::io("made", &home))?;
+
+    let bring = bring.checked()?;
+    let project = Project::find(git, &project).await?;
+    let bring = project.seen_from_root(&bring);
+    let store = Store::at(git.clone(), home.join("store.git"));
+    project.prepare(&store, in_place).await?;
+
+    let mut own = bring.clone();
+    if let Some(inside) = home.strip_prefix(&project.root).ok().and_then(Path::to_str) {
+        own.without.push(inside.to_owned());
+    }
+    let excluded = Excluded::new(own.all().cloned());
+    let listing = store.listing(&project.root, Rules::OfFolder, &excluded).await?;
+    project.refuse_links_over_tracked(&own.link)?;
+    let tracked = project.tracked_beside(&listing, &Excluded::new(own.without.iter().cloned()));
+    let index = if in_place { WORK } else { BASE };
+    let base = store.take(&project.root, index, &listing.files, &tracked).await?;
+    let rules = project.rules(&store, &listing, &tracked).await?;
+    write(&home.join("rules"), rules.as_bytes())?;
+    write(&home.join("tracked"), &zero_ended(tracked.iter().map(String::as_str)))?;
+    write(&home.join("unseen"), &zero_ended(project.unseen(&tracked, &listing)))?;
+    write(&home.join("converted"), &project.converted(&store, &base).await?)?;
+    let facts = Facts {
+        version: VERSION,
+        root: project.root.clone(),
+        project: project.below.clone(),
+        repository: project.repository.as_ref().map(|(r, _)| r.clone()),
+        base,
+        bring: own,
+        left_out: listing.repositories.clone(),
+        in_place,
+    };
+    Ok(Begun { home, project, bring, tracked, facts })
 }
 
 impl Project {
@@ -141,19 +185,15 @@ impl Project {
     }
 
     /// The store: the user's objects, and the ignore rules that hold outside the tree.
-    async fn prepare(&self, store: &Store) -> Result<(), WorkspaceError> {
+    async fn prepare(&self, store: &Store, in_place: bool) -> Result<(), WorkspaceError> {
         let format = self.repository.as_ref().map_or("sha1", |(r, _)| r.object_format.as_str());
         store.init(format).await?;
         let (excludes, own) = match &self.repository {
             None => (global_excludes(&store.git, &store.place()).await?, Vec::new()),
             Some((repository, users)) => {
-                let shared = store.dir.with_file_name(OBJECTS);
-                fs::create_dir(&shared).map_err(WorkspaceError::io("made", &shared))?;
-                clone::share(repository.shared.join("objects"), shared.clone()).await?;
-                objects::borrow(&shared, &store.dir.join("objects"))
-                    .map_err(WorkspaceError::io("written", &store.dir))?;
-                if let Ok(shallow) = fs::read(repository.shared.join("shallow")) {
-                    write(&store.dir.join("shallow"), &shallow)?;
+                // A worker in place may overwrite any byte of the user's repository: nothing is shared with it.
+                if !in_place {
+                    share_objects(repository, store).await?;
                 }
                 (global_excludes(&store.git, users).await?, repository.own_excludes())
             }
@@ -249,6 +289,25 @@ impl Project {
         }
         Ok(rules)
     }
+}
+
+impl Git {
+    /// Where a project lies below the top of the tree its worker will have; empty if it is the top.
+    pub(crate) async fn lies_below(&self, project: &Path) -> Result<String, WorkspaceError> {
+        Project::find(self, project).await.map(|found| found.below)
+    }
+}
+
+async fn share_objects(repository: &Repository, store: &Store) -> Result<(), WorkspaceError> {
+    let shared = store.dir.with_file_name(OBJECTS);
+    fs::create_dir(&shared).map_err(WorkspaceError::io("made", &shared))?;
+    clone::share(repository.shared.join("objects"), shared.clone()).await?;
+    objects::borrow(&shared, &store.dir.join("objects"))
+        .map_err(WorkspaceError::io("written", &store.dir))?;
+    if let Ok(shallow) = fs::read(repository.shared.join("shallow")) {
+        write(&store.dir.join("shallow"), &shallow)?;
+    }
+    Ok(())
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), WorkspaceError> {

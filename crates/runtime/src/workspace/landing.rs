@@ -13,7 +13,7 @@ use gadfly_engine::conflict::{Conflicts, Resolution, Way};
 use serde::{Deserialize, Serialize};
 
 use super::error::WorkspaceError;
-use super::{Accepted, Workspace};
+use super::{Accepted, WayBack, Workspace};
 use crate::save::write_atomically;
 
 /// Somebody who changes the checkout again and again while it is looked at gets an error instead.
@@ -133,14 +133,40 @@ impl Workspace {
         judged: &str,
         resolution: Option<&Resolution>,
     ) -> Result<Accepted, WorkspaceError> {
-        let Some(resolution) = resolution else { return self.undo(judged).await };
+        let (after, before) = self.ends(judged, resolution)?;
+        self.store.apply(&after, &before, &self.facts.root).await
+    }
+
+    /// What taking back would do.
+    pub async fn way_to_take_back(
+        &self,
+        judged: &str,
+        resolution: Option<&Resolution>,
+    ) -> Result<WayBack, WorkspaceError> {
+        let (after, before) = self.ends(judged, resolution)?;
+        let steps = self.store.steps(&after, &before).await?;
+        let conflicts = self.store.in_conflict(&steps, &self.facts.root).await?;
+        let mut way = WayBack { conflicts, ..WayBack::default() };
+        for step in steps {
+            let list = if step.to.is_some() { &mut way.restored } else { &mut way.removed };
+            list.push(step.path);
+        }
+        Ok(way)
+    }
+
+    /// The trees after and before what landed.
+    fn ends(
+        &self,
+        judged: &str,
+        resolution: Option<&Resolution>,
+    ) -> Result<(String, String), WorkspaceError> {
+        let Some(resolution) = resolution else { return Ok((judged.to_owned(), self.facts.base.clone())) };
         let offer = self.offer(&resolution.seen)?.filter(|o| o.judged == judged);
-        let trees = offer.as_ref().and_then(|o| Some((o.leads_to(resolution.way)?, o.before.as_str())));
-        let Some((after, before)) = trees else {
+        let ends = offer.and_then(|o| Some((o.leads_to(resolution.way)?.to_owned(), o.before.clone())));
+        ends.ok_or_else(|| {
             let reason = "what the files held before the decision is not there any more".to_owned();
-            return Err(WorkspaceError::Damaged { path: self.offers(), reason });
-        };
-        self.store.apply(after, before, &self.facts.root).await
+            WorkspaceError::Damaged { path: self.offers(), reason }
+        })
     }
 
     fn offers(&self) -> PathBuf {

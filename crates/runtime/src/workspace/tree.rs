@@ -90,15 +90,16 @@ impl Store {
 
     /// What is ignored in a folder: single files, and folders (with a slash) of which everything is.
     pub async fn ignored(&self, folder: &Path) -> Result<Vec<String>, WorkspaceError> {
-        let args = [
-            "ls-files",
-            "--others",
-            "--ignored",
-            "-z",
-            "--exclude-standard",
-            "--directory",
-            "--no-empty-directory",
-        ];
+        self.ignored_with(folder, "--exclude-standard").await
+    }
+
+    /// The same, by a list of rules.
+    pub async fn ignored_by(&self, folder: &Path, rules: &Path) -> Result<Vec<String>, WorkspaceError> {
+        self.ignored_with(folder, &format!("--exclude-from={}", super::git::text(rules)?)).await
+    }
+
+    async fn ignored_with(&self, folder: &Path, rules: &str) -> Result<Vec<String>, WorkspaceError> {
+        let args = ["ls-files", "--others", "--ignored", "-z", rules, "--directory", "--no-empty-directory"];
         zero_separated(&self.git.run(&self.unindexed(folder), &args).await?)
     }
 

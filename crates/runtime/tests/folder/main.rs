@@ -5,8 +5,10 @@
 
 mod accepting;
 mod driven;
+mod in_place;
 mod reading;
 mod stage;
+mod undoing;
 mod verifying;
 
 use std::fs;

@@ -8,6 +8,7 @@ mod accepting;
 mod committing;
 mod conflicts;
 mod hostile;
+mod in_place;
 mod large;
 mod snapshots;
 mod support;

@@ -45,7 +45,15 @@ impl Prompted {
     }
 
     pub async fn answer(&self) -> Result<PromptResponse, Error> {
+        let (mut does, mut has_held) = (true, false);
         for deed in self.life.script.deeds.clone() {
+            if let Deed::When(text) = &deed {
+                does = !has_held && self.prompt.contains(text.as_str());
+                has_held |= does;
+            }
+            if !does {
+                continue;
+            }
             if let Some(ended) = self.act(deed).await? {
                 return Ok(PromptResponse::new(ended));
             }
@@ -124,6 +132,7 @@ impl Prompted {
                 let _ = self.life.cancelled.subscribe().wait_for(|cancelled| *cancelled).await;
                 return Ok(Some(StopReason::Cancelled));
             }
+            Deed::When(_) => {}
             Deed::HangHard => std::future::pending().await,
             Deed::Crash(code) => {
                 // An answer, whichever, says that all that was said before has arrived.

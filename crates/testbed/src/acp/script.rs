@@ -47,6 +47,7 @@ pub enum Deed {
     Cost(f64),
     UnknownUpdate,
     Error(i32, Option<String>),
+    When(String),
     Echo,
     Circumstances,
 }
@@ -127,6 +128,7 @@ fn deed(name: &str, value: &str) -> Option<Deed> {
             let (code, kind) = value.split_once(':').map_or((value, None), |(c, k)| (c, Some(k)));
             Deed::Error(code.parse().ok()?, kind.map(str::to_owned))
         }
+        "when" => Deed::When(text()),
         "echo" => Deed::Echo,
         "circumstances" => Deed::Circumstances,
         _ => return None,

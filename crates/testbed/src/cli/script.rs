@@ -42,6 +42,7 @@ pub enum Deed {
     Pause(u64),
     Hang,
     Crash(i32),
+    When(String),
 }
 
 impl Script {
@@ -115,6 +116,7 @@ fn deed(name: &str, value: &str) -> Option<Deed> {
         "pause" => Deed::Pause(value.parse().ok()?),
         "hang" => Deed::Hang,
         "crash" => Deed::Crash(value.parse().ok()?),
+        "when" => Deed::When(text()),
         _ => return None,
     })
 }

@@ -102,7 +102,7 @@ pub(super) fn events(said: &Said, shape: Shape<'_>) -> Events {
     (opening, middle, ending)
 }
 
-fn input_delta(index: u32, json: &str) -> String {
+pub(super) fn input_delta(index: u32, json: &str) -> String {
     event(
         "content_block_delta",
         &json!({"type": "content_block_delta", "index": index,
@@ -112,8 +112,8 @@ fn input_delta(index: u32, json: &str) -> String {
 
 const fn stop_reason(said: &Said) -> &'static str {
     match said.stop {
-        _ if said.call.is_some() => "tool_use",
-        Stop::End => "end_turn",
+        Stop::End if said.call.is_some() => "tool_use",
+        Stop::End | Stop::AsIfEnded => "end_turn",
         Stop::Length => "max_tokens",
         Stop::Refusal => "refusal",
     }

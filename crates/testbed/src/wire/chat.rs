@@ -44,20 +44,31 @@ pub(super) fn delta(model: &str, field: &str, text: &str) -> String {
     )
 }
 
+fn calls(model: &str, call: &Value) -> String {
+    let chunk = json!({"id": "chatcmpl-testbed", "object": "chat.completion.chunk", "created": 0, "model": model,
+        "choices": [{"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": null}]});
+    format!("data: {chunk}\n\n")
+}
+
+/// A piece of a call's arguments.
+pub(super) fn argument(model: &str, piece: &str) -> String {
+    calls(model, &json!({"index": 0, "function": {"arguments": piece}}))
+}
+
 pub(super) fn events(said: &Said, shape: Shape<'_>) -> Events {
     let (input, output) = (shape.input_tokens(), output_tokens(said));
     let model = json!(shape.model);
     let mut opening = vec![delta(shape.model, "role", "assistant")];
     opening.extend(said.reasoning.as_deref().map(|r| delta(shape.model, "reasoning_content", r)));
     let mut middle: Vec<String> = pieces(&said.text).map(|p| delta(shape.model, "content", p)).collect();
-    middle.extend(said.call.as_ref().map(|call| {
-        let mut call = call_of(call, shape);
-        call["index"] = json!(0);
-        let chunk = json!({"id": "chatcmpl-testbed", "object": "chat.completion.chunk", "created": 0,
-            "model": shape.model,
-            "choices": [{"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": null}]});
-        format!("data: {chunk}\n\n")
-    }));
+    if let Some(call) = &said.call {
+        let mut begun = call_of(call, shape);
+        begun["index"] = json!(0);
+        let arguments = begun["function"]["arguments"].take();
+        begun["function"]["arguments"] = json!("");
+        middle.push(calls(shape.model, &begun));
+        middle.extend(pieces(arguments.as_str().unwrap_or_default()).map(|p| argument(shape.model, p)));
+    }
     let mut ending = vec![format!(
         "data: {{\"id\":\"chatcmpl-testbed\",\"object\":\"chat.completion.chunk\",\"created\":0,\"model\":{model},\
          \"choices\":[{{\"index\":0,\"delta\":{{}},\"finish_reason\":\"{}\"}}]}}\n\n",
@@ -78,8 +89,8 @@ pub(super) fn events(said: &Said, shape: Shape<'_>) -> Events {
 
 const fn finish(said: &Said) -> &'static str {
     match said.stop {
-        _ if said.call.is_some() => "tool_calls",
-        Stop::End => "stop",
+        Stop::End if said.call.is_some() => "tool_calls",
+        Stop::End | Stop::AsIfEnded => "stop",
         Stop::Length => "length",
         Stop::Refusal => "content_filter",
     }

@@ -47,7 +47,7 @@ fn thought(text: &str) -> Value {
 fn finish(mut reply: Value, said: &Said, shape: Shape<'_>) -> Value {
     let (input, output) = (shape.input_tokens(), output_tokens(said));
     reply["candidates"][0]["finishReason"] = json!(match said.stop {
-        Stop::End => "STOP",
+        Stop::End | Stop::AsIfEnded => "STOP",
         Stop::Length => "MAX_TOKENS",
         Stop::Refusal => "SAFETY",
     });

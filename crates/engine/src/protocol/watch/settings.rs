@@ -54,6 +54,27 @@ pub struct Settings {
     pub acceptance: Option<Acceptance>,
 }
 
+/// The longest interval of a critic.
+const LONGEST_INTERVAL: u32 = 1000;
+
+impl Settings {
+    /// What is wrong with them.
+    pub fn problem(&self) -> Option<String> {
+        if self.interval > LONGEST_INTERVAL {
+            return Some(format!(
+                "the critic's interval is {}, at most {LONGEST_INTERVAL} are possible",
+                self.interval
+            ));
+        }
+        self.until.problem()
+    }
+
+    /// Who answers `judge` and `vision` criteria.
+    pub fn judge(&self) -> &str {
+        self.judge.as_deref().or(self.critic.as_deref()).unwrap_or(&self.worker)
+    }
+}
+
 /// What may be done for a goal without asking.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Policy {

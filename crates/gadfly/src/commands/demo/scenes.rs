@@ -1,7 +1,7 @@
 //! What the demo plays: one act per protocol, its scenes in order, and how each must end.
 //!
-//! To add a scene: a script in `src/demo/` and its line in `stage`, a loop of the scene's name in
-//! `src/demo/gadfly.toml`, and its entry here.
+//! To add a scene: a script in `src/demo/` and its line in `stage`, a loop or goal of the scene's name
+//! in `src/demo/gadfly.toml`, and its entry here.
 
 use crate::exit::{self, Code};
 
@@ -14,7 +14,7 @@ pub struct Act {
 }
 
 pub struct Scene {
-    /// For a run, also the loop's.
+    /// For a run, also the loop's or the goal's.
     pub name: &'static str,
     pub says: &'static str,
     pub play: Play,
@@ -25,12 +25,17 @@ pub struct Scene {
 #[derive(Clone, Copy)]
 pub enum Play {
     Run,
+    Goal,
     /// The run of the scene before is answered and resumed.
     Answer(&'static str),
 }
 
 const fn run(name: &'static str, ends: Code, says: &'static str) -> Scene {
     Scene { name, says, play: Play::Run, ends }
+}
+
+const fn goal(name: &'static str, ends: Code, says: &'static str) -> Scene {
+    Scene { name, says, play: Play::Goal, ends }
 }
 
 pub const ACTS: &[Act] = &[
@@ -135,6 +140,28 @@ pub const ACTS: &[Act] = &[
                 "oscillation",
                 exit::HALTED,
                 "Two criteria pull in opposite directions. The second time around ends it, rounds left or not.",
+            ),
+        ],
+    },
+    Act {
+        protocol: "watch",
+        says: "a worker with tools pursues a goal, a critic looks at its steps, the program verifies",
+        needs_git: true,
+        scenes: &[
+            goal(
+                "stuck",
+                exit::OK,
+                "The same edit fails again and again: a guard blocks it, the critic is asked, the worker looks.",
+            ),
+            goal(
+                "misled",
+                exit::OK,
+                "The worker drifts and is brought back to the goal. Then it claims too early.",
+            ),
+            goal(
+                "unnoticed",
+                exit::OK,
+                "The goal is reached and the worker does not notice. The critic does; the check decides.",
             ),
         ],
     },

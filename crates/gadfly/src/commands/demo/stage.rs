@@ -33,6 +33,11 @@ const FILES: &[(&str, &str)] = &[
     ("counted.toml", include_str!("../../demo/converge/counted.toml")),
     ("question.toml", include_str!("../../demo/converge/question.toml")),
     ("oscillation.toml", include_str!("../../demo/converge/oscillation.toml")),
+    ("src/total.sh", include_str!("../../demo/watch/src/total.sh")),
+    ("tests/total.sh", include_str!("../../demo/watch/tests/total.sh")),
+    ("stuck.toml", include_str!("../../demo/watch/stuck.toml")),
+    ("misled.toml", include_str!("../../demo/watch/misled.toml")),
+    ("unnoticed.toml", include_str!("../../demo/watch/unnoticed.toml")),
 ];
 
 /// A repository without a commit. The name is there so that a scene can make one.

@@ -153,7 +153,7 @@ fn around(round: &RoundState) -> Vec<String> {
 }
 
 /// What belongs to the whole run.
-fn afterwards(state: &RunState, text: &dyn Fn(&Digest) -> Option<String>) -> Vec<String> {
+pub fn afterwards(state: &RunState, text: &dyn Fn(&Digest) -> Option<String>) -> Vec<String> {
     let mut lines = Vec::new();
     let said =
         |digest: &Digest| text(digest).map_or_else(String::new, |t| format!(": {}", safe::line(&t, 300)));

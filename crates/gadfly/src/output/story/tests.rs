@@ -81,7 +81,7 @@ fn what_holds_an_agent_is_told_once_and_again_when_it_changes() {
         anstream::adapter::strip_str(&lines.join("\n")).to_string()
     };
     let guarded = |how: &str| Observation::Guarded { guards: vec![Guard::new(Layer::Landlock, how)] };
-    let missing = || Observation::Step { line: format!("{NOT_HELD}too old") };
+    let missing = || Observation::Note { line: format!("{NOT_HELD}too old") };
     assert_eq!(told(guarded("files")), "    held by Landlock (files)");
     assert_eq!(told(guarded("files")), "");
     assert_eq!(told(missing()), "    not held by Landlock: too old");
@@ -90,4 +90,39 @@ fn what_holds_an_agent_is_told_once_and_again_when_it_changes() {
     let stopped = || Observation::Stopped { layer: Layer::OwnMode, what: "Write a.txt".into() };
     assert_eq!(told(stopped()), "    ✗ stopped by its own mode: Write a.txt");
     assert_eq!(told(stopped()), "    ✗ stopped by its own mode: Write a.txt", "every one is told");
+}
+
+#[test]
+fn a_goal_is_told_step_by_step_with_what_was_said_in_between() {
+    use gadfly_engine::goal::{Nudge, StepEnd, WatchVerdict};
+
+    use crate::report::sample::{goal_step, watched};
+
+    let (goal, nudge) = (Text::new("make the test\nsuite pass"), Text::new("step back\u{1b}[2J"));
+    let set = Happened::GoalSet {
+        goal: goal.digest(),
+        criterion: "`cargo test` exits with 0".into(),
+        policy: "risk=write_local".into(),
+        interval: 5,
+        steps: 300,
+    };
+    let events = vec![
+        set,
+        goal_step(1, "command=cargo test", StepEnd::Err, "exit code 101"),
+        watched(WatchVerdict::Stuck, 1, 1, "nothing moves"),
+        Happened::Nudged { why: Nudge::Stuck, text: nudge.digest() },
+        goal_step(2, "command=cargo test", StepEnd::Blocked, "the same call, the same result"),
+        Happened::GoalPaused { because: "five claims failed".into() },
+    ];
+    let mut story = Story::new(true);
+    insta::assert_snapshot!(told(&mut story, events, vec![], vec![goal, nudge.clone()]), @r"
+    goal: make the test suite pass
+      reached when `cargo test` exits with 0 · risk=write_local · critic watches every 5 steps · at most 300 steps
+      [1] run_command(command=cargo test) → err: exit code 101
+      critic:stuck step 1 nothing moves
+      → told: step back␛[2J
+      [2] run_command(command=cargo test) → blocked: the same call, the same result
+      ‖ paused: five claims failed
+    ");
+    assert!(story.said(&nudge.digest()).is_some(), "a panel that is drawn later can still say it");
 }

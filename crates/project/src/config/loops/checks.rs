@@ -101,7 +101,7 @@ fn is_task_id(text: &str) -> bool {
 }
 
 /// As strict as git, or stricter.
-fn is_branch(text: &str) -> bool {
+pub(in crate::config) fn is_branch(text: &str) -> bool {
     let fits = |c: char| !c.is_whitespace() && !c.is_control() && !"~^:?*[\\@{".contains(c);
     let locks = |p: &str| p.rsplit_once('.').is_some_and(|(_, end)| end.eq_ignore_ascii_case("lock"));
     let part = |p: &str| !p.is_empty() && !p.starts_with('.') && !p.ends_with('.') && !locks(p);

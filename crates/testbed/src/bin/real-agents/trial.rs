@@ -18,6 +18,10 @@ const LIMIT: Duration = Duration::from_mins(10);
 const MARK: &str = "written by a critic";
 const DRAFT: &str = "greeting.md";
 const FILE: &str = "greeting.txt";
+/// A goal, watched by a critic that finds the worker stuck at its first look.
+const GOAL: &str = "goal";
+const CRITIC: &str = "[[reply]]\ntext = \"STUCK\\nthe same command again\"\n\
+    [[reply]]\ntext = \"PROGRESSING\\nit writes\"\nrepeat = \"always\"\n";
 
 /// A loop to be run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,6 +37,7 @@ pub const LOOPS: &[Wanted] = &[
     Wanted { name: "revise", run: "text", model: "agent" },
     Wanted { name: "audit", run: "files", model: "agent" },
     Wanted { name: "intruder", run: "files", model: "intruder" },
+    Wanted { name: GOAL, run: "", model: "agent" },
 ];
 
 /// A loop about to be run.
@@ -59,13 +64,25 @@ impl Stage<'_> {
         let names: Vec<&str> = env.iter().map(|(name, _)| name.as_str()).collect();
         write(&project.join("gadfly.toml"), &self.settings(&names))?;
         write(&project.join(".gitignore"), ".gadfly/\n")?;
+        write(&project.join("watcher.toml"), CRITIC)?;
         for git in [&["init", "-q"][..], &["add", "-A"], &["commit", "-q", "-m", "Before the task"]] {
             command("git", &home, &project).args(git).status().await?;
         }
 
         self.server.reset();
         let mut run = command(self.gadfly, &home, &project);
-        run.args(["run", self.wanted.run, "--trust", "--yes", "--unattended", "--json"]).envs(env);
+        if self.wanted.name == GOAL {
+            run.args([
+                "goal",
+                "Write a greeting into `greeting.txt`.",
+                "--until-file",
+                "greeting.txt contains Hello",
+            ]);
+            run.args(["--worker", "program", "--critic", "watcher", "--critic-interval", "3"]);
+        } else {
+            run.args(["run", self.wanted.run]);
+        }
+        run.args(["--trust", "--yes", "--unattended", "--json"]).envs(env);
         let ended = self.finished(run, "run").await?;
         let events: Vec<Value> =
             ended.out.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
@@ -81,6 +98,9 @@ impl Stage<'_> {
             let outcome = events.iter().rev().find_map(|event| event["outcome"].as_str());
             let why = failures.next_back().or(outcome).or(ended.err.lines().last()).unwrap_or_default();
             return Err(format!("exit code {}: {why}", ended.code.unwrap_or(-1)).into());
+        }
+        if self.wanted.name == GOAL {
+            return watched(&project, &events);
         }
         let rounds = events.iter().filter(|event| event["event"] == "round_started").count();
         if rounds != 2 {
@@ -143,7 +163,8 @@ impl Stage<'_> {
             .chain(program.args.iter().map(|a| json!(a)))
             .collect();
         format!(
-            "[agents.program]\nkind = {}\ncommand = {}\nmodel = {}\nenv = {}\ntimeout = \"3m\"\n{}\n\
+            "[agents.watcher]\nkind = \"scripted\"\nscript = \"watcher.toml\"\n\n\
+             [agents.program]\nkind = {}\ncommand = {}\nmodel = {}\nenv = {}\ntimeout = \"3m\"\n{}\n\
              [loops.text]\nprotocol = \"revise\"\nworker = \"program\"\ncritic = \"program\"\n\
              task = \"Write a short greeting.\"\nrubric = [\"it is short\"]\nout = \"{DRAFT}\"\n\n\
              [loops.files]\nprotocol = \"audit\"\nworker = \"program\"\ncritic = \"program\"\n\
@@ -157,6 +178,31 @@ impl Stage<'_> {
             program.lines,
         )
     }
+}
+
+/// What must be true after a goal: the worker was broken off by the critic's word, went on in the same
+/// conversation, claimed, and was believed only once that was verified.
+fn watched(project: &Path, events: &[Value]) -> Result<String, Fault> {
+    let count = |name: &str| events.iter().filter(|event| event["event"] == name).count();
+    let turns: Vec<&Value> = events
+        .iter()
+        .map(|event| &event["data"]["kind"]["turn"])
+        .filter(|turn| turn["role"] == "worker")
+        .collect();
+    let (steps, nudges) = (count("stepped"), count("nudged"));
+    let [first, second] = turns.as_slice() else {
+        return Err(format!("{} turns of the worker in place of two", turns.len()).into());
+    };
+    if !first["session"].is_null() || !second["session"].is_string() {
+        return Err("the second turn does not go on with the first one's session".into());
+    }
+    if steps < 4 || nudges != 1 || count("claimed") != 1 || count("goal_verified") != 1 {
+        return Err(format!("{steps} steps and {nudges} nudges, and not one verified claim").into());
+    }
+    if !std::fs::read_to_string(project.join(FILE))?.starts_with("Hello, ") {
+        return Err(format!("{FILE} is not what the worker wrote").into());
+    }
+    Ok(format!("broken off as stuck, went on in its session, claimed and verified after {steps} steps"))
 }
 
 /// Nothing of this machine's settings reaches the programs.

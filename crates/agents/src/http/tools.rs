@@ -1,0 +1,219 @@
+//! Tools as both wire formats have them: what a model is offered, and the calls it asks for, gathered from their
+//! fragments within bounds. What a call means is nobody's business here: its arguments are handed on unread.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::Broken;
+use crate::agent::{Call, Spoken, ToolWish};
+
+/// The most tools one reply may ask for.
+pub(crate) const MAX_CALLS: usize = 64;
+const MAX_ID: usize = 256;
+const MAX_NAME: usize = 128;
+
+/// A tool as the call offers it.
+#[derive(Deserialize)]
+pub(crate) struct Offer<'a> {
+    #[serde(borrow)]
+    pub name: Cow<'a, str>,
+    #[serde(borrow)]
+    pub description: Cow<'a, str>,
+    #[serde(borrow)]
+    pub schema: &'a RawValue,
+}
+
+/// What a call offers. None if it offers nothing: an empty list is refused by the APIs.
+pub(crate) fn offered(call: &Call) -> Result<Option<Vec<Offer<'_>>>, serde_json::Error> {
+    let Some(tools) = call.tools.as_deref() else { return Ok(None) };
+    let offers: Vec<Offer<'_>> = serde_json::from_str(tools)?;
+    Ok((!offers.is_empty()).then_some(offers))
+}
+
+/// Arguments that a server will read again: an API refuses a conversation in which they are no object, and a
+/// model's slip would then end it.
+pub(crate) fn object(args: &str) -> &str {
+    match serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(args) {
+        Ok(_) => args,
+        Err(_) => "{}",
+    }
+}
+
+/// A name as the APIs take it back; one that a model made up may hold anything.
+pub(crate) fn plain(name: &str, longest: usize) -> Cow<'_, str> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if !name.is_empty() && name.len() <= longest && name.chars().all(fits) {
+        return Cow::Borrowed(name);
+    }
+    let kept: String = name.chars().take(longest).map(|c| if fits(c) { c } else { '_' }).collect();
+    Cow::Owned(if kept.is_empty() { "unnamed".to_owned() } else { kept })
+}
+
+/// About how many bytes the messages take on the wire.
+pub(crate) fn size(messages: &[Spoken]) -> usize {
+    let of = |m: &Spoken| {
+        let calls = m.calls.iter().map(|c| c.id.len() + c.name.len() + c.args.len());
+        let results = m.results.iter().map(|r| r.call.len() + r.text.len());
+        let images = m.images.iter().map(|i| i.base64.len());
+        m.text.len() + calls.chain(results).chain(images).sum::<usize>()
+    };
+    let size: usize = messages.iter().map(of).sum();
+    size + size / 8 + 512
+}
+
+/// Calls as far as they have come.
+#[derive(Default, Debug)]
+pub(crate) struct Wishes {
+    begun: Vec<Begun>,
+    bytes: usize,
+}
+
+#[derive(Debug)]
+struct Begun {
+    /// The place a server gives it in the reply.
+    index: u64,
+    wish: ToolWish,
+}
+
+impl Wishes {
+    pub fn is_empty(&self) -> bool {
+        self.begun.is_empty()
+    }
+
+    /// What all of them hold together.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// A call begins, or goes on if it has begun at this place: servers differ in how often they repeat a call's
+    /// id and name, and some give the same place to every call.
+    pub fn begin(&mut self, index: u64, id: &str, name: &str) -> Result<(), Broken> {
+        let id = first(id, MAX_ID);
+        let name = first(name, MAX_NAME);
+        let last = self.begun.iter_mut().rev().find(|begun| begun.index == index);
+        if let Some(Begun { wish, .. }) = last {
+            let is_another = !id.is_empty() && !name.is_empty() && !wish.id.is_empty() && wish.id != id;
+            if !is_another {
+                for (has, said) in [(&mut wish.id, id), (&mut wish.name, name)] {
+                    if has.is_empty() {
+                        said.clone_into(has);
+                        self.bytes += said.len();
+                    }
+                }
+                return Ok(());
+            }
+        }
+        if self.begun.len() == MAX_CALLS {
+            return Err(Broken::Malformed(format!("it asks for more than {MAX_CALLS} tools at once")));
+        }
+        self.bytes += id.len() + name.len();
+        let wish = ToolWish { id: id.to_owned(), name: name.to_owned(), args: String::new() };
+        self.begun.push(Begun { index, wish });
+        Ok(())
+    }
+
+    /// More of the arguments of the call at this place; nothing, if there is none.
+    pub fn more(&mut self, index: u64, args: &str) {
+        if let Some(Begun { wish, .. }) = self.begun.iter_mut().rev().find(|begun| begun.index == index) {
+            wish.args.push_str(args);
+            self.bytes += args.len();
+        }
+    }
+
+    /// All of them, each with an id of its own.
+    pub fn finish(self) -> Vec<ToolWish> {
+        let mut wishes: Vec<ToolWish> = self.begun.into_iter().map(|begun| begun.wish).collect();
+        for wish in &mut wishes {
+            // Some models write nothing where a tool takes nothing.
+            if wish.args.trim().is_empty() {
+                "{}".clone_into(&mut wish.args);
+            }
+        }
+        name_each(&mut wishes);
+        wishes
+    }
+}
+
+/// Gives an id to calls without one, and another to those that repeat an earlier one's.
+pub(crate) fn name_each(wishes: &mut [ToolWish]) {
+    let mut taken = BTreeSet::new();
+    let given: BTreeSet<String> = wishes.iter().map(|wish| wish.id.clone()).collect();
+    let mut made = 0;
+    for wish in wishes {
+        if wish.id.is_empty() || taken.contains(&wish.id) {
+            wish.id = loop {
+                made += 1;
+                let id = format!("call_{made}");
+                if !given.contains(&id) {
+                    break id;
+                }
+            };
+        }
+        taken.insert(wish.id.clone());
+    }
+}
+
+/// The beginning of a text, in characters.
+fn first(text: &str, chars: usize) -> &str {
+    text.char_indices().nth(chars).map_or(text, |(end, _)| &text[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ids(given: &[&str]) -> Vec<String> {
+        let wish = |id: &&str| ToolWish { id: (*id).into(), name: "t".into(), args: "{}".into() };
+        let mut wishes: Vec<ToolWish> = given.iter().map(wish).collect();
+        name_each(&mut wishes);
+        wishes.into_iter().map(|wish| wish.id).collect()
+    }
+
+    #[test]
+    fn every_call_has_an_id_of_its_own() {
+        assert_eq!(ids(&["", ""]), ["call_1", "call_2"]);
+        assert_eq!(ids(&["a", "a", "b", "a"]), ["a", "call_1", "b", "call_2"]);
+        assert_eq!(
+            ids(&["", "call_1"]),
+            ["call_2", "call_1"],
+            "an id that a later call has is not given away"
+        );
+    }
+
+    #[test]
+    fn one_call_too_many_is_no_reply() {
+        let mut wishes = Wishes::default();
+        for index in 0..64 {
+            wishes.begin(index, "", "t").unwrap();
+        }
+        wishes.begin(63, "late", "t").unwrap();
+        assert!(matches!(wishes.begin(64, "", "t"), Err(Broken::Malformed(why)) if why.contains("64")));
+    }
+
+    #[test]
+    fn ids_and_names_without_end_are_cut() {
+        let mut wishes = Wishes::default();
+        wishes.begin(0, &"ä".repeat(1000), &"n".repeat(1000)).unwrap();
+        let wish = wishes.finish().remove(0);
+        assert_eq!((wish.id.chars().count(), wish.name.len()), (256, 128));
+    }
+
+    #[test]
+    fn arguments_that_no_server_would_read_again_are_left_out() {
+        assert_eq!(object(r#"{"b": 1, "a": [2]}"#), r#"{"b": 1, "a": [2]}"#, "as it was written");
+        for odd in ["", "[1]", "\"x\"", "{\"a\":", r#"{"a":"\ud800"}"#, &"{\"a\":".repeat(5000)] {
+            assert_eq!(object(odd), "{}", "{odd:.40}");
+        }
+    }
+
+    #[test]
+    fn a_made_up_name_can_be_sent_back() {
+        assert_eq!(plain("run_command", 64), "run_command");
+        assert_eq!(plain("functions.run command", 64), "functions_run_command");
+        assert_eq!(plain("", 64), "unnamed");
+        assert_eq!(plain(&"x".repeat(99), 64).len(), 64);
+    }
+}

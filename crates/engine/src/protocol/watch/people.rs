@@ -1,0 +1,170 @@
+//! What people are asked about a goal, and what their word leads to. A question nobody answers leaves the goal
+//! waiting; it is never taken for a no.
+
+use super::steps::Doing;
+use super::verifying::Checking;
+use super::{Awaiting, Interruption, Watch};
+use crate::brief::some_of;
+use crate::digest::Digest;
+use crate::event::Happened;
+use crate::machine::Cx;
+use crate::outcome::{Halt, Outcome};
+use crate::question::{About, Choice, Picked, Question};
+use crate::tool::{ToolCall, ToolUse};
+
+/// What a person is asked about.
+pub(super) enum Asking {
+    /// The goal stands still.
+    Paused,
+    Policy {
+        call: ToolCall,
+        what: ToolUse,
+        reason: String,
+    },
+    Unknown(Box<Doing>),
+    Manual(Box<Checking>),
+    Protected {
+        checking: Box<Checking>,
+        detail: String,
+        now: Vec<(String, Option<Digest>)>,
+    },
+    Servers,
+}
+
+fn asks(about: About, text: String, choices: Vec<Choice>, free: bool) -> Question {
+    Question { about, text, choices, free }
+}
+
+fn paused(because: &str, log: &str) -> Question {
+    let text = format!("{because}\n\nThe last steps:\n{log}");
+    let choices = vec![
+        Choice::new("go-on", "let it go on as it is"),
+        Choice::taking("steer", "TEXT", "let it go on, and tell it this"),
+        Choice::new("stop", "end the goal here"),
+    ];
+    asks(About::Stuck, text, choices, true)
+}
+
+pub(super) fn policy(reason: &str) -> Question {
+    let choices = vec![
+        Choice::new("allow", "this once"),
+        Choice::new("always", "whenever it wants this for the same reason, in this goal"),
+        Choice::new("deny", "not this; it goes on without"),
+        Choice::new("stop", "end the goal here"),
+    ];
+    asks(About::Policy, reason.to_owned(), choices, false)
+}
+
+pub(super) fn unknown(what: &str) -> Question {
+    let text = format!(
+        "The process was stopped in the middle of a step, and nobody knows what came of it: {what}\n\nDoing it again may do it twice."
+    );
+    let choices = vec![
+        Choice::new("again", "do it again"),
+        Choice::new("skip", "leave it, and tell the worker that its outcome is unknown"),
+        Choice::new("stop", "end the goal here"),
+    ];
+    asks(About::Unknown, text, choices, false)
+}
+
+pub(super) fn manual(rationale: &str) -> Question {
+    let text = format!("The goal is said to be reached: {rationale}\n\nIs it?");
+    let choices = vec![
+        Choice::new("yes", "it is reached"),
+        Choice::taking("no", "TEXT", "it is not; this is told to the worker"),
+        Choice::new("stop", "end the goal here"),
+    ];
+    asks(About::Manual, text, choices, false)
+}
+
+pub(super) fn protected(paths: &[String], detail: &str) -> Question {
+    let text = format!(
+        "The check passes ({detail}), but files it goes by were changed on the way: {}.\n\nLook at the changes before you let them stand.",
+        some_of(paths)
+    );
+    let choices = vec![
+        Choice::new("accept", "the changes are right; the goal is reached"),
+        Choice::taking("reject", "TEXT", "they are not; this is told to the worker"),
+        Choice::new("stop", "end the goal here"),
+    ];
+    asks(About::Protected, text, choices, false)
+}
+
+pub(super) fn servers(because: &str) -> Question {
+    let choices = vec![Choice::new("go-on", "work without them"), Choice::new("stop", "end the goal here")];
+    asks(About::Stuck, because.to_owned(), choices, false)
+}
+
+impl Watch {
+    pub(super) fn ask(&mut self, asking: Asking, question: Question, cx: &mut Cx<'_>) {
+        self.awaiting = Awaiting::Person(asking, question.clone());
+        cx.ask(question);
+    }
+
+    /// The goal stands still until a person says how it goes on.
+    pub(super) fn pause(&mut self, because: String, cx: &mut Cx<'_>) {
+        cx.emit(Happened::GoalPaused { because: because.clone() });
+        let question = paused(&because, &self.log());
+        self.ask(Asking::Paused, question, cx);
+    }
+
+    /// A person has a word for the worker: it goes on if it stood still, and listens now if it has hands of its own.
+    pub(super) fn listen_to_person(&mut self, cx: &mut Cx<'_>) {
+        match &self.awaiting {
+            Awaiting::Person(Asking::Paused, _) => {
+                cx.withdraw_questions();
+                self.begin_anew(cx);
+            }
+            Awaiting::Worker if !self.is_led(cx) => self.interrupt(Interruption::Words, cx),
+            _ => {}
+        }
+    }
+
+    pub(super) fn person_said(&mut self, asking: Asking, question: &Question, said: &str, cx: &mut Cx<'_>) {
+        let (word, rest) = match question.pick(said) {
+            Picked::Choice { word, rest } => (word.to_owned(), rest),
+            _ => (String::new(), said.trim().to_owned()),
+        };
+        if word == "stop" {
+            let draft = self.tree.as_ref().map(|tree| tree.digest);
+            let open = vec!["a person ended it".to_owned()];
+            return self.end(Outcome::Halted { reason: Halt::Stuck, draft, open }, cx);
+        }
+        match (asking, word.as_str()) {
+            (Asking::Paused, "go-on") => self.begin_anew(cx),
+            (Asking::Paused, _) => {
+                self.tell_worker(format!("PERSON: {rest}"), cx);
+                self.begin_anew(cx);
+            }
+            (Asking::Policy { call, what, reason }, "always") => {
+                self.allowed.insert((call.name.clone(), reason));
+                self.begin(call, what, cx);
+            }
+            (Asking::Policy { call, what, .. }, "allow") => self.begin(call, what, cx),
+            (Asking::Policy { call, .. }, _) => self.declined(&call, &rest, cx),
+            (Asking::Unknown(doing), word) => self.unknown_decided(*doing, word == "again", cx),
+            (Asking::Manual(checking), "yes") => {
+                self.learned_of(*checking, Ok("a person says so".to_owned()), cx);
+            }
+            (Asking::Manual(checking), _) => {
+                self.learned_of(*checking, Err(format!("a person says no: {rest}")), cx);
+            }
+            (Asking::Protected { detail, now, .. }, "accept") => {
+                self.accepted_changes = now;
+                self.reached(detail, cx);
+            }
+            (Asking::Protected { checking, .. }, _) => {
+                let detail =
+                    format!("files the goal is judged by were changed, and a person does not agree: {rest}");
+                self.does_not_hold(&checking, &detail, cx);
+            }
+            (Asking::Servers, _) => self.next_turn(cx),
+        }
+    }
+
+    /// A person let it go on: what was counted toward standing still is counted anew.
+    fn begin_anew(&mut self, cx: &mut Cx<'_>) {
+        (self.only_talk, self.failed_claims, self.critic.stuck) = (0, 0, 0);
+        self.go_on(cx);
+    }
+}

@@ -1,0 +1,142 @@
+//! The files a goal is judged by. A worker that changes them may have made the check pass in place of the work;
+//! whether that is so, a person says. Files a criterion reads are what the worker is to make, and not among them.
+
+use std::collections::BTreeSet;
+
+use super::criterion::Criterion;
+use crate::protocol::audit::checks::scope::Scope;
+use crate::protocol::audit::checks::test_files::is_test_file;
+use crate::tool::place::climbs;
+use crate::tree::{Change, ChangeKind};
+
+/// Words of commands that are looked at.
+const MOST_WORDS: usize = 1024;
+/// Folders a command goes to that are looked at.
+const MOST_FOLDERS: usize = 8;
+
+/// Files that say how a suite runs, whole names.
+const SUITE_FILES: [&str; 5] = ["conftest.py", "pytest.ini", "tox.ini", "setup.cfg", "nose.cfg"];
+/// And beginnings of names.
+const SUITE_BEGINNINGS: [&str; 6] =
+    ["jest.config.", "vitest.config.", "phpunit.xml", ".mocharc", "karma.conf.", "playwright.config."];
+/// Files a runner reads without being told: `make test` depends on the Makefile.
+const RUNNERS: [(&str, &[&str]); 4] = [
+    ("make", &["Makefile", "makefile", "GNUmakefile"]),
+    ("gmake", &["Makefile", "makefile", "GNUmakefile"]),
+    ("just", &["justfile", "Justfile", ".justfile"]),
+    ("task", &["Taskfile.yml", "Taskfile.yaml"]),
+];
+
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Protected {
+    /// Paths that commands of the criterion name.
+    named: BTreeSet<String>,
+    /// Patterns in commands, and folders of tests.
+    named_patterns: Option<Scope>,
+    /// What the user listed.
+    listed: Option<Scope>,
+    tests: bool,
+}
+
+impl Protected {
+    pub fn new(criterion: &Criterion, protect: &[String], protect_tests: bool) -> Self {
+        let mut named = BTreeSet::new();
+        let mut patterns = BTreeSet::new();
+        for leaf in criterion.leaves() {
+            if let Criterion::Shell { command, .. } | Criterion::Vision { command, .. } = leaf {
+                let picture =
+                    if let Criterion::Vision { file, .. } = leaf { Some(file.as_str()) } else { None };
+                for path in paths_in(command).into_iter().filter(|path| Some(path.as_str()) != picture) {
+                    if path.contains(['*', '?']) || is_test_file(&format!("{path}/x")) && !path.contains('.')
+                    {
+                        // With a slash in it a pattern holds at one place only.
+                        patterns.insert(format!("/{path}"));
+                    }
+                    named.insert(path);
+                }
+            }
+        }
+        let patterns: Vec<String> = patterns.into_iter().collect();
+        let scope = |patterns: &[String]| (!patterns.is_empty()).then(|| Scope::new(patterns));
+        let protect: Vec<String> = protect.iter().filter(|p| !p.trim().is_empty()).cloned().collect();
+        Self { named, named_patterns: scope(&patterns), listed: scope(&protect), tests: protect_tests }
+    }
+
+    /// Is the goal judged by this file?
+    pub fn names(&self, path: &str) -> bool {
+        self.is_singled_out(path)
+            || self.named_patterns.as_ref().is_some_and(|named| named.contains(path))
+            || (self.tests && (is_test_file(path) || says_how_a_suite_runs(path)))
+    }
+
+    /// The protected files that are not as they were. Tests that were added are not among them; a file that says how
+    /// a suite runs is, for it can switch all others off.
+    pub fn changed(&self, changes: &[Change]) -> Vec<String> {
+        let is_meant = |change: &&Change| match change.kind {
+            ChangeKind::Modified | ChangeKind::Deleted => self.names(&change.path),
+            ChangeKind::Added => {
+                self.is_singled_out(&change.path) || (self.tests && says_how_a_suite_runs(&change.path))
+            }
+        };
+        changes.iter().filter(is_meant).map(|change| change.path.clone()).collect()
+    }
+
+    fn is_singled_out(&self, path: &str) -> bool {
+        self.named.contains(path) || self.listed.as_ref().is_some_and(|listed| listed.contains(path))
+    }
+}
+
+fn says_how_a_suite_runs(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    SUITE_FILES.contains(&name) || SUITE_BEGINNINGS.iter().any(|begin| name.starts_with(begin))
+}
+
+/// The relative paths a command line could mean, also from a folder it goes to. A word that is no path names no file
+/// that exists, and does no harm.
+fn paths_in(command: &str) -> BTreeSet<String> {
+    let mut paths = BTreeSet::new();
+    let mut folders = BTreeSet::new();
+    let mut goes = false;
+    let separators = |c: char| c.is_whitespace() || c.is_control() || ";&|()<>\"'`".contains(c);
+    for word in command.split(separators).filter(|word| !word.is_empty()).take(MOST_WORDS) {
+        let name = word.rsplit('/').next().unwrap_or(word);
+        let implied = RUNNERS.iter().find(|(runner, _)| *runner == name).map_or(&[][..], |(_, files)| files);
+        // `--config=a.js`, `tests/a.py::test_b`, `a.rb:12`.
+        let value = word.rsplit('=').next().unwrap_or(word);
+        let value = value.split("::").next().unwrap_or(value);
+        let value =
+            value.rsplit_once(':').filter(|(_, n)| n.parse::<u32>().is_ok()).map_or(value, |(path, _)| path);
+        if std::mem::take(&mut goes) {
+            folders.extend(relative(value).filter(|_| folders.len() < MOST_FOLDERS));
+            continue;
+        }
+        goes = matches!(word, "cd" | "-C" | "--prefix");
+        paths.extend(std::iter::once(value).chain(implied.iter().copied()).filter_map(relative));
+    }
+    let below = folders.iter().flat_map(|folder| paths.iter().map(move |path| format!("{folder}/{path}")));
+    let below: Vec<String> = below.collect();
+    paths.extend(below);
+    paths
+}
+
+/// Without `./` and doubled slashes; none if it is no path below the folder.
+fn relative(word: &str) -> Option<String> {
+    if word.starts_with(['-', '/', '~']) || word.contains(['$', '{']) || word.contains("://") || climbs(word)
+    {
+        return None;
+    }
+    let mut names: Vec<&str> = Vec::new();
+    for name in word.split('/') {
+        match name {
+            "" | "." | "..." => {}
+            ".." => {
+                names.pop();
+            }
+            name => names.push(name),
+        }
+    }
+    (!names.is_empty()).then(|| names.join("/"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,296 @@
+//! What is done for the worker: each of its calls, in order, through guard and policy. A step is recorded whichever
+//! way it ends; one whose outcome nobody knows is looked at, repeated or asked about, by what it was.
+
+use std::collections::VecDeque;
+
+use super::people::{self, Asking};
+use super::{Awaiting, REMEMBERED, Watch};
+use crate::brief::one_line;
+use crate::digest::Digest;
+use crate::effect::EffectId;
+use crate::event::Happened;
+use crate::goal::{Claimant, GoalStep, StepEnd};
+use crate::machine::Cx;
+use crate::tool::guard;
+use crate::tool::policy::{self, Ruled, Ruling};
+use crate::tool::shown::shown_args;
+use crate::tool::wish::{self, Reading, Wish};
+use crate::tool::{Deed, Risk, ToolCall, ToolDone, ToolEnd, ToolResult, ToolUse};
+use crate::tree::RunEnd;
+
+/// How much of a result stands in the record's line, in characters.
+const PREVIEW: usize = 80;
+/// How long a command of the worker may take.
+const COMMAND_MS: u64 = 600_000;
+/// Outputs of commands that are kept in mind as evidence.
+pub(super) const OUTPUTS: usize = 5;
+
+/// Something that is being done for the worker.
+#[derive(Clone, Debug)]
+pub(super) struct Doing {
+    pub call: ToolCall,
+    pub what: ToolUse,
+    /// A write whose outcome is unknown: its file is being read.
+    pub looking: bool,
+}
+
+impl Watch {
+    /// The next of the calls the worker's turn asked for.
+    pub(super) fn next_call(&mut self, cx: &mut Cx<'_>) {
+        let Some(call) = self.calls.pop_front() else { return self.after_turn(cx) };
+        if self.halted || self.is_at_its_cap(cx).is_some() {
+            // What has no result in the transcript is said not to have been done.
+            self.calls.clear();
+            self.claim = None;
+            return self.after_turn(cx);
+        }
+        let args = cx.text(&call.args).to_owned();
+        let names: Vec<String> = self.settings.servers.iter().map(|s| s.name.clone()).collect();
+        let servers: Vec<&str> = names.iter().map(String::as_str).collect();
+        let root = self.settings.root.clone();
+        let reading = Reading { root: &root, servers: &servers, timeout_ms: COMMAND_MS };
+        match wish::read(&call.name, &args, &reading, &mut |text| cx.intern(text)) {
+            Err(problem) => {
+                let result = guard::result_of(&problem);
+                self.answer_call(&call, StepEnd::Err, &problem, 0, cx);
+                self.note_result(&call, &args, result, true, cx);
+                self.next_call(cx);
+            }
+            Ok(Wish::Claim { rationale }) => {
+                self.answer_call(&call, StepEnd::Ok, "Noted; it is verified now.", 0, cx);
+                self.claim = Some((Claimant::Worker, one_line(&rationale)));
+                self.next_call(cx);
+            }
+            Ok(Wish::Abort { reason, learned }) => {
+                self.answer_call(&call, StepEnd::Ok, "Noted; the goal ends here.", 0, cx);
+                self.gave_up = Some((reason, learned));
+                self.next_call(cx);
+            }
+            Ok(Wish::Do { deed, outside }) => self.consider(call, &args, deed, outside, cx),
+        }
+    }
+
+    /// Guard, then policy.
+    fn consider(&mut self, call: ToolCall, args: &str, deed: Deed, outside: Option<String>, cx: &mut Cx<'_>) {
+        if self.guard.is_disabled(&call.name) {
+            let words =
+                format!("`{}` is not offered any more: it failed too often. Use another tool.", call.name);
+            self.answer_call(&call, StepEnd::Blocked, &words, 0, cx);
+            return self.next_call(cx);
+        }
+        if let Some(block) = self.guard.before(&call.name, args) {
+            self.answer_call(&call, StepEnd::Blocked, &block.because, 0, cx);
+            self.halted |= block.halt;
+            if !self.critic.blocked_before {
+                (self.critic.blocked_before, self.critic.at_once) = (true, true);
+            }
+            return self.next_call(cx);
+        }
+        let settings = &self.settings;
+        let ruled = Ruled {
+            name: &call.name,
+            deed: &deed,
+            outside: outside.as_deref(),
+            held: settings.held,
+            root: &settings.root,
+            servers: &settings.servers,
+        };
+        let ruling = policy::rule(&settings.policy, &ruled);
+        let mut what = ToolUse::new(deed, self.n.saturating_add(1));
+        what.network = settings.policy.risk >= Risk::NetworkWrite;
+        match ruling {
+            Ruling::Allow => self.begin(call, what, cx),
+            Ruling::Deny(reason) => {
+                self.answer_call(&call, StepEnd::Denied, &format!("Denied by the policy: {reason}"), 0, cx);
+                self.next_call(cx);
+            }
+            Ruling::Ask(reason) => {
+                what.beyond = outside.is_some();
+                if self.allowed.contains(&(call.name.clone(), reason.clone())) {
+                    return self.begin(call, what, cx);
+                }
+                let question = people::policy(&reason);
+                self.ask(Asking::Policy { call, what, reason }, question, cx);
+            }
+        }
+    }
+
+    pub(super) fn begin(&mut self, call: ToolCall, what: ToolUse, cx: &mut Cx<'_>) {
+        self.awaiting = Awaiting::Doing(Box::new(Doing { call, what: what.clone(), looking: false }));
+        cx.tool(what);
+    }
+
+    pub(super) fn done(&mut self, doing: Doing, done: &ToolDone, cx: &mut Cx<'_>) {
+        if doing.looking {
+            return self.looked_at_write(doing, done, cx);
+        }
+        let Doing { call, what, .. } = doing;
+        let shown = cx.text(&done.shown).to_owned();
+        let (end, said) = match &done.end {
+            ToolEnd::Done => (StepEnd::Ok, shown),
+            ToolEnd::Ran(RunEnd::Code(0)) => (StepEnd::Ok, format!("exit code 0\n{shown}")),
+            ToolEnd::Ran(end) => (StepEnd::Err, format!("{end}\n{shown}")),
+            ToolEnd::Status(code) if *code < 400 => (StepEnd::Ok, shown),
+            ToolEnd::Status(_) | ToolEnd::Error => (StepEnd::Err, shown),
+        };
+        let args = cx.text(&call.args).to_owned();
+        let result = guard::result_of(&said);
+        let text = self.answer_call(&call, end, &said, done.took_ms, cx);
+        if let Deed::RunCommand { line, .. } = &what.deed {
+            self.printed(&one_line(line), text);
+        }
+        match &what.deed {
+            Deed::WriteFile { .. } | Deed::EditFile { .. } if end == StepEnd::Ok => self.unlooked = true,
+            Deed::RunCommand { .. } | Deed::ReadFile { .. } | Deed::SearchFiles { .. } => {
+                self.unlooked = false
+            }
+            _ => {}
+        }
+        self.unwatched += 1;
+        let is_fault = done.is_error() && !tells_of_files(&what.deed);
+        self.note_result(&call, &args, result, is_fault, cx);
+        self.next_call(cx);
+    }
+
+    /// The guard sees every result; a tool that fails again and again is not offered any more.
+    fn note_result(&mut self, call: &ToolCall, args: &str, result: Digest, is_error: bool, cx: &mut Cx<'_>) {
+        let Some(because) = self.guard.after(&call.name, args, result, is_error) else { return };
+        cx.emit(Happened::ToolDisabled { tool: call.name.clone(), because: because.clone() });
+        let words = format!("`{}` is not offered any more: {because}. Find another way.", call.name);
+        self.tell_worker(words, cx);
+    }
+
+    /// Gives the worker the result of a call, and records the step.
+    fn answer_call(
+        &mut self,
+        call: &ToolCall,
+        end: StepEnd,
+        said: &str,
+        took_ms: u64,
+        cx: &mut Cx<'_>,
+    ) -> Digest {
+        let args = shown_args(&call.name, cx.text(&call.args));
+        let preview = preview(said);
+        let step = GoalStep { n: 0, tool: short(&call.name), args, end, preview, took_ms };
+        let line = self.took_step(step, cx);
+        let text = cx.intern(said.to_owned());
+        let result = ToolResult { call: call.id.clone(), text, ok: end == StepEnd::Ok };
+        self.transcript.result(result, line);
+        text
+    }
+
+    /// Numbers and records a step; gives its line.
+    pub(super) fn took_step(&mut self, mut step: GoalStep, cx: &mut Cx<'_>) -> String {
+        self.n += 1;
+        step.n = self.n;
+        let line = step.to_string();
+        self.steps.push_back(step.clone());
+        let window = usize::try_from(self.settings.interval).unwrap_or(0).saturating_mul(2);
+        keep_newest(&mut self.steps, window.max(REMEMBERED));
+        cx.emit(Happened::Stepped { step });
+        line
+    }
+
+    /// The process died while something was being done. What only reads is repeated by the machine.
+    pub(super) fn tool_lost(&mut self, lost: &EffectId, tool: ToolUse, cx: &mut Cx<'_>) {
+        let Awaiting::Doing(doing) = &mut self.awaiting else {
+            // A check of ours: made again.
+            cx.tool_again(tool, lost);
+            return;
+        };
+        let (n, name) = (self.n.saturating_add(1), short(&doing.call.name));
+        let path = match &tool.deed {
+            Deed::WriteFile { path, .. } | Deed::EditFile { path, .. } => path.clone(),
+            _ => {
+                let doing = (**doing).clone();
+                let handling = "a person is asked".to_owned();
+                cx.emit(Happened::OutcomeUnknown { n, tool: name, handling });
+                let question = people::unknown(&shown_args(&doing.call.name, cx.text(&doing.call.args)));
+                return self.ask(Asking::Unknown(Box::new(doing)), question, cx);
+            }
+        };
+        let handling = format!("{path} is looked at first");
+        doing.looking = true;
+        let beyond = tool.beyond;
+        cx.emit(Happened::OutcomeUnknown { n, tool: name, handling });
+        let look = Deed::ReadFile { path, from: 1, lines: u32::MAX };
+        cx.tool(ToolUse { whole: true, beyond, ..ToolUse::new(look, 0) });
+    }
+
+    /// A write that was lost is done again only if its file shows that it was not done.
+    fn looked_at_write(&mut self, mut doing: Doing, found: &ToolDone, cx: &mut Cx<'_>) {
+        let there = (!found.is_error()).then(|| cx.text(&found.shown));
+        let was_done = match (&doing.what.deed, there) {
+            (Deed::WriteFile { content, .. }, Some(there)) => there == cx.text(content),
+            (Deed::EditFile { old, new, .. }, Some(there)) => {
+                let (old, new) = (cx.text(old), cx.text(new));
+                !there.contains(old) && (new.is_empty() || there.contains(new))
+            }
+            _ => false,
+        };
+        if was_done {
+            let call = doing.call.clone();
+            let said = "done (the process was stopped meanwhile; the file shows that it was done)";
+            self.answer_call(&call, StepEnd::Ok, said, 0, cx);
+            self.unlooked = true;
+            self.unwatched += 1;
+            return self.next_call(cx);
+        }
+        doing.looking = false;
+        let what = doing.what.clone();
+        self.awaiting = Awaiting::Doing(Box::new(doing));
+        cx.tool(what);
+    }
+
+    /// A person decided about a call whose outcome is unknown.
+    pub(super) fn unknown_decided(&mut self, doing: Doing, again: bool, cx: &mut Cx<'_>) {
+        if again {
+            let what = doing.what.clone();
+            self.awaiting = Awaiting::Doing(Box::new(doing));
+            cx.tool(what);
+            return;
+        }
+        let said = "Unknown: the process was stopped in the middle of this. Look at what it did before you repeat it.";
+        self.answer_call(&doing.call, StepEnd::Unknown, said, 0, cx);
+        self.unwatched += 1;
+        self.next_call(cx);
+    }
+
+    pub(super) fn declined(&mut self, call: &ToolCall, said: &str, cx: &mut Cx<'_>) {
+        let words = if said.is_empty() {
+            "A person declined this.".to_owned()
+        } else {
+            format!("A person declined this: {said}")
+        };
+        self.answer_call(call, StepEnd::Denied, &words, 0, cx);
+        self.next_call(cx);
+    }
+}
+
+/// That a file is not there, or does not hold what was looked for, is something learned and no fault of the tool.
+const fn tells_of_files(deed: &Deed) -> bool {
+    matches!(
+        deed,
+        Deed::ReadFile { .. } | Deed::ListFiles { .. } | Deed::SearchFiles { .. } | Deed::EditFile { .. }
+    )
+}
+
+/// A model may call a tool anything.
+fn short(name: &str) -> String {
+    one_line(name).chars().take(64).collect()
+}
+
+fn preview(said: &str) -> String {
+    let line = one_line(said);
+    if line.chars().count() <= PREVIEW {
+        return line;
+    }
+    let cut: String = line.chars().take(PREVIEW).collect();
+    format!("{cut}…")
+}
+
+pub(super) fn keep_newest<T>(list: &mut VecDeque<T>, most: usize) {
+    while list.len() > most {
+        list.pop_front();
+    }
+}

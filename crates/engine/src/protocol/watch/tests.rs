@@ -1,0 +1,12 @@
+//! Whole goals: scripted workers, tools, critics and people in, a story out.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod caps;
+mod claims;
+mod crashes;
+mod game;
+mod hands;
+mod long;
+mod policy;
+mod watching;

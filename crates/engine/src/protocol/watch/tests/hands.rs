@@ -1,0 +1,143 @@
+//! Workers with hands of their own: their steps count the same, and the critic reaches them.
+
+use super::game::{Goal, seated, told};
+use crate::effect::{EffectKind, Reply};
+use crate::input::Control;
+use crate::turn::Role;
+
+/// Ann has hands of her own, and is at work.
+fn hands() -> Goal {
+    let mut table = seated(|_| {});
+    table.agents.entry("ann".into()).and_modify(|card| {
+        card.tools = false;
+        card.continues = true;
+    });
+    let mut table = table.start();
+    table.sees(&[]);
+    table
+}
+
+fn three(table: &mut Goal) {
+    for n in 0..3 {
+        table.steps(&format!("Edit a.rs {n}"));
+    }
+}
+
+/// The worker's call is broken off.
+fn ends(table: &mut Goal) {
+    let effect = table
+        .engine
+        .open_effects()
+        .find(|e| matches!(&e.kind, EffectKind::Turn(t) if t.role == Role::Worker))
+        .unwrap()
+        .id
+        .clone();
+    let what = crate::input::What::Replied { effect, reply: Reply::Cancelled { sent: true } };
+    table.try_put("broken off", what, Vec::new()).unwrap();
+}
+
+#[test]
+fn steps_are_numbered_and_watched_while_it_works() {
+    let mut table = hands();
+    three(&mut table);
+    assert!(table.log().contains("[3] ann(Edit a.rs 2) → ok"), "{}", table.log());
+    let prompt = table.prompt(&table.open_of("cato"));
+    assert!(prompt.contains("[1] ann(Edit a.rs 0) → ok"), "{prompt}");
+    table.says_as("cato", "PROGRESSING\nfine");
+    assert_eq!(table.open_of("ann").id.to_string(), "run#2", "it was not disturbed");
+}
+
+#[test]
+fn being_stuck_breaks_it_off_and_it_goes_on_in_its_conversation_with_the_critics_word() {
+    let mut table = hands();
+    three(&mut table);
+    let effect = table.open_of("ann").id;
+    let observation = crate::effect::Observation::Session { session: "s1".into() };
+    let what = crate::input::What::Observed { effect, observation };
+    table.try_put("session", what, Vec::new()).unwrap();
+    table.says_as("cato", "STUCK\nthe same edit again");
+    assert!(table.log().contains("cancel run#2"), "{}", table.log());
+    ends(&mut table);
+    table.sees(&[("a.rs", Some("x"))]);
+    let EffectKind::Turn(turn) = table.open().kind else { panic!() };
+    assert_eq!(turn.session.as_deref(), Some("s1"));
+    let prompt = told(&table);
+    assert!(prompt.contains("CRITIC: You appear to be stuck. the same edit again"), "{prompt}");
+    assert!(prompt.contains("GOAL:\nWrite about the moon") && prompt.contains("[3] ann(Edit"), "{prompt}");
+}
+
+#[test]
+fn achieved_breaks_it_off_and_verifies_before_it_goes_on() {
+    let mut table = hands();
+    three(&mut table);
+    table.says_as("cato", "ACHIEVED\ndone");
+    ends(&mut table);
+    table.sees(&[("a.rs", Some("x"))]).verifies(0, "ok").accepted();
+    assert_eq!((table.class().as_str(), table.calls(Role::Worker)), ("approved", 1));
+}
+
+#[test]
+fn it_may_end_before_it_is_broken_off() {
+    let mut table = hands();
+    three(&mut table);
+    table.says_as("cato", "ACHIEVED\ndone");
+    table.says("I changed a.rs.");
+    table.sees(&[("a.rs", Some("x"))]).verifies(0, "ok").accepted();
+    assert_eq!(table.class(), "approved", "{}", table.log());
+}
+
+#[test]
+fn the_end_of_its_reply_is_its_claim() {
+    let mut table = hands();
+    table.steps("Edit a.rs").says("All good.\nCLAIM_COMPLETE: tests pass");
+    table.sees(&[("a.rs", Some("x"))]).verifies(1, "1 failed");
+    table.sees(&[("a.rs", Some("x"))]);
+    assert!(told(&table).contains("Verification failed: `make test`: exit code 1"), "{}", table.log());
+    table.says("ABORT_WITH_REPORT: cannot\nLEARNED: much");
+    assert_eq!(table.class(), "aborted");
+}
+
+#[test]
+fn a_reply_without_a_word_about_the_goal_is_asked_to_go_on() {
+    let mut table = hands();
+    table.steps("Read a.rs").says("I read it.");
+    table.sees(&[]);
+    assert!(told(&table).contains("ended your reply without saying how the goal stands"));
+    for _ in 0..2 {
+        table.says("Shall I go on?").sees(&[]);
+    }
+    table.says("Well?");
+    assert_eq!(table.class(), "waiting(question)");
+}
+
+#[test]
+fn its_steps_have_a_cap() {
+    let mut table = seated(|s| s.critic = None);
+    table.agents.entry("ann".into()).and_modify(|card| card.tools = false);
+    table.settings.limits.steps = Some(2);
+    let mut table = table.start();
+    table.sees(&[]).steps("a").steps("b");
+    ends(&mut table);
+    table.says("I did a and b.");
+    assert_eq!(table.class(), "out_of_budget");
+}
+
+#[test]
+fn a_persons_word_breaks_it_off() {
+    let mut table = hands();
+    table.steps("a").control(Control::Steer { text: "not a, b".into(), by: "eve".into() });
+    ends(&mut table);
+    table.sees(&[]);
+    assert!(told(&table).contains("PERSON: not a, b"));
+}
+
+#[test]
+fn the_critics_word_is_waited_for_before_the_next_turn() {
+    let mut table = hands();
+    three(&mut table);
+    table.says_as("ann", "I did three things.");
+    assert!(matches!(&table.open().kind, EffectKind::Turn(t) if t.role == Role::Critic), "{}", table.log());
+    table.says("MISLED\nnot these");
+    table.sees(&[]);
+    assert!(told(&table).contains("ORIGINAL GOAL"));
+}

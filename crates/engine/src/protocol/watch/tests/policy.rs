@@ -1,0 +1,95 @@
+//! What may be done without asking, and what a person is asked.
+
+use super::game::{Plays2, begun, seated, told};
+use crate::effect::EffectKind;
+use crate::protocol::watch::Policy;
+use crate::tool::{Risk, ToolEnd};
+use crate::turn::Role;
+
+#[test]
+fn what_is_denied_is_denied_without_a_question() {
+    let mut table = begun(seated(|s| s.policy.deny = vec!["run_command".into()]));
+    table.wants(&[("run_command", r#"{"command":"ls"}"#)]);
+    assert!(table.asked(Role::Worker), "{}", table.log());
+    assert!(table.log().contains("→ denied: Denied by the policy"), "{}", table.log());
+}
+
+#[test]
+fn beyond_the_ceiling_a_person_is_asked_and_silence_is_no_denial() {
+    let policy = Policy { risk: Risk::ReadOnly, ..Policy::default() };
+    let mut table = begun(seated(|s| s.policy = policy));
+    table.wants(&[("write_file", r#"{"path":"a","content":"x"}"#)]);
+    assert_eq!(table.class(), "waiting(question)");
+    table.resume();
+    assert_eq!(table.class(), "waiting(question)", "{}", table.log());
+    assert!(!table.log().contains("denied"), "{}", table.log());
+    table.answers("deny not now");
+    assert!(table.log().contains("→ denied: A person declined this: not now"), "{}", table.log());
+    table.wants(&[("write_file", r#"{"path":"a","content":"x"}"#)]).answers("always");
+    assert!(matches!(table.open().kind, EffectKind::Tool(_)));
+    table.did(ToolEnd::Done, "wrote");
+    table.wants(&[("write_file", r#"{"path":"a","content":"y"}"#)]);
+    assert!(matches!(table.open().kind, EffectKind::Tool(_)), "always: {}", table.log());
+}
+
+#[test]
+fn a_path_outside_the_folder_is_asked_about_and_only_then_reached() {
+    let mut table = begun(seated(|_| {}));
+    for path in ["../secret", "/etc/passwd", "/w-evil/a", "a/../../b"] {
+        table.wants(&[("read_file", &format!(r#"{{"path":"{path}"}}"#))]);
+        assert_eq!(table.class(), "waiting(question)", "{path}: {}", table.log());
+        table.answers("allow");
+        let EffectKind::Tool(tool) = table.open().kind else { panic!("{path}") };
+        assert!(tool.beyond, "{path}");
+        table.did(ToolEnd::Done, path);
+        if table.asked(Role::Critic) {
+            table.says("PROGRESSING");
+        }
+    }
+    table.wants(&[("read_file", r#"{"path":"/w/a"}"#)]);
+    let EffectKind::Tool(tool) = table.open().kind else { panic!("{}", table.log()) };
+    assert!(!tool.beyond, "below the folder by another name");
+}
+
+#[test]
+fn processes_have_a_network_only_if_the_ceiling_says_so() {
+    for (risk, expected) in [(Risk::WriteLocal, false), (Risk::NetworkGet, false), (Risk::NetworkWrite, true)]
+    {
+        let mut table = begun(seated(|s| s.policy.risk = risk));
+        table.wants(&[("run_command", r#"{"command":"curl x"}"#)]);
+        let EffectKind::Tool(tool) = table.open().kind else { panic!() };
+        assert_eq!(tool.network, expected, "{risk}");
+    }
+}
+
+#[test]
+fn ending_the_goal_is_never_a_matter_of_policy() {
+    let policy = Policy { risk: Risk::ReadOnly, allow: vec!["read_file".into()], ..Policy::default() };
+    let mut table = begun(seated(|s| s.policy = policy));
+    table.claims();
+    assert!(matches!(table.open().kind, EffectKind::Look(_)), "{}", table.log());
+}
+
+#[test]
+fn goal_criterion_and_policy_stand_in_the_prompt() {
+    let table = begun(seated(|s| s.policy.deny = vec!["fetch_url".into()]));
+    let prompt = told(&table);
+    for part in [
+        "GOAL:\nWrite about the moon",
+        "REACHED WHEN: `make test` exits with 0",
+        "risk=write_local",
+        "fetch_url",
+    ] {
+        assert!(prompt.contains(part), "{part}: {prompt}");
+    }
+}
+
+#[test]
+fn where_no_kernel_holds_commands_those_that_name_other_places_are_asked_about() {
+    let mut table = begun(seated(|s| s.held = false));
+    table.wants(&[("run_command", r#"{"command":"git -C /elsewhere commit"}"#)]);
+    assert_eq!(table.class(), "waiting(question)");
+    let mut held = begun(seated(|_| {}));
+    held.wants(&[("run_command", r#"{"command":"git -C /elsewhere commit"}"#)]);
+    assert!(matches!(held.open().kind, EffectKind::Tool(_)), "the kernel refuses it itself");
+}

@@ -1,0 +1,343 @@
+//! A claim is met: the folder is looked at, the success criterion is checked leaf by leaf, and files the goal is
+//! judged by are compared with what they were. Nothing a worker or a critic says makes a goal reached.
+
+use super::answer::{self, Said};
+use super::people::{self, Asking};
+use super::steps::{OUTPUTS, keep_newest};
+use super::{Awaiting, Criterion, FAILED_CLAIMS, Watch, criterion, predicate, tag};
+use crate::brief::one_line;
+use crate::budget::Kept;
+use crate::digest::Digest;
+use crate::event::Happened;
+use crate::goal::Claimant;
+use crate::machine::{Cx, LedTurn};
+use crate::outcome::Outcome;
+use crate::tool::{Deed, Image, Risk, ToolDone, ToolEnd, ToolUse};
+use crate::tree::{HeldCommand, Look, RunEnd, Verified, Verify};
+use crate::turn::Role;
+
+/// How many lines of a failed command's output the worker is told at once.
+const TAIL: usize = 15;
+
+/// A claim that is being verified.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Checking {
+    by: Claimant,
+    rationale: String,
+    /// What is known of each leaf, in the order they are written.
+    known: Vec<Result<String, String>>,
+}
+
+/// How a criterion stands by what is known of its leaves.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Standing<'a> {
+    Known(Result<String, String>),
+    /// This leaf has to be checked next.
+    Needs(&'a Criterion),
+}
+
+/// Walks the leaves in order. What is left out because it cannot matter any more counts as known.
+fn standing<'a>(criterion: &'a Criterion, known: &[Result<String, String>], at: &mut usize) -> Standing<'a> {
+    let (all, of) = match criterion {
+        Criterion::All(of) => (true, of),
+        Criterion::Any(of) => (false, of),
+        leaf => {
+            *at += 1;
+            return known.get(*at - 1).map_or(Standing::Needs(leaf), |k| Standing::Known(k.clone()));
+        }
+    };
+    let mut details = Vec::new();
+    for (i, part) in of.iter().enumerate() {
+        let result = match standing(part, known, at) {
+            Standing::Known(result) => result,
+            needs @ Standing::Needs(_) => return needs,
+        };
+        match result {
+            Err(detail) if all => {
+                let rest: usize = of[i + 1..].iter().map(|c| c.leaves().len()).sum();
+                *at += rest;
+                return Standing::Known(Err(detail));
+            }
+            Ok(detail) if !all => {
+                let rest: usize = of[i + 1..].iter().map(|c| c.leaves().len()).sum();
+                *at += rest;
+                return Standing::Known(Ok(detail));
+            }
+            Ok(detail) | Err(detail) => details.push(detail),
+        }
+    }
+    let details = details.join("; ");
+    Standing::Known(if all { Ok(details) } else { Err(format!("none of them holds: {details}")) })
+}
+
+impl Watch {
+    /// A claim was made: the folder as it is now is what is verified.
+    pub(super) fn look_at_claim(&mut self, cx: &mut Cx<'_>) {
+        if let Some((by, rationale)) = &self.claim {
+            cx.emit(Happened::Claimed { by: *by, rationale: rationale.clone() });
+        }
+        self.awaiting = Awaiting::LookAtClaim;
+        cx.look(Look { tree: None, paths: Vec::new() });
+    }
+
+    pub(super) fn verify_claim(&mut self, cx: &mut Cx<'_>) {
+        let Some((by, rationale)) = self.claim.take() else { return self.after_claim(cx) };
+        self.claims += 1;
+        self.announce(cx);
+        self.check_next(Checking { by, rationale, known: Vec::new() }, cx);
+    }
+
+    fn check_next(&mut self, mut checking: Checking, cx: &mut Cx<'_>) {
+        let until = self.settings.until.clone();
+        let mut at = 0;
+        let leaf = match standing(&until, &checking.known, &mut at) {
+            Standing::Known(Ok(detail)) => return self.holds(checking, detail, cx),
+            Standing::Known(Err(detail)) => return self.does_not_hold(&checking, &detail, cx),
+            Standing::Needs(leaf) => leaf,
+        };
+        // Leaves that cannot matter any more were passed over.
+        checking.known.resize(at.saturating_sub(1), Err("not checked".to_owned()));
+        let network = self.settings.policy.risk >= Risk::NetworkWrite;
+        match leaf {
+            Criterion::Shell { command, timeout_ms, .. } => {
+                let Some(tree) = self.tree.as_ref().map(|tree| tree.digest) else { return };
+                let held = Some(HeldCommand { network });
+                let (command, timeout_ms) = (command.clone(), *timeout_ms);
+                cx.verify(Verify { command, tree, runs: 1, timeout_ms, held });
+            }
+            Criterion::Json { file: path, .. } | Criterion::File { path, .. } => {
+                let read = Deed::ReadFile { path: path.clone(), from: 1, lines: u32::MAX };
+                cx.tool(ToolUse { whole: true, ..ToolUse::new(read, 0) });
+            }
+            Criterion::Http { url, .. } => {
+                cx.tool(ToolUse { whole: true, ..ToolUse::new(Deed::FetchUrl { url: url.clone() }, 0) });
+            }
+            Criterion::Vision { command, file, .. } => {
+                let (line, file) = (command.clone(), file.clone());
+                let shot = Deed::Screenshot { line, file, timeout_ms: 120_000 };
+                cx.tool(ToolUse { network, ..ToolUse::new(shot, 0) });
+            }
+            Criterion::Judge { question } => {
+                let messages = self.judge_messages(question, &checking.rationale, cx);
+                self.ask_judge(messages, cx);
+            }
+            Criterion::Manual => {
+                let question = people::manual(&checking.rationale);
+                return self.ask(Asking::Manual(Box::new(checking)), question, cx);
+            }
+            Criterion::All(_) | Criterion::Any(_) => return,
+        }
+        self.awaiting = Awaiting::Checking(Box::new(checking));
+    }
+
+    fn ask_judge(&self, messages: Vec<crate::turn::Message>, cx: &mut Cx<'_>) {
+        let turn = LedTurn {
+            agent: self.settings.judge(),
+            role: Role::Critic,
+            messages,
+            tools: None,
+            tree: None,
+            tag: tag::JUDGE,
+            kept: Kept::All,
+        };
+        cx.lead(turn);
+    }
+
+    /// The leaf that is being checked.
+    fn leaf(&self, checking: &Checking) -> Option<Criterion> {
+        match standing(&self.settings.until, &checking.known, &mut 0) {
+            Standing::Needs(leaf) => Some(leaf.clone()),
+            Standing::Known(_) => None,
+        }
+    }
+
+    pub(super) fn learned_of(
+        &mut self,
+        mut checking: Checking,
+        result: Result<String, String>,
+        cx: &mut Cx<'_>,
+    ) {
+        checking.known.push(result);
+        self.check_next(checking, cx);
+    }
+
+    /// What a command printed is evidence for whoever judges.
+    pub(super) fn printed(&mut self, command: &str, output: Digest) {
+        self.outputs.push_back((command.to_owned(), output));
+        keep_newest(&mut self.outputs, OUTPUTS);
+    }
+
+    /// A command of the criterion ended.
+    pub(super) fn command_ran(&mut self, checking: Checking, verified: &Verified, cx: &mut Cx<'_>) {
+        let Some(Criterion::Shell { command, exit_code, .. }) = self.leaf(&checking) else { return };
+        let command = one_line(&command);
+        let result = match verified.runs.last() {
+            Some(run) if run.end == RunEnd::Code(exit_code) => {
+                self.printed(&command, run.output);
+                Ok(format!("`{command}` exits with {exit_code}"))
+            }
+            Some(run) => {
+                self.printed(&command, run.output);
+                let tail = tail(cx.text(&run.output));
+                Err(format!(
+                    "`{command}`: {}, wanted exit code {exit_code}. Its output ends:\n{tail}",
+                    run.end
+                ))
+            }
+            None => Err(format!("`{command}` did not run")),
+        };
+        self.learned_of(checking, result, cx);
+    }
+
+    /// A file, a page or a picture that a criterion is about.
+    pub(super) fn check_done(&mut self, checking: Checking, done: &ToolDone, cx: &mut Cx<'_>) {
+        let shown = cx.text(&done.shown).to_owned();
+        let content = (!done.is_error()).then_some(shown.as_str());
+        let result = match self.leaf(&checking) {
+            Some(Criterion::Json { file, predicate }) => match content {
+                Some(json) => predicate::check(json, &predicate).map(|()| format!("{file}: {predicate}")),
+                None => Err(format!("{file}: {}", one_line(&shown))),
+            },
+            Some(Criterion::File { path, check }) => {
+                criterion::file_holds(&check, content).map_err(|why| format!("{path}: {why}")).map(|()| path)
+            }
+            Some(Criterion::Http { url, status, contains }) => answered(&url, status, contains, done, &shown),
+            Some(Criterion::Vision { expected, .. }) => {
+                match media(&shown).filter(|_| done.end == ToolEnd::Done) {
+                    Some(media) => {
+                        let image = Image { media: media.to_owned(), data: done.shown };
+                        let messages = Self::vision_messages(&expected, image, cx);
+                        self.ask_judge(messages, cx);
+                        self.awaiting = Awaiting::Checking(Box::new(checking));
+                        return;
+                    }
+                    None => Err(format!("there is no picture: {}", one_line(&tail(&shown)))),
+                }
+            }
+            _ => Err("nothing was to be looked at".to_owned()),
+        };
+        self.learned_of(checking, result, cx);
+    }
+
+    /// A judge answered. Whatever is not a plain yes is none.
+    pub(super) fn judged(&mut self, reply: &str, cx: &mut Cx<'_>) {
+        let Awaiting::Checking(checking) = std::mem::replace(&mut self.awaiting, Awaiting::Nothing) else {
+            return;
+        };
+        let asked = match self.leaf(&checking) {
+            Some(Criterion::Judge { question }) => question,
+            Some(Criterion::Vision { expected, .. }) => expected,
+            _ => String::new(),
+        };
+        let judge = self.settings.judge().to_owned();
+        let result = match answer::read(reply) {
+            (Said::Yes, reason) => Ok(format!("`{judge}` says yes to “{asked}”: {reason}")),
+            (Said::No, reason) => Err(format!("`{judge}` says no to “{asked}”: {reason}")),
+            (Said::Unclear, reason) => Err(format!("`{judge}` cannot tell “{asked}”: {reason}")),
+        };
+        self.learned_of(*checking, result, cx);
+    }
+
+    /// The criterion holds. It counts only if what it goes by is what it was, or a person lets it stand.
+    fn holds(&mut self, checking: Checking, detail: String, cx: &mut Cx<'_>) {
+        let changed = self.tree.as_ref().map_or_else(Vec::new, |tree| self.protected.changed(&tree.changes));
+        let now: Vec<(String, Option<Digest>)> =
+            changed.into_iter().map(|path| (path.clone(), self.content_of(&path))).collect();
+        let new: Vec<String> =
+            now.iter().filter(|c| !self.accepted_changes.contains(c)).map(|(path, _)| path.clone()).collect();
+        if new.is_empty() {
+            return self.reached(detail, cx);
+        }
+        cx.emit(Happened::ProtectedChanged { paths: new.clone() });
+        let question = people::protected(&new, &detail);
+        self.ask(Asking::Protected { checking: Box::new(checking), detail, now }, question, cx);
+    }
+
+    fn content_of(&self, path: &str) -> Option<Digest> {
+        self.tree.as_ref()?.changes.iter().find(|change| change.path == path)?.after
+    }
+
+    pub(super) fn reached(&mut self, detail: String, cx: &mut Cx<'_>) {
+        cx.emit(Happened::GoalVerified { detail: detail.clone() });
+        let Some(tree) = self.tree.as_ref().map(|tree| tree.digest) else { return };
+        self.end(Outcome::Approved { draft: tree, overruled: false, notes: vec![detail] }, cx);
+    }
+
+    pub(super) fn does_not_hold(&mut self, checking: &Checking, detail: &str, cx: &mut Cx<'_>) {
+        self.failed_claims += 1;
+        let (detail, in_a_row) = (detail.to_owned(), self.failed_claims);
+        cx.emit(Happened::VerificationFailed { detail: detail.clone(), in_a_row });
+        let who = match checking.by {
+            Claimant::Critic => "The critic believed the goal to be reached. ",
+            Claimant::Worker | Claimant::Person => "",
+        };
+        let words = format!(
+            "{who}Verification failed: {detail}\n\nKeep working: put right what is wrong and claim again, or give up with a report if you cannot."
+        );
+        self.tell_worker(words, cx);
+        if in_a_row >= FAILED_CLAIMS {
+            return self.pause(format!("{in_a_row} claims in a row were not met; the last: {detail}"), cx);
+        }
+        self.after_claim(cx);
+    }
+}
+
+/// Whether a server answered as it should.
+fn answered(
+    url: &str,
+    status: u16,
+    contains: Option<String>,
+    done: &ToolDone,
+    body: &str,
+) -> Result<String, String> {
+    match (&done.end, contains) {
+        (ToolEnd::Status(found), _) if *found != status => {
+            Err(format!("{url} answers with {found}, wanted {status}"))
+        }
+        (ToolEnd::Status(_), Some(wanted)) if !body.contains(&wanted) => {
+            Err(format!("{url} answers with {status} but does not contain “{}”", one_line(&wanted)))
+        }
+        (ToolEnd::Status(_), _) => Ok(format!("{url} answers with {status}")),
+        _ => Err(format!("{url}: {}", one_line(body))),
+    }
+}
+
+/// What kind of picture this is, by how its base64 begins.
+fn media(base64: &str) -> Option<&'static str> {
+    [("iVBORw0KGgo", "image/png"), ("/9j/", "image/jpeg"), ("R0lGOD", "image/gif"), ("UklGR", "image/webp")]
+        .into_iter()
+        .find_map(|(begins, media)| base64.starts_with(begins).then_some(media))
+}
+
+fn tail(output: &str) -> String {
+    let lines: Vec<&str> = output.trim_end().lines().collect();
+    lines[lines.len().saturating_sub(TAIL)..].join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn leaf(name: &str) -> Criterion {
+        Criterion::Judge { question: name.into() }
+    }
+
+    #[test]
+    fn leaves_are_checked_in_order_and_only_as_far_as_they_matter() {
+        let ok = |s: &str| Ok(s.to_owned());
+        let no = |s: &str| Err(s.to_owned());
+        let both = Criterion::All(vec![leaf("a"), Criterion::Any(vec![leaf("b"), leaf("c")]), leaf("d")]);
+        let stands = |known: &[Result<String, String>]| match standing(&both, known, &mut 0) {
+            Standing::Needs(Criterion::Judge { question }) => format!("needs {question}"),
+            Standing::Needs(_) => String::new(),
+            Standing::Known(result) => format!("{result:?}"),
+        };
+        assert_eq!(stands(&[]), "needs a");
+        assert_eq!(stands(&[no("a")]), r#"Err("a")"#);
+        assert_eq!(stands(&[ok("a")]), "needs b");
+        assert_eq!(stands(&[ok("a"), no("b")]), "needs c");
+        assert_eq!(stands(&[ok("a"), no("b"), no("c")]), r#"Err("none of them holds: b; c")"#);
+        assert_eq!(stands(&[ok("a"), ok("b"), no("not checked")]), "needs d");
+        assert_eq!(stands(&[ok("a"), no("b"), ok("c"), ok("d")]), r#"Ok("a; c; d")"#);
+    }
+}

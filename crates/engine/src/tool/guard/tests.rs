@@ -1,0 +1,188 @@
+//! When the guard blocks, and when it must not.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use super::*;
+
+/// A worker's calls through a guard; says whether each was done.
+#[derive(Default)]
+struct Worker(LoopGuard);
+
+impl Worker {
+    fn does(&mut self, tool: &str, args: &str, result: &str) -> bool {
+        if self.0.before(tool, args).is_some() {
+            return false;
+        }
+        self.0.after(tool, args, result_of(result), false);
+        true
+    }
+
+    fn runs(&mut self, line: &str, result: &str) -> bool {
+        self.does("run_command", &serde_json::json!({"command": line}).to_string(), result)
+    }
+
+    fn edits(&mut self, new: &str, result: &str) -> bool {
+        self.does("edit_file", &serde_json::json!({"path": "a", "old": "x", "new": new}).to_string(), result)
+    }
+}
+
+#[test]
+fn the_fourth_identical_call_is_blocked_if_nothing_new_came_of_the_three() {
+    let mut worker = Worker::default();
+    for _ in 0..3 {
+        assert!(worker.runs("cargo test", "1 failed in 0.01s"));
+    }
+    assert!(!worker.runs("cargo test", ""));
+    assert!(
+        !worker.does("run_command", r#" {"command" : "cargo test"} "#, ""),
+        "the same call, written differently"
+    );
+    assert!(worker.runs("cargo test a", "1 failed"), "another call");
+    assert!(worker.runs("cargo test", "1 failed"), "and after it this one may be tried again");
+}
+
+#[test]
+fn a_failing_edit_is_blocked_and_a_changing_one_is_not() {
+    let mut worker = Worker::default();
+    for _ in 0..3 {
+        assert!(worker.edits("y", "the old text does not occur"));
+    }
+    assert!(!worker.edits("y", ""));
+    let mut worker = Worker::default();
+    for n in 0..20 {
+        assert!(worker.edits(&format!("y{n}"), "the old text does not occur"), "{n}");
+    }
+}
+
+#[test]
+fn a_result_that_changes_begins_anew() {
+    let mut worker = Worker::default();
+    for n in 0..20 {
+        assert!(worker.runs("git log -1", &format!("commit {n}")), "{n}");
+    }
+    let mut worker = Worker::default();
+    for result in ["a", "a", "b", "b", "a", "a", "a"] {
+        assert!(worker.runs("x", result));
+    }
+    assert!(!worker.runs("x", "a"));
+}
+
+#[test]
+fn editing_and_testing_in_turn_is_work() {
+    let mut worker = Worker::default();
+    for n in 0..20 {
+        assert!(worker.edits(&format!("y{n}"), "done"), "{n}");
+        assert!(worker.runs("cargo test", "1 failed"), "the same failure after another edit, {n}");
+    }
+    let mut worker = Worker::default();
+    for n in 0..20 {
+        assert!(worker.edits("y", "done"), "{n}");
+        assert!(worker.runs("cargo test", &format!("{n} failed")), "{n}");
+    }
+}
+
+#[test]
+fn cycles_of_two_and_three_are_blocked_once_they_have_come_round_twice() {
+    for period in [2, 3] {
+        let mut worker = Worker::default();
+        assert!(worker.runs("begin", ""));
+        for n in 0..period * 2 {
+            assert!(worker.runs(&format!("look {}", n % period), "same"), "{period}: {n}");
+        }
+        assert!(!worker.runs("look 0", "same"), "{period}");
+        assert!(worker.runs("look 9", "same"), "what leaves the circle is done");
+        assert!(worker.runs("look 0", "same"), "and breaks it");
+    }
+}
+
+#[test]
+fn a_cycle_that_brings_something_new_is_none() {
+    for period in [2, 3] {
+        let mut worker = Worker::default();
+        for n in 0..30 {
+            let result = if n % period == 0 { n.to_string() } else { "same".to_owned() };
+            assert!(worker.runs(&format!("look {}", n % period), &result), "{period}: {n}");
+        }
+    }
+}
+
+#[test]
+fn waiting_is_no_circle() {
+    let mut worker = Worker::default();
+    for n in 0..20 {
+        assert!(worker.runs("sleep 30", ""), "{n}");
+    }
+    let mut worker = Worker::default();
+    for n in 0..20 {
+        assert!(worker.runs("sleep 30", ""), "{n}");
+        assert!(worker.runs("gh run list", "in progress"), "{n}");
+    }
+    let mut worker = Worker::default();
+    for n in 0..20 {
+        assert!(worker.runs("sleep 30 && gh run list", "in progress"), "{n}");
+        assert!(worker.does("ci__wait_for", "{}", "not yet"), "{n}");
+    }
+}
+
+#[test]
+fn the_fifth_block_halts() {
+    let mut guard = LoopGuard::default();
+    for _ in 0..3 {
+        assert_eq!(guard.before("x", "{}"), None);
+        guard.after("x", "{}", result_of("a"), false);
+    }
+    let halts: Vec<bool> = (0..6).map(|_| guard.before("x", "{}").unwrap().halt).collect();
+    assert_eq!(halts, [false, false, false, false, true, true]);
+    assert_eq!(guard.blocks(), 6);
+}
+
+#[test]
+fn a_tool_that_only_fails_is_switched_off_once() {
+    let mut guard = LoopGuard::default();
+    let fails = |guard: &mut LoopGuard, tool: &str, n: u32, is_error| {
+        guard.after(tool, &format!("{{\"n\":{n}}}"), result_of(&n.to_string()), is_error)
+    };
+    assert_eq!(fails(&mut guard, "fetch_url", 1, true), None);
+    assert_eq!(fails(&mut guard, "fetch_url", 2, true), None);
+    assert_eq!(fails(&mut guard, "fetch_url", 3, false), None, "a success of it begins anew");
+    assert_eq!(fails(&mut guard, "fetch_url", 4, true), None);
+    assert_eq!(fails(&mut guard, "fetch_url", 5, true), None);
+    assert_eq!(fails(&mut guard, "read_file", 6, false), None, "a success of another tool does not");
+    assert!(!guard.is_disabled("fetch_url"));
+    let said = fails(&mut guard, "fetch_url", 7, true).unwrap();
+    assert!(said.contains("`fetch_url`") && said.contains("switched off"), "{said}");
+    assert!(guard.is_disabled("fetch_url") && !guard.is_disabled("read_file"));
+    assert_eq!(guard.disabled().collect::<Vec<_>>(), ["fetch_url"]);
+    assert_eq!(fails(&mut guard, "fetch_url", 8, true), None, "it is said once");
+    assert_eq!(fails(&mut guard, "fetch_url", 9, false), None);
+    assert!(guard.is_disabled("fetch_url"), "for the run");
+    assert!(guard.before("fetch_url", "{}").is_some());
+}
+
+#[test]
+fn what_is_kept_in_mind_is_bounded() {
+    let mut guard = LoopGuard::default();
+    for n in 0..5000 {
+        guard.after(&format!("tool{n}"), "{}", result_of(""), true);
+    }
+    assert!(guard.calls.len() <= WINDOW && guard.errors.len() <= TOOLS);
+}
+
+#[test]
+fn how_long_a_run_took_is_no_news_and_anything_else_is() {
+    for (one, other) in [
+        ("12 passed in 0.03s", "12 passed in 1.24s"),
+        ("Time: 1.2 s", "Time: 3.4 s"),
+        ("ok 12 ms", "ok 9 ms"),
+        ("done (5ms)", "done (17ms)"),
+    ] {
+        assert_eq!(result_of(one), result_of(other), "{one}");
+    }
+    for (one, other) in [
+        ("12 passed", "13 passed"),
+        ("elapsed 30s", "elapsed 60s"),
+        ("v1.2 so", "v1.3 so"),
+        ("3 msgs", "4 msgs"),
+    ] {
+        assert_ne!(result_of(one), result_of(other), "{one}");
+    }
+}

@@ -1,0 +1,135 @@
+//! What may be done for a goal without asking: the deny list forbids, the allow list, the risk ceiling and the
+//! folder's bounds each make it a question for a person. How a goal ends is never ruled: `claim_complete` and
+//! `abort_with_report` are no deeds.
+
+use super::elsewhere::names_elsewhere;
+use super::{Deed, Risk};
+use crate::protocol::watch::{Policy, Server};
+
+/// The most of a line or path that is named in a reason.
+const NAMED: usize = 200;
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Ruling {
+    Allow,
+    /// Never, and nobody is asked. A sentence for the worker.
+    Deny(String),
+    /// A person decides. A sentence to decide on.
+    Ask(String),
+}
+
+/// What is ruled on.
+#[derive(Clone, Copy, Debug)]
+pub struct Ruled<'a> {
+    /// The tool as the model named it.
+    pub name: &'a str,
+    pub deed: &'a Deed,
+    /// The place outside the folder its path leads to.
+    pub outside: Option<&'a str>,
+    /// The kernel holds commands to the folder.
+    pub held: bool,
+    /// The run's folder, absolute.
+    pub root: &'a str,
+    pub servers: &'a [Server],
+}
+
+/// What doing it counts as.
+pub fn risk(deed: &Deed, servers: &[Server]) -> Risk {
+    match deed {
+        Deed::ReadFile { .. } | Deed::ListFiles { .. } | Deed::SearchFiles { .. } | Deed::McpTools { .. } => {
+            Risk::ReadOnly
+        }
+        Deed::WriteFile { .. }
+        | Deed::EditFile { .. }
+        | Deed::RunCommand { .. }
+        | Deed::Screenshot { .. } => Risk::WriteLocal,
+        Deed::FetchUrl { .. } => Risk::NetworkGet,
+        Deed::Mcp { server, .. } => {
+            servers.iter().find(|known| known.name == *server).map_or(Risk::NetworkWrite, |known| known.risk)
+        }
+    }
+}
+
+/// Rules on a deed.
+/// Whether a tool is never used, whoever asks.
+pub fn is_denied(policy: &Policy, name: &str) -> bool {
+    policy.deny.iter().any(|denied| names(denied, name))
+}
+
+pub fn rule(policy: &Policy, it: &Ruled<'_>) -> Ruling {
+    let Ruled { name, deed, outside, held, root, servers } = *it;
+    if is_denied(policy, name) {
+        return Ruling::Deny(format!("{} is denied by this goal's policy.", quoted(name)));
+    }
+    let mut why = Vec::new();
+    if !policy.allow.is_empty() && !policy.allow.iter().any(|allowed| names(allowed, name)) {
+        why.push("the tool is not on the list of those that may be used".to_owned());
+    }
+    let risk = risk(deed, servers);
+    if risk > policy.risk {
+        why.push(format!("it counts as {risk}, and only up to {} goes without asking", policy.risk));
+    }
+    let place = match deed {
+        // Held by the kernel, it cannot get anywhere else, whatever it names.
+        Deed::RunCommand { .. } if held => None,
+        Deed::RunCommand { line, .. } => names_elsewhere(line, root),
+        _ => outside.map(ToOwned::to_owned),
+    };
+    if let Some(place) = place {
+        why.push(format!("{} is outside the folder {}", quoted(&place), quoted(root)));
+    }
+    if why.is_empty() {
+        return Ruling::Allow;
+    }
+    Ruling::Ask(format!("{} wants to {}: {}.", quoted(name), purpose(deed), why.join("; and ")))
+}
+
+/// A tool's name in a list; `github__*` names all of a server.
+fn names(pattern: &str, name: &str) -> bool {
+    pattern.strip_suffix('*').map_or_else(|| pattern == name, |begin| name.starts_with(begin))
+}
+
+fn purpose(deed: &Deed) -> String {
+    match deed {
+        Deed::RunCommand { line, .. } => format!("run {}", quoted(line)),
+        Deed::ReadFile { path, .. } => format!("read {}", quoted(path)),
+        Deed::WriteFile { path, .. } => format!("write {}", quoted(path)),
+        Deed::EditFile { path, .. } => format!("change {}", quoted(path)),
+        Deed::ListFiles { path } if path.is_empty() => "list the project's files".to_owned(),
+        Deed::ListFiles { path } => format!("list the files in {}", quoted(path)),
+        Deed::SearchFiles { pattern, path } if path.is_empty() => format!("search for {}", quoted(pattern)),
+        Deed::SearchFiles { pattern, path } => format!("search for {} in {}", quoted(pattern), quoted(path)),
+        Deed::FetchUrl { url } => format!("fetch {}", quoted(url)),
+        Deed::Mcp { server, tool, .. } => {
+            format!("use {} of the server {}", quoted(tool), quoted(server))
+        }
+        Deed::McpTools { servers } => format!("ask {} for their tools", quoted(&servers.join(", "))),
+        Deed::Screenshot { line, .. } => format!("make a picture with {}", quoted(line)),
+    }
+}
+
+/// A model's words in a sentence of ours: one line, no control characters, no quote that ends early.
+fn quoted(text: &str) -> String {
+    let plain: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let plain = plain.split_whitespace().collect::<Vec<_>>().join(" ").replace('`', "'");
+    let end = plain.char_indices().nth(NAMED).map(|(end, _)| end);
+    end.map_or_else(|| format!("`{plain}`"), |end| format!("`{}…`", &plain[..end]))
+}
+
+/// One line for prompts and people.
+pub fn describe(policy: &Policy, root: &str) -> String {
+    let mut line = format!("risk={}", policy.risk);
+    if !root.is_empty() {
+        line += "; folder=";
+        line += root;
+    }
+    for (what, tools) in [("denied", &policy.deny), ("allowed", &policy.allow)] {
+        if !tools.is_empty() {
+            line += &["; ", what, ": ", &tools.join(", ")].concat();
+        }
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests;

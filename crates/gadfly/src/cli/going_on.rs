@@ -1,0 +1,78 @@
+//! The arguments of the commands by which a person goes on with a run: `resume`, `answer`, `steer`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use super::goal::{count, time};
+use super::{Patience, RunName};
+
+#[derive(Args, Debug)]
+pub struct Resume {
+    /// The run's id, or the beginning of it
+    #[arg(value_name = "RUN", required_unless_present = "all")]
+    pub run: Option<String>,
+    /// Every run that can go on
+    #[arg(long, conflicts_with = "run")]
+    pub all: bool,
+    /// Raise the number of rounds
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub rounds: Option<u32>,
+    /// Raise the money cap
+    #[arg(long, value_name = "USD")]
+    pub budget_usd: Option<f64>,
+    /// Raise the token cap
+    #[arg(long, value_name = "N")]
+    pub budget_tokens: Option<u64>,
+    /// Raise the cap of active minutes
+    #[arg(long, value_name = "N", conflicts_with = "wall_clock")]
+    pub minutes: Option<u64>,
+    /// Raise the cap of active time, as 90s, 60m, 2h (a number is minutes)
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub wall_clock: Option<Duration>,
+    /// Raise the cap of a goal's steps
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub max_steps: Option<u32>,
+    /// Raise the cap of a goal's turns
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub max_turns: Option<u32>,
+    /// Raise the cap of calls
+    #[arg(long, value_name = "N")]
+    pub calls: Option<u32>,
+    /// Never wait for a person: park and exit
+    #[arg(long)]
+    pub unattended: bool,
+    #[command(flatten)]
+    pub patience: Patience,
+    /// Agree to the commands, agent files and keys the project's files name
+    #[arg(long)]
+    pub trust: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct Answer {
+    #[command(flatten)]
+    pub name: RunName,
+    /// The answer: a text, or a choice by its word or number; `-` reads standard input
+    #[arg(value_name = "TEXT")]
+    pub text: Vec<String>,
+    /// Read the answer from a file
+    #[arg(long, value_name = "FILE", conflicts_with = "text")]
+    pub file: Option<PathBuf>,
+    /// Send it even if it cannot be read as a verdict
+    #[arg(long)]
+    pub force: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct Steer {
+    #[command(flatten)]
+    pub name: RunName,
+    /// What the worker is told at its next turn; `-` reads standard input
+    #[arg(value_name = "TEXT", required_unless_present = "file")]
+    pub text: Vec<String>,
+    /// Read it from a file
+    #[arg(long, value_name = "FILE", conflicts_with = "text")]
+    pub file: Option<PathBuf>,
+}

@@ -1,0 +1,84 @@
+//! The arguments of `review`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::Consent;
+use super::report::{ReportTo, report};
+use super::run::Judging;
+
+const REVIEW_EXAMPLES: &str = "\
+Examples:
+  gadfly review --diff main                       what this branch changes
+  gadfly review --staged --block-on fail          before a commit
+  gadfly review paper.md --rubric rubric.md       one text
+  gadfly review src --criterion \"no panics\" --report sarif=review.sarif
+
+Exit codes: 0 nothing that blocks, 3 findings, 5 not everything was seen or judged.";
+
+#[derive(Args, Debug)]
+#[command(after_help = REVIEW_EXAMPLES)]
+pub struct Review {
+    /// Files and directories; ignored files are passed over
+    #[arg(value_name = "PATH", conflicts_with_all = ["diff", "uncommitted", "staged", "commit"])]
+    pub paths: Vec<PathBuf>,
+    /// Everything that changed since this branch left BASE, uncommitted and new files included
+    #[arg(long, value_name = "BASE", conflicts_with_all = ["uncommitted", "staged", "commit"])]
+    pub diff: Option<String>,
+    /// What is not committed yet, new files included
+    #[arg(long, conflicts_with_all = ["staged", "commit"])]
+    pub uncommitted: bool,
+    /// What is staged: exactly what a commit would take
+    #[arg(long, conflicts_with_all = ["commit", "fix"])]
+    pub staged: bool,
+    /// What one commit changed
+    #[arg(long, value_name = "REV")]
+    pub commit: Option<String>,
+    /// Leave these files out; may be repeated
+    #[arg(long, value_name = "GLOB")]
+    pub exclude: Vec<String>,
+    /// Take the settings of this loop of gadfly.toml
+    #[arg(long = "loop", value_name = "NAME")]
+    pub loop_name: Option<String>,
+    /// What the work was meant to do
+    #[arg(long, value_name = "TEXT")]
+    pub task: Option<String>,
+    /// The protocol (default: audit, and revise for a single file)
+    #[arg(long, value_name = "NAME")]
+    pub protocol: Option<String>,
+    /// The agent that judges; given twice under `score`, both judge
+    #[arg(long, value_name = "AGENT")]
+    pub critic: Vec<String>,
+    /// The agent that judges when the critic fails
+    #[arg(long, value_name = "AGENT")]
+    pub fallback_critic: Option<String>,
+    /// A file with the rubric; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub rubric: Vec<PathBuf>,
+    /// One criterion or rubric item; may be repeated
+    #[arg(long, value_name = "TEXT")]
+    pub criterion: Vec<String>,
+    /// Reference material for the critic; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub with: Vec<PathBuf>,
+    /// The phase of the project this belongs to
+    #[arg(long, value_name = "NAME")]
+    pub phase: Option<String>,
+    /// Go on into a loop that fixes what was found
+    #[arg(long)]
+    pub fix: bool,
+    /// The agent that fixes
+    #[arg(long, value_name = "AGENT", requires = "fix")]
+    pub worker: Option<String>,
+    /// Print a report at the end, or write it: sarif, junit, markdown or json; may be repeated
+    #[arg(long, value_name = "FORMAT[=FILE]", value_parser = report)]
+    pub report: Vec<ReportTo>,
+    /// Stop after this many calls
+    #[arg(long, value_name = "N")]
+    pub calls: Option<u32>,
+    #[command(flatten)]
+    pub consent: Consent,
+    #[command(flatten)]
+    pub judging: Judging,
+}

@@ -1,0 +1,135 @@
+//! `gadfly goal`: from flags to a request, through trust and consent, to a driven goal.
+
+use std::path::Path;
+
+use gadfly_engine::Limits;
+use gadfly_engine::protocol::watch::Criterion;
+use gadfly_project::config::until;
+use gadfly_project::{GoalFlags, Problem, suggest};
+use gadfly_runtime::prepare::GoalRequest;
+
+use super::run::{How, launch, read_stdin, reports_have_a_place, united, usd};
+use crate::agreement::{self, Uses};
+use crate::cli::{Caps, Goal, Until};
+use crate::context::Context;
+use crate::exit::Code;
+use crate::output::{error, problems, terminal};
+use crate::proposal;
+
+pub async fn goal(args: Goal, context: &Context) -> Code {
+    let unnamed = args.worker.is_none() && args.watching.critic.is_none();
+    let nothing = context.config.agents.is_empty() && !context.problems.iter().any(Problem::is_error);
+    if !(unnamed && nothing && terminal::can_ask()) {
+        return Box::pin(go(args, context)).await.unwrap_or_else(|code| code);
+    }
+    match proposal::take(context).await {
+        Ok(None) => Box::pin(go(args, context)).await.unwrap_or_else(|code| code),
+        Ok(Some(config)) => Box::pin(go(args, &context.with(config))).await.unwrap_or_else(|code| code),
+        Err(code) => code,
+    }
+}
+
+async fn go(args: Goal, context: &Context) -> Result<Code, Code> {
+    reports_have_a_place(&args.report, context.global.json)?;
+    let request = request(&args, context)?;
+    let (configured, found) = request.configured(&context.config);
+    if context.problems.iter().any(Problem::is_error) {
+        return Err(problems::refuse(&united(&context.problems, found), &context.root.dir));
+    }
+    if !found.iter().any(Problem::is_error) {
+        agreement::trust(context, &Uses::of_goal(&configured, context), args.consent.trust)?;
+    }
+    let how = How {
+        yes: args.consent.yes,
+        dry_run: args.consent.dry_run,
+        attended: !args.unattended,
+        print_draft: true,
+        reports: &args.report,
+        patience: args.patience,
+    };
+    let setup = context.setup();
+    let prepared = setup.prepare_goal(&request).await;
+    Ok(launch(setup, prepared, how, context).await?.code)
+}
+
+fn request(args: &Goal, context: &Context) -> Result<GoalRequest, Code> {
+    let some = |given: bool| given.then_some(true);
+    let mut flags = GoalFlags {
+        goal: None,
+        goal_file: None,
+        until: args.until.criterion()?,
+        check_timeout: args.until.check_timeout,
+        worker: args.worker.clone(),
+        critic: args.watching.critic.clone(),
+        judge: args.watching.judge.clone(),
+        critic_interval: args.watching.critic_interval,
+        strict_critic: some(args.watching.strict_critic),
+        risk: args.allowed.risk.clone(),
+        deny: args.allowed.deny.clone(),
+        allow: args.allowed.allow.clone(),
+        mcp: args.allowed.mcp.clone(),
+        protect: args.allowed.protect.clone(),
+        protect_tests: args.allowed.no_protect_tests.then_some(false),
+        in_place: some(args.in_place),
+        commit: some(args.commit || args.branch.is_some()),
+        branch: args.branch.clone(),
+        with: args.with.clone(),
+        limits: args.caps.limits(args.consent.budget_usd)?,
+    };
+    let mut goal_name = None;
+    match (&args.goal, &args.goal_file) {
+        (Some(goal), _) if goal == "-" => flags.goal = Some(read_stdin("the goal")?),
+        (Some(name), _) if context.config.goals.contains_key(name) => goal_name = Some(name.clone()),
+        (Some(goal), _) => {
+            meant_as_name(goal, context)?;
+            flags.goal = Some(goal.clone());
+        }
+        (None, Some(path)) if path == Path::new("-") => flags.goal = Some(read_stdin("the goal")?),
+        (None, path) => flags.goal_file.clone_from(path),
+    }
+    Ok(GoalRequest { goal_name, flags, store: Some(context.store()) })
+}
+
+impl Until {
+    /// All of them together; none if none is given.
+    fn criterion(&self) -> Result<Option<Criterion>, Code> {
+        let exits = |shell: &Criterion| {
+            let shell = shell.clone();
+            self.until_exit.map_or_else(|| shell.clone(), |code| until::exiting(shell.clone(), code))
+        };
+        let others =
+            [&self.until_json, &self.until_file, &self.until_http, &self.until_judge, &self.until_vision];
+        let mut checks: Vec<Criterion> = self.until.iter().map(exits).collect();
+        checks.extend(others.into_iter().flatten().cloned());
+        checks.extend(self.manual.then_some(Criterion::Manual));
+        if self.any && checks.len() < 2 {
+            return Err(error::usage("--any chooses between success criteria: give two or more of them"));
+        }
+        Ok(until::together(checks, self.any))
+    }
+}
+
+impl Caps {
+    fn limits(&self, budget_usd: Option<f64>) -> Result<Limits, Code> {
+        Ok(Limits {
+            tokens: self.budget_tokens,
+            money: budget_usd.map(usd).transpose()?,
+            active_ms: self.wall_clock.map(until::millis),
+            calls: None,
+            steps: self.max_steps,
+            turns: self.max_turns,
+        })
+    }
+}
+
+/// A single word that is nearly a goal's name was hardly meant as a goal.
+fn meant_as_name(goal: &str, context: &Context) -> Result<(), Code> {
+    if goal.contains(char::is_whitespace) {
+        return Ok(());
+    }
+    let goals = context.config.goals.keys().map(String::as_str);
+    match suggest::nearest(goal, goals) {
+        Some(near) => Err(error::usage(&format!("there is no goal `{goal}`: did you mean `{near}`?"))),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,403 @@
+//! A goal as its record tells it: every step, and beside the steps the rail: what the critic, the verification and
+//! people said, in the order it happened. Also what is used of its caps and who cost what. A fold; no decision
+//! reads it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use gadfly_engine::event::Happened;
+use gadfly_engine::goal::{GoalStep, StepEnd, WatchVerdict};
+use gadfly_engine::input::What;
+use gadfly_engine::tree::Change;
+use gadfly_engine::turn::Role;
+use gadfly_engine::{
+    Class, Digest, Effect, EffectId, EffectKind, Limits, Money, NodePath, Plan, Reply, Usage,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::read::Record;
+
+/// The protocol whose runs are goals.
+const WATCH: &str = "watch";
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct GoalState {
+    pub node: NodePath,
+    /// The goal's text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goal: Option<Digest>,
+    /// When it is reached and what may be done for it, in people's words.
+    pub criterion: String,
+    pub policy: String,
+    /// Steps from one look of the critic to the next; 0 if nobody watches.
+    pub interval: u32,
+    /// Where the worker works, absolute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<String>,
+    /// The worker works in the user's own files.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_place: bool,
+    pub steps: Vec<StepTaken>,
+    /// What was said beside the steps, by time.
+    pub rail: Vec<RailEntry>,
+    pub counts: Counts,
+    pub caps: Limits,
+    pub used: Used,
+    pub costs: Costs,
+    /// The folder when it was last looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<FolderSeen>,
+    #[serde(skip)]
+    folding: Folding,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct StepTaken {
+    pub seq: u32,
+    /// Milliseconds since 1970.
+    pub at_ms: u64,
+    pub step: GoalStep,
+}
+
+/// Something said about a goal, or to its worker. `what` is the event itself.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct RailEntry {
+    pub seq: u32,
+    /// Milliseconds since 1970.
+    pub at_ms: u64,
+    /// The step it came after; 0 before the first.
+    pub after: u32,
+    pub what: Happened,
+}
+
+/// How often what happened.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct Counts {
+    pub ok: u32,
+    pub err: u32,
+    pub blocked: u32,
+    pub denied: u32,
+    pub unknown: u32,
+    pub progressing: u32,
+    pub stuck: u32,
+    pub achieved: u32,
+    pub misled: u32,
+    /// Looks of the critic that gave nothing readable.
+    pub error: u32,
+    pub claims: u32,
+    pub failed_claims: u32,
+    /// Claims in a row that were not met; 0 once one is.
+    pub failed_in_a_row: u32,
+}
+
+/// What is used of the caps.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct Used {
+    pub steps: u32,
+    pub turns: u32,
+    pub active_ms: u64,
+    pub tokens: u64,
+    pub money: Money,
+    /// The true amounts may be higher: show them with `≥`.
+    pub unknown: bool,
+}
+
+/// Who cost what.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct Costs {
+    pub worker: Share,
+    pub critic: Share,
+    pub judge: Share,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct Share {
+    pub calls: u32,
+    pub tokens: u64,
+    pub money: Money,
+    pub unknown: bool,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct FolderSeen {
+    pub seq: u32,
+    pub at_ms: u64,
+    /// Its diff against the beginning, a text.
+    pub diff: Digest,
+    pub changes: Vec<Change>,
+}
+
+/// What only the fold needs to know.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+struct Folding {
+    open: BTreeMap<EffectId, Open>,
+    /// Whether the goal is reached is being found out: whoever is asked now is the judge.
+    verifying: bool,
+    active_ms: u64,
+    /// Agents whose use cannot be priced.
+    unpriced: BTreeSet<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Open {
+    /// Whose call it is; none if it is no call.
+    caller: Option<Caller>,
+    person: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Caller {
+    Worker,
+    Critic,
+    Judge,
+}
+
+impl GoalState {
+    /// Takes a record in. There is a goal from the record on that sets one.
+    pub fn apply(goal: &mut Option<Self>, record: &Record) {
+        if let What::Started(start) = &record.input.what
+            && start.plan.root.protocol == WATCH
+        {
+            *goal = Some(Self::planned(&start.plan));
+        }
+        for event in &record.step.events {
+            if matches!(event.what, Happened::GoalSet { .. })
+                && goal.as_ref().is_none_or(|goal| goal.node != event.node)
+            {
+                *goal = Some(Self::new(event.node.clone()));
+            }
+        }
+        if let Some(goal) = goal {
+            goal.record(record);
+        }
+    }
+
+    /// Whether the time of this goal passes now.
+    pub fn is_at_work(&self) -> bool {
+        self.folding.open.values().any(|open| !open.person)
+    }
+
+    fn new(node: NodePath) -> Self {
+        Self {
+            node,
+            goal: None,
+            criterion: String::new(),
+            policy: String::new(),
+            interval: 0,
+            root: None,
+            in_place: false,
+            steps: Vec::new(),
+            rail: Vec::new(),
+            counts: Counts::default(),
+            caps: Limits::default(),
+            used: Used::default(),
+            costs: Costs::default(),
+            folder: None,
+            folding: Folding::default(),
+        }
+    }
+
+    fn planned(plan: &Plan) -> Self {
+        let mut goal = Self::new(NodePath::root());
+        let settings = &plan.root.settings;
+        goal.goal = settings.get("goal").and_then(|d| serde_json::from_value(d.clone()).ok());
+        let root = settings.get("root").and_then(|root| root.as_str());
+        goal.root = root.filter(|root| !root.is_empty()).map(str::to_owned);
+        goal.in_place = plan.workspace.as_ref().is_some_and(|workspace| workspace.in_place);
+        goal.caps = tighter(plan.limits, plan.root.limits);
+        let unpriced = plan.agents.iter().filter(|(_, card)| card.price.is_none() && !card.person);
+        goal.folding.unpriced = unpriced.map(|(name, _)| name.clone()).collect();
+        goal
+    }
+
+    fn record(&mut self, record: &Record) {
+        let at = record.input.at;
+        let passed = at.active_ms.saturating_sub(self.folding.active_ms);
+        self.folding.active_ms = self.folding.active_ms.max(at.active_ms);
+        if self.is_at_work() {
+            self.used.active_ms = self.used.active_ms.saturating_add(passed);
+        }
+        let mut charged = None;
+        match &record.input.what {
+            What::Replied { effect, reply } => {
+                if let Reply::Looked(looked) = reply
+                    && let Some(tree) = looked.tree.as_ref().filter(|_| self.node.contains(&effect.node))
+                {
+                    let (diff, changes) = (tree.diff, tree.changes.clone());
+                    self.folder = Some(FolderSeen { seq: record.seq, at_ms: at.wall_ms, diff, changes });
+                }
+                charged = self.folding.open.remove(effect);
+            }
+            What::Answered { effect, .. } => drop(self.folding.open.remove(effect)),
+            _ => {}
+        }
+        for event in &record.step.events {
+            if let Happened::Charged { effect, agent, usage, cost, run } = &event.what {
+                (self.used.tokens, self.used.money) = (run.tokens, run.money);
+                self.used.active_ms = self.used.active_ms.max(run.active_ms);
+                // Of a call that was lost it is still open here.
+                let open = charged.or_else(|| self.folding.open.get(effect).copied());
+                let unpriced = self.is_unpriced(agent, usage);
+                self.used.unknown |= run.unknown || unpriced;
+                self.charge(open.and_then(|open| open.caller), usage, *cost, unpriced);
+            }
+            self.happened(&event.node, &event.what, record);
+        }
+        if let What::Resumed { .. } = &record.input.what {
+            self.folding.open.retain(|_, open| open.person);
+        }
+        for effect in &record.step.effects {
+            self.asked(effect);
+        }
+    }
+
+    fn is_unpriced(&self, agent: &str, usage: &Usage) -> bool {
+        usage.cost.is_none() && usage.tokens() > 0 && self.folding.unpriced.contains(agent)
+    }
+
+    fn charge(&mut self, caller: Option<Caller>, usage: &Usage, cost: Money, unknown: bool) {
+        let share = match caller {
+            Some(Caller::Worker) => &mut self.costs.worker,
+            Some(Caller::Critic) => &mut self.costs.critic,
+            Some(Caller::Judge) => &mut self.costs.judge,
+            None => return,
+        };
+        share.calls = share.calls.saturating_add(1);
+        share.tokens = share.tokens.saturating_add(usage.tokens());
+        share.money.0 = share.money.0.saturating_add(cost.0);
+        share.unknown |= unknown;
+    }
+
+    fn asked(&mut self, effect: &Effect) {
+        if !effect.kind.has_reply() || !self.node.contains(&effect.id.node) {
+            return;
+        }
+        let caller = match &effect.kind {
+            // The last words are the worker's, too, though it may do nothing any more.
+            EffectKind::Turn(turn) if turn.role != Role::Critic => Some(Caller::Worker),
+            EffectKind::Turn(_) if self.folding.verifying => Some(Caller::Judge),
+            EffectKind::Turn(_) => Some(Caller::Critic),
+            _ => None,
+        };
+        if caller == Some(Caller::Worker) {
+            // A claim that was answered with a nudge leads back to the worker.
+            self.folding.verifying = false;
+            self.used.turns = self.used.turns.saturating_add(u32::from(effect.repeats.is_none()));
+        }
+        let open = Open { caller, person: effect.class == Class::Person };
+        self.folding.open.insert(effect.id.clone(), open);
+    }
+
+    fn happened(&mut self, node: &NodePath, what: &Happened, record: &Record) {
+        let of_run = matches!(what, Happened::Resumed | Happened::PauseRequested | Happened::CancelRequested);
+        if of_run || (self.node.contains(node) && belongs_on_rail(what)) {
+            let (seq, at_ms, after) = (record.seq, record.input.at.wall_ms, self.used.steps);
+            self.rail.push(RailEntry { seq, at_ms, after, what: what.clone() });
+        }
+        match what {
+            Happened::LimitsRaised { limits, .. } => self.caps = self.caps.with(*limits),
+            Happened::AgentChanged { agent, card } => {
+                if card.price.is_none() && !card.person {
+                    self.folding.unpriced.insert(agent.clone());
+                } else {
+                    self.folding.unpriced.remove(agent);
+                }
+            }
+            Happened::CallLost { .. } => self.used.unknown = true,
+            _ if !self.node.contains(node) => {}
+            Happened::GoalSet { goal, criterion, policy, interval, steps } => {
+                self.goal = Some(*goal);
+                self.criterion.clone_from(criterion);
+                self.policy.clone_from(policy);
+                self.interval = *interval;
+                self.caps.steps = self.caps.steps.or(Some(*steps).filter(|steps| *steps > 0));
+            }
+            Happened::Stepped { step } => {
+                self.used.steps = self.used.steps.max(step.n);
+                *self.counts.of_step(step.end) += 1;
+                let (seq, at_ms) = (record.seq, record.input.at.wall_ms);
+                self.steps.push(StepTaken { seq, at_ms, step: step.clone() });
+            }
+            Happened::Watched { verdict, .. } => *self.counts.of_verdict(*verdict) += 1,
+            Happened::Claimed { .. } => {
+                self.folding.verifying = true;
+                self.counts.claims += 1;
+            }
+            Happened::VerificationFailed { in_a_row, .. } => {
+                self.folding.verifying = false;
+                self.counts.failed_claims += 1;
+                self.counts.failed_in_a_row = *in_a_row;
+            }
+            Happened::GoalVerified { .. } => {
+                self.folding.verifying = false;
+                self.counts.failed_in_a_row = 0;
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Counts {
+    const fn of_step(&mut self, end: StepEnd) -> &mut u32 {
+        match end {
+            StepEnd::Ok => &mut self.ok,
+            StepEnd::Err => &mut self.err,
+            StepEnd::Blocked => &mut self.blocked,
+            StepEnd::Denied => &mut self.denied,
+            StepEnd::Unknown => &mut self.unknown,
+        }
+    }
+
+    const fn of_verdict(&mut self, verdict: WatchVerdict) -> &mut u32 {
+        match verdict {
+            WatchVerdict::Progressing => &mut self.progressing,
+            WatchVerdict::Stuck => &mut self.stuck,
+            WatchVerdict::Achieved => &mut self.achieved,
+            WatchVerdict::Misled => &mut self.misled,
+            WatchVerdict::Error => &mut self.error,
+        }
+    }
+}
+
+/// What somebody said about a goal or did to it, besides the steps themselves.
+const fn belongs_on_rail(what: &Happened) -> bool {
+    matches!(
+        what,
+        Happened::Watched { .. }
+            | Happened::CriticOff { .. }
+            | Happened::Nudged { .. }
+            | Happened::Claimed { .. }
+            | Happened::VerificationFailed { .. }
+            | Happened::GoalVerified { .. }
+            | Happened::ProtectedChanged { .. }
+            | Happened::ToolDisabled { .. }
+            | Happened::OutcomeUnknown { .. }
+            | Happened::Steered { .. }
+            | Happened::GoalPaused { .. }
+            | Happened::GaveUp { .. }
+            | Happened::LastWords { .. }
+            | Happened::Resumed
+            | Happened::PauseRequested
+            | Happened::CancelRequested
+    )
+}
+
+/// Of every cap the lower one.
+fn tighter(a: Limits, b: Limits) -> Limits {
+    fn lower<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
+        match (a, b) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+    Limits {
+        tokens: lower(a.tokens, b.tokens),
+        money: lower(a.money, b.money),
+        active_ms: lower(a.active_ms, b.active_ms),
+        calls: lower(a.calls, b.calls),
+        steps: lower(a.steps, b.steps),
+        turns: lower(a.turns, b.turns),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,333 @@
+//! `[goals.NAME]`: what an autonomous worker is set to, as it is configured. Not the plan of a run: who can be
+//! called, and what is read from files, is the runtime's business.
+
+mod flags;
+pub mod until;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use gadfly_engine::budget::Limits;
+use gadfly_engine::protocol::watch::Criterion;
+use gadfly_engine::tool::Risk;
+
+pub use flags::GoalFlags;
+
+use super::keys::{self, Section};
+use super::loops::{self, Task, is_branch};
+use super::names::Kind;
+use super::value::{Table, Value};
+use super::{AgentConfig, Config, SEE_CHECK, budget};
+use crate::place::{Layer, Place, Problem, Sourced, brief};
+use crate::suggest;
+
+/// The tools a worker is offered besides those of servers.
+pub const TOOLS: [&str; 7] =
+    ["run_command", "read_file", "write_file", "edit_file", "list_files", "search_files", "fetch_url"];
+/// By these a worker ends a goal: no policy takes them away.
+const LAST_TOOLS: [&str; 2] = ["claim_complete", "abort_with_report"];
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct GoalConfig {
+    pub name: Option<String>,
+    pub place: Option<Place>,
+    pub goal: Option<Sourced<Task>>,
+    /// None: a person says so.
+    pub until: Option<Sourced<Criterion>>,
+    pub worker: Option<Sourced<String>>,
+    pub critic: Option<Sourced<String>>,
+    pub judge: Option<Sourced<String>>,
+    /// 0: nobody watches.
+    pub critic_interval: Sourced<u64>,
+    pub strict_critic: Sourced<bool>,
+    pub risk: Sourced<Risk>,
+    pub deny: Vec<Sourced<String>>,
+    pub allow: Vec<Sourced<String>>,
+    pub mcp: Vec<Sourced<String>>,
+    pub protect: Vec<Sourced<String>>,
+    pub protect_tests: Sourced<bool>,
+    pub in_place: Sourced<bool>,
+    pub commit: Sourced<bool>,
+    pub branch: Option<Sourced<String>>,
+    pub with: Vec<Sourced<PathBuf>>,
+    /// Steps, turns, active time, money and tokens.
+    pub limits: Limits,
+}
+
+impl Config {
+    /// The goal of this name (or one made of flags only) under these flags, with everything checked that a run
+    /// needs to know of its configuration.
+    pub fn goal_for(&self, name: Option<&str>, flags: &GoalFlags) -> (GoalConfig, Vec<Problem>) {
+        let mut problems = Vec::new();
+        if let Some(name) = name.filter(|n| !self.goals.contains_key(*n)) {
+            let known: Vec<&str> = self.goals.keys().map(String::as_str).collect();
+            let help =
+                suggest::did_you_mean(name, &known).unwrap_or_else(|| "no goals are configured".into());
+            problems.push(Problem::error(format!("there is no goal `{}`", brief(name))).help(help));
+        }
+        let mut table = self.goal_table(name);
+        let given = flags.table(&table, &mut problems);
+        table = table.overlaid(given);
+        let mut built = self.build_goal(name, &table, self.limits.with(flags.limits), &mut problems);
+        // A flag is above everything, also above the goal's own caps.
+        built.limits = built.limits.with(flags.limits);
+        if let (Some(until), Some(time)) = (&mut built.until, flags.check_timeout) {
+            until::timed(&mut until.value, time);
+        }
+        self.check_cast(&built, &table, &mut problems);
+        let own = self.merged.tables("goals").find(|(n, _)| Some(*n) == name);
+        let own = own.filter(|(_, t)| t.is_spoiled()).map(|(n, t)| (format!("goal `{n}`"), t.place.clone()));
+        let shared = self.merged.filtered(|key| key == "defaults" || key == "budget");
+        let shared = shared.is_spoiled().then(|| ("[defaults] or [budget]".to_owned(), shared.place.clone()));
+        for (what, place) in own.into_iter().chain(shared) {
+            let message = format!("{what} cannot be used as it is configured");
+            problems.push(Problem::error(message).help(SEE_CHECK).at(place.as_ref()));
+        }
+        if built.goal.is_none() && !table.has("goal") && !table.has("goal_file") {
+            let help = "give it as an argument, with --goal-file FILE, or as `goal` of a table [goals.NAME]";
+            problems.push(Problem::error("there is no goal").help(help).at(built.place.as_ref()));
+        }
+        (built, problems)
+    }
+
+    /// Every goal as configured, with what is wrong that no other table shows.
+    pub(super) fn build_goals(&mut self, problems: &mut Vec<Problem>) {
+        let names: Vec<String> = self.merged.tables("goals").map(|(name, _)| name.to_owned()).collect();
+        for name in names {
+            let mut found = Vec::new();
+            let table = self.goal_table(Some(&name));
+            let built = self.build_goal(Some(&name), &table, self.limits, &mut found);
+            // A wrong default is reported once, where it stands, and not again for every goal.
+            let own: Vec<Problem> = found.into_iter().filter(|p| !problems.contains(p)).collect();
+            problems.extend(own);
+            self.goals.insert(name, built);
+        }
+    }
+
+    /// The goal's own keys over the two defaults that it shares with loops.
+    fn goal_table(&self, name: Option<&str>) -> Table {
+        let mut base = Table::new(Section::Goal, Layer::BuiltIn, None);
+        for (key, value) in self.merged.table("defaults").into_iter().flat_map(Table::keys) {
+            if matches!(key, "worker" | "critic") {
+                base.insert(key, value.clone());
+            }
+        }
+        let own = name.and_then(|n| self.merged.tables("goals").find(|(name, _)| *name == n));
+        match own {
+            Some((_, own)) => base.overlaid(own.clone()),
+            None => base,
+        }
+    }
+
+    fn build_goal(
+        &self,
+        name: Option<&str>,
+        table: &Table,
+        run: Limits,
+        problems: &mut Vec<Problem>,
+    ) -> GoalConfig {
+        let texts = |key| table.texts(key).map(|list| list.value).unwrap_or_default();
+        let flag = |key, default| table.flag(key).unwrap_or(Sourced::built_in(default));
+        let risk = table.text("risk").and_then(|r| Risk::of(&r.value).map(|risk| r.with(risk)));
+        let text = table.text("goal").map(|t| t.map(Task::Text));
+        let branch = table.text("branch");
+        let built = GoalConfig {
+            name: name.map(str::to_owned),
+            place: table.place.clone(),
+            goal: text.or_else(|| table.path("goal_file").map(|t| t.map(Task::File))),
+            until: table.until("until"),
+            worker: table.text("worker"),
+            critic: table.text("critic"),
+            judge: table.text("judge"),
+            critic_interval: table
+                .whole("critic_interval")
+                .unwrap_or(Sourced::built_in(keys::CRITIC_INTERVAL)),
+            strict_critic: flag("strict_critic", false),
+            risk: risk.unwrap_or(Sourced::built_in(Risk::default())),
+            deny: texts("deny"),
+            allow: texts("allow"),
+            mcp: texts("mcp"),
+            protect: texts("protect"),
+            protect_tests: flag("protect_tests", true),
+            in_place: flag("in_place", false),
+            // Whoever names a branch wants a commit on it.
+            commit: flag("commit", branch.is_some()),
+            branch,
+            with: table.paths("with").map(|w| w.value).unwrap_or_default(),
+            limits: limits(table, run),
+        };
+        self.check_goal(&built, table, problems);
+        built
+    }
+
+    fn check_goal(&self, built: &GoalConfig, table: &Table, problems: &mut Vec<Problem>) {
+        let agents = self.agent_names();
+        for (role, agent) in built.roles() {
+            if !agents.contains(&agent.value.as_str()) {
+                problems.push(loops::unknown_agent(role, &agent, &agents));
+            }
+        }
+        let servers: Vec<&str> = self.merged.tables("mcp").map(|(name, _)| name).collect();
+        for server in built.mcp.iter().filter(|s| !servers.contains(&s.value.as_str())) {
+            let help = suggest::did_you_mean(&server.value, &servers)
+                .unwrap_or_else(|| format!("no servers are configured; add [mcp.{}]", brief(&server.value)));
+            let key = loops::shown("mcp", server.layer);
+            let message = format!("`{key}` names server `{}`, which is not configured", brief(&server.value));
+            problems.push(Problem::error(message).help(help).at(server.place.as_ref()));
+        }
+        for (key, tools) in [("deny", &built.deny), ("allow", &built.allow)] {
+            problems.extend(tools.iter().filter_map(|tool| unknown_tool(key, tool, &built.mcp)));
+        }
+        if let Some(minutes) = table.table("budget").filter(|b| b.has("minutes")) {
+            let message = "the time of a goal is its `wall_clock`, not `minutes` of its budget";
+            let place = minutes.place_of("minutes");
+            problems.push(Problem::error(message).help("write wall_clock = \"60m\"").at(place));
+        }
+        if built.in_place.value && built.commit.value {
+            let message = "work in place cannot become a commit: it is in your checkout already";
+            let place = built.branch.as_ref().map_or(built.commit.place.as_ref(), |b| b.place.as_ref());
+            problems.push(Problem::error(message).help("leave `in_place` or `commit` out").at(place));
+        }
+        if let Some(branch) = &built.branch {
+            if !built.commit.value {
+                let message = "`branch` has no effect while `commit` is false";
+                problems.push(Problem::error(message).help("remove one of them").at(branch.place.as_ref()));
+            }
+            if !is_branch(&branch.value) {
+                let message = format!("`{}` is no name for a branch", brief(&branch.value));
+                let help = "like feature/search: no spaces, no `..`, none of ~^:?*[\\";
+                problems.push(Problem::error(message).help(help).at(branch.place.as_ref()));
+            }
+        }
+    }
+
+    /// What is wrong with those who would take part.
+    fn check_cast(&self, built: &GoalConfig, table: &Table, problems: &mut Vec<Problem>) {
+        if built.worker.is_none() && !table.has("worker") {
+            let help = "use --worker NAME, or set `worker` in [defaults]";
+            problems.push(Problem::error("no worker is given").help(help).at(built.place.as_ref()));
+        }
+        let agents = self.agent_names();
+        for (role, agent) in built.roles() {
+            match self.agents.get(&agent.value) {
+                Some(found) => {
+                    problems.extend(built.unfit(role, found).map(|p| p.at(agent.place.as_ref())));
+                }
+                None if agents.contains(&agent.value.as_str()) => {
+                    let message = format!("{role} `{}` cannot be used as it is configured", agent.value);
+                    problems.push(Problem::error(message).help(SEE_CHECK).at(agent.place.as_ref()));
+                }
+                None => {}
+            }
+        }
+    }
+}
+
+impl GoalConfig {
+    /// Who takes part, by role. A critic that never looks takes no part, except as a judge.
+    pub fn roles(&self) -> Vec<(&'static str, Sourced<String>)> {
+        let critic = self.critic.as_ref().filter(|_| self.watches());
+        let judge = self.judge.as_ref().or_else(|| self.critic.as_ref().filter(|_| self.is_judged()));
+        let judge = judge.filter(|judge| critic.is_none_or(|critic| critic.value != judge.value));
+        let roles = [("worker", self.worker.as_ref()), ("critic", critic), ("judge", judge)];
+        roles.into_iter().filter_map(|(role, agent)| Some((role, agent?.clone()))).collect()
+    }
+
+    /// Somebody looks at the steps.
+    pub fn watches(&self) -> bool {
+        self.critic_interval.value > 0 && self.critic.is_some()
+    }
+
+    /// A model is asked whether the goal is reached.
+    pub fn is_judged(&self) -> bool {
+        self.until.as_ref().is_some_and(|until| until::is_judged(&until.value))
+    }
+
+    /// Why this agent cannot have this role here.
+    fn unfit(&self, role: &str, agent: &AgentConfig) -> Option<Problem> {
+        let kind = agent.kind.value;
+        let sees = self.until.as_ref().is_some_and(|until| until::is_shown(&until.value));
+        let asked = match (&self.judge, &self.critic) {
+            (Some(judge), _) => judge.value == agent.name,
+            (None, Some(critic)) => critic.value == agent.name,
+            (None, None) => true,
+        };
+        let (message, help) = match (role, kind) {
+            ("worker", Kind::Person) => (
+                format!("worker `{}` is a person, and a person is not watched", agent.name),
+                "name an agent with --worker; you are heard with `gadfly steer`".to_owned(),
+            ),
+            ("critic", Kind::Person) => (
+                format!("critic `{}` is a person, who cannot be asked every few steps", agent.name),
+                "name another critic, or none with --critic-interval 0; you watch with `gadfly follow`"
+                    .to_owned(),
+            ),
+            ("judge", Kind::Person) => (
+                format!("judge `{}` is a person", agent.name),
+                "to be asked yourself: --manual, or { manual = true }".to_owned(),
+            ),
+            (_, kind) if sees && asked && kind.is_process() => (
+                format!("{role} `{}` of kind `{kind}` cannot be shown a picture", agent.name),
+                "name a judge of kind openai or anthropic".to_owned(),
+            ),
+            _ => return None,
+        };
+        Some(Problem::error(message).help(help))
+    }
+}
+
+/// The caps of a goal: its own, else the run's, else the built-in ones. There is none on the number of calls:
+/// turns are counted.
+fn limits(table: &Table, run: Limits) -> Limits {
+    let count = |key, default| {
+        let number = table.whole(key).map_or(default, |n| n.value);
+        Some(u32::try_from(number).unwrap_or(u32::MAX))
+    };
+    let budget = table.table("budget").map(budget::limits).unwrap_or_default();
+    let wall_clock = table.time("wall_clock").map(|t| until::millis(t.value));
+    let usual: Duration = keys::WALL_CLOCK;
+    Limits {
+        tokens: budget.tokens.or(run.tokens),
+        money: budget.money.or(run.money),
+        active_ms: wall_clock.or(run.active_ms).or(Some(until::millis(usual))),
+        calls: budget.calls,
+        steps: count("max_steps", keys::GOAL_STEPS),
+        turns: count("max_turns", keys::GOAL_TURNS),
+    }
+}
+
+/// A tool that is not there cannot be denied: what was meant stays allowed.
+fn unknown_tool(key: &str, tool: &Sourced<String>, servers: &[Sourced<String>]) -> Option<Problem> {
+    let name = tool.value.as_str();
+    let of_server = name
+        .split_once("__")
+        .is_some_and(|(server, rest)| !rest.is_empty() && servers.iter().any(|s| s.value == server));
+    if TOOLS.contains(&name) || of_server {
+        return None;
+    }
+    let shown = loops::shown(key, tool.layer);
+    let problem = if LAST_TOOLS.contains(&name) {
+        Problem::error(format!("`{shown}`: `{name}` is how a worker ends a goal, and is always there"))
+            .help("leave it out")
+    } else {
+        Problem::error(format!("`{shown}` names tool `{}`, which there is not", brief(name))).help(
+            suggest::nearest(name, TOOLS).map_or_else(
+                || {
+                    format!(
+                        "known: {}; a tool of a server is SERVER__TOOL, with that server in `mcp`",
+                        TOOLS.join(", ")
+                    )
+                },
+                |near| format!("did you mean `{near}`?"),
+            ),
+        )
+    };
+    Some(problem.at(tool.place.as_ref()))
+}
+
+/// A list of the command line that adds to the configured one.
+pub(super) fn added(table: &Table, key: &str, given: &[String]) -> Value {
+    let mut list = table.texts(key).map(|list| list.value).unwrap_or_default();
+    list.extend(given.iter().cloned().map(Sourced::flag));
+    Value::Texts(list)
+}

@@ -1,0 +1,38 @@
+//! The run's folder for tools: what file tools may touch in it, and what holds a command there.
+
+use std::path::Path;
+
+use super::{Folder, FolderError, Inside};
+use crate::sandbox::Ground;
+use crate::tools::area::Area;
+use crate::tools::confined::{Around, Confined};
+
+impl Folder {
+    /// The files of the project in the folder, opened anew: whoever worked there may have put a link in its
+    /// place.
+    pub(crate) fn area(&self, inside: &Inside) -> Result<Area, String> {
+        Area::below(&inside.workspace.work(), &inside.workspace.dir(), &self.store)
+    }
+
+    /// What a command gets that is held as a worker is. `own` is made ready to be its home and its place for
+    /// temporary files.
+    pub(crate) fn confined(
+        &self,
+        inside: &Inside,
+        own: &Path,
+        network: bool,
+    ) -> Result<Confined, FolderError> {
+        let ground = Ground { tree: inside.workspace.work(), linked: self.linked(), ..Ground::default() };
+        self.around(&inside.workspace.dir(), own, network).confined(ground).map_err(FolderError::io(own))
+    }
+
+    /// What a command gets that a person let reach whatever the user reaches.
+    pub(crate) fn unconfined(&self, inside: &Inside) -> Confined {
+        let dir = inside.workspace.dir();
+        self.around(&dir, &dir, true).unconfined()
+    }
+
+    fn around<'a>(&'a self, dir: &'a Path, own: &'a Path, network: bool) -> Around<'a> {
+        Around { means: &self.means, project: Path::new(&self.plan.project), dir, own, network }
+    }
+}

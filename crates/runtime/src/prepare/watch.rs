@@ -1,0 +1,342 @@
+//! From a goal that was asked for to a plan: what it is judged by, who watches, what is allowed, where it is
+//! worked on. Every problem at once, or a run ready to start.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use gadfly_engine::brief::Reference;
+use gadfly_engine::plan::NodePlan;
+use gadfly_engine::protocol::watch::{self, Criterion, Policy, Server, Settings};
+use gadfly_engine::tree::Acceptance;
+use gadfly_engine::{Limits, Text};
+use gadfly_journal::RunId;
+use gadfly_project::config::Task;
+use gadfly_project::{Config, GoalConfig, GoalFlags, Kind, Place, Problem, Sourced, file, title};
+
+use super::settings::{Part, small};
+use super::{Draft, LoopSettings, Prepared, folder};
+use crate::agents::Recruiter;
+use crate::sandbox;
+use crate::team::Team;
+use crate::workspace::Git;
+
+/// What `goal` was asked to do.
+#[derive(Clone, Debug, Default)]
+pub struct GoalRequest {
+    /// A goal named in `gadfly.toml`.
+    pub goal_name: Option<String>,
+    pub flags: GoalFlags,
+    /// Where runs are kept: the worker's folder is made there.
+    pub store: Option<PathBuf>,
+}
+
+impl GoalRequest {
+    /// The goal this is about, with everything that is wrong with its configuration.
+    pub fn configured(&self, config: &Config) -> (GoalConfig, Vec<Problem>) {
+        config.goal_for(self.goal_name.as_deref(), &self.flags)
+    }
+}
+
+/// A goal's settings, and where its worker will be.
+#[derive(Clone, PartialEq, Debug)]
+pub struct GoalSettings {
+    pub settings: Settings,
+    /// The project, if it is worked on in place.
+    pub in_place: Option<PathBuf>,
+    /// The project below the top of the worker's own tree.
+    below: String,
+    steps: u32,
+    turns: u32,
+}
+
+/// The most a worker's conversation, and what a critic or a judge is shown of it, adds to a brief.
+const CONVERSATION: u64 = 96 << 10;
+const WINDOW: u64 = 48 << 10;
+
+/// Makes the plan of one goal.
+pub async fn prepare_goal(
+    request: &GoalRequest,
+    recruiter: &Recruiter<'_>,
+) -> Result<Prepared, Vec<Problem>> {
+    let (config, mut problems) = request.configured(recruiter.config);
+    let texts = Texts::read(&config, &mut problems);
+    problems.extend(cannot_begin(&config, recruiter).await);
+    let until = config.until.as_ref().map_or(Criterion::Manual, |until| until.value.clone());
+    if let Some(why) = until.problem() {
+        let place = config.until.as_ref().and_then(|until| until.place.as_ref());
+        problems.push(Problem::error(format!("this cannot be checked: {why}")).at(place));
+    }
+    let (Some(texts), Some(worker)) = (texts, &config.worker) else { return Err(problems) };
+    if problems.iter().any(Problem::is_error) {
+        return Err(problems);
+    }
+    worth_saying(&config, &mut problems);
+    let run_limits = recruiter.config.limits.with(request.flags.limits);
+    let capped = run_limits.money.is_some() || config.limits.money.is_some();
+    let settings = Settings {
+        goal: texts.goal.digest(),
+        worker: worker.value.clone(),
+        critic: config.critic.as_ref().filter(|_| config.watches()).map(|c| c.value.clone()),
+        interval: small(config.critic_interval.value),
+        strict_critic: config.strict_critic.value,
+        judge: judge(&config),
+        until,
+        policy: Policy { risk: config.risk.value, deny: plain(&config.deny), allow: plain(&config.allow) },
+        protect: plain(&config.protect),
+        protect_tests: config.protect_tests.value,
+        references: texts.references.iter().map(|(reference, _)| reference.clone()).collect(),
+        servers: servers(&config, recruiter.config),
+        root: String::new(),
+        held: sandbox::kernel().is_ok(),
+        acceptance: (!config.in_place.value).then(|| acceptance(&config, texts.goal.as_str())),
+    };
+    let others = [&settings.critic, &settings.judge].into_iter().flatten();
+    let names: Vec<&str> = std::iter::once(&settings.worker).chain(others).map(String::as_str).collect();
+    let team = match recruiter.team(&names, capped).await {
+        Ok(team) => team,
+        Err(found) => {
+            problems.extend(found);
+            return Err(problems);
+        }
+    };
+    if let Some(problem) = without_hands(worker, &team) {
+        problems.push(problem);
+        return Err(problems);
+    }
+    let project = recruiter.root.canonicalize().unwrap_or_else(|_| recruiter.root.to_owned());
+    let goal = title::title(texts.goal.as_str());
+    let mut workspace = folder(recruiter);
+    workspace.in_place = config.in_place.value;
+    let draft = Draft {
+        settings: LoopSettings::Watch(Box::new(GoalSettings {
+            settings,
+            in_place: config.in_place.value.then(|| project.clone()),
+            below: below(recruiter, &project).await,
+            steps: config.limits.steps.unwrap_or(u32::MAX),
+            turns: config.limits.turns.unwrap_or(u32::MAX),
+        })),
+        title: config.name.as_ref().map_or_else(|| goal.clone(), |name| format!("{name}: {goal}")),
+        team,
+        run_limits,
+        loop_limits: config.limits,
+        texts: texts.all(),
+        warnings: problems,
+        workspace: Some(workspace),
+        store: request.store.clone(),
+    };
+    draft.finish().map_err(|p| vec![p])
+}
+
+impl GoalSettings {
+    pub(super) fn node_plan(&self, limits: Limits) -> Result<NodePlan, serde_json::Error> {
+        let settings = serde_json::to_value(&self.settings)?;
+        let book = watch::RULE_BOOK;
+        Ok(NodePlan { protocol: book.name.into(), version: book.version, limits, settings })
+    }
+
+    /// Everybody who may be called, the worker first.
+    pub(super) fn cast(&self) -> Vec<Part> {
+        let Settings { worker, critic, judge, interval, .. } = &self.settings;
+        let part = |role, agent: &String, calls, grows| Part {
+            role,
+            agent: agent.clone(),
+            lens: None,
+            calls,
+            grows,
+        };
+        // The last words come after the last turn; a critic may be asked to restate.
+        let mut cast = vec![part("worker", worker, self.turns.saturating_add(1), CONVERSATION)];
+        let looks = self.steps.checked_div(*interval).unwrap_or(0).saturating_mul(2);
+        cast.extend(critic.iter().map(|critic| part("critic", critic, looks, WINDOW)));
+        // Every turn may claim.
+        let claims = self.turns.saturating_mul(judged(&self.settings.until));
+        cast.extend(judge.iter().map(|judge| part("judge", judge, claims, WINDOW)));
+        cast
+    }
+
+    /// The commands that say whether it is reached.
+    pub(super) fn commands(&self) -> Vec<String> {
+        let command = |leaf: &&Criterion| match leaf {
+            Criterion::Shell { command, .. } | Criterion::Vision { command, .. } => Some(command.clone()),
+            _ => None,
+        };
+        self.settings.until.leaves().iter().filter_map(command).collect()
+    }
+
+    /// Where the worker will be is known once the run has its name.
+    pub(super) fn belong_to(&mut self, run: &RunId, store: Option<&Path>) {
+        let root = match (&self.in_place, store) {
+            (Some(project), _) => Some(project.clone()),
+            (None, Some(store)) => Some(tree_of(store, run).join(&self.below)),
+            (None, None) => None,
+        };
+        self.settings.root = root.map(|root| root.to_string_lossy().into_owned()).unwrap_or_default();
+    }
+}
+
+/// The top of a run's private tree, by its real path: that is what the worker sees of it.
+fn tree_of(store: &Path, run: &RunId) -> PathBuf {
+    let store = std::path::absolute(store).unwrap_or_else(|_| store.to_owned());
+    let mut there = store.as_path();
+    let mut rest = Vec::new();
+    // What is not there yet will be made as it is named.
+    let real = loop {
+        match (there.canonicalize(), there.file_name(), there.parent()) {
+            (Ok(real), _, _) => break real,
+            (Err(_), Some(name), Some(above)) => {
+                rest.push(name);
+                there = above;
+            }
+            (Err(_), _, _) => break store.clone(),
+        }
+    };
+    let store = rest.into_iter().rev().fold(real, |path, name| path.join(name));
+    store.join("runs").join(run.as_str()).join("tree/work")
+}
+
+/// How many checks ask a model.
+fn judged(until: &Criterion) -> u32 {
+    let asks = |leaf: &&&Criterion| matches!(leaf, Criterion::Judge { .. } | Criterion::Vision { .. });
+    small(until.leaves().iter().filter(asks).count() as u64)
+}
+
+/// Who answers `judge` and `vision`, if anybody has to.
+fn judge(config: &GoalConfig) -> Option<String> {
+    let named = config.judge.as_ref().or(config.critic.as_ref());
+    named.filter(|_| config.is_judged()).map(|agent| agent.value.clone())
+}
+
+fn acceptance(config: &GoalConfig, goal: &str) -> Acceptance {
+    if !config.commit.value {
+        return Acceptance::Checkout;
+    }
+    let message = format!("{}\n", title::title(goal));
+    Acceptance::Commit { branch: config.branch.as_ref().map(|b| b.value.clone()), message }
+}
+
+fn servers(config: &GoalConfig, all: &Config) -> Vec<Server> {
+    let known = |name: &Sourced<String>| {
+        let risk = all.mcp.get(&name.value)?.risk.value;
+        Some(Server { name: name.value.clone(), risk })
+    };
+    config.mcp.iter().filter_map(known).collect()
+}
+
+fn plain(list: &[Sourced<String>]) -> Vec<String> {
+    list.iter().map(|text| text.value.clone()).collect()
+}
+
+/// What stops nothing, and is better known now than found out later.
+fn worth_saying(config: &GoalConfig, problems: &mut Vec<Problem>) {
+    let mut warn = |message: &str, help: &str| {
+        problems.push(Problem::warning(message).help(help).at(config.place.as_ref()));
+    };
+    if config.until.is_none() {
+        warn(
+            "no success criterion is given: you will be asked whether the goal is reached",
+            "add --until 'COMMAND', or `until = \"COMMAND\"`",
+        );
+    }
+    if config.critic.is_none() {
+        warn(
+            "nobody watches: no critic is given, so drift and repetition are noticed by fixed rules only",
+            "add --critic NAME, or set `critic` in [defaults]",
+        );
+    } else if config.critic_interval.value == 0 {
+        warn("nobody watches: the critic's interval is 0", "5 steps are usual: --critic-interval 5");
+    }
+    if config.judge.is_some() && !config.is_judged() {
+        warn(
+            "the judge has nothing to say: no `judge` or `vision` is among the success criteria",
+            "add --until-judge QUESTION, or leave --judge out",
+        );
+    }
+    if config.is_judged() && config.judge.is_none() && config.critic.is_none() {
+        warn("the worker's own model will say whether the goal is reached", "name another with --judge NAME");
+    }
+}
+
+/// An agent that could only talk.
+fn without_hands(worker: &Sourced<String>, team: &Team) -> Option<Problem> {
+    let member = team.get(&worker.value)?;
+    let able = member.agent.as_ref().is_some_and(|a| a.is_offered_tools() || a.works_in_a_folder());
+    if able {
+        return None;
+    }
+    let message = format!(
+        "worker `{}` of kind `{}` has neither tools nor a folder it could work in",
+        worker.value, member.card.kind
+    );
+    let help = if member.card.kind == Kind::Scripted.name() {
+        "give its script a reply with `calls` or `files`".to_owned()
+    } else {
+        let able = Kind::ALL.iter().filter(|kind| kind.is_http() || kind.is_process());
+        format!("name one of kind {}", able.map(|kind| kind.name()).collect::<Vec<_>>().join(", "))
+    };
+    Some(Problem::error(message).help(help).at(worker.place.as_ref()))
+}
+
+/// Why a worker's folder could not be made, or its work not be committed: better said now than when all is done.
+async fn cannot_begin(config: &GoalConfig, recruiter: &Recruiter<'_>) -> Option<Problem> {
+    let Some(launcher) = recruiter.launcher else {
+        let help = "start it with the installed gadfly";
+        return Some(Problem::error("programs cannot be started here, and a goal needs them").help(help));
+    };
+    let git = Git::new(Arc::clone(launcher), recruiter.env.clone());
+    if !config.commit.value || config.in_place.value {
+        let error = git.present(recruiter.root).await.err()?;
+        return Some(Problem::error(format!("a goal needs git to keep its work apart: {error}")));
+    }
+    let branch = config.branch.as_ref();
+    let error = git.could_commit(recruiter.root, branch.map(|b| b.value.as_str())).await.err()?;
+    let place = branch.map_or(config.commit.place.as_ref(), |b| b.place.as_ref());
+    Some(Problem::error(format!("the work could not be committed: {error}")).at(place))
+}
+
+/// Where the project lies in the worker's tree. A mistake is found, and said, when the tree is made.
+async fn below(recruiter: &Recruiter<'_>, project: &Path) -> String {
+    let Some(launcher) = recruiter.launcher else { return String::new() };
+    let git = Git::new(Arc::clone(launcher), recruiter.env.clone());
+    git.lies_below(project).await.unwrap_or_default()
+}
+
+/// What the user brings.
+struct Texts {
+    goal: Text,
+    references: Vec<(Reference, Text)>,
+}
+
+impl Texts {
+    fn read(config: &GoalConfig, problems: &mut Vec<Problem>) -> Option<Self> {
+        let goal = config.goal.as_ref().and_then(|goal| match &goal.value {
+            Task::Text(text) => Some(text.clone()),
+            Task::File(path) => read("goal", path, goal.place.as_ref(), problems),
+        });
+        let mut references = Some(Vec::new());
+        for path in &config.with {
+            let read = read("with", &path.value, path.place.as_ref(), problems).map(|text| {
+                let text = Text::new(text);
+                let name = path.value.file_name().unwrap_or(path.value.as_os_str());
+                (Reference { name: name.to_string_lossy().into_owned(), text: text.digest() }, text)
+            });
+            references = references.zip(read).map(|(mut all, read)| {
+                all.push(read);
+                all
+            });
+        }
+        let goal = goal?;
+        if goal.trim().is_empty() {
+            problems.push(Problem::error("the goal is empty").help("say what is to be reached"));
+            return None;
+        }
+        Some(Self { goal: Text::new(goal), references: references? })
+    }
+
+    fn all(self) -> Vec<Text> {
+        std::iter::once(self.goal).chain(self.references.into_iter().map(|(_, text)| text)).collect()
+    }
+}
+
+fn read(what: &str, path: &Path, place: Option<&Place>, problems: &mut Vec<Problem>) -> Option<String> {
+    file::read_text(path).map_err(|e| problems.push(Problem::error(format!("{what}: {e}")).at(place))).ok()
+}

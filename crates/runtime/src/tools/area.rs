@@ -1,0 +1,194 @@
+//! Where a tool finds files: below the run's folder, or at one place outside that a person allowed.
+//!
+//! A model chooses the paths, and what it started earlier may have put links in their way. So no path is used
+//! as it stands: every step is opened from the one before, and a link is an error, not a way.
+
+use std::fs::File;
+use std::os::fd::OwnedFd;
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::io::Errno;
+
+use super::walk::Rules;
+use crate::edits::{above, open_file, open_folder, said};
+
+const LONGEST: usize = 4096;
+
+/// The files a tool may touch.
+pub enum Area {
+    Below(Tree),
+    /// Absolute paths, each allowed by a person.
+    Beyond,
+}
+
+/// The run's folder, held open.
+pub struct Tree {
+    top: OwnedFd,
+    /// The project below the top.
+    project: Vec<String>,
+    dir: OwnedFd,
+    /// What lies below the project and is ours: nobody's to read or write.
+    ours: Option<String>,
+}
+
+/// A file's place: the folder above it, and its name there.
+pub struct Spot {
+    pub above: OwnedFd,
+    pub name: String,
+}
+
+/// A folder to begin a walk in.
+pub struct Begin {
+    pub folder: OwnedFd,
+    /// Its path as the model names it; empty for the run's folder itself.
+    pub path: String,
+    /// Its path from the top of the tree, which ignore rules are about.
+    pub from_top: PathBuf,
+    pub rules: Rules,
+    pub ours: Option<String>,
+}
+
+/// What a path names.
+pub enum Named {
+    File(Spot),
+    Folder(Begin),
+}
+
+impl Area {
+    /// The project `dir` in the tree whose top is `work`. `store` is where Gadfly keeps its runs.
+    pub fn below(work: &Path, dir: &Path, store: &Path) -> Result<Self, String> {
+        let lost = |why: String| format!("the run's folder cannot be used: {why}");
+        let project = dir.strip_prefix(work).map_err(|e| lost(e.to_string()))?;
+        let project: Option<Vec<String>> =
+            project.iter().map(|part| part.to_str().map(str::to_owned)).collect();
+        let project = project.ok_or_else(|| lost("its name is no text".to_owned()))?;
+        let top = open_folder(CWD, work).map_err(|e| lost(said(e)))?;
+        let mut at = top.try_clone().map_err(|e| lost(e.to_string()))?;
+        for part in &project {
+            at = open_folder(&at, part.as_str()).map_err(|e| lost(said(e)))?;
+        }
+        let ours = store.strip_prefix(dir).ok().and_then(Path::to_str).filter(|ours| !ours.is_empty());
+        Ok(Self::Below(Tree { top, project, dir: at, ours: ours.map(str::to_owned) }))
+    }
+
+    /// The place of a file, which may not exist yet. `make` makes the folders above it.
+    pub fn spot(&self, path: &str, make: bool) -> Result<Spot, String> {
+        let said_of = |why: String| format!("`{}`: {why}", clipped(path));
+        match self {
+            Self::Below(tree) => {
+                let path = tree.allowed(path).map_err(said_of)?;
+                if path.is_empty() {
+                    return Err(said_of("it names the folder itself, not a file".to_owned()));
+                }
+                let (above, name) = above(&tree.dir, &path, make).map_err(said_of)?;
+                Ok(Spot { above, name: name.to_owned() })
+            }
+            Self::Beyond => {
+                let path = absolute(path).map_err(said_of)?;
+                let parts = path.parent().zip(path.file_name().and_then(|name| name.to_str()));
+                let (parent, name) = parts.ok_or_else(|| said_of("it names no file".to_owned()))?;
+                let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+                let above = openat(CWD, parent, flags, Mode::empty()).map_err(|e| said_of(said(e)))?;
+                Ok(Spot { above, name: name.to_owned() })
+            }
+        }
+    }
+
+    /// A file or a folder, whichever is there. An empty path is the run's folder.
+    pub fn named(&self, path: &str) -> Result<Named, String> {
+        match self {
+            Self::Below(tree) => {
+                let plain = tree.allowed(path).map_err(|why| format!("`{}`: {why}", clipped(path)))?;
+                match tree.begin(&plain) {
+                    Ok(begin) => Ok(Named::Folder(begin)),
+                    Err(Errno::NOTDIR | Errno::LOOP) if !plain.is_empty() => {
+                        Ok(Named::File(self.spot(&plain, false)?))
+                    }
+                    Err(error) => Err(format!("`{plain}`: {}", said(error))),
+                }
+            }
+            Self::Beyond => {
+                let spot = self.spot(path, false)?;
+                match open_folder(&spot.above, spot.name.as_str()) {
+                    Ok(folder) => {
+                        let path = path.trim_end_matches('/').to_owned();
+                        Ok(Named::Folder(Begin {
+                            folder,
+                            path,
+                            from_top: PathBuf::new(),
+                            rules: Rules::default(),
+                            ours: None,
+                        }))
+                    }
+                    Err(_) => Ok(Named::File(spot)),
+                }
+            }
+        }
+    }
+}
+
+impl Tree {
+    /// The path without what says nothing, if it may be used at all.
+    fn allowed(&self, path: &str) -> Result<String, String> {
+        let path = plain(path)?;
+        let is_ours = |ours: &String| {
+            path == *ours || path.strip_prefix(ours.as_str()).is_some_and(|rest| rest.starts_with('/'))
+        };
+        if self.ours.as_ref().is_some_and(is_ours) {
+            return Err("Gadfly keeps its runs there; it is not part of the project".to_owned());
+        }
+        Ok(path)
+    }
+
+    /// Opens a folder below the project, with the ignore rules that hold there.
+    fn begin(&self, path: &str) -> Result<Begin, Errno> {
+        let mut at = self.top.try_clone().map_err(|_| Errno::MFILE)?;
+        let mut from_top = PathBuf::new();
+        let mut rules = Rules::default().with(&at, &from_top);
+        let below = path.split('/').filter(|part| !part.is_empty());
+        for part in self.project.iter().map(String::as_str).chain(below) {
+            at = open_folder(&at, part)?;
+            from_top.push(part);
+            rules = rules.with(&at, &from_top);
+        }
+        Ok(Begin { folder: at, path: path.to_owned(), from_top, rules, ours: self.ours.clone() })
+    }
+}
+
+impl Spot {
+    /// The file, to be read.
+    pub fn open(&self) -> Result<File, String> {
+        open_file(&self.above, &self.name, OFlags::RDONLY)
+    }
+}
+
+/// A path below a folder: no way up, no root; what says nothing (`./`, a slash too many) is left out.
+fn plain(path: &str) -> Result<String, String> {
+    if path.starts_with('/') {
+        return Err("paths are given from the run's folder, as in `src/main.rs`".to_owned());
+    }
+    if path.len() > LONGEST || path.contains('\0') {
+        return Err("it is no path".to_owned());
+    }
+    let parts: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+    if parts.contains(&"..") {
+        return Err("it leads out of the run's folder".to_owned());
+    }
+    Ok(parts.join("/"))
+}
+
+fn absolute(path: &str) -> Result<&Path, String> {
+    let is_plain = |part: Component<'_>| matches!(part, Component::RootDir | Component::Normal(_));
+    let plain = path.len() <= LONGEST && !path.contains('\0');
+    let path = Path::new(path);
+    if plain && path.is_absolute() && path.components().all(is_plain) {
+        return Ok(path);
+    }
+    Err("outside the run's folder only a whole path without `..` names a file".to_owned())
+}
+
+/// Enough of a path that a model made up to know which is meant.
+pub fn clipped(path: &str) -> &str {
+    path.get(..path.floor_char_boundary(200)).unwrap_or_default()
+}

@@ -1,0 +1,165 @@
+//! What a command that a model chose may use: the sandbox of a worker, and an environment without secrets whose
+//! home is empty.
+//!
+//! The user's home is out of reach, so that a command that writes to `~` would fail, or find there what another
+//! put in its way. It gets a home and a folder for temporary files of its own instead. Toolchains that the user
+//! has below the home are found by the variables that name them, and may be read but not written: a build finds
+//! the packages that were fetched before, and what it fetches anew must go into the project. What leads to the
+//! user's session (agents for keys, the desktop's bus) is taken away: the sandbox does not reach sockets.
+
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+use gadfly_agents::launcher::{Most, Sandbox};
+use gadfly_engine::powers::NOT_HELD;
+use gadfly_engine::{Guard, Layer, Observation, Permission};
+use gadfly_project::config::keys;
+
+use crate::agents::installed::Surroundings;
+use crate::means::Means;
+use crate::os::{landlock, remove_tree};
+use crate::sandbox::{self, Ground};
+
+/// The first version of Landlock that knows of TCP.
+const TCP_HOLDS: u32 = 4;
+/// Variables that name places in the user's home or session. None of them helps where there is neither.
+const TAKEN_AWAY: [&str; 9] = [
+    "HOME",
+    "TMPDIR",
+    "TMP",
+    "TEMP",
+    "CARGO_TARGET_DIR",
+    "SSH_AUTH_SOCK",
+    "SSH_AGENT_PID",
+    "GPG_AGENT_INFO",
+    "DBUS_SESSION_BUS_ADDRESS",
+];
+/// Toolchains that are looked for in the home unless these say where they are.
+const TOOLCHAINS: [(&str, &str); 5] = [
+    ("CARGO_HOME", ".cargo"),
+    ("RUSTUP_HOME", ".rustup"),
+    ("PYENV_ROOT", ".pyenv"),
+    ("RBENV_ROOT", ".rbenv"),
+    ("NVM_DIR", ".nvm"),
+];
+const GIT_SETTINGS: [&str; 2] = [".gitconfig", ".config/git/config"];
+
+/// What a command gets.
+#[derive(Clone, Debug)]
+pub struct Confined {
+    pub env: Vec<(String, String)>,
+    /// None if this kernel can hold nobody.
+    pub sandbox: Option<Sandbox>,
+    /// What does not hold although it should.
+    pub unheld: Option<String>,
+    pub most: Most,
+}
+
+/// What a command is started in.
+#[derive(Clone, Copy)]
+pub struct Around<'a> {
+    pub means: &'a Means,
+    /// The user's project, of which nothing may be read outside the run's folder.
+    pub project: &'a Path,
+    pub dir: &'a Path,
+    /// A folder with a home and a place for temporary files.
+    pub own: &'a Path,
+    pub network: bool,
+}
+
+impl Around<'_> {
+    /// Held to the ground of a worker.
+    pub fn confined(&self, ground: Ground) -> io::Result<Confined> {
+        make_own(self.own)?;
+        let kernel = landlock();
+        let ground = Ground { tmp: self.own.to_owned(), ..ground };
+        let mut sandbox = sandbox::policy(Permission::Write, &ground);
+        sandbox.read.extend(self.surroundings().tools());
+        // A kernel that cannot keep TCP away would refuse to start it at all.
+        let no_tcp = kernel.as_ref().is_ok_and(|version| *version < TCP_HOLDS) && !self.network;
+        sandbox.network = self.network || no_tcp;
+        let unheld = match &kernel {
+            Err(why) => Some(why.clone()),
+            Ok(version) if no_tcp => {
+                Some(format!("the network (version {version} of it knows no TCP; files are held)"))
+            }
+            Ok(_) => None,
+        };
+        let sandbox = kernel.is_ok().then_some(sandbox);
+        Ok(Confined { env: self.env(), sandbox, unheld, most: most() })
+    }
+
+    /// Held to nothing: a person allowed it.
+    pub fn unconfined(&self) -> Confined {
+        let why = "a person let this command reach what the user reaches".to_owned();
+        Confined { env: self.means.command_env(self.dir), sandbox: None, unheld: Some(why), most: most() }
+    }
+
+    fn variable(&self, name: &str) -> Option<&str> {
+        self.means.env.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
+    }
+
+    fn home(&self) -> Option<&Path> {
+        self.variable("HOME").map(Path::new).filter(|home| home.is_absolute())
+    }
+
+    fn surroundings(&self) -> Surroundings<'_> {
+        Surroundings {
+            root: self.project,
+            home: self.home(),
+            path: self.variable("PATH").unwrap_or_default(),
+        }
+    }
+
+    fn env(&self) -> Vec<(String, String)> {
+        let taken = |name: &str| TAKEN_AWAY.contains(&name) || name.starts_with("XDG_");
+        let mut env = self.means.command_env(self.dir);
+        env.retain(|(name, _)| !taken(name));
+        let text = |path: PathBuf| path.to_str().map(str::to_owned);
+        let home = |below: &str| self.home().map(|home| home.join(below)).filter(|path| path.exists());
+        for (name, below) in TOOLCHAINS {
+            if !env.iter().any(|(n, _)| n == name) {
+                env.extend(home(below).and_then(text).map(|path| (name.to_owned(), path)));
+            }
+        }
+        let settings = GIT_SETTINGS.iter().find_map(|name| home(name)).and_then(text);
+        env.extend(settings.map(|path| ("GIT_CONFIG_GLOBAL".to_owned(), path)));
+        for (name, below) in [("HOME", HOME), ("TMPDIR", TMP)] {
+            env.extend(text(self.own.join(below)).map(|path| (name.to_owned(), path)));
+        }
+        env
+    }
+}
+
+const HOME: &str = "home";
+const TMP: &str = "tmp";
+
+impl Confined {
+    /// What the record says of it before the first command.
+    pub fn said(&self, network: bool) -> Vec<Observation> {
+        let note = |why: &String| Observation::Note { line: format!("{NOT_HELD}{why}") };
+        let guards = self.sandbox.as_ref().map(|sandbox| {
+            let guard = Guard::new(Layer::Landlock, sandbox::reach(network || sandbox.network));
+            Observation::Guarded { guards: vec![guard] }
+        });
+        self.unheld.iter().map(note).chain(guards).collect()
+    }
+}
+
+/// As much as an agent's own program may use.
+const fn most() -> Most {
+    Most { memory_bytes: Some(keys::MAX_MEMORY_MB << 20), processes: Some(keys::MAX_PROCESSES) }
+}
+
+/// A command may have put something else in the place of its folders.
+fn make_own(own: &Path) -> io::Result<()> {
+    for folder in [own.to_owned(), own.join(HOME), own.join(TMP)] {
+        if fs::symlink_metadata(&folder).is_ok_and(|meta| !meta.is_dir()) {
+            remove_tree(&folder);
+        }
+        DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+    }
+    Ok(())
+}

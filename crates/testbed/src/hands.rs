@@ -1,0 +1,133 @@
+//! A model that is offered tools by whoever calls the API: it asks for the first one and, told what came of it,
+//! says so. A conversation that a real API would refuse is refused here too, with its reason.
+
+use serde_json::{Value, json};
+
+use crate::program::{Arguments, ToolCall};
+use crate::wire::Format;
+
+/// What such a model does next.
+pub(crate) enum Deed {
+    Ask(ToolCall),
+    Say(String),
+    Refuse(&'static str),
+}
+
+/// What a tool said, and the kind of picture that came with it.
+struct Told {
+    result: String,
+    picture: Option<String>,
+}
+
+pub(crate) fn act(body: &[u8], format: Format) -> Deed {
+    let Ok(body) = serde_json::from_slice::<Value>(body) else { return Deed::Refuse("no JSON") };
+    let told = match format {
+        Format::Anthropic => anthropic(&body["messages"]),
+        _ => chat(&body["messages"]),
+    };
+    match told {
+        Err(why) => Deed::Refuse(why),
+        Ok(Some(Told { result, picture })) => {
+            let seen = picture.map(|media| format!(" I see {media}.")).unwrap_or_default();
+            Deed::Say(format!("It said: {result}{seen}"))
+        }
+        Ok(None) => {
+            let tool = &body["tools"][0];
+            let name = tool["name"].as_str().or_else(|| tool["function"]["name"].as_str());
+            let schema = [&tool["input_schema"], &tool["function"]["parameters"]];
+            match (name, body.get("tools")) {
+                (None, None) => Deed::Say("I was offered no tools.".to_owned()),
+                (Some(name), _) if schema.iter().any(|schema| schema["type"] == "object") => {
+                    let arguments = Arguments::Object(json!({"command": "cargo test"}));
+                    Deed::Ask(ToolCall { name: name.to_owned(), arguments })
+                }
+                _ => Deed::Refuse("`tools` is not what it should be"),
+            }
+        }
+    }
+}
+
+fn each(list: &Value) -> &[Value] {
+    list.as_array().map_or(&[], Vec::as_slice)
+}
+
+fn is_name(name: &Value) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    name.as_str().is_some_and(|name| !name.is_empty() && name.len() <= 64 && name.chars().all(fits))
+}
+
+/// Every call is followed at once by a message with its result.
+fn chat(messages: &Value) -> Result<Option<Told>, &'static str> {
+    let mut told: Option<Told> = None;
+    let mut open: Vec<&Value> = Vec::new();
+    for message in each(messages) {
+        if message["role"] == "tool" {
+            let at = open.iter().position(|id| **id == message["tool_call_id"]);
+            open.remove(at.ok_or("a result of no call")?);
+            let result = message["content"].as_str().ok_or("a result is no text")?.to_owned();
+            told = Some(Told { result, picture: None });
+            continue;
+        }
+        if !open.is_empty() {
+            return Err("a call without its result");
+        }
+        for call in each(&message["tool_calls"]) {
+            let args = call["function"]["arguments"].as_str().unwrap_or_default();
+            if !is_name(&call["function"]["name"]) || serde_json::from_str::<Value>(args).is_err() {
+                return Err("a call is malformed");
+            }
+            open.push(&call["id"]);
+        }
+        for part in each(&message["content"]) {
+            let url = part["image_url"]["url"].as_str().and_then(|url| url.strip_prefix("data:"));
+            if let (Some(told), Some((media, _))) =
+                (&mut told, url.and_then(|url| url.split_once(";base64,")))
+            {
+                told.picture = Some(media.to_owned());
+            }
+        }
+    }
+    if open.is_empty() { Ok(told) } else { Err("a call without its result") }
+}
+
+/// Every call has its result in the next message, before anything else; no text is empty.
+fn anthropic(messages: &Value) -> Result<Option<Told>, &'static str> {
+    let mut told: Option<Told> = None;
+    let mut open: Vec<&Value> = Vec::new();
+    for message in each(messages) {
+        if message["content"].as_str().is_some_and(|text| text.trim().is_empty()) {
+            return Err("a message is empty");
+        }
+        let mut wanted = std::mem::take(&mut open);
+        let mut has_begun = false;
+        for block in each(&message["content"]) {
+            match block["type"].as_str().unwrap_or_default() {
+                "tool_result" => {
+                    let at = wanted.iter().position(|id| **id == block["tool_use_id"]);
+                    wanted.remove(at.filter(|_| !has_begun).ok_or("a result that does not come first")?);
+                    let result = block["content"].as_str().ok_or("a result is no text")?.to_owned();
+                    told = Some(Told { result, picture: None });
+                    continue;
+                }
+                "tool_use" if !is_name(&block["name"]) || !block["input"].is_object() => {
+                    return Err("a call is malformed");
+                }
+                "tool_use" => open.push(&block["id"]),
+                "text" if block["text"].as_str().is_none_or(|text| text.trim().is_empty()) => {
+                    return Err("text content blocks must be non-empty");
+                }
+                "image" => {
+                    if let Some(told) = &mut told {
+                        told.picture = block["source"]["media_type"].as_str().map(str::to_owned);
+                    }
+                }
+                _ => {}
+            }
+            has_begun = true;
+        }
+        if !wanted.is_empty() {
+            return Err("a call without its result");
+        }
+    }
+    if open.is_empty() { Ok(told) } else { Err("a call without its result") }
+}
