@@ -17,7 +17,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub use goal::{Caps, Goal, Until};
+pub use goal::{Caps, Goal, Reached};
 pub use going_on::{Answer, Resume, Steer};
 pub use report::{Format, ReportTo};
 pub use review::Review;

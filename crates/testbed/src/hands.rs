@@ -19,6 +19,41 @@ struct Told {
     picture: Option<String>,
 }
 
+/// Pursues what it is asked for: writes `done.txt`, looks at it, and claims the goal where that is offered.
+pub(crate) fn pursue(body: &[u8], format: Format) -> Deed {
+    let Ok(body) = serde_json::from_slice::<Value>(body) else { return Deed::Refuse("no JSON") };
+    let told = match format {
+        Format::Anthropic => anthropic(&body["messages"]),
+        _ => chat(&body["messages"]),
+    };
+    if let Err(why) = told {
+        return Deed::Refuse(why);
+    }
+    let asked = calls_in(&body["messages"]);
+    let is_offered = |name: &str| {
+        each(&body["tools"]).iter().any(|tool| tool["name"] == name || tool["function"]["name"] == name)
+    };
+    let ways = [
+        ("write_file", json!({"path": "done.txt", "content": "done\n"})),
+        ("run_command", json!({"command": "cat done.txt"})),
+        ("claim_complete", json!({"rationale": "done.txt holds what it should"})),
+    ];
+    match ways.into_iter().nth(asked).filter(|(name, _)| is_offered(name)) {
+        Some((name, arguments)) => {
+            Deed::Ask(ToolCall { name: name.to_owned(), arguments: Arguments::Object(arguments) })
+        }
+        None => Deed::Say("done.txt is written.".to_owned()),
+    }
+}
+
+/// How many calls a conversation holds, in either wire.
+fn calls_in(messages: &Value) -> usize {
+    let in_content = |message: &Value| {
+        each(&message["content"]).iter().filter(|block| block["type"] == "tool_use").count()
+    };
+    each(messages).iter().map(|message| each(&message["tool_calls"]).len() + in_content(message)).sum()
+}
+
 pub(crate) fn act(body: &[u8], format: Format) -> Deed {
     let Ok(body) = serde_json::from_slice::<Value>(body) else { return Deed::Refuse("no JSON") };
     let told = match format {

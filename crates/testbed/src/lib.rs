@@ -11,7 +11,7 @@
 //! | `agent`, `agent:R,A` | behind a program with tools: writes the file its task names, or, asked for a verdict, gives it (default `R,A`) |
 //! | `intruder`, `intruder:R,A` | the same, but asked for a verdict it first tries to write with the program's tools |
 //! | `restless` | calls a tool, again and again |
-//! | `hands`, `hands:HOW` | asks for the first tool it is offered, then says what it was told; refuses what an API would. HOW is `whole`, `split`, `stop` (ends as if well), or a fault: `cut`, `unfinished`, `huge`, `hang`, `length`, `unasked` (asks though it is offered nothing) |
+//! | `hands`, `hands:HOW` | asks for the first tool it is offered, then says what it was told; refuses what an API would. HOW is `goal` (writes `done.txt` with the tools it is offered, looks at it, and claims the goal), `whole`, `split`, `stop` (ends as if well), or a fault: `cut`, `unfinished`, `huge`, `hang`, `length`, `unasked` (asks though it is offered nothing) |
 //! | `slow`, `slow:MS` | event by event, with a pause before each |
 //! | `whole` | not streamed, whatever was asked |
 //! | `split` | in pieces that respect no boundary |

@@ -176,7 +176,7 @@ impl Protocol for Audit {
                 self.said(said, question, &by, cx);
             }
             (Learned::Verified(_) | Learned::Tool(_) | Learned::Said { .. }, awaiting) => {
-                self.awaiting = awaiting
+                self.awaiting = awaiting;
             }
         }
     }

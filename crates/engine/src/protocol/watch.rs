@@ -184,7 +184,7 @@ enum Awaiting {
     /// The folder's state, before a claim is verified.
     LookAtClaim,
     Checking(Box<Checking>),
-    Person(Asking, Question),
+    Person(Box<Asking>, Question),
     LastWords {
         because: String,
         then: Then,
@@ -238,7 +238,7 @@ impl Protocol for Watch {
             }
             (Learned::Said { text, .. }, Awaiting::Person(asking, question)) => {
                 let said = cx.text(&text).to_owned();
-                self.person_said(asking, &question, &said, cx);
+                self.person_said(*asking, &question, &said, cx);
             }
             (_, awaiting) => self.awaiting = awaiting,
         }

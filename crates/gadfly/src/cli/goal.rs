@@ -21,18 +21,21 @@ Examples:
 While it works: `gadfly follow RUN`, `gadfly steer RUN \"…\"`, `gadfly pause RUN`.
 Exit codes: 0 reached and verified, 3 halted, 4 waiting for you, 6 at a cap, 7 given up.";
 
+const RISK: &str = "How far without asking: read_only, write_local, network_get, network_write or spends_money \
+                    (default: write_local)";
+
 /// What is worked towards, and when it is reached.
 #[derive(Args, Debug)]
 #[command(after_help = GOAL_EXAMPLES)]
 pub struct Goal {
     /// The goal, or the name of one in gadfly.toml; `-` reads it from standard input
     #[arg(value_name = "GOAL")]
-    pub goal: Option<String>,
+    pub text: Option<String>,
     /// Read the goal from a file
-    #[arg(long, value_name = "FILE", conflicts_with = "goal")]
-    pub goal_file: Option<PathBuf>,
+    #[arg(long = "goal-file", value_name = "FILE", conflicts_with = "text")]
+    pub file: Option<PathBuf>,
     #[command(flatten)]
-    pub until: Until,
+    pub reached: Reached,
     /// The agent that works
     #[arg(long, value_name = "AGENT")]
     pub worker: Option<String>,
@@ -69,7 +72,7 @@ pub struct Goal {
 /// Success criteria. Several must all hold.
 #[derive(Args, Debug, Clone)]
 #[command(next_help_heading = "Reached when")]
-pub struct Until {
+pub struct Reached {
     /// This command succeeds; may be repeated, as all of these
     #[arg(long, value_name = "COMMAND", value_parser = until::read_shell)]
     pub until: Vec<Criterion>,
@@ -124,9 +127,7 @@ pub struct Watching {
 #[derive(Args, Debug, Clone)]
 #[command(next_help_heading = "Allowed")]
 pub struct Allowed {
-    /// How far without asking: read_only, write_local, network_get, network_write or spends_money
-    /// (default: write_local)
-    #[arg(long, value_name = "LEVEL")]
+    #[arg(long, value_name = "LEVEL", help = RISK)]
     pub risk: Option<String>,
     /// A tool that is never used; may be repeated
     #[arg(long, value_name = "TOOL")]

@@ -10,7 +10,7 @@ use gadfly_runtime::prepare::GoalRequest;
 
 use super::run::{How, launch, read_stdin, reports_have_a_place, united, usd};
 use crate::agreement::{self, Uses};
-use crate::cli::{Caps, Goal, Until};
+use crate::cli::{Caps, Goal, Reached};
 use crate::context::Context;
 use crate::exit::Code;
 use crate::output::{error, problems, terminal};
@@ -57,8 +57,8 @@ fn request(args: &Goal, context: &Context) -> Result<GoalRequest, Code> {
     let mut flags = GoalFlags {
         goal: None,
         goal_file: None,
-        until: args.until.criterion()?,
-        check_timeout: args.until.check_timeout,
+        until: args.reached.criterion()?,
+        check_timeout: args.reached.check_timeout,
         worker: args.worker.clone(),
         critic: args.watching.critic.clone(),
         judge: args.watching.judge.clone(),
@@ -77,7 +77,7 @@ fn request(args: &Goal, context: &Context) -> Result<GoalRequest, Code> {
         limits: args.caps.limits(args.consent.budget_usd)?,
     };
     let mut goal_name = None;
-    match (&args.goal, &args.goal_file) {
+    match (&args.text, &args.file) {
         (Some(goal), _) if goal == "-" => flags.goal = Some(read_stdin("the goal")?),
         (Some(name), _) if context.config.goals.contains_key(name) => goal_name = Some(name.clone()),
         (Some(goal), _) => {
@@ -90,7 +90,7 @@ fn request(args: &Goal, context: &Context) -> Result<GoalRequest, Code> {
     Ok(GoalRequest { goal_name, flags, store: Some(context.store()) })
 }
 
-impl Until {
+impl Reached {
     /// All of them together; none if none is given.
     fn criterion(&self) -> Result<Option<Criterion>, Code> {
         let exits = |shell: &Criterion| {

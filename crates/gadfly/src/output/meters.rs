@@ -76,11 +76,10 @@ impl Meter {
 
     fn bar(&self) -> Option<String> {
         let (used, cap) = self.of?;
-        let full = if cap == 0 {
-            BAR
-        } else {
-            usize::try_from(used.saturating_mul(BAR as u64) / cap).ok()?.min(BAR)
-        };
+        let full = used
+            .saturating_mul(BAR as u64)
+            .checked_div(cap)
+            .map_or(BAR, |full| usize::try_from(full).unwrap_or(BAR).min(BAR));
         Some(format!("{}{}", "█".repeat(full), "░".repeat(BAR - full)))
     }
 

@@ -130,7 +130,7 @@ impl Story {
                 self.tell_held(effect, NOT_HELD, line, lines);
             }
             Observation::Step { line } | Observation::Note { line } => {
-                lines.push(format!("    · {}", safe::line(line, 200)))
+                lines.push(format!("    · {}", safe::line(line, 200)));
             }
             Observation::Retrying { attempt, kind, message } => {
                 lines.push(format!(

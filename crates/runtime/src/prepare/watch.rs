@@ -60,7 +60,9 @@ pub async fn prepare_goal(
 ) -> Result<Prepared, Vec<Problem>> {
     let (config, mut problems) = request.configured(recruiter.config);
     let texts = Texts::read(&config, &mut problems);
-    problems.extend(cannot_begin(&config, recruiter).await);
+    if !problems.iter().any(Problem::is_error) {
+        problems.extend(cannot_begin(&config, recruiter).await);
+    }
     let until = config.until.as_ref().map_or(Criterion::Manual, |until| until.value.clone());
     if let Some(why) = until.problem() {
         let place = config.until.as_ref().and_then(|until| until.place.as_ref());
@@ -167,6 +169,8 @@ impl GoalSettings {
     pub(super) fn belong_to(&mut self, run: &RunId, store: Option<&Path>) {
         let root = match (&self.in_place, store) {
             (Some(project), _) => Some(project.clone()),
+            // Joining nothing would leave a slash at the end.
+            (None, Some(store)) if self.below.is_empty() => Some(tree_of(store, run)),
             (None, Some(store)) => Some(tree_of(store, run).join(&self.below)),
             (None, None) => None,
         };
@@ -339,4 +343,20 @@ impl Texts {
 
 fn read(what: &str, path: &Path, place: Option<&Place>, problems: &mut Vec<Problem>) -> Option<String> {
     file::read_text(path).map_err(|e| problems.push(Problem::error(format!("{what}: {e}")).at(place))).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worker_is_where_its_tree_will_really_be() {
+        let tmp = tempfile::tempdir().unwrap();
+        let real = tmp.path().canonicalize().unwrap();
+        std::fs::create_dir(real.join("there")).unwrap();
+        std::os::unix::fs::symlink(real.join("there"), real.join("link")).unwrap();
+        let run = RunId::random().unwrap();
+        let found = tree_of(&real.join("link/not/yet"), &run);
+        assert_eq!(found, real.join("there/not/yet/runs").join(run.as_str()).join("tree/work"));
+    }
 }

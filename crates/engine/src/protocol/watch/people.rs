@@ -97,21 +97,21 @@ pub(super) fn servers(because: &str) -> Question {
 
 impl Watch {
     pub(super) fn ask(&mut self, asking: Asking, question: Question, cx: &mut Cx<'_>) {
-        self.awaiting = Awaiting::Person(asking, question.clone());
+        self.awaiting = Awaiting::Person(Box::new(asking), question.clone());
         cx.ask(question);
     }
 
     /// The goal stands still until a person says how it goes on.
-    pub(super) fn pause(&mut self, because: String, cx: &mut Cx<'_>) {
-        cx.emit(Happened::GoalPaused { because: because.clone() });
-        let question = paused(&because, &self.log());
+    pub(super) fn pause(&mut self, because: &str, cx: &mut Cx<'_>) {
+        cx.emit(Happened::GoalPaused { because: because.to_owned() });
+        let question = paused(because, &self.log());
         self.ask(Asking::Paused, question, cx);
     }
 
     /// A person has a word for the worker: it goes on if it stood still, and listens now if it has hands of its own.
     pub(super) fn listen_to_person(&mut self, cx: &mut Cx<'_>) {
         match &self.awaiting {
-            Awaiting::Person(Asking::Paused, _) => {
+            Awaiting::Person(asking, _) if matches!(**asking, Asking::Paused) => {
                 cx.withdraw_questions();
                 self.begin_anew(cx);
             }

@@ -31,6 +31,8 @@ const RUNNERS: [(&str, &[&str]); 4] = [
 pub struct Protected {
     /// Paths that commands of the criterion name.
     named: BTreeSet<String>,
+    /// Those of them that are only asked to be there, as in `test -f report.md`: what the worker may have to make.
+    asked_for: BTreeSet<String>,
     /// Patterns in commands, and folders of tests.
     named_patterns: Option<Scope>,
     /// What the user listed.
@@ -41,11 +43,15 @@ pub struct Protected {
 impl Protected {
     pub fn new(criterion: &Criterion, protect: &[String], protect_tests: bool) -> Self {
         let mut named = BTreeSet::new();
+        let mut asked_for = BTreeSet::new();
+        let mut used = BTreeSet::new();
         let mut patterns = BTreeSet::new();
         for leaf in criterion.leaves() {
             if let Criterion::Shell { command, .. } | Criterion::Vision { command, .. } = leaf {
                 let picture =
                     if let Criterion::Vision { file, .. } = leaf { Some(file.as_str()) } else { None };
+                used.extend(paths_in(&without_tests(command)));
+                asked_for.extend(paths_in(command));
                 for path in paths_in(command).into_iter().filter(|path| Some(path.as_str()) != picture) {
                     if path.contains(['*', '?']) || is_test_file(&format!("{path}/x")) && !path.contains('.')
                     {
@@ -59,7 +65,13 @@ impl Protected {
         let patterns: Vec<String> = patterns.into_iter().collect();
         let scope = |patterns: &[String]| (!patterns.is_empty()).then(|| Scope::new(patterns));
         let protect: Vec<String> = protect.iter().filter(|p| !p.trim().is_empty()).cloned().collect();
-        Self { named, named_patterns: scope(&patterns), listed: scope(&protect), tests: protect_tests }
+        Self {
+            asked_for: asked_for.difference(&used).cloned().collect(),
+            named,
+            named_patterns: scope(&patterns),
+            listed: scope(&protect),
+            tests: protect_tests,
+        }
     }
 
     /// Is the goal judged by this file?
@@ -69,26 +81,38 @@ impl Protected {
             || (self.tests && (is_test_file(path) || says_how_a_suite_runs(path)))
     }
 
-    /// The protected files that are not as they were. Tests that were added are not among them; a file that says how
-    /// a suite runs is, for it can switch all others off.
+    /// The protected files that are not as they were. Tests that were added are not among them, nor what only had to
+    /// be there; a file that says how a suite runs is, for it can switch all others off.
     pub fn changed(&self, changes: &[Change]) -> Vec<String> {
         let is_meant = |change: &&Change| match change.kind {
             ChangeKind::Modified | ChangeKind::Deleted => self.names(&change.path),
             ChangeKind::Added => {
-                self.is_singled_out(&change.path) || (self.tests && says_how_a_suite_runs(&change.path))
+                (self.named.contains(&change.path) && !self.asked_for.contains(&change.path))
+                    || self.is_listed(&change.path)
+                    || (self.tests && says_how_a_suite_runs(&change.path))
             }
         };
         changes.iter().filter(is_meant).map(|change| change.path.clone()).collect()
     }
 
     fn is_singled_out(&self, path: &str) -> bool {
-        self.named.contains(path) || self.listed.as_ref().is_some_and(|listed| listed.contains(path))
+        self.named.contains(path) || self.is_listed(path)
+    }
+
+    fn is_listed(&self, path: &str) -> bool {
+        self.listed.as_ref().is_some_and(|listed| listed.contains(path))
     }
 }
 
 fn says_how_a_suite_runs(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     SUITE_FILES.contains(&name) || SUITE_BEGINNINGS.iter().any(|begin| name.starts_with(begin))
+}
+
+/// A command line without those parts of it that only ask whether something is there.
+fn without_tests(command: &str) -> String {
+    let asks = |part: &&str| matches!(part.split_whitespace().next(), Some("test" | "[" | "[["));
+    command.split_inclusive([';', '&', '|', '(', ')', '\n']).filter(|part| !asks(part)).collect()
 }
 
 /// The relative paths a command line could mean, also from a folder it goes to. A word that is no path names no file

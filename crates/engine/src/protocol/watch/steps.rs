@@ -66,12 +66,12 @@ impl Watch {
                 self.gave_up = Some((reason, learned));
                 self.next_call(cx);
             }
-            Ok(Wish::Do { deed, outside }) => self.consider(call, &args, deed, outside, cx),
+            Ok(Wish::Do { deed, outside }) => self.consider(call, &args, deed, outside.as_deref(), cx),
         }
     }
 
     /// Guard, then policy.
-    fn consider(&mut self, call: ToolCall, args: &str, deed: Deed, outside: Option<String>, cx: &mut Cx<'_>) {
+    fn consider(&mut self, call: ToolCall, args: &str, deed: Deed, outside: Option<&str>, cx: &mut Cx<'_>) {
         if self.guard.is_disabled(&call.name) {
             let words =
                 format!("`{}` is not offered any more: it failed too often. Use another tool.", call.name);
@@ -90,7 +90,7 @@ impl Watch {
         let ruled = Ruled {
             name: &call.name,
             deed: &deed,
-            outside: outside.as_deref(),
+            outside,
             held: settings.held,
             root: &settings.root,
             servers: &settings.servers,
@@ -142,7 +142,7 @@ impl Watch {
         match &what.deed {
             Deed::WriteFile { .. } | Deed::EditFile { .. } if end == StepEnd::Ok => self.unlooked = true,
             Deed::RunCommand { .. } | Deed::ReadFile { .. } | Deed::SearchFiles { .. } => {
-                self.unlooked = false
+                self.unlooked = false;
             }
             _ => {}
         }

@@ -37,7 +37,7 @@ impl Watch {
         self.only_talk += 1;
         if self.only_talk >= ONLY_TALK {
             let because = format!("The worker did nothing but talk in {} turns in a row.", self.only_talk);
-            return self.pause(because, cx);
+            return self.pause(&because, cx);
         }
         self.nudge(Nudge::OnlyTalk, words.to_owned(), cx);
         self.after_turn(cx);
@@ -70,7 +70,7 @@ impl Watch {
 
     /// Breaks a worker with hands of its own off; what follows comes when it has ended.
     pub(super) fn interrupt(&mut self, why: Interruption, cx: &mut Cx<'_>) {
-        let stronger = matches!((&self.interrupting, &why), (None, _) | (Some(Interruption::Words), _));
+        let stronger = matches!(self.interrupting, None | Some(Interruption::Words));
         if stronger {
             self.interrupting = Some(why);
         }

@@ -276,7 +276,8 @@ impl Watch {
         );
         self.tell_worker(words, cx);
         if in_a_row >= FAILED_CLAIMS {
-            return self.pause(format!("{in_a_row} claims in a row were not met; the last: {detail}"), cx);
+            let because = format!("{in_a_row} claims in a row were not met; the last: {detail}");
+            return self.pause(&because, cx);
         }
         self.after_claim(cx);
     }

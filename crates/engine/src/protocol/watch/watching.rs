@@ -82,7 +82,7 @@ impl Watch {
             cx.emit(Happened::CriticOff { critic, because: because.to_owned() });
             if self.settings.strict_critic {
                 let because = format!("The critic is of no use: {because}.");
-                return self.pause_or_interrupt(because, cx);
+                return self.pause_or_interrupt(&because, cx);
             }
         }
         self.watched(cx);
@@ -97,7 +97,7 @@ impl Watch {
                     "The critic says for the {} time in a row that the worker is stuck: {reason}",
                     nth(self.critic.stuck)
                 );
-                self.pause_or_interrupt(because, cx);
+                self.pause_or_interrupt(&because, cx);
             }
             WatchVerdict::Stuck => {
                 let words = self.stuck_words(reason);
@@ -127,7 +127,7 @@ impl Watch {
         self.watched(cx);
     }
 
-    fn pause_or_interrupt(&mut self, because: String, cx: &mut Cx<'_>) {
+    fn pause_or_interrupt(&mut self, because: &str, cx: &mut Cx<'_>) {
         if let Some(worker) = cx.at_work(Role::Worker) {
             cx.cancel(&worker);
         }

@@ -91,11 +91,11 @@ impl Reader<'_> {
         let named = CHECKS.iter().find(|(check, _)| table.contains_key(*check));
         let Some((check, others)) = named else { return self.no_check(found, table) };
         let fields = self.known(found, table, check, others)?;
-        let own = self.inner(found, check, *fields.get(check)?);
+        let own = Inner::of(found, check, *fields.get(check)?);
         match *check {
             "shell" => {
                 let command = self.text(Shape::Text, &own.as_found())?;
-                let exit_code = self.number(found, &fields, "exit_code", 0, 255)?.unwrap_or(0);
+                let exit_code = self.number(found, &fields, "exit_code", 0, 255).ok()?.unwrap_or(0);
                 let exit_code = i32::try_from(exit_code).unwrap_or(0);
                 let timeout_ms = self.millis(found, &fields)?;
                 Some(Criterion::Shell { command, exit_code, timeout_ms })
@@ -113,8 +113,8 @@ impl Reader<'_> {
             }
             "http" => {
                 let url = self.text(Shape::Text, &own.as_found())?;
-                let status = self.number(found, &fields, "status", 100, 599)?.unwrap_or(200);
-                let contains = self.optional(found, &fields, "contains")?;
+                let status = self.number(found, &fields, "status", 100, 599).ok()?.unwrap_or(200);
+                let contains = self.optional(found, &fields, "contains").ok()?;
                 Some(Criterion::Http { url, status: u16::try_from(status).unwrap_or(200), contains })
             }
             "judge" => self.text(Shape::Text, &own.as_found()).map(|question| Criterion::Judge { question }),
@@ -134,10 +134,10 @@ impl Reader<'_> {
 
     /// One of `exists = true`, `contains` and `matches`; that it is there, if none of them is given.
     fn file_check(&mut self, found: &Found<'_, '_>, fields: &Fields<'_, '_>) -> Option<FileCheck> {
-        let contains = self.optional(found, fields, "contains")?;
-        let matches = self.optional(found, fields, "matches")?;
+        let contains = self.optional(found, fields, "contains").ok()?;
+        let matches = self.optional(found, fields, "matches").ok()?;
         if let Some(exists) = fields.get("exists") {
-            let exists = self.inner(found, "exists", exists);
+            let exists = Inner::of(found, "exists", exists);
             let Value::Flag(true) = self.value(Shape::Flag, &exists.as_found())? else {
                 let message = format!("`{}.exists` can only be true", found.path);
                 let help = "that a file is gone: { shell = \"test ! -e PATH\" }";
@@ -191,25 +191,16 @@ impl Reader<'_> {
         fields
     }
 
-    fn inner<'a, 'i>(
-        &self,
-        found: &Found<'_, '_>,
-        key: &str,
-        value: &'a Spanned<DeValue<'i>>,
-    ) -> Inner<'a, 'i> {
-        Inner { path: format!("{}.{key}", found.path), value }
-    }
-
     /// A text that may be left out.
     fn optional(
         &mut self,
         found: &Found<'_, '_>,
         fields: &Fields<'_, '_>,
         key: &'static str,
-    ) -> Option<Option<String>> {
-        let Some(value) = fields.get(key) else { return Some(None) };
-        let inner = self.inner(found, key, value);
-        self.text(Shape::Text, &inner.as_found()).map(Some)
+    ) -> Result<Option<String>, Reported> {
+        let Some(value) = fields.get(key) else { return Ok(None) };
+        let inner = Inner::of(found, key, value);
+        self.text(Shape::Text, &inner.as_found()).map(Some).ok_or(Reported)
     }
 
     fn needed(
@@ -219,13 +210,11 @@ impl Reader<'_> {
         key: &'static str,
         example: &str,
     ) -> Option<String> {
-        match self.optional(found, fields, key)? {
-            Some(text) => Some(text),
-            None => {
-                let message = format!("`{}` needs `{key}`", found.path);
-                self.refused(found, message, Some(format!("add {key} = {example}")))
-            }
+        if let Some(text) = self.optional(found, fields, key).ok()? {
+            return Some(text);
         }
+        let message = format!("`{}` needs `{key}`", found.path);
+        self.refused(found, message, Some(format!("add {key} = {example}")))
     }
 
     fn number(
@@ -235,18 +224,18 @@ impl Reader<'_> {
         key: &'static str,
         min: u64,
         max: u64,
-    ) -> Option<Option<u64>> {
-        let Some(value) = fields.get(key) else { return Some(None) };
-        let inner = self.inner(found, key, value);
-        match self.value(Shape::Whole { min, max }, &inner.as_found())? {
-            Value::Whole(number) => Some(Some(number)),
-            _ => None,
+    ) -> Result<Option<u64>, Reported> {
+        let Some(value) = fields.get(key) else { return Ok(None) };
+        let inner = Inner::of(found, key, value);
+        match self.value(Shape::Whole { min, max }, &inner.as_found()) {
+            Some(Value::Whole(number)) => Ok(Some(number)),
+            _ => Err(Reported),
         }
     }
 
     fn millis(&mut self, found: &Found<'_, '_>, fields: &Fields<'_, '_>) -> Option<u64> {
         let Some(value) = fields.get("timeout") else { return Some(until::CHECK_TIMEOUT_MS) };
-        let inner = self.inner(found, "timeout", value);
+        let inner = Inner::of(found, "timeout", value);
         match self.value(Shape::Time, &inner.as_found())? {
             Value::Time(time) => Some(until::millis(time)),
             _ => None,
@@ -260,13 +249,20 @@ impl Reader<'_> {
     }
 }
 
+/// It was wrong, and that is among the problems.
+struct Reported;
+
 /// A value of a check's table, with its path.
 struct Inner<'a, 'i> {
     path: String,
     value: &'a Spanned<DeValue<'i>>,
 }
 
-impl<'i> Inner<'_, 'i> {
+impl<'a, 'i> Inner<'a, 'i> {
+    fn of(found: &Found<'_, '_>, key: &str, value: &'a Spanned<DeValue<'i>>) -> Self {
+        Self { path: format!("{}.{key}", found.path), value }
+    }
+
     fn as_found(&self) -> Found<'_, 'i> {
         Found { path: &self.path, value: self.value.get_ref(), span: self.value.span() }
     }

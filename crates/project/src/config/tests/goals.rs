@@ -27,8 +27,7 @@ fn goal(text: &str) -> (Config, Vec<Problem>) {
 }
 
 fn wrong(text: &str) -> String {
-    let (_, problems) = goal(text);
-    problems.iter().map(|p| format!("{p}\n")).collect()
+    shown(&goal(text).1)
 }
 
 fn until(text: &str) -> Criterion {
@@ -230,11 +229,10 @@ fn whoever_cannot_have_a_role_in_a_goal_is_refused_with_a_way_out() {
     let (config, _) = goal("");
     let refused = |flags: GoalFlags| {
         let flags = GoalFlags { goal: Some("x".into()), ..flags };
-        let (_, problems) = config.goal_for(None, &flags);
-        problems.iter().map(|p| format!("{p}\n")).collect::<String>()
+        shown(&config.goal_for(None, &flags).1)
     };
     let some = |name: &str| Some(name.to_owned());
-    let shown = Some(Criterion::Vision { command: "s".into(), file: "s.png".into(), expected: "y".into() });
+    let picture = Some(Criterion::Vision { command: "s".into(), file: "s.png".into(), expected: "y".into() });
     assert_snapshot!(refused(GoalFlags { worker: some("me"), ..GoalFlags::default() }), @r"
     error: worker `me` is a person, and a person is not watched
       help: name an agent with --worker; you are heard with `gadfly steer`
@@ -243,16 +241,16 @@ fn whoever_cannot_have_a_role_in_a_goal_is_refused_with_a_way_out() {
     error: critic `me` is a person, who cannot be asked every few steps
       help: name another critic, or none with --critic-interval 0; you watch with `gadfly follow`
     ");
-    assert_snapshot!(refused(GoalFlags { judge: some("me"), until: shown.clone(), ..GoalFlags::default() }), @r"
+    assert_snapshot!(refused(GoalFlags { judge: some("me"), until: picture.clone(), ..GoalFlags::default() }), @r"
     error: judge `me` is a person
       help: to be asked yourself: --manual, or { manual = true }
     ");
-    assert_snapshot!(refused(GoalFlags { judge: some("cli"), until: shown.clone(), ..GoalFlags::default() }), @r"
+    assert_snapshot!(refused(GoalFlags { judge: some("cli"), until: picture.clone(), ..GoalFlags::default() }), @r"
     error: judge `cli` of kind `claude-code` cannot be shown a picture
       help: name a judge of kind openai or anthropic
     ");
     // A worker of a kind that sees no pictures is none the worse for it if another one is asked.
-    assert_snapshot!(refused(GoalFlags { worker: some("cli"), until: shown, ..GoalFlags::default() }), @"");
+    assert_snapshot!(refused(GoalFlags { worker: some("cli"), until: picture, ..GoalFlags::default() }), @"");
     // A critic that never looks need not be one that could.
     assert_snapshot!(refused(GoalFlags { critic: some("me"), critic_interval: Some(0), ..GoalFlags::default() }), @"");
     assert_snapshot!(refused(GoalFlags { risk: some("any"), ..GoalFlags::default() }), @r#"

@@ -90,7 +90,9 @@ impl Stage<'_> {
         let mut records = String::new();
         if let Some(id) = id {
             let mut show = command(self.gadfly, &home, &project);
-            show.args(["show", id, "--log", "--json"]);
+            show.args(["show", id, "--log"]);
+            // Whether a conversation was begun anew stands among the lines for people.
+            show.args((self.wanted.name != GOAL).then_some("--json"));
             records = self.finished(show, "show").await?.out;
         }
         if ended.code != Some(0) {
@@ -100,7 +102,7 @@ impl Stage<'_> {
             return Err(format!("exit code {}: {why}", ended.code.unwrap_or(-1)).into());
         }
         if self.wanted.name == GOAL {
-            return watched(&project, &events);
+            return watched(&project, &events, &records);
         }
         let rounds = events.iter().filter(|event| event["event"] == "round_started").count();
         if rounds != 2 {
@@ -182,7 +184,7 @@ impl Stage<'_> {
 
 /// What must be true after a goal: the worker was broken off by the critic's word, went on in the same
 /// conversation, claimed, and was believed only once that was verified.
-fn watched(project: &Path, events: &[Value]) -> Result<String, Fault> {
+fn watched(project: &Path, events: &[Value], records: &str) -> Result<String, Fault> {
     let count = |name: &str| events.iter().filter(|event| event["event"] == name).count();
     let turns: Vec<&Value> = events
         .iter()
@@ -195,6 +197,9 @@ fn watched(project: &Path, events: &[Value]) -> Result<String, Fault> {
     };
     if !first["session"].is_null() || !second["session"].is_string() {
         return Err("the second turn does not go on with the first one's session".into());
+    }
+    if ["it begins anew", "a new one is begun"].iter().any(|said| records.contains(said)) {
+        return Err("the conversation that was broken off could not be gone on with".into());
     }
     if steps < 4 || nudges != 1 || count("claimed") != 1 || count("goal_verified") != 1 {
         return Err(format!("{steps} steps and {nudges} nudges, and not one verified claim").into());

@@ -109,3 +109,20 @@ fn a_test_that_was_added_is_not_a_changed_one() {
     );
     assert!(Protected::default().changed(&changes).is_empty());
 }
+
+#[test]
+fn a_file_that_only_had_to_be_there_may_be_made_but_not_one_that_is_run() {
+    use ChangeKind::{Added, Modified};
+    let flagged = |command: &str, path: &str, kind| {
+        !Protected::new(&shell(command), &[], false).changed(&[change(path, kind)]).is_empty()
+    };
+    for command in ["test -f done.txt", "[ -s done.txt ] && make", "make; test -e ./done.txt"] {
+        assert!(!flagged(command, "done.txt", Added), "{command}");
+        assert!(flagged(command, "done.txt", Modified), "{command}");
+    }
+    for command in ["test -f done.txt && sh done.txt", "sh done.txt", "test -x check.sh; ./done.txt"] {
+        assert!(flagged(command, "done.txt", Added), "{command}");
+    }
+    let listed = Protected::new(&shell("test -f done.txt"), &["*.txt".to_owned()], false);
+    assert!(!listed.changed(&[change("done.txt", Added)]).is_empty(), "the user said so");
+}

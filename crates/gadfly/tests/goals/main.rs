@@ -1,0 +1,19 @@
+//! Every situation of a goal, through the real binary: what the worker does is scripted, everything else is as a user
+//! has it. The record of each is read as a user would read it.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test that cannot go on says so
+#![cfg(target_os = "linux")]
+
+#[path = "../judging/desk.rs"]
+#[allow(dead_code)]
+mod desk;
+
+mod caps;
+mod contained;
+mod in_place;
+mod killed;
+mod long;
+mod people;
+mod pursuit;
+mod stories;
+mod watching;
+mod wire;
