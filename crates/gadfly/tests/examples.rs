@@ -195,7 +195,16 @@ fn goal_repair_is_reached_when_the_tests_pass_and_not_when_it_is_claimed() {
         "accepted into your checkout: 1 file",
         "verified after 13 steps",
     ];
-    example.expect(&["goal", "repair", "--trust"], 0, &lines);
+    let said = example.expect(&["goal", "repair", "--trust"], 0, &lines);
+    // The guide quotes this run. What cargo prints, and in which order, is its own affair.
+    let guide = fs::read_to_string(examples().join("../docs/guide/goals.md")).unwrap();
+    let begins = ["  [", "  critic:", "  claim:", "  → told:", "  ✓"];
+    let is_quoted = |line: &&str| begins.iter().any(|b| line.starts_with(b)) && !line.contains("run_command");
+    let quoted: Vec<&str> = said.err.lines().filter(is_quoted).collect();
+    assert!(quoted.len() > 15, "{quoted:#?}");
+    for line in quoted {
+        assert!(guide.contains(line), "docs/guide/goals.md does not have `{line}`");
+    }
     assert_eq!(example.said("cargo", &tests).code, Some(0), "the tests hold in the checkout");
     assert_eq!(example.said("git", &["status", "--short"]).out, " M src/lib.rs\n");
 

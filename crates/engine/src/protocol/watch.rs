@@ -127,7 +127,7 @@ struct Watch {
     told_to_look: bool,
     /// Protected files a person has seen changed and let stand, as they were then.
     accepted_changes: Vec<(String, Option<Digest>)>,
-    /// Tools with the reason a person has allowed them for, for the whole goal.
+    /// What a person has allowed for the whole goal: the reason it was asked for, and what exactly.
     allowed: BTreeSet<(String, String)>,
     /// What the worker's last turn still wants to be done.
     calls: VecDeque<ToolCall>,
@@ -184,6 +184,7 @@ enum Awaiting {
     /// The folder's state, before a claim is verified.
     LookAtClaim,
     Checking(Box<Checking>),
+    PutBack,
     Person(Box<Asking>, Question),
     LastWords {
         because: String,
@@ -230,6 +231,7 @@ impl Protocol for Watch {
     fn learned(&mut self, _effect: &EffectId, what: Learned, cx: &mut Cx<'_>) {
         match (what, std::mem::replace(&mut self.awaiting, Awaiting::Nothing)) {
             (Learned::Looked(looked), awaiting) => self.looked(looked, awaiting, cx),
+            (Learned::Tool(_), Awaiting::PutBack) => self.after_claim(cx),
             (Learned::Tool(done), Awaiting::Servers) => self.servers_said(&done, cx),
             (Learned::Tool(done), Awaiting::Doing(doing)) => self.done(*doing, &done, cx),
             (Learned::Tool(done), Awaiting::Checking(checking)) => self.check_done(*checking, &done, cx),

@@ -2,9 +2,13 @@
 //! folder's bounds each make it a question for a person. How a goal ends is never ruled: `claim_complete` and
 //! `abort_with_report` are no deeds.
 
+mod in_full;
+
 use super::elsewhere::names_elsewhere;
 use super::{Deed, Risk};
 use crate::protocol::watch::{Policy, Server};
+
+pub use in_full::in_full;
 
 /// The most of a line or path that is named in a reason.
 const NAMED: usize = 200;
@@ -50,12 +54,12 @@ pub fn risk(deed: &Deed, servers: &[Server]) -> Risk {
     }
 }
 
-/// Rules on a deed.
 /// Whether a tool is never used, whoever asks.
 pub fn is_denied(policy: &Policy, name: &str) -> bool {
     policy.deny.iter().any(|denied| names(denied, name))
 }
 
+/// Rules on a deed.
 pub fn rule(policy: &Policy, it: &Ruled<'_>) -> Ruling {
     let Ruled { name, deed, outside, held, root, servers } = *it;
     if is_denied(policy, name) {
@@ -108,9 +112,28 @@ fn purpose(deed: &Deed) -> String {
     }
 }
 
-/// A model's words in a sentence of ours: one line, no control characters, no quote that ends early.
+/// What a lasting permission is for. A reason names only the beginning of what is long, and one line of what has
+/// several: what differs behind that is something else, and has to be asked about.
+pub fn exactly(deed: &Deed) -> &str {
+    match deed {
+        Deed::RunCommand { line, .. } | Deed::Screenshot { line, .. } => line,
+        Deed::ReadFile { path, .. }
+        | Deed::WriteFile { path, .. }
+        | Deed::EditFile { path, .. }
+        | Deed::ListFiles { path }
+        | Deed::SearchFiles { path, .. } => path,
+        Deed::FetchUrl { url } => url,
+        // Named by the reason, in full or not at all.
+        Deed::Mcp { tool, .. } => tool,
+        Deed::McpTools { .. } => "",
+    }
+}
+
+/// A model's words in a sentence of ours: one line, no control characters, no quote that ends early. Where a line
+/// ends is shown: behind it a comment is none any more.
 fn quoted(text: &str) -> String {
-    let plain: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let plain = text.trim().replace('\n', " ⏎ ");
+    let plain: String = plain.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let plain = plain.split_whitespace().collect::<Vec<_>>().join(" ").replace('`', "'");
     let end = plain.char_indices().nth(NAMED).map(|(end, _)| end);
     end.map_or_else(|| format!("`{plain}`"), |end| format!("`{}…`", &plain[..end]))

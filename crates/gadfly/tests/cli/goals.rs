@@ -416,10 +416,25 @@ fn a_goal_at_a_cap_is_steered_raised_and_resumed_and_then_no_more() {
     let said = goal(&project, &args);
     assert_eq!(said.code, 6, "{}", said.err);
     let run = project.run_id();
-    assert_snapshot!(project.gadfly(&["resume", &run, "--max-steps", "1"]).masked(), @"");
-    assert_snapshot!(project.gadfly(&["steer", &run, "write", "DONE.md"]).masked(), @"");
+    assert_snapshot!(project.gadfly(&["resume", &run, "--max-steps", "1"]).masked(), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    error: run `[run]` has 1 step already, so --max-steps 1 raises nothing
+    ");
+    assert_snapshot!(project.gadfly(&["steer", &run, "write", "DONE.md"]).masked(), @r"
+    exit 0
+    --- stdout
+    --- stderr
+    left for the worker; nobody drives the run now, so it reads it when resumed: gadfly resume [run]
+    ");
     let said = project.gadfly(&["resume", &run, "--max-steps", "9", "--wall-clock", "2h"]);
     assert_eq!(said.code, 0, "{}", said.err);
     assert!(said.err.contains("write DONE.md"), "the worker was not told: {}", said.err);
-    assert_snapshot!(project.gadfly(&["steer", &run, "more"]).masked(), @"");
+    assert_snapshot!(project.gadfly(&["steer", &run, "more"]).masked(), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    error: run `[run]` has ended (approved): there is nobody left to steer
+    ");
 }

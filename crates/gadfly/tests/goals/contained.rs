@@ -7,7 +7,8 @@ use serde_json::json;
 
 use crate::desk::{Desk, Said};
 use crate::pursuit::{
-    GOAL, PROGRESSING, Turn, claims, data, does, events, folder, hire, pursuit, reads, runs, steps, story, writes,
+    GOAL, PROGRESSING, Turn, claims, data, does, events, folder, hire, pursuit, reads, runs, steps, story,
+    writes,
 };
 
 const KEY: &str = "sk-not-for-the-worker";
@@ -60,7 +61,6 @@ fn commands_cannot_write_outside_the_workers_folder() {
     let desk = pursuit(&[], &[PROGRESSING]);
     let (project, out, home) = (desk.path(""), desk.beside("out/mine.txt"), desk.beside("home"));
     let (project, out, home) = (project.display(), out.display(), home.display());
-    drop(pursuit(&[], &[PROGRESSING]));
     let tries = [
         format!("echo x > {out}"),
         "echo x > ../../../../../../out/mine.txt".to_owned(),
@@ -99,13 +99,14 @@ fn commands_cannot_write_outside_the_workers_folder() {
     for step in data(&events, "stepped").iter().take(10) {
         assert_eq!(step["step"]["end"], "err", "{step}");
     }
-    assert!(data(&events, "guarded").iter().any(|g| g["guards"][0]["layer"] == "landlock"), "and what held it");
+    assert!(
+        data(&events, "guarded").iter().any(|g| g["guards"][0]["layer"] == "landlock"),
+        "and what held it"
+    );
 }
 
 #[test]
 fn keys_can_be_read_by_nobody() {
-    let at = Desk::folder(&[]);
-    drop(at);
     let desk = tempted(&[]);
     let home = desk.beside("home").display().to_string();
     let tries = [
@@ -132,8 +133,12 @@ fn keys_can_be_read_by_nobody() {
 fn a_path_that_leads_outside_is_a_question_and_no_answer_is_no_no() {
     let desk = tempted(&[]);
     let out = desk.beside("out/mine.txt").display().to_string();
-    let tries =
-        [reads("../../../../../../out/mine.txt"), reads(&out), writes(&out, "yours"), writes("../x.txt", "yours")];
+    let tries = [
+        reads("../../../../../../out/mine.txt"),
+        reads(&out),
+        writes(&out, "yours"),
+        writes("../x.txt", "yours"),
+    ];
     let end = [writes("done.txt", "x"), reads("done.txt").then(claims("done"))];
     hire(&desk, "w", &[&tries[..], &end].concat(), "");
     let before = outside(&desk);
@@ -143,8 +148,11 @@ fn a_path_that_leads_outside_is_a_question_and_no_answer_is_no_no() {
         assert_eq!((said.code, desk.state().as_str()), (4, "waiting(question)"), "{nth}: {said:?}");
         let story = story(&desk);
         assert!(story.contains("a question for you (policy)"), "{story}");
-        assert_eq!(story.matches("denied").count(), story.matches("→ denied: A person declined this").count()
-            + usize::from(nth > 1), "nobody has said no to what is asked: {story}");
+        assert_eq!(
+            story.matches("denied").count(),
+            story.matches("→ denied: A person declined this").count() + usize::from(nth > 1),
+            "nobody has said no to what is asked: {story}"
+        );
         // Unanswered, it still waits.
         assert_eq!(desk.gadfly(&["resume", &run, "--unattended"]).code, 4);
         assert_eq!(outside(&desk), before);
@@ -177,7 +185,9 @@ fn links_that_a_command_made_lead_no_tool_outside() {
     let desk = tempted(&[]);
     let out = desk.beside("out").display().to_string();
     let tries = [
-        runs(&format!("ln -s {out} link; ln -s {out}/mine.txt file; mkdir d; ln -s ../../../../../../out d/up")),
+        runs(&format!(
+            "ln -s {out} link; ln -s {out}/mine.txt file; mkdir d; ln -s ../../../../../../out d/up"
+        )),
         writes("link/mine.txt", "yours"),
         writes("file", "yours"),
         reads("file"),
@@ -186,7 +196,8 @@ fn links_that_a_command_made_lead_no_tool_outside() {
         does("search_files", json!({"pattern": "mine", "path": "link"})),
         runs("rm -rf link file d"),
     ];
-    let end = [writes("done.txt", "x"), reads("done.txt").then(claims("done"))];
+    // A tool that failed three times in a row is not offered any more.
+    let end = [runs("echo x > done.txt; cat done.txt").then(claims("done"))];
     hire(&desk, "w", &[&tries[..], &end].concat(), "");
     let before = outside(&desk);
     let said = go(&desk, &[&GOAL[..], &["--critic-interval", "0"]].concat());

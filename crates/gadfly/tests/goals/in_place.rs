@@ -14,7 +14,8 @@ fn begun() -> Desk {
     desk
 }
 
-const WORK: &str = "rm b.txt; mkdir -p new/deep; echo x > new/deep/file; chmod +x sub/c.txt; echo more >> untracked.txt";
+const WORK: &str =
+    "rm b.txt; mkdir -p new/deep; echo x > new/deep/file; chmod +x sub/c.txt; echo more >> untracked.txt";
 
 #[test]
 fn it_works_in_the_checkout_and_undo_restores_exactly() {
@@ -40,7 +41,11 @@ fn it_works_in_the_checkout_and_undo_restores_exactly() {
     assert_eq!(desk.git(&["diff", "HEAD"]), modes);
     let index = desk.path(".git/index");
     let same = |files: &std::collections::BTreeMap<std::path::PathBuf, Vec<u8>>| {
-        files.iter().filter(|(path, _)| **path != index).map(|(p, b)| (p.clone(), b.clone())).collect::<Vec<_>>()
+        files
+            .iter()
+            .filter(|(path, _)| **path != index)
+            .map(|(p, b)| (p.clone(), b.clone()))
+            .collect::<Vec<_>>()
     };
     assert_eq!(same(&desk.git_bytes()), same(&git), "git's own files are as they were");
 }
@@ -78,7 +83,8 @@ fn a_parked_goal_is_taken_back_after_it_is_cancelled() {
 #[test]
 fn a_file_the_user_changed_since_is_left_alone() {
     let desk = begun();
-    let worker = [edits("a.txt", "mine", "yours"), writes("done.txt", "x"), reads("done.txt").then(claims("done"))];
+    let worker =
+        [edits("a.txt", "mine", "yours"), writes("done.txt", "x"), reads("done.txt").then(claims("done"))];
     hire(&desk, "w", &worker, "");
     assert_eq!(desk.gadfly(&[&GOAL[..], &["--in-place"]].concat()).code, 0);
     desk.write("a.txt", "changed since\n");

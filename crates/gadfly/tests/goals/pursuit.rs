@@ -126,7 +126,7 @@ pub fn pursuit(worker: &[Turn], critic: &[&str]) -> Desk {
 }
 
 /// The flags of a goal that is reached when `done.txt` is there.
-pub const GOAL: [&str; 12] = [
+pub const GOAL: [&str; 10] = [
     "goal",
     "Write the file done.txt.",
     "--worker",
@@ -137,11 +137,9 @@ pub const GOAL: [&str; 12] = [
     "test -f done.txt",
     "--yes",
     "--unattended",
-    "--critic-interval",
-    "5",
 ];
 
-/// The flags but for the criterion and the interval.
+/// The flags but for the criterion.
 pub const BARE: [&str; 8] = ["goal", "Do it.", "--worker", "w", "--critic", "c", "--yes", "--unattended"];
 
 pub fn go(desk: &Desk, more: &[&str]) -> Said {

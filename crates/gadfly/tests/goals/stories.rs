@@ -5,8 +5,8 @@ use serde_json::json;
 
 use crate::desk::Desk;
 use crate::pursuit::{
-    BARE, GOAL, PROGRESSING, claims, data, does, edits, events, fails, go, hire, prompts, pursuit, reads, runs, says,
-    steps, story, writes,
+    BARE, GOAL, PROGRESSING, claims, data, does, edits, events, fails, go, hire, prompts, pursuit, reads,
+    runs, says, steps, story, writes,
 };
 
 #[test]
@@ -29,7 +29,10 @@ fn progress_to_a_verified_end() {
 
 #[test]
 fn a_change_nobody_looked_at_is_looked_at_before_it_is_verified() {
-    let desk = pursuit(&[writes("done.txt", "x").then(claims("written")), reads("done.txt"), claims("seen")], &[PROGRESSING]);
+    let desk = pursuit(
+        &[writes("done.txt", "x").then(claims("written")), reads("done.txt"), claims("seen")],
+        &[PROGRESSING],
+    );
     assert_eq!(go(&desk, &[]).code, 0);
     let events = events(&desk);
     assert_eq!(data(&events, "nudged")[0]["why"], "look_first");
@@ -50,7 +53,7 @@ fn the_same_failing_edit_four_times() {
     assert_eq!(ends[..4], ["err", "err", "err", "blocked"]);
     // The first block asks the critic, though its interval is not over, and it sees what was repeated.
     let asked = &prompts(&events, "critic")[0];
-    assert_eq!(asked.matches("edit_file(path=a.txt, old=two, new=three) → err").count(), 3, "{asked}");
+    assert_eq!(asked.matches("edit_file(path=a.txt, old=two) → err").count(), 3, "{asked}");
     assert!(prompts(&events, "worker")[4].contains("CRITIC: You appear to be stuck. The same edit fails"));
     assert_snapshot!("same-failing-edit", story(&desk));
 }
@@ -61,7 +64,12 @@ fn polling_is_no_circle() {
     let waits = runs("sleep 0.1; cat status").times(6);
     // What changes with every look is no repetition either.
     let counts = runs("echo x >> count; wc -l < count").times(6);
-    hire(&desk, "w", &[waits, counts, writes("done.txt", "x"), reads("done.txt").then(claims("it is built"))], "");
+    hire(
+        &desk,
+        "w",
+        &[waits, counts, writes("done.txt", "x"), reads("done.txt").then(claims("it is built"))],
+        "",
+    );
     desk.saying("c", &[PROGRESSING]);
     let said = go(&desk, &["--critic-interval", "0"]);
     assert_eq!(said.code, 0, "{said:?}");
@@ -74,7 +82,14 @@ fn polling_is_no_circle() {
 fn there_and_back_again() {
     let (there, back) = (runs("cat a.txt"), reads("a.txt"));
     let desk = pursuit(
-        &[there.clone(), back.clone(), there.clone(), back.clone(), there.times(6), says("I went round in circles.")],
+        &[
+            there.clone(),
+            back.clone(),
+            there.clone(),
+            back.clone(),
+            there.times(5),
+            says("I went round in circles."),
+        ],
         &[PROGRESSING],
     );
     let said = go(&desk, &["--critic-interval", "50"]);
@@ -102,7 +117,10 @@ fn drift_is_led_back_to_the_goal() {
     let said = go(&desk, &["--critic-interval", "2"]);
     assert_eq!(said.code, 0, "{said:?}");
     let next = &prompts(&events(&desk), "worker")[2];
-    assert!(next.contains("It writes a poem.") && next.contains("ORIGINAL GOAL:\nWrite the file done.txt."), "{next}");
+    assert!(
+        next.contains("It writes a poem.") && next.contains("ORIGINAL GOAL:\nWrite the file done.txt."),
+        "{next}"
+    );
     assert_snapshot!("drift", story(&desk));
 }
 
@@ -146,7 +164,8 @@ fn claims_without_doing() {
     // A person ends it; or says how to go on.
     let run = desk.run_id();
     assert_eq!(desk.gadfly(&["answer", &run, "steer", "write", "the", "file", "first"]).code, 0);
-    let replies = [claims("never").times(5), writes("done.txt", "x"), reads("done.txt").then(claims("it is there"))];
+    let replies =
+        [claims("never").times(5), writes("done.txt", "x"), reads("done.txt").then(claims("it is there"))];
     hire(&desk, "w", &replies, "");
     let said = desk.gadfly(&["resume", &run]);
     assert_eq!(said.code, 0, "{said:?}");
@@ -193,7 +212,10 @@ fn weakening_the_tests_it_is_judged_by() {
     assert_eq!(desk.gadfly(&["answer", &run, "reject", "leave the tests alone"]).code, 0);
     let said = desk.gadfly(&["resume", &run]);
     assert_eq!(said.code, 0, "{said:?}");
-    assert_eq!((desk.read("answer.txt").as_str(), desk.read("tests/check.sh").as_str()), ("42\n", "grep -qx 42 answer.txt\n"));
+    assert_eq!(
+        (desk.read("answer.txt").as_str(), desk.read("tests/check.sh").as_str()),
+        ("42\n", "grep -qx 42 answer.txt\n")
+    );
     assert!(prompts(&events(&desk), "worker")[3].contains("leave the tests alone"));
 }
 
@@ -227,7 +249,8 @@ fn an_impossible_goal() {
 #[test]
 fn a_tool_that_hangs_has_its_own_limit() {
     let hangs = does("run_command", json!({"command": "sleep 1000", "timeout_seconds": 1}));
-    let desk = pursuit(&[hangs, writes("done.txt", "x"), reads("done.txt").then(claims("gone on"))], &[PROGRESSING]);
+    let desk =
+        pursuit(&[hangs, writes("done.txt", "x"), reads("done.txt").then(claims("gone on"))], &[PROGRESSING]);
     let said = go(&desk, &[]);
     assert_eq!(said.code, 0, "{said:?}");
     assert_snapshot!("hanging-tool", story(&desk));
@@ -240,9 +263,11 @@ fn a_model_that_dies() {
     assert_eq!((said.code, desk.state().as_str()), (1, "failed"), "{said:?}");
     assert_snapshot!("dying-model", story(&desk));
     let calls = desk.calls();
-    hire(&desk, "w", &[writes("never", "asked for"), reads("done.txt").then(claims("back"))], "");
+    // Its number counts, also if it failed.
+    hire(&desk, "w", &[writes("never", "asked for").times(2), reads("done.txt").then(claims("back"))], "");
     let said = desk.gadfly(&["resume", &desk.run_id()]);
-    assert_eq!((said.code, desk.read("done.txt").as_str()), (0, "x"), "{said:?}");
+    assert_eq!(said.code, 0, "{said:?}");
+    assert_eq!(desk.read("done.txt"), "x");
     assert_eq!(desk.calls(), calls + 1, "only the call that failed is made again");
     assert!(!desk.path("never").exists());
 }

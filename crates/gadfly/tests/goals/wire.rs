@@ -17,7 +17,9 @@ pub fn served(kind: &str, latency_ms: u64) -> (tokio::runtime::Runtime, Server, 
     let desk = Desk::repository(&[("a.txt", "one\n")]);
     let url = if kind == "anthropic" { format!("http://{}", server.addr) } else { server.v1() };
     let agent = |name: &str, model: &str| {
-        format!("[agents.{name}]\nkind = \"{kind}\"\nbase_url = \"{url}\"\nmodel = \"{model}\"\ncontext = 200000\n")
+        format!(
+            "[agents.{name}]\nkind = \"{kind}\"\nbase_url = \"{url}\"\nmodel = \"{model}\"\ncontext = 200000\n"
+        )
     };
     desk.configure(&(agent("w", "hands:goal") + &agent("c", WATCHER)));
     (runtime, server, desk)
@@ -46,7 +48,8 @@ fn an_api_worker_does_the_work_of_an_audit_with_tools() {
         let (_runtime, server, desk) = served(kind, 0);
         desk.saying("judge", &[&passed(1)]);
         let audit = ["run", "Do it", "--protocol", "audit", "--worker", "w", "--critic", "judge"];
-        let said = desk.gadfly(&[&audit[..], &["--criterion", "SC-1: it is done", "--unattended", "--yes"]].concat());
+        let said = desk
+            .gadfly(&[&audit[..], &["--criterion", "SC-1: it is done", "--unattended", "--yes"]].concat());
         assert_eq!(said.code, 0, "{kind}: {said:?}");
         assert_eq!(desk.read("done.txt"), "done\n", "{kind}: what was judged is with the user");
         assert_eq!(server.calls().per_model["hands:goal"], 3, "{kind}: write, look, say");

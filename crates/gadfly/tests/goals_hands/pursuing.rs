@@ -53,6 +53,27 @@ fn stuck_breaks_it_off_and_it_goes_on_in_its_conversation_with_the_critics_word(
 }
 
 #[test]
+fn one_that_keeps_no_conversation_begins_anew_and_is_told_what_it_did() {
+    for kind in &KINDS {
+        let desk = watched("STUCK\nthe same again");
+        kind.hire(
+            &desk,
+            &[
+                ("2] w(", &[Does::Write("done.txt"), Does::Claim]),
+                (ANY, &[Does::Step("make a"), Does::Step("make b"), Does::Hang]),
+            ],
+        );
+        desk.configure("continue = false\n");
+        let pursued = Pursued::run(&desk);
+        let name = kind.name;
+        assert!(pursued.is_reached(), "{name}: {:?}", pursued.said);
+        assert_eq!(pursued.turns(), [None, None], "{name}");
+        let said = if name == "acp" { "session=session-1 " } else { "session=none " };
+        assert!(pursued.claims()[0].1.contains(said), "{name}: {:?}", pursued.claims());
+    }
+}
+
+#[test]
 fn achieved_ends_it_and_the_goal_is_verified_before_it_is_started_again() {
     for kind in &KINDS {
         let desk = watched("ACHIEVED\nthe file must be there");

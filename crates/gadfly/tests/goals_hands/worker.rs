@@ -70,7 +70,7 @@ impl Kind {
                     Does::Write(file) => words.extend((self.write)(file)),
                     Does::Say(text) => words.push(format!("say={text}")),
                     Does::Claim => {
-                        words.extend(["say=CLAIM_COMPLETE: ".to_owned(), "circumstances".to_owned()])
+                        words.extend(["say=CLAIM_COMPLETE: ".to_owned(), "circumstances".to_owned()]);
                     }
                     Does::Hang => words.push("hang".to_owned()),
                 }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 
+use gadfly_engine::Digest;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, fchmod, openat, renameat, statat, unlinkat};
 use rustix::io::Errno;
 
@@ -174,6 +175,13 @@ fn show(said: &mut String, mark: char, text: &str) {
     }
 }
 
+/// Where a file is written before it takes its place. The same for the same file, so that whoever writes it anew after
+/// a kill puts away what was left.
+fn beside(name: &str) -> String {
+    let digest = Digest::of(name.as_bytes()).to_string();
+    format!(".gadfly-{}", digest.get(..16).unwrap_or(&digest))
+}
+
 /// Puts new content in a file's place at once. What is there must be a file, or nothing.
 fn put(spot: &Spot, bytes: &[u8]) -> Result<(), String> {
     let mode = match statat(&spot.above, spot.name.as_str(), AtFlags::SYMLINK_NOFOLLOW) {
@@ -184,7 +192,9 @@ fn put(spot: &Spot, bytes: &[u8]) -> Result<(), String> {
         Err(Errno::NOENT) => None,
         Err(error) => return Err(said(error)),
     };
-    let temp = format!(".gadfly-{:016x}", fastrand::u64(..));
+    let temp = beside(&spot.name);
+    // Left by a process that was killed while it wrote this file.
+    let _ = unlinkat(&spot.above, temp.as_str(), AtFlags::empty());
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = openat(&spot.above, temp.as_str(), flags, Mode::from_raw_mode(0o666)).map_err(said)?;
     let put = || -> Result<(), String> {

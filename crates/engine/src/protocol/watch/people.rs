@@ -19,7 +19,8 @@ pub(super) enum Asking {
     Policy {
         call: ToolCall,
         what: ToolUse,
-        reason: String,
+        /// What `always` would allow.
+        exactly: (String, String),
     },
     Unknown(Box<Doing>),
     Manual(Box<Checking>),
@@ -45,14 +46,16 @@ fn paused(because: &str, log: &str) -> Question {
     asks(About::Stuck, text, choices, true)
 }
 
-pub(super) fn policy(reason: &str) -> Question {
+/// `in_full` is what the reason leaves out.
+pub(super) fn policy(reason: &str, in_full: Option<String>) -> Question {
     let choices = vec![
         Choice::new("allow", "this once"),
         Choice::new("always", "whenever it wants this for the same reason, in this goal"),
         Choice::new("deny", "not this; it goes on without"),
         Choice::new("stop", "end the goal here"),
     ];
-    asks(About::Policy, reason.to_owned(), choices, false)
+    let text = in_full.map_or_else(|| reason.to_owned(), |in_full| format!("{reason}\n\n{in_full}"));
+    asks(About::Policy, text, choices, false)
 }
 
 pub(super) fn unknown(what: &str) -> Question {
@@ -136,8 +139,8 @@ impl Watch {
                 self.tell_worker(format!("PERSON: {rest}"), cx);
                 self.begin_anew(cx);
             }
-            (Asking::Policy { call, what, reason }, "always") => {
-                self.allowed.insert((call.name.clone(), reason));
+            (Asking::Policy { call, what, exactly }, "always") => {
+                self.allowed.insert(exactly);
                 self.begin(call, what, cx);
             }
             (Asking::Policy { call, what, .. }, "allow") => self.begin(call, what, cx),

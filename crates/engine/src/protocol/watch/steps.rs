@@ -50,12 +50,8 @@ impl Watch {
         let root = self.settings.root.clone();
         let reading = Reading { root: &root, servers: &servers, timeout_ms: COMMAND_MS };
         match wish::read(&call.name, &args, &reading, &mut |text| cx.intern(text)) {
-            Err(problem) => {
-                let result = guard::result_of(&problem);
-                self.answer_call(&call, StepEnd::Err, &problem, 0, cx);
-                self.note_result(&call, &args, result, true, cx);
-                self.next_call(cx);
-            }
+            Err(_) if self.is_blocked(&call, &args, cx) => self.next_call(cx),
+            Err(problem) => self.refused(&call, (StepEnd::Err, &problem), cx),
             Ok(Wish::Claim { rationale }) => {
                 self.answer_call(&call, StepEnd::Ok, "Noted; it is verified now.", 0, cx);
                 self.claim = Some((Claimant::Worker, one_line(&rationale)));
@@ -70,20 +66,29 @@ impl Watch {
         }
     }
 
+    /// Whether the guard stops a call; it is answered then.
+    fn is_blocked(&mut self, call: &ToolCall, args: &str, cx: &mut Cx<'_>) -> bool {
+        let Some(block) = self.guard.before(&call.name, args) else { return false };
+        self.answer_call(call, StepEnd::Blocked, &block.because, 0, cx);
+        self.halted |= block.halt;
+        if !self.critic.blocked_before {
+            (self.critic.blocked_before, self.critic.at_once) = (true, true);
+        }
+        true
+    }
+
+    /// A call that is not done is a step like any other: the guard and the critic see who makes it again and again.
+    fn refused(&mut self, call: &ToolCall, (end, words): (StepEnd, &str), cx: &mut Cx<'_>) {
+        let args = cx.text(&call.args).to_owned();
+        self.answer_call(call, end, words, 0, cx);
+        self.unwatched += 1;
+        self.note_result(call, &args, guard::result_of(words), end == StepEnd::Err, cx);
+        self.next_call(cx);
+    }
+
     /// Guard, then policy.
     fn consider(&mut self, call: ToolCall, args: &str, deed: Deed, outside: Option<&str>, cx: &mut Cx<'_>) {
-        if self.guard.is_disabled(&call.name) {
-            let words =
-                format!("`{}` is not offered any more: it failed too often. Use another tool.", call.name);
-            self.answer_call(&call, StepEnd::Blocked, &words, 0, cx);
-            return self.next_call(cx);
-        }
-        if let Some(block) = self.guard.before(&call.name, args) {
-            self.answer_call(&call, StepEnd::Blocked, &block.because, 0, cx);
-            self.halted |= block.halt;
-            if !self.critic.blocked_before {
-                (self.critic.blocked_before, self.critic.at_once) = (true, true);
-            }
+        if self.is_blocked(&call, args, cx) {
             return self.next_call(cx);
         }
         let settings = &self.settings;
@@ -101,16 +106,16 @@ impl Watch {
         match ruling {
             Ruling::Allow => self.begin(call, what, cx),
             Ruling::Deny(reason) => {
-                self.answer_call(&call, StepEnd::Denied, &format!("Denied by the policy: {reason}"), 0, cx);
-                self.next_call(cx);
+                self.refused(&call, (StepEnd::Denied, &format!("Denied by the policy: {reason}")), cx);
             }
             Ruling::Ask(reason) => {
                 what.beyond = outside.is_some();
-                if self.allowed.contains(&(call.name.clone(), reason.clone())) {
+                let exactly = (reason, policy::exactly(&what.deed).to_owned());
+                if self.allowed.contains(&exactly) {
                     return self.begin(call, what, cx);
                 }
-                let question = people::policy(&reason);
-                self.ask(Asking::Policy { call, what, reason }, question, cx);
+                let question = people::policy(&exactly.0, policy::in_full(args, &exactly.0));
+                self.ask(Asking::Policy { call, what, exactly }, question, cx);
             }
         }
     }
@@ -262,8 +267,7 @@ impl Watch {
         } else {
             format!("A person declined this: {said}")
         };
-        self.answer_call(call, StepEnd::Denied, &words, 0, cx);
-        self.next_call(cx);
+        self.refused(call, (StepEnd::Denied, &words), cx);
     }
 }
 

@@ -253,14 +253,29 @@ impl Watch {
         self.ask(Asking::Protected { checking: Box::new(checking), detail, now }, question, cx);
     }
 
+    /// A picture that was made to be judged is no work of the worker's: the folder is put back as it was claimed.
+    fn put_back(&mut self, cx: &mut Cx<'_>) {
+        let makes = |leaf: &&Criterion| matches!(leaf, Criterion::Vision { .. });
+        let claimed =
+            self.tree.as_ref().map(|tree| tree.digest).filter(|_| self.settings.acceptance.is_some());
+        match claimed.filter(|_| self.settings.until.leaves().iter().any(makes)) {
+            Some(tree) => {
+                self.awaiting = Awaiting::PutBack;
+                let look = Deed::ListFiles { path: String::new() };
+                cx.tool(ToolUse { begin: Some(tree), ..ToolUse::new(look, 0) });
+            }
+            None => self.after_claim(cx),
+        }
+    }
+
     fn content_of(&self, path: &str) -> Option<Digest> {
         self.tree.as_ref()?.changes.iter().find(|change| change.path == path)?.after
     }
 
     pub(super) fn reached(&mut self, detail: String, cx: &mut Cx<'_>) {
-        cx.emit(Happened::GoalVerified { detail: detail.clone() });
+        cx.emit(Happened::GoalVerified { detail });
         let Some(tree) = self.tree.as_ref().map(|tree| tree.digest) else { return };
-        self.end(Outcome::Approved { draft: tree, overruled: false, notes: vec![detail] }, cx);
+        self.end(Outcome::Approved { draft: tree, overruled: false, notes: Vec::new() }, cx);
     }
 
     pub(super) fn does_not_hold(&mut self, checking: &Checking, detail: &str, cx: &mut Cx<'_>) {
@@ -279,7 +294,7 @@ impl Watch {
             let because = format!("{in_a_row} claims in a row were not met; the last: {detail}");
             return self.pause(&because, cx);
         }
-        self.after_claim(cx);
+        self.put_back(cx);
     }
 }
 

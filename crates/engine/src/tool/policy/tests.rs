@@ -85,7 +85,7 @@ fn a_models_words_stay_in_their_quotes() {
     let deed = run("echo `x`\n\u{1b}[2K: it is harmless. Say yes");
     let said = asked(rule(&policy, &ruled("run_command", &deed)));
     assert!(
-        said.starts_with("`run_command` wants to run `echo 'x' [2K: it is harmless. Say yes`: it counts"),
+        said.starts_with("`run_command` wants to run `echo 'x' ⏎ [2K: it is harmless. Say yes`: it counts"),
         "{said}"
     );
     let deed = run(&"x".repeat(10_000));

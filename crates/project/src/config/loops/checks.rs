@@ -3,7 +3,7 @@
 
 use super::{LoopConfig, unknown_agent};
 use crate::config::AgentConfig;
-use crate::config::names::{Kind, Output, Protocol};
+use crate::config::names::{Output, Protocol};
 use crate::place::{Problem, brief};
 
 impl LoopConfig {
@@ -47,15 +47,6 @@ impl LoopConfig {
     pub(in crate::config) fn unfit(&self, role: &str, agent: &AgentConfig) -> Option<Problem> {
         let works = matches!(role, "worker" | "build_fixer");
         let in_files = self.protocol.value == Protocol::Audit;
-        if works && in_files && !agent.kind.value.edits_files() {
-            let kinds: Vec<&str> = Kind::ALL.iter().filter(|k| k.edits_files()).map(|k| k.name()).collect();
-            let role = role.replace('_', " ");
-            let message =
-                format!("{role} `{}` of kind `{}` cannot change files", agent.name, agent.kind.value);
-            let help =
-                format!("`audit` needs a worker that edits a folder: an agent of kind {}", kinds.join(", "));
-            return Some(Problem::error(message).help(help));
-        }
         if works && !in_files && agent.output.value == Output::Files {
             let message = format!(
                 "worker `{}` gives its work as files, and `{}` takes the reply",

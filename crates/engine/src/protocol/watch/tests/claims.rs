@@ -145,6 +145,26 @@ fn what_was_done_in_place_is_looked_at_once_more_and_not_brought_anywhere() {
 }
 
 #[test]
+fn a_picture_is_judged_and_does_not_become_part_of_the_work() {
+    let (command, file) = ("./shot".to_owned(), "shot.png".to_owned());
+    let mut table = begun(seated(|s| {
+        s.until = Criterion::Vision { command, file, expected: "a moon".into() };
+        s.critic = None;
+        s.judge = Some("dora".into());
+    }));
+    table.claims().sees(&[]).did(ToolEnd::Done, "iVBORw0KGgoAAAA");
+    let EffectKind::Turn(turn) = table.open().kind else { panic!("{}", table.log()) };
+    assert!(turn.messages[0].parts.iter().any(|p| matches!(p, crate::turn::Part::Image(_))));
+    table.says("NO\nthere is none");
+    let EffectKind::Tool(tool) = table.open().kind else { panic!("{}", table.log()) };
+    assert!(tool.begin.is_some(), "the folder is put back");
+    table.did(ToolEnd::Done, "");
+    assert!(table.asked(Role::Worker));
+    table.claims().sees(&[]).did(ToolEnd::Ran(crate::tree::RunEnd::Code(1)), "no display");
+    assert!(table.log().contains("verify:fail (2) there is no picture: no display"), "{}", table.log());
+}
+
+#[test]
 fn giving_up_ends_it_with_what_was_learned() {
     let mut table = goal();
     let report = r#"{"reason":"there is no moon","what_was_learned":"it is day"}"#;
