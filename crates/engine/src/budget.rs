@@ -379,14 +379,15 @@ impl Ledger {
         }
     }
 
-    /// A call without a recorded reply keeps its reservation as spent, marked unknown.
-    pub fn lose(&mut self, effect: &EffectId) {
+    /// A call without a recorded reply keeps its reservation as spent, or what it is known to have used if that is
+    /// more, marked unknown.
+    pub fn lose(&mut self, effect: &EffectId, least: Reservation) {
         let Some(Held { accounts, wanted: held, .. }) = self.open.remove(effect) else { return };
         for account in accounts {
             let s = self.accounts.entry(account).or_default();
             s.release(held);
-            s.tokens = s.tokens.saturating_add(held.tokens);
-            s.money.0 = s.money.0.saturating_add(held.money.0);
+            s.tokens = s.tokens.saturating_add(held.tokens.max(least.tokens));
+            s.money.0 = s.money.0.saturating_add(held.money.max(least.money).0);
             s.unknown = true;
         }
     }

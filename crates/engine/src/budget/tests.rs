@@ -75,7 +75,7 @@ fn what_is_lost_counts_as_its_worst_case_and_what_never_left_as_nothing() {
     assert_eq!(ledger.spent(&Account::Run), Spent::default());
 
     ledger.reserve(&id(2), vec![Account::Run], worst(60)).unwrap();
-    ledger.lose(&id(2));
+    ledger.lose(&id(2), Reservation::default());
     let spent = ledger.spent(&Account::Run);
     assert_eq!((spent.tokens, spent.calls, spent.unknown), (60, 1, true));
     assert!(ledger.reserve(&id(3), vec![Account::Run], worst(60)).is_err());
@@ -87,7 +87,7 @@ fn a_reservation_is_settled_once() {
     ledger.reserve(&id(1), vec![Account::Run], worst(60)).unwrap();
     for _ in 0..3 {
         ledger.settle(&id(1), 10, Money(0));
-        ledger.lose(&id(1));
+        ledger.lose(&id(1), Reservation::default());
         ledger.release(&id(1));
     }
     assert_eq!((ledger.spent(&Account::Run).tokens, ledger.spent(&Account::Run).calls), (10, 1));

@@ -60,6 +60,8 @@ pub(super) struct Open {
     pub call: Option<CallSpec>,
     /// The engine asked for its end.
     pub cancelled: bool,
+    /// What it has told of its usage so far.
+    pub used: Usage,
 }
 
 impl Open {
@@ -176,7 +178,7 @@ impl Run {
         let effect =
             Effect { id: id.clone(), class, time_ms, reserve, repeats, kind: EffectKind::Turn(turn) };
         self.step.effects.push(effect.clone());
-        self.open.insert(id, Open { effect, call: Some(call), cancelled: false });
+        self.open.insert(id, Open { effect, call: Some(call), cancelled: false, used: Usage::default() });
     }
 
     /// Answered calls of this agent before this one, and those under way beside it.
@@ -300,11 +302,15 @@ impl Run {
     /// Keeps the reservation of a call without an answer as spent, and says so.
     fn charge_unknown(&mut self, open: &Open) {
         let Effect { id, reserve, .. } = &open.effect;
-        self.ledger.lose(id);
+        let card = open.call.as_ref().and_then(|call| self.plan.agents.get(&call.agent));
+        let told = open.used.cost_at(card.and_then(|card| card.price.as_ref()));
+        // What it told before may be more than was thought possible.
+        let least = Reservation { tokens: open.used.tokens(), money: told };
+        self.ledger.lose(id, least);
         let Some(call) = &open.call else { return };
         let (effect, agent, usage) = (id.clone(), call.agent.clone(), Usage::default());
-        let run = self.ledger.spent(&Account::Run);
-        self.emit(&id.node, Happened::Charged { effect, agent, usage, cost: reserve.money, run });
+        let (run, cost) = (self.ledger.spent(&Account::Run), reserve.money.max(told));
+        self.emit(&id.node, Happened::Charged { effect, agent, usage, cost, run });
     }
 
     /// A call that failed for good: the second critic if there is one, else the run parks and the

@@ -143,6 +143,7 @@ impl Run {
     pub fn hands_said(&mut self, id: &EffectId, dispatch: EffectId, text: Digest, calls: Vec<ToolCall>) {
         let Some(mut hands) = self.hands.remove(&dispatch) else { return };
         hands.turns = hands.turns.saturating_add(1);
+        hands.guard.new_turn();
         if calls.is_empty() || hands.last.is_some() {
             return self.hands_through(id, dispatch, hands, text);
         }

@@ -229,6 +229,9 @@ impl Run {
 
     fn observed(&mut self, effect: &EffectId, observation: &Observation) {
         let node = effect.node.clone();
+        if let (Observation::Usage { usage }, Some(open)) = (observation, self.open.get_mut(effect)) {
+            open.used = *usage;
+        }
         if let Observation::Session { session } = observation
             && let Some(call) = self.open.get(effect).and_then(|o| o.call.as_ref())
             && call.role == Role::Worker
@@ -241,7 +244,7 @@ impl Run {
     fn replied(&mut self, id: &EffectId, reply: &Reply) {
         let Some(open) = self.open.remove(id) else { return };
         self.charge(&open, reply);
-        let Open { effect, call, cancelled } = open;
+        let Open { effect, call, cancelled, .. } = open;
         let Some(call) = call else { return self.task_replied(effect, reply, cancelled) };
         if !matches!(reply, Reply::Cancelled { .. }) {
             let count = self.replies.entry((call.agent.clone(), call.role)).or_insert(0);

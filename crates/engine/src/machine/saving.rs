@@ -62,7 +62,7 @@ impl Run {
             kind,
         };
         self.step.effects.push(effect.clone());
-        self.open.insert(id, Open { effect, call: None, cancelled: false });
+        self.open.insert(id, Open { effect, call: None, cancelled: false, used: Usage::default() });
     }
 
     pub fn save_replied(&mut self, kind: &EffectKind, reply: &Reply) {
@@ -142,7 +142,8 @@ impl Run {
             kind: EffectKind::Ask(conflicts.question(again)),
         };
         self.step.effects.push(asked.clone());
-        self.open.insert(effect, Open { effect: asked, call: None, cancelled: false });
+        self.open
+            .insert(effect, Open { effect: asked, call: None, cancelled: false, used: Usage::default() });
     }
 
     /// A way is gone by a new acceptance; `stop` parks the run, and resuming looks at the checkout again.

@@ -4,7 +4,7 @@
 use super::calls::{CallSpec, Held, Open};
 use super::replies::bad_reply;
 use super::run::{Mode, Run};
-use crate::budget::Reservation;
+use crate::budget::{Reservation, Usage};
 use crate::digest::Digest;
 use crate::effect::{CallFailure, Class, Effect, EffectId, EffectKind, FailureKind, Reply};
 use crate::event::Happened;
@@ -70,7 +70,7 @@ impl Run {
             kind,
         };
         self.step.effects.push(effect.clone());
-        self.open.insert(id, Open { effect, call: None, cancelled: false });
+        self.open.insert(id, Open { effect, call: None, cancelled: false, used: Usage::default() });
     }
 
     pub fn is_question(&self, effect: &EffectId) -> bool {

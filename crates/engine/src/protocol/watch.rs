@@ -358,6 +358,7 @@ impl Watch {
         self.parked_for = None;
         self.turns += 1;
         self.steps_of_turn = 0;
+        self.guard.new_turn();
         let turn = LedTurn {
             agent: &worker,
             role: Role::Worker,

@@ -32,6 +32,8 @@ pub struct LoopGuard {
     /// Errors in a row, by tool; at [`ERRORS`] it is switched off and stays so.
     errors: BTreeMap<String, u32>,
     blocks: u32,
+    /// This turn was blocked before: whoever wishes for the same call nine times at once has not been told yet.
+    counted: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,10 +54,18 @@ pub struct Block {
 }
 
 impl LoopGuard {
-    /// Whether the call may be done. One that may not is not counted as a call.
+    /// The model is told what came of its calls, and wishes anew.
+    pub const fn new_turn(&mut self) {
+        self.counted = false;
+    }
+
+    /// Whether the call may be done. One that may not is not counted as a call; of several in one turn one counts
+    /// as a block.
     pub fn before(&mut self, tool: &str, args: &str) -> Option<Block> {
         let because = self.objection(tool, args)?;
-        self.blocks = self.blocks.saturating_add(1);
+        if !std::mem::replace(&mut self.counted, true) {
+            self.blocks = self.blocks.saturating_add(1);
+        }
         Some(Block { because, halt: self.blocks >= HALT })
     }
 
@@ -76,7 +86,7 @@ impl LoopGuard {
         self.errors.iter().filter(|(_, errors)| **errors >= ERRORS).map(|(tool, _)| tool.as_str())
     }
 
-    /// How often a call was blocked so far.
+    /// In how many turns a call was blocked so far.
     pub const fn blocks(&self) -> u32 {
         self.blocks
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::desk::{Desk, alive, wait_for, wait_within};
 use crate::pursuit::{
-    Driven, GOAL, PROGRESSING, Turn, claims, data, does, events, folder, prompts, pursuit, reads, runs,
+    Driven, GOAL, PROGRESSING, Turn, claims, data, does, events, folder, prompts, pursuit, reads, runs, says,
     steps, writes,
 };
 
@@ -100,4 +100,16 @@ fn an_answer_that_is_no_choice_is_not_taken_for_one() {
     assert_eq!(desk.state(), "waiting(question)");
     assert_eq!(desk.gadfly(&["answer", &run, "stop"]).code, 0);
     assert_eq!(desk.gadfly(&["resume", &run, "--unattended"]).code, 3);
+}
+
+#[test]
+fn a_word_to_a_goal_that_stands_still_lets_it_go_on() {
+    let talks = says("I could.").times(3);
+    let desk = pursuit(&[&[talks], &end()[..]].concat(), &[PROGRESSING]);
+    assert_eq!(desk.gadfly(&GOAL).code, 4);
+    let run = desk.run_id();
+    assert_eq!(desk.gadfly(&["steer", &run, "do", "not", "talk"]).code, 0);
+    let said = desk.gadfly(&["resume", &run, "--unattended"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(prompts(&events(&desk), "worker")[3].contains("PERSON: do not talk"));
 }

@@ -80,18 +80,10 @@ fn polling_is_no_circle() {
 
 #[test]
 fn there_and_back_again() {
-    let (there, back) = (runs("cat a.txt"), reads("a.txt"));
-    let desk = pursuit(
-        &[
-            there.clone(),
-            back.clone(),
-            there.clone(),
-            back.clone(),
-            there.times(5),
-            says("I went round in circles."),
-        ],
-        &[PROGRESSING],
-    );
+    let (there, back) = (runs("cat a.txt").as_role("worker"), reads("a.txt").as_role("worker"));
+    let last = says("I went round in circles.").as_role("advisor");
+    let worker = [there.clone(), back.clone(), there.clone(), back, there.times(5), last];
+    let desk = pursuit(&worker, &[PROGRESSING]);
     let said = go(&desk, &["--critic-interval", "50"]);
     // It is blocked five times, and that is enough.
     assert_eq!((said.code, desk.state().as_str()), (3, "halted(guard)"), "{said:?}");

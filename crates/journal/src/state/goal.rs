@@ -281,7 +281,11 @@ impl GoalState {
         if caller == Some(Caller::Worker) {
             // A claim that was answered with a nudge leads back to the worker.
             self.folding.verifying = false;
-            self.used.turns = self.used.turns.saturating_add(u32::from(effect.repeats.is_none()));
+        }
+        if matches!(&effect.kind, EffectKind::Turn(turn) if turn.role == Role::Worker)
+            && effect.repeats.is_none()
+        {
+            self.used.turns = self.used.turns.saturating_add(1);
         }
         let open = Open { caller, person: effect.class == Class::Person };
         self.folding.open.insert(effect.id.clone(), open);

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::fs::{CWD, OFlags};
 use rustix::io::Errno;
 
 use super::walk::Rules;
@@ -84,12 +84,15 @@ impl Area {
                 let (above, name) = above(&tree.dir, &path, make).map_err(said_of)?;
                 Ok(Spot { above, name: name.to_owned() })
             }
+            // A person agreed to this place. Where a link leads nobody was asked, and whoever put it there may
+            // turn it elsewhere.
             Self::Beyond => {
-                let path = absolute(path).map_err(said_of)?;
-                let parts = path.parent().zip(path.file_name().and_then(|name| name.to_str()));
-                let (parent, name) = parts.ok_or_else(|| said_of("it names no file".to_owned()))?;
-                let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-                let above = openat(CWD, parent, flags, Mode::empty()).map_err(|e| said_of(said(e)))?;
+                let whole = absolute(path).map_err(said_of)?;
+                let root = open_folder(CWD, "/").map_err(|e| said_of(said(e)))?;
+                let names = whole.to_str().unwrap_or_default().trim_matches('/');
+                let names = names.split('/').filter(|name| !name.is_empty()).collect::<Vec<_>>().join("/");
+                let (above, name) =
+                    above(&root, &names, false).map_err(|why| said_of(through_a_link(whole).unwrap_or(why)))?;
                 Ok(Spot { above, name: name.to_owned() })
             }
         }
@@ -186,6 +189,13 @@ fn absolute(path: &str) -> Result<&Path, String> {
         return Ok(path);
     }
     Err("outside the run's folder only a whole path without `..` names a file".to_owned())
+}
+
+/// What is said of a place whose folder has another name in truth.
+fn through_a_link(path: &Path) -> Option<String> {
+    let (folder, name) = (path.parent()?, path.file_name()?);
+    let real = folder.canonicalize().ok().filter(|real| real != folder)?.join(name);
+    Some(format!("a link leads from there to `{}`: ask for that", real.display()))
 }
 
 /// Enough of a path that a model made up to know which is meant.

@@ -22,7 +22,8 @@ const SHOWN_PLACES: usize = 3;
 pub fn write(area: &Area, path: &str, content: &str) -> Result<String, String> {
     let spot = area.spot(path, true)?;
     put(&spot, content.as_bytes()).map_err(|why| format!("`{}`: {why}", clipped(path)))?;
-    Ok(format!("wrote {} bytes to {path}\n", content.len()))
+    let bytes = if content.len() == 1 { "byte" } else { "bytes" };
+    Ok(format!("wrote {} {bytes} to {path}\n", content.len()))
 }
 
 /// An edit: this text for that one, once or everywhere.

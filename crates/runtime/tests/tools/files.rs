@@ -38,6 +38,23 @@ async fn a_file_keeps_its_mode_and_nothing_is_left_beside_it() {
 }
 
 #[tokio::test]
+async fn what_a_killed_write_left_is_put_away_by_the_next_and_never_followed() {
+    let stage = Stage::new();
+    let work = stage.work().await;
+    let name = gadfly_engine::Digest::of(b"a.txt").to_string();
+    let left = work.join(format!(".gadfly-{}", &name[..16]));
+    fs::write(&left, "half").unwrap();
+    stage.write("a.txt", "whole\n").await.well();
+    assert!(!left.exists());
+    let outside = stage.at("project/a.txt");
+    std::os::unix::fs::symlink(&outside, &left).unwrap();
+    stage.write("a.txt", "whole again\n").await.well();
+    assert_eq!(fs::read_to_string(work.join("a.txt")).unwrap(), "whole again\n");
+    assert_eq!(fs::read_to_string(outside).unwrap(), "one\ntwo\nthree\n");
+    assert!(!left.is_symlink());
+}
+
+#[tokio::test]
 async fn an_edit_that_cannot_be_meant_changes_nothing_and_says_why() {
     let stage = Stage::new();
     let work = stage.work().await;

@@ -37,7 +37,8 @@ fn asks(about: About, text: String, choices: Vec<Choice>, free: bool) -> Questio
 }
 
 fn paused(because: &str, log: &str) -> Question {
-    let text = format!("{because}\n\nThe last steps:\n{log}");
+    let steps = if log.is_empty() { String::new() } else { format!("\n\nThe last steps:\n{log}") };
+    let text = format!("{because}{steps}");
     let choices = vec![
         Choice::new("go-on", "let it go on as it is"),
         Choice::taking("steer", "TEXT", "let it go on, and tell it this"),

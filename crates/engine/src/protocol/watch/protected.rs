@@ -109,9 +109,13 @@ fn says_how_a_suite_runs(path: &str) -> bool {
     SUITE_FILES.contains(&name) || SUITE_BEGINNINGS.iter().any(|begin| name.starts_with(begin))
 }
 
-/// A command line without those parts of it that only ask whether something is there.
+/// Commands that only look at what is there.
+const LOOKING: [&str; 14] =
+    ["test", "[", "[[", "grep", "egrep", "rg", "cat", "ls", "stat", "wc", "head", "tail", "cmp", "diff"];
+
+/// A command line without those parts of it that only ask whether something is there, or what it holds.
 fn without_tests(command: &str) -> String {
-    let asks = |part: &&str| matches!(part.split_whitespace().next(), Some("test" | "[" | "[["));
+    let asks = |part: &&str| part.split_whitespace().next().is_some_and(|word| LOOKING.contains(&word));
     command.split_inclusive([';', '&', '|', '(', ')', '\n']).filter(|part| !asks(part)).collect()
 }
 

@@ -178,11 +178,11 @@ impl Watch {
             }
             Some(run) => {
                 self.printed(&command, run.output);
-                let tail = tail(cx.text(&run.output));
-                Err(format!(
-                    "`{command}`: {}, wanted exit code {exit_code}. Its output ends:\n{tail}",
-                    run.end
-                ))
+                let printed = match tail(cx.text(&run.output)) {
+                    nothing if nothing.trim().is_empty() => "It printed nothing.".to_owned(),
+                    tail => format!("Its output ends:\n{tail}"),
+                };
+                Err(format!("`{command}`: {}, wanted exit code {exit_code}. {printed}", run.end))
             }
             None => Err(format!("`{command}` did not run")),
         };

@@ -130,7 +130,11 @@ fn the_fifth_block_halts() {
         assert_eq!(guard.before("x", "{}"), None);
         guard.after("x", "{}", result_of("a"), false);
     }
-    let halts: Vec<bool> = (0..6).map(|_| guard.before("x", "{}").unwrap().halt).collect();
+    let mut in_its_turn = || {
+        guard.new_turn();
+        guard.before("x", "{}").unwrap().halt
+    };
+    let halts: Vec<bool> = (0..6).map(|_| in_its_turn()).collect();
     assert_eq!(halts, [false, false, false, false, true, true]);
     assert_eq!(guard.blocks(), 6);
 }
@@ -185,4 +189,19 @@ fn how_long_a_run_took_is_no_news_and_anything_else_is() {
     ] {
         assert_ne!(result_of(one), result_of(other), "{one}");
     }
+}
+
+#[test]
+fn what_is_wished_for_at_once_is_blocked_each_time_and_counts_once() {
+    let mut worker = Worker::default();
+    for _ in 0..3 {
+        assert!(worker.runs("ls", "a"));
+    }
+    for _ in 0..13 {
+        assert!(!worker.runs("ls", ""), "nobody has told it yet");
+    }
+    assert_eq!(worker.0.blocks(), 1);
+    worker.0.new_turn();
+    assert!(!worker.runs("ls", ""));
+    assert_eq!(worker.0.blocks(), 2);
 }

@@ -63,7 +63,7 @@ mod tests {
         let command = format!("echo {}; rm -rf x", "harmless ".repeat(3000));
         let shown = in_full(&serde_json::json!({ "command": command }).to_string(), "").unwrap_or_default();
         assert!(shown.ends_with("; rm -rf x") && shown.len() < 5000, "{shown}");
-        assert!(shown.contains("[23016 of its 27016 characters are not shown here]"), "{shown}");
+        assert!(shown.contains("[23015 of its 27015 characters are not shown here]"), "{shown}");
     }
 
     #[test]

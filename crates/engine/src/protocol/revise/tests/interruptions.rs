@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 
 use super::harness::{Table, card};
 use crate::budget::{Limits, Money, Usage};
-use crate::effect::{CallFailure, EffectKind, FailureKind, Reply, StopReason};
+use crate::effect::{CallFailure, EffectKind, FailureKind, Observation, Reply, StopReason};
 use crate::input::{Control, What};
 use crate::machine::Refused;
 use crate::turn::Role;
@@ -458,6 +458,19 @@ fn a_quota_that_ends_in_the_middle_of_a_call_costs_what_was_used_until_then() {
     let mut late = Table::new().start();
     late.replies(denied(Usage { input: 40, output: 2, ..Usage::default() }));
     assert_eq!((late.class().as_str(), late.engine.spent().money), ("waiting(quota)", Money(42)));
+}
+
+#[test]
+fn a_call_that_is_lost_costs_what_it_told_if_that_is_more_than_was_held_back() {
+    for (told, expected) in [(40, 100), (260, 260)] {
+        let mut t = Table::new().start();
+        let usage = Usage { input: told, ..Usage::default() };
+        let observed = What::Observed { effect: t.open().id, observation: Observation::Usage { usage } };
+        t.try_put("usage", observed, Vec::new()).unwrap();
+        t.resume();
+        let spent = t.engine.spent();
+        assert_eq!((spent.money, spent.tokens, spent.unknown), (Money(expected), expected, true));
+    }
 }
 
 #[test]

@@ -93,3 +93,81 @@ fn where_no_kernel_holds_commands_those_that_name_other_places_are_asked_about()
     held.wants(&[("run_command", r#"{"command":"git -C /elsewhere commit"}"#)]);
     assert!(matches!(held.open().kind, EffectKind::Tool(_)), "the kernel refuses it itself");
 }
+
+/// The question that is open.
+fn question(table: &super::game::Goal) -> String {
+    match table.engine.open_effects().next().map(|effect| effect.kind.clone()) {
+        Some(EffectKind::Ask(question)) => question.text,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_person_sees_how_what_is_asked_for_ends_and_what_would_be_written() {
+    let policy = Policy { risk: Risk::ReadOnly, ..Policy::default() };
+    let mut table = begun(seated(|s| s.policy = policy));
+    let line = format!("echo {}; rm -rf all", "harmless ".repeat(40));
+    table.wants(&[("run_command", &serde_json::json!({ "command": line }).to_string())]);
+    assert!(question(&table).ends_with("harmless ; rm -rf all"), "{}", question(&table));
+    table.answers("deny");
+    table.wants(&[("run_command", r#"{"command":"ls # \nrm -rf all"}"#)]);
+    assert!(question(&table).contains("`ls # ⏎ rm -rf all`"), "the comment ends: {}", question(&table));
+    table.answers("deny");
+    table.wants(&[("write_file", r#"{"path":"/home/u/.profile","content":"sh evil"}"#)]);
+    assert!(question(&table).ends_with("content: sh evil"), "{}", question(&table));
+}
+
+#[test]
+fn always_is_for_what_was_asked_and_not_for_what_begins_alike() {
+    let policy = Policy { risk: Risk::ReadOnly, ..Policy::default() };
+    let mut table = begun(seated(|s| s.policy = policy));
+    let wants = |end: &str| {
+        let line = format!("echo {}{end}", "harmless ".repeat(40));
+        serde_json::json!({ "command": line }).to_string()
+    };
+    table.wants(&[("run_command", &wants("1"))]).answers("always").did(ToolEnd::Done, "1");
+    table.wants(&[("run_command", &wants("1"))]);
+    assert!(matches!(table.open().kind, EffectKind::Tool(_)), "{}", table.log());
+    table.did(ToolEnd::Done, "2");
+    table.wants(&[("run_command", &wants("; rm -rf all"))]);
+    assert_eq!(table.class(), "waiting(question)", "{}", table.log());
+}
+
+#[test]
+fn who_is_refused_again_and_again_is_watched_blocked_and_halted() {
+    let hopeless: [(&str, &str); 3] =
+        [("run_command", r#"{"command":"ls"}"#), ("edit_file", r#"{"path": "#), ("no_such_tool", "{}")];
+    for call in hopeless {
+        let mut table = begun(seated(|s| s.policy.deny = vec!["run_command".into()]));
+        let mut looks = 0;
+        for _ in 0..10 {
+            if table.asked(Role::Worker) {
+                table.wants(&[call]);
+            }
+            if table.asked(Role::Critic) {
+                looks += 1;
+                table.says("PROGRESSING");
+            }
+        }
+        assert!(looks >= 2, "after the interval, and at the first block: {}", table.log());
+        assert!(table.log().contains("→ blocked"), "{}", table.log());
+        table.says("I was refused.");
+        assert_eq!(table.class(), "halted(guard)", "{call:?}: {}", table.log());
+    }
+    // Whoever invents names is seen at least.
+    let mut table = begun(seated(|_| {}));
+    for n in 0..3 {
+        table.wants(&[(&format!("tool{n}"), "{}")]);
+    }
+    assert!(table.asked(Role::Critic), "{}", table.log());
+}
+
+#[test]
+fn many_calls_of_one_turn_do_not_halt_a_goal_before_anybody_is_told() {
+    let mut table = begun(seated(|_| {}));
+    let call = ("edit_file", r#"{"path": "#);
+    table.wants(&[call; 12]);
+    assert!(table.asked(Role::Critic), "{}", table.log());
+    table.says("STUCK\nIt is no JSON.");
+    assert!(table.asked(Role::Worker), "{}", table.log());
+}

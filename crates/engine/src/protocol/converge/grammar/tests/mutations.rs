@@ -28,8 +28,9 @@ fn kind() -> impl Strategy<Value = Kind> {
     prop::sample::select(vec![Kind::Pass, Kind::Pass, Kind::Fail, Kind::Escalate, Kind::Defer])
 }
 
+/// Words that say something: `n a` alone would be a scenario that is left out.
 fn words() -> impl Strategy<Value = String> {
-    prop::collection::vec("[a-zé]{1,7}", 1..5).prop_map(|words| words.join(" "))
+    prop::collection::vec("[a-zé]{1,7}", 1..5).prop_map(|words| format!("disks {}", words.join(" ")))
 }
 
 fn item(name: &str, kind: Kind, text: &str) -> String {
