@@ -182,11 +182,17 @@ impl Driving {
         incoming: &mut mpsc::Receiver<Incoming>,
     ) -> Result<Ended, DriveError> {
         let is_new = self.driver.writer.next_seq() == 0;
-        self.feed(first, texts, None).await?;
         // Mail that came while nobody drove the run; a run that did not exist has none.
         let waiting =
             if is_new { Vec::new() } else { self.driver.host.journal().mail(&self.run).unwrap_or_default() };
-        for (id, mail) in waiting {
+        let still = self.stands_still();
+        let (before, after): (Vec<_>, Vec<_>) =
+            waiting.into_iter().partition(|(_, mail)| still && matches!(mail.what, MailKind::Steer { .. }));
+        for (id, mail) in before {
+            self.mail(Delivery { run: self.run.clone(), id, mail }).await?;
+        }
+        self.feed(first, texts, None).await?;
+        for (id, mail) in after {
             self.mail(Delivery { run: self.run.clone(), id, mail }).await?;
         }
         let mut stop = self.driver.stop.clone();
@@ -211,6 +217,14 @@ impl Driving {
                 else => return Err(DriveError::Closed),
             }
         }
+    }
+
+    /// Parked, and not for an answer: a word to the worker is heard before the run goes on, so that it is in the
+    /// first call.
+    fn stands_still(&self) -> bool {
+        let asks =
+            |o: &Outcome| matches!(o, Outcome::Waiting(Waiting::Question { .. } | Waiting::Approval { .. }));
+        self.driver.engine.outcome().is_some_and(|outcome| !asks(outcome))
     }
 
     fn ended(&self) -> Option<Ended> {

@@ -205,6 +205,21 @@ impl Cx<'_> {
         self.run.open.values().find(mine).map(|o| o.effect.id.clone())
     }
 
+    /// Takes back a call of this node that waits for the run to go on. The node is told when it does, with
+    /// `taken_up`.
+    pub fn recall(&mut self, role: Role) -> bool {
+        let node = self.node;
+        let before = self.run.held.len();
+        self.run.held.retain(
+            |held| !matches!(held, Held::Call { node: of, call, .. } if of == node && call.role == role),
+        );
+        let recalled = self.run.held.len() < before;
+        if recalled {
+            self.run.held.push_back(Held::Node(node.clone()));
+        }
+        recalled
+    }
+
     /// What this node asks people is not asked any more.
     pub fn withdraw_questions(&mut self) {
         let node = self.node;

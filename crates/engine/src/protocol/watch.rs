@@ -315,10 +315,13 @@ impl Watch {
             self.awaiting = awaiting;
             return;
         };
-        self.tree = Some(tree);
+        let before = self.tree.replace(tree).map(|tree| tree.digest);
         match awaiting {
             Awaiting::FirstLook => self.set_out(cx),
-            Awaiting::LookBefore => self.next_turn(cx),
+            Awaiting::LookBefore => {
+                self.note_silent_work(before, cx);
+                self.next_turn(cx);
+            }
             Awaiting::LookAtClaim => self.verify_claim(cx),
             Awaiting::LastLook(outcome) => cx.finish(outcome),
             other => self.awaiting = other,

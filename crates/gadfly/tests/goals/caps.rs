@@ -9,13 +9,13 @@ use crate::pursuit::{
 const LAST: &str = "I counted lines, and would write the file next.";
 
 fn works(turns: u32, rest: &[Turn]) -> Vec<Turn> {
-    let steps = runs("echo x >> log; wc -l < log").times(turns).as_role("worker");
-    let last = says(LAST).as_role("advisor").always();
+    let steps = runs("echo x >> log; wc -l < log").times(turns).only_as("worker");
+    let last = says(LAST).only_as("advisor").always();
     [&[steps], rest, &[last]].concat()
 }
 
 fn end() -> [Turn; 2] {
-    [writes("done.txt", "x").as_role("worker"), reads("done.txt").then(claims("there")).as_role("worker")]
+    [writes("done.txt", "x").only_as("worker"), reads("done.txt").then(claims("there")).only_as("worker")]
 }
 
 fn is_parked_with_last_words(desk: &Desk, said: &Said, cap: &str) {
@@ -50,8 +50,8 @@ fn of_steps() {
 #[test]
 fn calls_of_one_turn_beyond_the_cap_are_not_done() {
     let many =
-        (0..5).fold(reads("a.txt"), |turn, n| turn.then(writes(&format!("{n}.txt"), "x"))).as_role("worker");
-    let desk = pursuit(&[many, says(LAST).as_role("advisor").always()], &[PROGRESSING]);
+        (0..5).fold(reads("a.txt"), |turn, n| turn.then(writes(&format!("{n}.txt"), "x"))).only_as("worker");
+    let desk = pursuit(&[many, says(LAST).only_as("advisor").always()], &[PROGRESSING]);
     let said = go(&desk, &["--max-steps", "3"]);
     is_parked_with_last_words(&desk, &said, "steps");
     assert_eq!(steps(&events(&desk)).len(), 3);
@@ -68,9 +68,9 @@ fn of_turns() {
 
 #[test]
 fn of_active_time() {
-    let slow = runs("sleep 1.2").times(2).as_role("worker");
+    let slow = runs("sleep 1.2").times(2).only_as("worker");
     let desk = pursuit(&[], &[PROGRESSING]);
-    hire(&desk, "w", &[&[slow], &end()[..], &[says(LAST).as_role("advisor").always()]].concat(), "");
+    hire(&desk, "w", &[&[slow], &end()[..], &[says(LAST).only_as("advisor").always()]].concat(), "");
     let said = go(&desk, &["--wall-clock", "2s"]);
     is_parked_with_last_words(&desk, &said, "time");
     goes_on_only_if_raised(&desk, &["--wall-clock", "10m"]);
@@ -78,9 +78,9 @@ fn of_active_time() {
 
 #[test]
 fn of_tokens() {
-    let costly = runs("echo x >> log; wc -l < log").times(3).as_role("worker").for_tokens(20_000, 1_000);
+    let costly = runs("echo x >> log; wc -l < log").times(3).only_as("worker").for_tokens(20_000, 1_000);
     let desk = pursuit(&[], &[PROGRESSING]);
-    hire(&desk, "w", &[&[costly], &end()[..], &[says(LAST).as_role("advisor").always()]].concat(), "");
+    hire(&desk, "w", &[&[costly], &end()[..], &[says(LAST).only_as("advisor").always()]].concat(), "");
     let said = go(&desk, &["--budget-tokens", "70000"]);
     assert_eq!((said.code, desk.state().as_str()), (6, "out_of_budget"), "{said:?}");
     assert!(desk.newest()["tokens"].as_u64().unwrap() <= 70_000, "never more than the cap");
@@ -90,10 +90,10 @@ fn of_tokens() {
 
 #[test]
 fn of_money() {
-    let costly = runs("echo x >> log; wc -l < log").times(3).as_role("worker").for_tokens(20_000, 1_000);
+    let costly = runs("echo x >> log; wc -l < log").times(3).only_as("worker").for_tokens(20_000, 1_000);
     let desk = pursuit(&[], &[PROGRESSING]);
     let price = "price = { input = 10.0, output = 10.0 }\n";
-    let turns = [&[costly], &end()[..], &[says(LAST).as_role("advisor").always()]].concat();
+    let turns = [&[costly], &end()[..], &[says(LAST).only_as("advisor").always()]].concat();
     hire(&desk, "priced", &turns, price);
     let flags =
         ["goal", "Write the file done.txt.", "--worker", "priced", "--critic", "c", "--yes", "--unattended"];
@@ -105,10 +105,10 @@ fn of_money() {
 
 #[test]
 fn what_is_left_of_a_budget_survives_a_kill() {
-    let hangs = runs("echo x > begun; sleep 1000").as_role("worker");
+    let hangs = runs("echo x > begun; sleep 1000").only_as("worker");
     let desk = pursuit(&[], &[PROGRESSING]);
-    let first = runs("echo x >> log; wc -l < log").times(2).as_role("worker");
-    hire(&desk, "w", &[&[first, hangs], &end()[..], &[says(LAST).as_role("advisor").always()]].concat(), "");
+    let first = runs("echo x >> log; wc -l < log").times(2).only_as("worker");
+    hire(&desk, "w", &[&[first, hangs], &end()[..], &[says(LAST).only_as("advisor").always()]].concat(), "");
     let driven =
         crate::pursuit::Driven::start(&desk, &[&crate::pursuit::GOAL[..], &["--max-steps", "3"]].concat());
     crate::desk::wait_for("a run", || desk.gadfly(&["runs", "--json", "-n", "1"]).out.contains("\"run\""));

@@ -29,9 +29,10 @@ fn end() -> [Turn; 2] {
 
 #[test]
 fn a_word_from_outside_reaches_the_next_turn() {
-    let (desk, driven) = held(&end());
+    let (desk, mut driven) = held(&end());
     let said = desk.gadfly(&["steer", &desk.run_id(), "mind", "the", "gap"]);
     assert_eq!(said.code, 0, "{said:?}");
+    assert!(driven.until(&["\"steered\""]), "{}", driven.told);
     let_go(&desk);
     assert_eq!(driven.end(), 0);
     let events = events(&desk);
@@ -41,22 +42,22 @@ fn a_word_from_outside_reaches_the_next_turn() {
 
 #[test]
 fn paused_it_starts_nothing_new_and_resumed_it_goes_on() {
-    let (desk, driven) = held(&end());
+    let (desk, mut driven) = held(&end());
     let run = desk.run_id();
     let said = desk.gadfly(&["pause", &run]);
     assert_eq!(said.code, 0, "{said:?}");
+    assert!(driven.until(&["\"pause_requested\""]), "{}", driven.told);
     let_go(&desk);
     assert_eq!(driven.end(), 4);
     assert_eq!(desk.state(), "waiting(paused)");
     let before = events(&desk);
     assert_eq!(prompts(&before, "worker").len(), 1, "no turn after the pause");
-    // A word to a goal that stands still is kept for its next turn.
+    // A word to a goal that stands still is in the turn it goes on with.
     assert_eq!(desk.gadfly(&["steer", &run, "welcome", "back"]).code, 0);
     let said = desk.gadfly(&["resume", &run, "--unattended"]);
     assert_eq!(said.code, 0, "{said:?}");
     assert_eq!(desk.read("done.txt"), "x");
-    // The turn that was held back by the pause is made as it was; the word comes with the next.
-    assert!(prompts(&events(&desk), "worker")[2].contains("PERSON: welcome back"));
+    assert!(prompts(&events(&desk), "worker")[1].contains("PERSON: welcome back"));
 }
 
 #[test]
@@ -77,16 +78,16 @@ fn cancelled_it_ends_at_once_with_everything_it_started() {
 }
 
 #[test]
-fn a_question_is_answered_from_another_terminal() {
+fn a_question_is_answered_from_another_terminal_while_the_goal_waits_for_it() {
     let fetches = does("fetch_url", serde_json::json!({"url": "http://127.0.0.1:9/"}));
-    let (desk, driven) = held(&[&[fetches], &end()[..]].concat());
-    let_go(&desk);
-    assert_eq!(driven.end(), 4);
-    let run = desk.run_id();
-    assert_eq!(desk.gadfly(&["answer", &run, "deny"]).code, 0);
-    let said = desk.gadfly(&["resume", &run, "--unattended"]);
+    let desk = pursuit(&[&[fetches], &end()[..]].concat(), &[PROGRESSING]);
+    let attended: Vec<&str> = GOAL.into_iter().filter(|flag| *flag != "--unattended").collect();
+    let mut driven = Driven::attended(&desk, &attended);
+    assert!(driven.until(&["\"asked\"", "\"policy\""]), "{}", driven.told);
+    let said = desk.gadfly(&["answer", &desk.run_id(), "deny"]);
     assert_eq!(said.code, 0, "{said:?}");
-    assert_eq!(steps(&events(&desk))[1].2, "denied");
+    assert_eq!(driven.end(), 0);
+    assert_eq!(steps(&events(&desk))[0].2, "denied");
 }
 
 #[test]

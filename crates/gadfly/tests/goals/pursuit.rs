@@ -3,8 +3,10 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
+use std::os::fd::OwnedFd;
 use std::process::{Child, ChildStdout, Stdio};
 
+use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Said};
@@ -67,7 +69,7 @@ impl Turn {
     }
 
     /// Only when it is asked as this.
-    pub fn as_role(self, role: &'static str) -> Self {
+    pub fn only_as(self, role: &'static str) -> Self {
         Self { role: Some(role), ..self }
     }
 
@@ -106,7 +108,9 @@ impl Turn {
 /// Makes, or makes anew, the script of the agent `name`; `more` goes into its configuration.
 pub fn hire(desk: &Desk, name: &str, turns: &[Turn], more: &str) {
     let mut script = String::new();
-    turns.iter().for_each(|turn| turn.write(&mut script));
+    for turn in turns {
+        turn.write(&mut script);
+    }
     let file = desk.beside(&format!("bin/{name}.toml"));
     let known = file.exists();
     fs::write(&file, script).unwrap();
@@ -191,7 +195,7 @@ pub fn prompts(events: &[Value], role: &str) -> Vec<String> {
         .filter(|turn| turn["role"] == role)
         .map(|turn| {
             let messages = turn["messages"].as_array().unwrap().iter();
-            messages.flat_map(|m| m["parts"].as_array().unwrap()).map(said).collect::<Vec<_>>().join("")
+            messages.flat_map(|m| m["parts"].as_array().unwrap()).map(said).collect()
         })
         .collect()
 }
@@ -211,14 +215,29 @@ pub struct Driven {
     pub child: Child,
     out: BufReader<ChildStdout>,
     pub told: String,
+    /// Where somebody sits, if somebody does.
+    _terminal: Option<OwnedFd>,
 }
 
 impl Driven {
     pub fn start(desk: &Desk, args: &[&str]) -> Self {
+        Self::with(desk, args, Stdio::null(), None)
+    }
+
+    /// At a terminal, at which nobody types anything.
+    pub fn attended(desk: &Desk, args: &[&str]) -> Self {
+        let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&terminal).unwrap();
+        unlockpt(&terminal).unwrap();
+        let side = ioctl_tiocgptpeer(&terminal, OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        Self::with(desk, args, Stdio::from(side), Some(terminal))
+    }
+
+    fn with(desk: &Desk, args: &[&str], stdin: Stdio, terminal: Option<OwnedFd>) -> Self {
         let mut command = desk.command(&[args, &["--json"]].concat());
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let out = BufReader::new(child.stdout.take().unwrap());
-        Self { child, out, told: String::new() }
+        Self { child, out, told: String::new(), _terminal: terminal }
     }
 
     /// Waits for a line that holds all of these; false if it came to its end before.

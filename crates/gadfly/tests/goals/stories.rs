@@ -80,8 +80,8 @@ fn polling_is_no_circle() {
 
 #[test]
 fn there_and_back_again() {
-    let (there, back) = (runs("cat a.txt").as_role("worker"), reads("a.txt").as_role("worker"));
-    let last = says("I went round in circles.").as_role("advisor");
+    let (there, back) = (runs("cat a.txt").only_as("worker"), reads("a.txt").only_as("worker"));
+    let last = says("I went round in circles.").only_as("advisor");
     let worker = [there.clone(), back.clone(), there.clone(), back, there.times(5), last];
     let desk = pursuit(&worker, &[PROGRESSING]);
     let said = go(&desk, &["--critic-interval", "50"]);

@@ -91,8 +91,8 @@ impl Area {
                 let root = open_folder(CWD, "/").map_err(|e| said_of(said(e)))?;
                 let names = whole.to_str().unwrap_or_default().trim_matches('/');
                 let names = names.split('/').filter(|name| !name.is_empty()).collect::<Vec<_>>().join("/");
-                let (above, name) =
-                    above(&root, &names, false).map_err(|why| said_of(through_a_link(whole).unwrap_or(why)))?;
+                let (above, name) = above(&root, &names, false)
+                    .map_err(|why| said_of(through_a_link(whole).unwrap_or(why)))?;
                 Ok(Spot { above, name: name.to_owned() })
             }
         }

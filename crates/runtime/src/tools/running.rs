@@ -62,7 +62,7 @@ pub async fn run(
         Exit::Code(code) => (RunEnd::Code(code), None),
         Exit::Signal(signal) => (RunEnd::Signal(signal), None),
         Exit::TimedOut => {
-            let seconds = time.as_secs_f64();
+            let seconds = (time.as_secs_f64() * 10.0).round() / 10.0;
             (RunEnd::TimedOut, Some(format!("it did not end within {seconds} s and was stopped")))
         }
         Exit::Cancelled => return Err(NotRun::Cancelled),

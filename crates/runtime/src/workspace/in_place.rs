@@ -134,8 +134,8 @@ impl Workspace {
         let root = self.facts.root.clone();
         let io = |source| WorkspaceError::Io { doing: "written", path: root.clone(), source };
         let outline: Outline = self.get(OUTLINE)?;
-        let (at, drift, had) = (root.clone(), way.drift.clone(), outline.clone());
-        let first = move || had.put_bits_back(&drift, &Checkout::open(&at)?);
+        let (at, drift, had, files) = (root.clone(), way.drift.clone(), outline.clone(), way.files.clone());
+        let first = move || had.put_bits_back(&drift, &files, &Checkout::open(&at)?);
         off_thread(first).await.map_err(io)?;
         self.store.apply(&way.from, &self.facts.base, &root).await?;
         let (at, drift, files) = (root.clone(), way.drift.clone(), way.files.clone());

@@ -19,6 +19,7 @@ const MOST_ENTRIES: usize = 2_000_000;
 const KIND: u32 = 0o170_000;
 const FOLDER: u32 = 0o040_000;
 const BITS: u32 = 0o7777;
+const EXECUTION: u32 = 0o111;
 
 /// Kind and permissions of every file and folder, by path from the root.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -83,12 +84,15 @@ impl Outline {
         Drift(drift)
     }
 
-    /// Before files are put back: permissions become what they were, where nobody changed them since.
-    pub fn put_bits_back(&self, drift: &Drift, checkout: &Checkout) -> io::Result<()> {
+    /// Before files are put back: permissions become what they were, where nobody changed them since. Whether the
+    /// run's files may be executed is what trees tell, and they are compared with one first: that stays as it is.
+    pub fn put_bits_back(&self, drift: &Drift, files: &[String], checkout: &Checkout) -> io::Result<()> {
+        let runs: HashSet<&str> = files.iter().map(String::as_str).collect();
         for (path, drifted) in &drift.0 {
             let (Some(had), Some(drifted)) = (self.0.get(path), drifted) else { continue };
+            let told_by_trees = if runs.contains(path.as_str()) { EXECUTION } else { 0 };
             if checkout.mode(path)? == Some(*drifted) {
-                checkout.set_bits(path, had & BITS)?;
+                checkout.set_bits(path, (had & BITS & !told_by_trees) | (drifted & told_by_trees))?;
             }
         }
         Ok(())
@@ -194,7 +198,7 @@ mod tests {
         set("open", 0o666);
         let mut checkout = Checkout::open(dir.path()).unwrap();
         for _ in 0..2 {
-            before.put_bits_back(&drift, &checkout).unwrap();
+            before.put_bits_back(&drift, &[], &checkout).unwrap();
             before.finish(&drift, &[], &mut checkout).unwrap();
             assert_eq!((bits("secret"), bits("open")), (0o600, 0o666));
             assert!(at("empty/deep").is_dir() && !at("made").exists());

@@ -179,6 +179,18 @@ async fn a_file_outside_is_reached_only_if_a_person_allowed_it_and_never_through
         assert_eq!(came.done().is_error(), !well, "{}", came.shown);
         assert_eq!(fs::read_to_string(&precious).unwrap(), if well { "new" } else { "precious\n" });
     }
+    // What a person agreed to is a place, and a folder on the way may be turned elsewhere afterwards.
+    let (agreed, turned) = (stage.at("elsewhere/agreed"), stage.at("home"));
+    std::os::unix::fs::symlink(&turned, &agreed).unwrap();
+    let deed = Deed::WriteFile { path: agreed.join("x").to_str().unwrap().into(), content: text.digest() };
+    let came = stage.perform(ToolUse { beyond: true, ..ToolUse::new(deed, 1) }, &[&text]).await;
+    let real = turned.canonicalize().unwrap().join("x");
+    assert!(
+        came.shown.contains(&format!("a link leads from there to `{}`", real.display())),
+        "{}",
+        came.shown
+    );
+    assert!(came.done().is_error() && !real.exists());
     assert!(!stage.at("store/runs/one/tree").exists(), "no folder is made for it");
     assert!(read(&precious, false).await.refused().contains("from the run's folder"));
 }

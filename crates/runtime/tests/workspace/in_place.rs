@@ -77,6 +77,24 @@ async fn everything_a_run_did_is_taken_back_and_index_head_and_stash_are_not_tou
 }
 
 #[tokio::test]
+async fn a_file_that_was_changed_and_made_executable_is_taken_back() {
+    let (desk, files, ..) = busy();
+    let workspace = begin(&desk).await;
+    for (path, mode) in [("kept.txt", 0o755), ("tool.sh", 0o644), ("secret", 0o755)] {
+        desk.write(path, "changed\n");
+        desk.chmod(path, mode);
+    }
+    desk.chmod("untracked.txt", 0o700);
+    let last = workspace.snapshot().await.unwrap();
+    for last in [Some(last.tree.as_str()), None] {
+        let way = workspace.way_back(last).await.unwrap();
+        assert!(way.conflicts.is_empty(), "{way:?}");
+        workspace.go_back(&way).await.unwrap();
+        assert_eq!(desk.files(), files);
+    }
+}
+
+#[tokio::test]
 async fn a_plain_folder_is_taken_back_as_well() {
     let desk = Desk::plain();
     desk.write("a.txt", "one\n");

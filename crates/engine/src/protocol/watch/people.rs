@@ -11,6 +11,7 @@ use crate::machine::Cx;
 use crate::outcome::{Halt, Outcome};
 use crate::question::{About, Choice, Picked, Question};
 use crate::tool::{ToolCall, ToolUse};
+use crate::turn::Role;
 
 /// What a person is asked about.
 pub(super) enum Asking {
@@ -20,7 +21,7 @@ pub(super) enum Asking {
         call: ToolCall,
         what: ToolUse,
         /// What `always` would allow.
-        exactly: (String, String),
+        exactly: Box<(String, String)>,
     },
     Unknown(Box<Doing>),
     Manual(Box<Checking>),
@@ -119,6 +120,11 @@ impl Watch {
                 cx.withdraw_questions();
                 self.begin_anew(cx);
             }
+            // It is still to be asked: what it is asked with holds the word, too.
+            Awaiting::Worker if cx.recall(Role::Worker) => {
+                self.turns = self.turns.saturating_sub(1);
+                self.awaiting = Awaiting::Nothing;
+            }
             Awaiting::Worker if !self.is_led(cx) => self.interrupt(Interruption::Words, cx),
             _ => {}
         }
@@ -141,7 +147,7 @@ impl Watch {
                 self.begin_anew(cx);
             }
             (Asking::Policy { call, what, exactly }, "always") => {
-                self.allowed.insert(exactly);
+                self.allowed.insert(*exactly);
                 self.begin(call, what, cx);
             }
             (Asking::Policy { call, what, .. }, "allow") => self.begin(call, what, cx),

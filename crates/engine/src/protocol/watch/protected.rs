@@ -15,17 +15,32 @@ const MOST_WORDS: usize = 1024;
 const MOST_FOLDERS: usize = 8;
 
 /// Files that say how a suite runs, whole names.
-const SUITE_FILES: [&str; 5] = ["conftest.py", "pytest.ini", "tox.ini", "setup.cfg", "nose.cfg"];
+const SUITE_FILES: [&str; 6] =
+    ["conftest.py", "pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "nose.cfg"];
 /// And beginnings of names.
 const SUITE_BEGINNINGS: [&str; 6] =
     ["jest.config.", "vitest.config.", "phpunit.xml", ".mocharc", "karma.conf.", "playwright.config."];
-/// Files a runner reads without being told: `make test` depends on the Makefile.
-const RUNNERS: [(&str, &[&str]); 4] = [
+/// Files a runner reads without being told: `make test` depends on the Makefile, and what `npm test` runs is written in
+/// `package.json`.
+const RUNNERS: [(&str, &[&str]); 13] = [
+    ("cargo", CARGO),
+    ("npm", PACKAGE),
+    ("npx", PACKAGE),
+    ("yarn", PACKAGE),
+    ("pnpm", PACKAGE),
+    ("bun", PACKAGE),
+    ("pytest", &["pyproject.toml"]),
+    ("tox", &["pyproject.toml"]),
+    ("composer", &["composer.json"]),
     ("make", &["Makefile", "makefile", "GNUmakefile"]),
     ("gmake", &["Makefile", "makefile", "GNUmakefile"]),
     ("just", &["justfile", "Justfile", ".justfile"]),
     ("task", &["Taskfile.yml", "Taskfile.yaml"]),
 ];
+
+const PACKAGE: &[&str] = &["package.json"];
+/// Tests can be switched off in the first, and be run by something that always succeeds by the others.
+const CARGO: &[&str] = &["Cargo.toml", ".cargo/config.toml", ".cargo/config"];
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Protected {
@@ -58,7 +73,11 @@ impl Protected {
                         // With a slash in it a pattern holds at one place only.
                         patterns.insert(format!("/{path}"));
                     }
-                    named.insert(path);
+                    if is_manifest(&path) {
+                        patterns.insert(format!("/{path}"));
+                    } else {
+                        named.insert(path);
+                    }
                 }
             }
         }
@@ -102,6 +121,13 @@ impl Protected {
     fn is_listed(&self, path: &str) -> bool {
         self.listed.as_ref().is_some_and(|listed| listed.contains(path))
     }
+}
+
+/// Says what a project consists of, and by the way how it is tested. Whoever begins a project has to make one: only a
+/// change of one that was there counts.
+fn is_manifest(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    ["Cargo.toml", "package.json", "pyproject.toml", "composer.json"].contains(&name)
 }
 
 fn says_how_a_suite_runs(path: &str) -> bool {

@@ -110,7 +110,7 @@ impl Watch {
             }
             Ruling::Ask(reason) => {
                 what.beyond = outside.is_some();
-                let exactly = (reason, policy::exactly(&what.deed).to_owned());
+                let exactly = Box::new((reason, policy::exactly(&what.deed).to_owned()));
                 if self.allowed.contains(&exactly) {
                     return self.begin(call, what, cx);
                 }

@@ -3,13 +3,15 @@
 
 use super::people::Asking;
 use super::{Interruption, ONLY_TALK, Then, Watch};
-use crate::brief::one_line;
+use crate::brief::{one_line, some_of};
 use crate::budget::{Account, Cap, Shortage};
+use crate::digest::Digest;
 use crate::goal::{Claimant, GoalStep, Nudge, StepEnd};
 use crate::machine::{Answered, Cx};
 use crate::powers::NOT_HELD;
 use crate::reasoning;
 use crate::tool::{ToolDone, policy, transcript};
+use crate::tree::Tree;
 use crate::turn::Role;
 
 /// A turn in which nothing was done.
@@ -66,6 +68,25 @@ impl Watch {
         if !self.critic.asked && self.is_critics_turn() && self.interrupting.is_none() {
             self.ask_critic(cx);
         }
+    }
+
+    /// A worker that tells nothing of its steps has not only talked if its folder is another one than before.
+    pub(super) fn note_silent_work(&mut self, before: Option<Digest>, cx: &mut Cx<'_>) {
+        let is_new = |tree: &&Tree| before.is_some_and(|before| before != tree.digest);
+        let Some(tree) = self.tree.as_ref().filter(is_new).filter(|_| self.steps_of_turn == 0) else {
+            return;
+        };
+        let paths: Vec<String> = tree.changes.iter().map(|change| change.path.clone()).collect();
+        let args = if paths.is_empty() {
+            "took its changes back".to_owned()
+        } else {
+            format!("changed so far: {}", one_line(&some_of(&paths))).chars().take(LINE).collect()
+        };
+        let tool = self.settings.worker.clone();
+        let preview = "as its folder shows".to_owned();
+        self.only_talk = 0;
+        self.took_step(GoalStep { n: 0, tool, args, end: StepEnd::Ok, preview, took_ms: 0 }, cx);
+        self.unwatched += 1;
     }
 
     /// Breaks a worker with hands of its own off; what follows comes when it has ended.

@@ -34,6 +34,10 @@ fn what_a_command_names_is_protected() {
         ("make -C sub check", "sub/Makefile"),
         ("make test", "Makefile"),
         ("just test", "justfile"),
+        ("cargo test", "Cargo.toml"),
+        ("cargo test", ".cargo/config.toml"),
+        ("cd web && npm test", "web/package.json"),
+        ("pytest -q", "pyproject.toml"),
         ("jest --config=ci/jest.js", "ci/jest.js"),
         ("diff <(./a.out) expected.txt", "expected.txt"),
         ("rspec checks/a.rb:12", "checks/a.rb"),
@@ -125,4 +129,20 @@ fn a_file_that_only_had_to_be_there_may_be_made_but_not_one_that_is_run() {
     }
     let listed = Protected::new(&shell("test -f done.txt"), &["*.txt".to_owned()], false);
     assert!(!listed.changed(&[change("done.txt", Added)]).is_empty(), "the user said so");
+}
+
+#[test]
+fn a_project_may_be_begun_but_not_told_to_leave_its_tests_out() {
+    let protected = Protected::new(&shell("cargo test && npm test"), &[], true);
+    for path in ["Cargo.toml", "package.json"] {
+        assert!(protected.changed(&[change(path, ChangeKind::Added)]).is_empty(), "{path}");
+        assert_eq!(protected.changed(&[change(path, ChangeKind::Modified)]), [path]);
+        assert!(protected.changed(&[change(&format!("other/{path}"), ChangeKind::Modified)]).is_empty());
+    }
+    let runner = change(".cargo/config.toml", ChangeKind::Added);
+    assert_eq!(
+        protected.changed(&[runner]),
+        [".cargo/config.toml"],
+        "it can have `true` run in place of the tests"
+    );
 }

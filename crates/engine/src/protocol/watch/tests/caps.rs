@@ -127,6 +127,28 @@ fn pausing_lets_the_step_under_way_end_and_begins_nothing() {
 }
 
 #[test]
+fn a_word_to_a_goal_that_stands_still_is_in_the_turn_it_goes_on_with() {
+    let steer = || Control::Steer { text: "use metres".into(), by: "eve".into() };
+    let mut paused = goal();
+    paused.control(Control::Pause).wants(&[("claim_complete", r#"{"rationale":"x"}"#)]);
+    assert_eq!(paused.class(), "waiting(paused)");
+    let mut failed = goal();
+    failed.reads_something(1).fails(FailureKind::Unavailable);
+    failed.control(steer());
+    assert_eq!(failed.class(), "failed", "{}", failed.log());
+    failed.resume();
+    assert!(told(&failed).contains("PERSON: use metres"), "{}", failed.log());
+    let mut held = goal();
+    held.wants(&[("read_file", r#"{"path":"a"}"#)]).control(Control::Pause);
+    held.did(crate::tool::ToolEnd::Done, "x").control(steer());
+    assert_eq!(held.class(), "waiting(paused)");
+    let turns = held.calls(Role::Worker);
+    held.resume();
+    assert!(told(&held).contains("PERSON: use metres"), "{}", held.log());
+    assert_eq!(held.calls(Role::Worker), turns + 1);
+}
+
+#[test]
 fn cancelling_ends_it() {
     let mut table = goal();
     table.reads_something(1).control(Control::Cancel);

@@ -1,6 +1,6 @@
 //! Workers with hands of their own: their steps count the same, and the critic reaches them.
 
-use super::game::{Goal, seated, told};
+use super::game::{Goal, Plays2 as _, seated, told};
 use crate::effect::{EffectKind, Reply};
 use crate::input::Control;
 use crate::turn::Role;
@@ -140,4 +140,24 @@ fn the_critics_word_is_waited_for_before_the_next_turn() {
     table.says("MISLED\nnot these");
     table.sees(&[]);
     assert!(told(&table).contains("ORIGINAL GOAL"));
+}
+
+/// A plain command prints nothing that could be read as steps.
+#[test]
+fn who_works_without_a_word_is_watched_and_not_taken_for_a_talker() {
+    let mut table = hands();
+    for n in 0..3 {
+        assert!(table.asked(Role::Worker), "{}", table.log());
+        table.says("Working.").sees(&[("a.rs", Some(&n.to_string()))]);
+    }
+    assert!(
+        table.log().contains("[3] ann(changed so far: a.rs) → ok: as its folder shows"),
+        "{}",
+        table.log()
+    );
+    table.says("Working.");
+    assert!(table.asked(Role::Critic), "three steps, three turns: {}", table.log());
+    table.says("PROGRESSING\nfine").sees(&[("a.rs", Some("2"))]);
+    table.says("Working.").sees(&[("a.rs", Some("2"))]).says("Working.");
+    assert_eq!(table.class(), "waiting(question)", "nothing changes any more: {}", table.log());
 }
