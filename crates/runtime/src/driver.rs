@@ -148,7 +148,8 @@ impl Driver {
             tools: None,
             unheard: false,
         };
-        let result = driving.go(first, texts, &mut mail, &mut incoming).await;
+        // On the heap: whoever awaits this need not carry it about.
+        let result = Box::pin(driving.go(first, texts, &mut mail, &mut incoming)).await;
         for work in driving.at_work.values() {
             work.cancel.cancel();
             work.task.abort();

@@ -320,7 +320,8 @@ impl Watch {
             Awaiting::FirstLook => self.set_out(cx),
             Awaiting::LookBefore => {
                 self.note_silent_work(before, cx);
-                self.next_turn(cx);
+                // The critic may have spoken meanwhile.
+                if self.claim.is_some() { self.look_at_claim(cx) } else { self.next_turn(cx) }
             }
             Awaiting::LookAtClaim => self.verify_claim(cx),
             Awaiting::LastLook(outcome) => cx.finish(outcome),
@@ -456,7 +457,7 @@ impl Watch {
             Then::Park(shortage) => shortage.to_string(),
             Then::Halt(_) => "the same calls were blocked again and again".to_owned(),
         };
-        let explained = matches!(&then, Then::Park(s) if self.parked_for.as_ref() == Some(s));
+        let explained = self.has_explained(&then);
         let messages = self.last_messages(&because, cx);
         let worker = self.settings.worker.clone();
         let affordable = cx.shortage(&[(&worker, &messages)]).is_none_or(|s| s.cap == Cap::Time);
@@ -475,12 +476,23 @@ impl Watch {
         });
     }
 
+    /// The worker has said its last words about this cap, and it was not raised since. What it has used may be more
+    /// now: the last words themselves cost time and money.
+    fn has_explained(&self, then: &Then) -> bool {
+        match (then, &self.parked_for) {
+            (Then::Park(now), Some(before)) => {
+                (&now.account, now.cap, now.limit) == (&before.account, before.cap, before.limit)
+            }
+            _ => false,
+        }
+    }
+
     fn last_words(&mut self, text: Option<Digest>, cx: &mut Cx<'_>) {
         let Awaiting::LastWords { because, then } = std::mem::replace(&mut self.awaiting, Awaiting::Nothing)
         else {
             return;
         };
-        if text.is_some() || !matches!(&then, Then::Park(s) if self.parked_for.as_ref() == Some(s)) {
+        if text.is_some() || !self.has_explained(&then) {
             cx.emit(Happened::LastWords { because: because.clone(), text });
         }
         match then {
@@ -496,7 +508,9 @@ impl Watch {
 
     /// The goal is over.
     fn end(&mut self, outcome: Outcome, cx: &mut Cx<'_>) {
-        if self.settings.acceptance.is_some() {
+        // How it ended does not depend on the time for a look.
+        let out_of_time = self.used_up(cx).is_some_and(|used| used.cap == Cap::Time);
+        if self.settings.acceptance.is_some() || out_of_time {
             return cx.finish(outcome);
         }
         self.awaiting = Awaiting::LastLook(outcome);

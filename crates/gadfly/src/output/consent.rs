@@ -92,7 +92,7 @@ fn caps(consent: &Consent) -> String {
 }
 
 fn active(ms: u64) -> String {
-    if ms % 60_000 == 0 {
+    if ms.is_multiple_of(60_000) {
         format!("{} active minutes", ms / 60_000)
     } else {
         format!("{} active seconds", ms / 1000)

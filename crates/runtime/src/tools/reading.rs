@@ -197,7 +197,8 @@ mod tests {
 
     #[test]
     fn going_on_where_it_stopped_shows_every_line_once() {
-        let text: String = (1..=2000).map(|n| format!("line {n}\n")).collect();
+        let lines: Vec<String> = (1..=2000).map(|n| format!("line {n}")).collect();
+        let text = lines.join("\n") + "\n";
         let (mut from, mut seen) = (1, String::new());
         loop {
             let part = reading(text.as_bytes(), from, 0).unwrap();

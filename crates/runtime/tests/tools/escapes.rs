@@ -1,6 +1,7 @@
 //! Ways out of the run's folder, each tried: none may reach the checkout, the home, the store or the common
 //! folder for temporary files.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -23,7 +24,7 @@ fn outside(stage: &Stage) -> String {
                 if path.is_dir() {
                     left.push(path);
                 } else {
-                    all += &format!("{} {:?}\n", path.display(), fs::read(&path).unwrap());
+                    let _ = writeln!(all, "{} {:?}", path.display(), fs::read(&path).unwrap());
                 }
             }
         }

@@ -184,13 +184,13 @@ async fn a_file_outside_is_reached_only_if_a_person_allowed_it_and_never_through
     std::os::unix::fs::symlink(&turned, &agreed).unwrap();
     let deed = Deed::WriteFile { path: agreed.join("x").to_str().unwrap().into(), content: text.digest() };
     let came = stage.perform(ToolUse { beyond: true, ..ToolUse::new(deed, 1) }, &[&text]).await;
-    let real = turned.canonicalize().unwrap().join("x");
+    let there = turned.canonicalize().unwrap().join("x");
     assert!(
-        came.shown.contains(&format!("a link leads from there to `{}`", real.display())),
+        came.shown.contains(&format!("a link leads from there to `{}`", there.display())),
         "{}",
         came.shown
     );
-    assert!(came.done().is_error() && !real.exists());
+    assert!(came.done().is_error() && !there.exists());
     assert!(!stage.at("store/runs/one/tree").exists(), "no folder is made for it");
     assert!(read(&precious, false).await.refused().contains("from the run's folder"));
 }

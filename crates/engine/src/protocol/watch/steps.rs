@@ -229,7 +229,8 @@ impl Watch {
             (Deed::WriteFile { content, .. }, Some(there)) => there == cx.text(content),
             (Deed::EditFile { old, new, .. }, Some(there)) => {
                 let (old, new) = (cx.text(old), cx.text(new));
-                !there.contains(old) && (new.is_empty() || there.contains(new))
+                // What only adds to a text leaves that text there.
+                (new.contains(old) || !there.contains(old)) && (new.is_empty() || there.contains(new))
             }
             _ => false,
         };

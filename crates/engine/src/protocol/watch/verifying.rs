@@ -4,9 +4,9 @@
 use super::answer::{self, Said};
 use super::people::{self, Asking};
 use super::steps::{OUTPUTS, keep_newest};
-use super::{Awaiting, Criterion, FAILED_CLAIMS, Watch, criterion, predicate, tag};
+use super::{Awaiting, Criterion, FAILED_CLAIMS, Then, Watch, criterion, predicate, tag};
 use crate::brief::one_line;
-use crate::budget::Kept;
+use crate::budget::{Cap, Kept};
 use crate::digest::Digest;
 use crate::event::Happened;
 use crate::goal::Claimant;
@@ -73,6 +73,10 @@ fn standing<'a>(criterion: &'a Criterion, known: &[Result<String, String>], at: 
 impl Watch {
     /// A claim was made: the folder as it is now is what is verified.
     pub(super) fn look_at_claim(&mut self, cx: &mut Cx<'_>) {
+        if let Some(shortage) = self.used_up(cx).filter(|used| used.cap == Cap::Time) {
+            // The claim stands, and is met when there is time again.
+            return self.stop(Then::Park(shortage), cx);
+        }
         if let Some((by, rationale)) = &self.claim {
             cx.emit(Happened::Claimed { by: *by, rationale: rationale.clone() });
         }

@@ -1,7 +1,7 @@
 //! The critic: when it is asked, what it sees, and what its word leads to. A critic that cannot be read or reached
 //! never interrupts a worker at work, and is never passed over in silence.
 
-use super::{Awaiting, Interruption, Watch, tag, verdict};
+use super::{Awaiting, Interruption, Then, Watch, tag, verdict};
 use crate::budget::Kept;
 use crate::effect::CallFailure;
 use crate::event::Happened;
@@ -26,9 +26,18 @@ impl Watch {
         let Some(critic) = self.settings.critic.clone() else { return };
         let size = usize::try_from(self.settings.interval).unwrap_or(0).saturating_mul(2);
         let window: Vec<GoalStep> = self.steps.iter().rev().take(size).rev().cloned().collect();
+        let messages = self.critic_messages(&window, cx);
+        let worker = self.settings.worker.clone();
+        let last = self.last_messages("a cap is reached", cx);
+        if let Some(shortage) = cx.shortage(&[(&critic, &messages), (&worker, &last)]) {
+            // What is under way is paid for. After it the worker says how far it came; nobody goes on unwatched.
+            if !matches!(self.awaiting, Awaiting::Worker) {
+                self.stop(Then::Park(shortage), cx);
+            }
+            return;
+        }
         self.critic.shown = (window.first().map_or(0, |s| s.n), window.last().map_or(0, |s| s.n));
         (self.unwatched, self.critic.at_once) = (0, false);
-        let messages = self.critic_messages(&window, cx);
         let turn = LedTurn {
             agent: &critic,
             role: Role::Critic,
@@ -76,14 +85,16 @@ impl Watch {
 
     /// The worker goes on; nobody knows better.
     fn without_verdict(&mut self, enough: bool, because: &str, cx: &mut Cx<'_>) {
-        if enough {
+        if enough && self.settings.strict_critic && !self.is_being_decided() {
+            // A person decides; then it is asked anew.
+            (self.critic.unreadable, self.critic.unreachable) = (0, 0);
+            let because = format!("The critic is of no use: {because}.");
+            return self.pause_or_interrupt(&because, cx);
+        }
+        if enough && !self.settings.strict_critic {
             self.critic.off = true;
             let critic = self.settings.critic.clone().unwrap_or_default();
             cx.emit(Happened::CriticOff { critic, because: because.to_owned() });
-            if self.settings.strict_critic {
-                let because = format!("The critic is of no use: {because}.");
-                return self.pause_or_interrupt(&because, cx);
-            }
         }
         self.watched(cx);
     }
@@ -92,7 +103,8 @@ impl Watch {
         self.critic.stuck = if verdict == WatchVerdict::Stuck { self.critic.stuck + 1 } else { 0 };
         match verdict {
             WatchVerdict::Progressing | WatchVerdict::Error => self.watched(cx),
-            WatchVerdict::Stuck if self.critic.stuck >= STUCK => {
+            WatchVerdict::Achieved if self.is_being_decided() => {}
+            WatchVerdict::Stuck if self.critic.stuck >= STUCK && !self.is_being_decided() => {
                 let because = format!(
                     "The critic says for the {} time in a row that the worker is stuck: {reason}",
                     nth(self.critic.stuck)
@@ -117,6 +129,11 @@ impl Watch {
                 self.broken_off(Interruption::Verify, cx);
             }
         }
+    }
+
+    /// A claim is being verified, or a person is asked: what comes of that is not pushed aside.
+    const fn is_being_decided(&self) -> bool {
+        !matches!(self.awaiting, Awaiting::Worker | Awaiting::Critic | Awaiting::LookBefore)
     }
 
     /// Goes on after the critic's word. A worker with hands of its own that is at work is broken off first.

@@ -58,6 +58,46 @@ fn active_time_is_a_cap_and_waiting_for_a_person_is_not_active() {
 }
 
 #[test]
+fn the_time_of_the_last_words_is_no_reason_for_others() {
+    let mut table = capped(Limits { active_ms: Some(1000), ..Limits::default() });
+    table.passes(1100).wants(&[("read_file", r#"{"path":"a"}"#)]);
+    table.passes(300).says("time is up");
+    assert_eq!(table.class(), "out_of_budget");
+    let before = table.calls(Role::Advisor);
+    table.resume();
+    assert_eq!((table.class().as_str(), table.calls(Role::Advisor)), ("out_of_budget", before));
+}
+
+#[test]
+fn a_cap_at_the_critics_turn_or_at_a_claim_gives_last_words_too() {
+    let limits = Limits { active_ms: Some(1000), ..Limits::default() };
+    let mut watched = seated(|s| s.interval = 1);
+    watched.settings.limits = limits;
+    let mut watched = begun(watched);
+    watched.wants(&[("read_file", r#"{"path":"a"}"#)]).passes(1100).did(crate::tool::ToolEnd::Done, "x");
+    assert!(watched.asked(Role::Advisor), "{}", watched.log());
+    watched.says("time is up").resume_with(Limits { active_ms: Some(9000), ..Limits::default() }, None);
+    assert!(watched.asked(Role::Critic), "{}", watched.log());
+    let mut claimed = seated(|s| s.interval = 1);
+    claimed.settings.limits = limits;
+    let mut claimed = begun(claimed);
+    claimed.runs("make", 0, "ok").passes(1100).says("ACHIEVED\nall green");
+    assert!(claimed.asked(Role::Advisor), "{}", claimed.log());
+    claimed.says("time is up").resume_with(Limits { active_ms: Some(9000), ..Limits::default() }, None);
+    claimed.sees(&[]).verifies(0, "ok").accepted();
+    assert_eq!(claimed.class(), "approved", "{}", claimed.log());
+}
+
+#[test]
+fn what_was_verified_in_place_is_reached_also_when_the_time_is_up() {
+    let mut table = seated(|s| (s.critic, s.acceptance) = (None, None));
+    table.settings.limits = Limits { active_ms: Some(1000), ..Limits::default() };
+    let mut table = begun(table);
+    table.runs("make", 0, "ok").claims().sees(&[]).passes(1100).verifies(0, "ok");
+    assert_eq!(table.class(), "approved", "{}", table.log());
+}
+
+#[test]
 fn a_call_that_times_out_with_the_clock_is_a_cap_too() {
     let mut table = capped(Limits { active_ms: Some(1000), ..Limits::default() });
     table.passes(1000).fails(FailureKind::Timeout);

@@ -50,6 +50,17 @@ fn an_edit_is_judged_by_what_the_file_holds() {
 }
 
 #[test]
+fn an_edit_that_only_adds_is_not_made_twice() {
+    let edit = [("edit_file", r#"{"path":"a","old":"one\n","new":"one\ntwo\n"}"#)];
+    let mut done = begun(seated(|s| s.critic = None));
+    done.wants(&edit).resume().did(ToolEnd::Done, "one\ntwo\nthree\n");
+    assert!(done.asked(Role::Worker), "{}", done.log());
+    let mut undone = begun(seated(|s| s.critic = None));
+    undone.wants(&edit).resume().did(ToolEnd::Done, "one\nthree\n");
+    assert!(matches!(undone.open().kind, EffectKind::Tool(_)), "{}", undone.log());
+}
+
+#[test]
 fn about_a_command_a_person_is_asked_and_it_is_never_repeated_unasked() {
     let command = [("run_command", r#"{"command":"./deploy"}"#)];
     let mut table = begun(seated(|s| s.critic = None));

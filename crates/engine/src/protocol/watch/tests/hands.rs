@@ -161,3 +161,31 @@ fn who_works_without_a_word_is_watched_and_not_taken_for_a_talker() {
     table.says("Working.").sees(&[("a.rs", Some("2"))]).says("Working.");
     assert_eq!(table.class(), "waiting(question)", "nothing changes any more: {}", table.log());
 }
+
+#[test]
+fn achieved_is_verified_first_also_if_it_comes_between_two_turns() {
+    let mut table = hands();
+    three(&mut table);
+    table.control(Control::Steer { text: "use metres".into(), by: "eve".into() });
+    ends(&mut table);
+    table.says_as("cato", "ACHIEVED\nall there");
+    table.sees(&[("a.rs", Some("x"))]).sees(&[("a.rs", Some("x"))]).verifies(0, "ok").accepted();
+    assert_eq!(table.class(), "approved", "{}", table.log());
+    assert_eq!(table.calls(Role::Worker), 1, "{}", table.log());
+}
+
+#[test]
+fn a_claim_under_way_is_not_pushed_aside_by_a_third_stuck() {
+    let mut table = hands();
+    for _ in 0..2 {
+        three(&mut table);
+        table.says_as("cato", "STUCK\nwhy");
+        ends(&mut table);
+        table.sees(&[("a.rs", Some("x"))]);
+    }
+    three(&mut table);
+    table.says_as("ann", "CLAIM_COMPLETE: done");
+    table.says_as("cato", "STUCK\nwhy");
+    table.sees(&[("a.rs", Some("y"))]).verifies(0, "ok").accepted();
+    assert_eq!(table.class(), "approved", "{}", table.log());
+}

@@ -143,6 +143,9 @@ fn a_strict_critic_stops_the_goal_instead() {
         table.says("hm");
     }
     assert_eq!(table.class(), "waiting(question)");
+    table.answers("go-on");
+    three(&mut table, 9);
+    assert!(table.asked(Role::Critic), "it is watched again: {}", table.log());
 }
 
 #[test]
