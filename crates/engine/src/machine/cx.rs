@@ -236,12 +236,12 @@ impl Cx<'_> {
     }
 
     /// The cap that would be in the way of making all of these calls, one after the other.
-    pub fn shortage(&self, calls: &[(&str, &[Message])]) -> Option<Shortage> {
+    pub fn shortage(&self, calls: &[(&str, &[Message], Option<Digest>)]) -> Option<Shortage> {
         let mut wanted = Reservation::default();
         let mut agents = Vec::new();
-        for (agent, messages) in calls {
+        for (agent, messages, tools) in calls {
             let card = self.run.plan.agents.get(*agent)?;
-            let worst = self.run.worst_case(messages, None, card);
+            let worst = self.run.worst_case(messages, tools.as_ref(), card);
             wanted.tokens = wanted.tokens.saturating_add(worst.tokens);
             wanted.money.0 = wanted.money.0.saturating_add(worst.money.0);
             agents.push(Account::Agent((*agent).to_owned()));

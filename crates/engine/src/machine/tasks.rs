@@ -157,7 +157,7 @@ impl Run {
         let (node, agent) = (id.node.clone(), call.agent.clone());
         self.emit(&node, Happened::Violated { effect: id.clone(), agent, paths: paths.to_vec() });
         let because = format!("it changed files it may only read ({}); its reply is void", paths.join(", "));
-        if call.role == Role::Critic {
+        if call.role == Role::Critic && !call.own_failures {
             return self.critic_unusable(id, call, because);
         }
         self.call_failed(id, call, bad_reply(because));

@@ -8,6 +8,7 @@
 mod answer;
 mod briefs;
 pub mod criterion;
+mod ending;
 mod people;
 pub mod predicate;
 mod protected;
@@ -21,7 +22,7 @@ mod watching;
 
 use std::collections::{BTreeSet, VecDeque};
 
-use crate::budget::{Account, Cap, Shortage};
+use crate::budget::Shortage;
 use crate::digest::Digest;
 use crate::effect::{EffectId, FailureKind, Observation};
 use crate::event::Happened;
@@ -230,6 +231,7 @@ impl Protocol for Watch {
 
     fn learned(&mut self, _effect: &EffectId, what: Learned, cx: &mut Cx<'_>) {
         match (what, std::mem::replace(&mut self.awaiting, Awaiting::Nothing)) {
+            (Learned::Looked(looked), Awaiting::Checking(checking)) => self.file_seen(*checking, &looked, cx),
             (Learned::Looked(looked), awaiting) => self.looked(looked, awaiting, cx),
             (Learned::Tool(_), Awaiting::PutBack) => self.after_claim(cx),
             (Learned::Tool(done), Awaiting::Servers) => self.servers_said(&done, cx),
@@ -263,7 +265,8 @@ impl Protocol for Watch {
                 }
             }
             (_, tag::LAST_WORDS) => self.last_words(None, cx),
-            (_, tag::JUDGE) => self.judged(&format!("UNCLEAR\nthe judge failed: {}", failed.failure), cx),
+            // Not judged is not judged wanting: the claim waits for its judge.
+            (_, tag::JUDGE) => cx.give_up(failed),
             _ => self.critic_failed(&failed.failure, cx),
         }
     }
@@ -355,7 +358,8 @@ impl Watch {
         let messages = if led { self.led_messages(cx) } else { self.hands_messages(&words, cx) };
         let last = self.last_messages("a cap is reached", cx);
         let worker = self.settings.worker.clone();
-        if let Some(shortage) = cx.shortage(&[(&worker, &messages), (&worker, &last)]) {
+        let tools = led.then(|| self.tools(cx));
+        if let Some(shortage) = cx.shortage(&[(&worker, &messages, tools), (&worker, &last, None)]) {
             self.words = words;
             return self.stop(Then::Park(shortage), cx);
         }
@@ -367,7 +371,7 @@ impl Watch {
             agent: &worker,
             role: Role::Worker,
             messages,
-            tools: led.then(|| self.tools(cx)),
+            tools,
             tree: self.tree.as_ref().filter(|_| !led).map(|tree| tree.digest),
             tag: tag::WORK,
             kept: crate::budget::Kept::All,
@@ -430,91 +434,6 @@ impl Watch {
     /// Something is over that kept the goal from going on.
     fn go_on(&mut self, cx: &mut Cx<'_>) {
         if self.calls.is_empty() { self.after_turn(cx) } else { self.next_call(cx) }
-    }
-
-    /// The cap that is reached, if one is.
-    fn used_up(&self, cx: &Cx<'_>) -> Option<Shortage> {
-        let (spent, limits) = cx.spent();
-        let reached = |cap, limit: Option<u32>, used: u32| {
-            let limit = limit.filter(|limit| used >= *limit)?;
-            let (limit, committed) = (u64::from(limit), u64::from(used));
-            Some(Shortage { account: Account::Run, cap, limit, committed, wanted: 1 })
-        };
-        let time = limits.active_ms.filter(|limit| spent.active_ms >= *limit).map(|limit| Shortage {
-            account: Account::Run,
-            cap: Cap::Time,
-            limit,
-            committed: spent.active_ms,
-            wanted: 1,
-        });
-        time.or_else(|| reached(Cap::Steps, limits.steps.or(Some(settings::STEPS)), self.n))
-            .or_else(|| reached(Cap::Turns, limits.turns.or(Some(settings::TURNS)), self.turns))
-    }
-
-    /// The goal is stopped; the worker explains itself once, without tools.
-    fn stop(&mut self, then: Then, cx: &mut Cx<'_>) {
-        let because = match &then {
-            Then::Park(shortage) => shortage.to_string(),
-            Then::Halt(_) => "the same calls were blocked again and again".to_owned(),
-        };
-        let explained = self.has_explained(&then);
-        let messages = self.last_messages(&because, cx);
-        let worker = self.settings.worker.clone();
-        let affordable = cx.shortage(&[(&worker, &messages)]).is_none_or(|s| s.cap == Cap::Time);
-        self.awaiting = Awaiting::LastWords { because, then };
-        if explained || !affordable {
-            return self.last_words(None, cx);
-        }
-        cx.lead(LedTurn {
-            agent: &worker,
-            role: Role::Advisor,
-            messages,
-            tools: None,
-            tree: None,
-            tag: tag::LAST_WORDS,
-            kept: crate::budget::Kept::Money,
-        });
-    }
-
-    /// The worker has said its last words about this cap, and it was not raised since. What it has used may be more
-    /// now: the last words themselves cost time and money.
-    fn has_explained(&self, then: &Then) -> bool {
-        match (then, &self.parked_for) {
-            (Then::Park(now), Some(before)) => {
-                (&now.account, now.cap, now.limit) == (&before.account, before.cap, before.limit)
-            }
-            _ => false,
-        }
-    }
-
-    fn last_words(&mut self, text: Option<Digest>, cx: &mut Cx<'_>) {
-        let Awaiting::LastWords { because, then } = std::mem::replace(&mut self.awaiting, Awaiting::Nothing)
-        else {
-            return;
-        };
-        if text.is_some() || !self.has_explained(&then) {
-            cx.emit(Happened::LastWords { because: because.clone(), text });
-        }
-        match then {
-            Then::Park(shortage) => {
-                self.parked_for = Some(shortage.clone());
-                cx.park(Outcome::OutOfBudget { shortage });
-            }
-            Then::Halt(reason) => {
-                self.end(Outcome::Halted { reason, draft: self.draft(), open: vec![because] }, cx);
-            }
-        }
-    }
-
-    /// The goal is over.
-    fn end(&mut self, outcome: Outcome, cx: &mut Cx<'_>) {
-        // How it ended does not depend on the time for a look.
-        let out_of_time = self.used_up(cx).is_some_and(|used| used.cap == Cap::Time);
-        if self.settings.acceptance.is_some() || out_of_time {
-            return cx.finish(outcome);
-        }
-        self.awaiting = Awaiting::LastLook(outcome);
-        cx.look(Look { tree: None, paths: Vec::new() });
     }
 
     /// Says something to the worker, at this point in time.

@@ -89,6 +89,7 @@ pub async fn prepare_goal(
         references: texts.references.iter().map(|(reference, _)| reference.clone()).collect(),
         servers: servers(&config, recruiter.config),
         root: String::new(),
+        below: String::new(),
         held: sandbox::kernel().is_ok(),
         acceptance: (!config.in_place.value).then(|| acceptance(&config, texts.goal.as_str())),
     };
@@ -174,6 +175,7 @@ impl GoalSettings {
             (None, Some(store)) => Some(tree_of(store, run).join(&self.below)),
             (None, None) => None,
         };
+        self.settings.below.clone_from(&self.below);
         self.settings.root = root.map(|root| root.to_string_lossy().into_owned()).unwrap_or_default();
     }
 }

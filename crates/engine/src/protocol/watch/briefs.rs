@@ -96,18 +96,22 @@ impl Watch {
     pub(super) fn judge_messages(&self, question: &str, rationale: &str, cx: &mut Cx<'_>) -> Vec<Message> {
         let (template, log) = (cx.intern(JUDGE), cx.intern(self.log()));
         let claim = cx.intern(rationale.to_owned());
-        let outputs: Vec<(String, Digest)> =
-            self.outputs.iter().rev().take(EVIDENCE).rev().cloned().collect();
+        let last: Vec<(String, Digest)> = self.outputs.iter().rev().take(EVIDENCE).rev().cloned().collect();
+        // A command is the worker's word, too: it stands inside the marks.
+        let printed = |cx: &mut Cx<'_>, (command, output): (String, Digest)| {
+            let text = format!("$ {}\n{}", brief::beginning_of(&command, COMMAND_SHOWN), cx.text(&output));
+            cx.intern(text)
+        };
+        let outputs: Vec<Digest> = last.into_iter().map(|one| printed(cx, one)).collect();
         let mut enclosed = vec![self.settings.goal, log, claim];
-        enclosed.extend(outputs.iter().map(|(_, text)| *text));
+        enclosed.extend(&outputs);
         enclosed.extend(self.tree.as_ref().map(|tree| tree.diff));
         let mark = cx.mark(&enclosed);
         let mut parts = vec![Part::Blob(template)];
         enclose(&mut parts, &mark, "goal", Part::Data(self.settings.goal));
         enclose(&mut parts, &mark, "steps, from the record", Part::Data(log));
-        for (what, text) in outputs {
-            let label = format!("output of {}", neutralise(&what));
-            enclose(&mut parts, &mark, &label, Part::Data(text));
+        for text in outputs {
+            enclose(&mut parts, &mark, "a command and its output", Part::Data(text));
         }
         if let Some(tree) = &self.tree {
             let diff = brief::beginning_of(cx.text(&tree.diff), DIFF_SHOWN);
@@ -149,5 +153,7 @@ impl Watch {
     }
 }
 
+/// How much of a command a judge is shown, in bytes.
+const COMMAND_SHOWN: usize = 500;
 /// How much of the diff a judge is shown, in bytes.
 const DIFF_SHOWN: usize = 24 * 1024;

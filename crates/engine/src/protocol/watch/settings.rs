@@ -47,6 +47,9 @@ pub struct Settings {
     /// Where the worker works, absolute: a path below it is the worker's own.
     #[serde(default)]
     pub root: String,
+    /// Where the project lies below the top of the worker's tree.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub below: String,
     /// The kernel holds the worker's commands to its folder. If not, commands that name other places are asked about.
     pub held: bool,
     /// How the work gets to the user; none if it is done in place.

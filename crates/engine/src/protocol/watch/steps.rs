@@ -38,11 +38,16 @@ impl Watch {
     /// The next of the calls the worker's turn asked for.
     pub(super) fn next_call(&mut self, cx: &mut Cx<'_>) {
         let Some(call) = self.calls.pop_front() else { return self.after_turn(cx) };
-        if self.halted || self.is_at_its_cap(cx).is_some() {
-            // What has no result in the transcript is said not to have been done.
+        // What has no result in the transcript is said not to have been done.
+        if self.halted {
             self.calls.clear();
             self.claim = None;
             return self.after_turn(cx);
+        }
+        let ends = call.name == "claim_complete" || call.name == "abort_with_report";
+        if !ends && self.is_at_its_cap(cx).is_some() {
+            // Nothing more is done, but how the goal stands may still be said.
+            return self.next_call(cx);
         }
         let args = cx.text(&call.args).to_owned();
         let names: Vec<String> = self.settings.servers.iter().map(|s| s.name.clone()).collect();

@@ -4,7 +4,7 @@
 use super::answer::{self, Said};
 use super::people::{self, Asking};
 use super::steps::{OUTPUTS, keep_newest};
-use super::{Awaiting, Criterion, FAILED_CLAIMS, Then, Watch, criterion, predicate, tag};
+use super::{Awaiting, Criterion, FAILED_CLAIMS, FileCheck, Then, Watch, criterion, predicate, tag};
 use crate::brief::one_line;
 use crate::budget::{Cap, Kept};
 use crate::digest::Digest;
@@ -13,11 +13,13 @@ use crate::goal::Claimant;
 use crate::machine::{Cx, LedTurn};
 use crate::outcome::Outcome;
 use crate::tool::{Deed, Image, Risk, ToolDone, ToolEnd, ToolUse};
-use crate::tree::{HeldCommand, Look, RunEnd, Verified, Verify};
+use crate::tree::{FileContent, HeldCommand, Look, Looked, RunEnd, Verified, Verify};
 use crate::turn::Role;
 
 /// How many lines of a failed command's output the worker is told at once.
 const TAIL: usize = 15;
+/// Why a file that may lie in the folder does not count.
+const NOT_DELIVERED: &str = "it does not exist among the files that are delivered (what git ignores is not)";
 
 /// A claim that is being verified.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -109,6 +111,15 @@ impl Watch {
                 let (command, timeout_ms) = (command.clone(), *timeout_ms);
                 cx.verify(Verify { command, tree, runs: 1, timeout_ms, held });
             }
+            Criterion::Json { file: path, .. } | Criterion::File { path, .. }
+                if self.settings.acceptance.is_some() =>
+            {
+                // What the user will get, and not what else lies about in the folder.
+                let tree = self.tree.as_ref().map(|tree| tree.digest);
+                let below = &self.settings.below;
+                let path = if below.is_empty() { path.clone() } else { format!("{below}/{path}") };
+                cx.look(Look { tree, paths: vec![path] });
+            }
             Criterion::Json { file: path, .. } | Criterion::File { path, .. } => {
                 let read = Deed::ReadFile { path: path.clone(), from: 1, lines: u32::MAX };
                 cx.tool(ToolUse { whole: true, ..ToolUse::new(read, 0) });
@@ -196,14 +207,10 @@ impl Watch {
     /// A file, a page or a picture that a criterion is about.
     pub(super) fn check_done(&mut self, checking: Checking, done: &ToolDone, cx: &mut Cx<'_>) {
         let shown = cx.text(&done.shown).to_owned();
-        let content = (!done.is_error()).then_some(shown.as_str());
         let result = match self.leaf(&checking) {
-            Some(Criterion::Json { file, predicate }) => match content {
-                Some(json) => predicate::check(json, &predicate).map(|()| format!("{file}: {predicate}")),
-                None => Err(format!("{file}: {}", one_line(&shown))),
-            },
-            Some(Criterion::File { path, check }) => {
-                criterion::file_holds(&check, content).map_err(|why| format!("{path}: {why}")).map(|()| path)
+            Some(leaf @ (Criterion::Json { .. } | Criterion::File { .. })) => {
+                let found = if done.is_error() { Found::Not(&shown) } else { Found::Text(&shown) };
+                held_by_file(&leaf, &found)
             }
             Some(Criterion::Http { url, status, contains }) => answered(&url, status, contains, done, &shown),
             Some(Criterion::Vision { expected, .. }) => {
@@ -219,6 +226,19 @@ impl Watch {
                 }
             }
             _ => Err("nothing was to be looked at".to_owned()),
+        };
+        self.learned_of(checking, result, cx);
+    }
+
+    /// A file of the claimed state that a criterion is about.
+    pub(super) fn file_seen(&mut self, checking: Checking, looked: &Looked, cx: &mut Cx<'_>) {
+        let result = match (self.leaf(&checking), looked.files.first().map(|file| file.what)) {
+            (Some(leaf), Some(FileContent::Text(text))) => {
+                held_by_file(&leaf, &Found::Text(&cx.text(&text).to_owned()))
+            }
+            (Some(leaf), Some(FileContent::Opaque)) => held_by_file(&leaf, &Found::NoText),
+            (Some(leaf), _) => held_by_file(&leaf, &Found::Not(NOT_DELIVERED)),
+            (None, _) => Err("nothing was to be looked at".to_owned()),
         };
         self.learned_of(checking, result, cx);
     }
@@ -300,6 +320,38 @@ impl Watch {
         }
         self.put_back(cx);
     }
+}
+
+/// What was found where a file should be.
+enum Found<'a> {
+    Text(&'a str),
+    /// It is there, and no text that could be read.
+    NoText,
+    /// Nothing, and why.
+    Not(&'a str),
+}
+
+fn held_by_file(leaf: &Criterion, found: &Found<'_>) -> Result<String, String> {
+    let (path, said) = match leaf {
+        Criterion::Json { file, predicate } => (file, format!("{file}: {predicate}")),
+        Criterion::File { path, check: FileCheck::Exists } => (path, format!("{path} exists")),
+        Criterion::File { path, check: FileCheck::Contains(text) } => {
+            (path, format!("{path} contains “{}”", one_line(text)))
+        }
+        Criterion::File { path, check: FileCheck::Matches(pattern) } => {
+            (path, format!("{path} matches `{}`", one_line(pattern)))
+        }
+        _ => return Err("nothing was to be looked at".to_owned()),
+    };
+    let held = match (leaf, found) {
+        (_, Found::Not(why)) => Err(one_line(why)),
+        (Criterion::File { check: FileCheck::Exists, .. }, _) => Ok(()),
+        (_, Found::NoText) => Err("it is no text, or too large to be read".to_owned()),
+        (Criterion::Json { predicate, .. }, Found::Text(text)) => predicate::check(text, predicate),
+        (Criterion::File { check, .. }, Found::Text(text)) => criterion::file_holds(check, Some(text)),
+        _ => Ok(()),
+    };
+    held.map(|()| said).map_err(|why| format!("{path}: {why}"))
 }
 
 /// Whether a server answered as it should.

@@ -29,7 +29,7 @@ impl Watch {
         let messages = self.critic_messages(&window, cx);
         let worker = self.settings.worker.clone();
         let last = self.last_messages("a cap is reached", cx);
-        if let Some(shortage) = cx.shortage(&[(&critic, &messages), (&worker, &last)]) {
+        if let Some(shortage) = cx.shortage(&[(&critic, &messages, None), (&worker, &last, None)]) {
             // What is under way is paid for. After it the worker says how far it came; nobody goes on unwatched.
             if !matches!(self.awaiting, Awaiting::Worker) {
                 self.stop(Then::Park(shortage), cx);

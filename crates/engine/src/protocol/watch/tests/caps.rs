@@ -37,6 +37,17 @@ fn a_claim_with_the_last_step_is_met_and_not_called_a_cap() {
 }
 
 #[test]
+fn a_claim_beyond_the_last_step_of_a_turn_is_still_heard() {
+    let mut table = capped(Limits { steps: Some(1), ..Limits::default() });
+    let calls =
+        [("read_file", r#"{"path":"a"}"#), ("list_files", "{}"), ("claim_complete", r#"{"rationale":"x"}"#)];
+    table.wants(&calls).did(crate::tool::ToolEnd::Done, "x");
+    assert!(!table.log().contains("list_files()"), "{}", table.log());
+    table.sees(&[]).verifies(0, "ok").accepted();
+    assert_eq!(table.class(), "approved");
+}
+
+#[test]
 fn turns_without_a_step_count_too() {
     let mut table = capped(Limits { turns: Some(2), ..Limits::default() });
     table.says("one").says("two");

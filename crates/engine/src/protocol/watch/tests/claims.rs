@@ -1,7 +1,7 @@
 //! Claims: nothing but the criterion makes a goal reached.
 
 use super::game::{Plays2, begun, goal, seated, told};
-use crate::effect::EffectKind;
+use crate::effect::{EffectKind, FailureKind};
 use crate::protocol::watch::{Criterion, FileCheck};
 use crate::tool::ToolEnd;
 use crate::turn::Role;
@@ -126,11 +126,16 @@ fn files_pages_and_json_are_checked_by_their_content() {
         s.until = until;
         s.critic = None;
     }));
-    table.claims().sees(&[]).did(ToolEnd::Error, "there is no such file");
-    assert!(table.log().contains("verify:fail (1) moon.md:"), "{}", table.log());
-    table.claims().sees(&[]).did(ToolEnd::Done, "the far side").did(ToolEnd::Done, r#"{"count": 2}"#);
+    table.claims().sees(&[]).reads(&[("moon.md", None)]);
+    assert!(table.log().contains("verify:fail (1) moon.md: it does not exist"), "{}", table.log());
+    let (moon, few, enough) = (
+        [("moon.md", Some("the far side"))],
+        [("out.json", Some(r#"{"count": 2}"#))],
+        [("out.json", Some(r#"{"count": 3}"#))],
+    );
+    table.claims().sees(&[]).reads(&moon).reads(&few);
     assert!(table.log().contains("verify:fail (2)"), "{}", table.log());
-    table.claims().sees(&[]).did(ToolEnd::Done, "the far side").did(ToolEnd::Done, r#"{"count": 3}"#);
+    table.claims().sees(&[]).reads(&moon).reads(&enough);
     table.did(ToolEnd::Status(200), "a moon").accepted();
     assert_eq!(table.class(), "approved");
 }
@@ -162,6 +167,36 @@ fn a_picture_is_judged_and_does_not_become_part_of_the_work() {
     assert!(table.asked(Role::Worker));
     table.claims().sees(&[]).did(ToolEnd::Ran(crate::tree::RunEnd::Code(1)), "no display");
     assert!(table.log().contains("verify:fail (2) there is no picture: no display"), "{}", table.log());
+}
+
+#[test]
+fn a_judge_that_cannot_be_asked_is_no_no() {
+    let mut table = begun(seated(|s| {
+        s.until = Criterion::Judge { question: "Is it so?".into() };
+        s.critic = None;
+        s.judge = Some("dora".into());
+    }));
+    table.claims().sees(&[]).fails(FailureKind::RateLimited);
+    assert_eq!(table.class(), "unverified");
+    assert!(!table.log().contains("verify:fail"), "{}", table.log());
+    table.resume().says("YES\nit is").accepted();
+    assert_eq!(table.class(), "approved");
+}
+
+#[test]
+fn in_place_a_file_is_read_where_it_lies() {
+    let mut table = begun(seated(|s| {
+        s.until = Criterion::File { path: "big.bin".into(), check: FileCheck::Exists };
+        (s.acceptance, s.critic) = (None, None);
+    }));
+    table.claims().sees(&[]).did(ToolEnd::Error, "`big.bin`: there is no such file");
+    assert!(
+        table.log().contains("verify:fail (1) big.bin: `big.bin`: there is no such file"),
+        "{}",
+        table.log()
+    );
+    table.claims().sees(&[]).did(ToolEnd::Done, "").sees(&[]);
+    assert_eq!(table.class(), "approved");
 }
 
 #[test]

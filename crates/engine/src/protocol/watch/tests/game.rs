@@ -44,6 +44,7 @@ pub fn settings() -> Settings {
         references: Vec::new(),
         servers: Vec::new(),
         root: "/w".into(),
+        below: String::new(),
         held: true,
         acceptance: Some(Acceptance::Checkout),
     }
