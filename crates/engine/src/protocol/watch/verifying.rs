@@ -233,9 +233,7 @@ impl Watch {
     /// A file of the claimed state that a criterion is about.
     pub(super) fn file_seen(&mut self, checking: Checking, looked: &Looked, cx: &mut Cx<'_>) {
         let result = match (self.leaf(&checking), looked.files.first().map(|file| file.what)) {
-            (Some(leaf), Some(FileContent::Text(text))) => {
-                held_by_file(&leaf, &Found::Text(&cx.text(&text).to_owned()))
-            }
+            (Some(leaf), Some(FileContent::Text(text))) => held_by_file(&leaf, &Found::Text(cx.text(&text))),
             (Some(leaf), Some(FileContent::Opaque)) => held_by_file(&leaf, &Found::NoText),
             (Some(leaf), _) => held_by_file(&leaf, &Found::Not(NOT_DELIVERED)),
             (None, _) => Err("nothing was to be looked at".to_owned()),
