@@ -20,6 +20,8 @@ const MAX_STREAM: usize = 1 << 30;
 /// How long a server may take to end by itself once its input has ended, and once it was stopped.
 const FAREWELL: Duration = Duration::from_secs(1);
 const ENDING: Duration = Duration::from_secs(5);
+/// How long one that could not be greeted is looked at.
+const LINGERING: Duration = Duration::from_millis(300);
 
 pub(super) struct Connection {
     service: RunningService<RoleClient, ClientConfig>,
@@ -52,7 +54,14 @@ impl Connection {
                 let ended = program.ended(&heard).await;
                 Err(format!("MCP server `{}` {why}: {ended}", spec.name))
             }
-            Err(why) => Err(format!("MCP server `{}` {why}{}", spec.name, noise(&heard))),
+            // Its end may be seen a moment after what it no longer reads.
+            Err(why) => Err(match tokio::time::timeout(LINGERING, &mut program.end).await {
+                Ok(Ok(done)) => {
+                    let ended = how(done.exit) + &tail(&done.stderr);
+                    format!("MCP server `{}` {why}: {ended}{}", spec.name, noise(&heard))
+                }
+                _ => format!("MCP server `{}` {why}{}", spec.name, noise(&heard)),
+            }),
         }
     }
 

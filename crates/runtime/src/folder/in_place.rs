@@ -4,9 +4,14 @@
 use std::collections::BTreeSet;
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::{Folder, FolderError, Inside, State, listed};
 use crate::workspace::{Created, Workspace, WorkspaceError};
+
+/// How often a lock is tried for, and how long between: half a second together.
+const ATTEMPTS: u32 = 25;
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// Held by whoever works in a checkout itself, or takes back what was done there; the kernel lets go of it when
 /// the process dies. It is on the folder: no file appears in it, and every store of the user's sees it.
@@ -16,11 +21,15 @@ impl Taken {
     /// None if somebody else holds it.
     pub fn try_take(root: &Path) -> std::io::Result<Option<Self>> {
         let folder = File::open(root)?;
-        match folder.try_lock() {
-            Ok(()) => Ok(Some(Self(folder))),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(error)) => Err(error),
+        for _ in 0..ATTEMPTS {
+            match folder.try_lock() {
+                Ok(()) => return Ok(Some(Self(folder))),
+                // A process that is just being started holds what its parent held, for the moment of its start.
+                Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
+                Err(TryLockError::Error(error)) => return Err(error),
+            }
         }
+        Ok(None)
     }
 }
 

@@ -12,6 +12,8 @@ use super::walk::Stop;
 const LONGEST_LINE: usize = 2000;
 /// As bytes: no character has more than four.
 const LINE_KEPT: usize = LONGEST_LINE * 4;
+/// And as many bytes as leave room to say that it was cut.
+const LINE_SHOWN: usize = SHOWN - NOTE - 100;
 /// A file with a zero byte near its beginning is no text.
 const LOOKED_AT: usize = 8 * 1024;
 /// Lines are counted so far and no further.
@@ -92,7 +94,8 @@ impl Line {
     fn text(&self) -> String {
         let text = String::from_utf8_lossy(&self.bytes);
         let text = text.strip_suffix('\r').unwrap_or(&text);
-        let cut = text.char_indices().nth(LONGEST_LINE).map(|(at, _)| at);
+        let cut =
+            text.char_indices().nth(LONGEST_LINE).map(|(at, _)| text.floor_char_boundary(at.min(LINE_SHOWN)));
         match cut.and_then(|at| text.get(..at)) {
             Some(part) => format!("{part} [the line has {} bytes; cut here]", self.length),
             None => text.to_owned(),
