@@ -80,7 +80,6 @@ impl WatchVerdict {
 pub enum Claimant {
     Worker,
     Critic,
-    Person,
 }
 
 /// Why the engine says something to the worker that nobody asked for.

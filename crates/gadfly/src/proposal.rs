@@ -4,15 +4,24 @@ use std::path::Path;
 
 use gadfly_project::config::parse;
 use gadfly_project::starter::{Found, starter};
-use gadfly_project::{Config, Layer, Source};
+use gadfly_project::{Config, Layer, Problem, Source};
 use gadfly_runtime::doctor;
 
 use crate::context::Context;
 use crate::exit::{self, Code};
-use crate::output::{ask, print, safe};
+use crate::output::{ask, print, safe, terminal};
+
+/// The context with agents the person took, where none are configured or `named` and somebody can be asked.
+pub async fn for_nobody(context: &Context, named: bool) -> Result<Option<Context>, Code> {
+    let configured = !context.config.agents.is_empty() || context.problems.iter().any(Problem::is_error);
+    if named || configured || !terminal::can_ask() {
+        return Ok(None);
+    }
+    Ok(take(context).await?.map(|config| context.with(config)))
+}
 
 /// The configuration the person took, if something was found that can be used as it is.
-pub async fn take(context: &Context) -> Result<Option<Config>, Code> {
+async fn take(context: &Context) -> Result<Option<Config>, Code> {
     let env = gadfly_runtime::agents::environment();
     print::err("no agents are configured here; looking at what this machine has …");
     let diagnosis =
@@ -37,6 +46,6 @@ pub fn config(found: &[Found], context: &Context) -> Option<Config> {
     let source = Source::new(Layer::User, Path::new("proposal"), &context.root.dir, starter(found));
     let (layer, problems) = parse(&source);
     let (config, more) = Config::from_layers([layer]);
-    let wrong = problems.iter().chain(&more).any(gadfly_project::Problem::is_error);
+    let wrong = problems.iter().chain(&more).any(Problem::is_error);
     (!wrong).then_some(config)
 }

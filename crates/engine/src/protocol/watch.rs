@@ -88,7 +88,6 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
         failed_claims: 0,
         unlooked: false,
         told_to_look: false,
-        accepted_changes: Vec::new(),
         allowed: BTreeSet::new(),
         calls: VecDeque::new(),
         claim: None,
@@ -126,8 +125,6 @@ struct Watch {
     /// Something was changed and not looked at since.
     unlooked: bool,
     told_to_look: bool,
-    /// Protected files a person has seen changed and let stand, as they were then.
-    accepted_changes: Vec<(String, Option<Digest>)>,
     /// What a person has allowed for the whole goal: the reason it was asked for, and what exactly.
     allowed: BTreeSet<(String, String)>,
     /// What the worker's last turn still wants to be done.

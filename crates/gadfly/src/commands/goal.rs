@@ -13,20 +13,17 @@ use crate::agreement::{self, Uses};
 use crate::cli::{Caps, Goal, Reached};
 use crate::context::Context;
 use crate::exit::Code;
-use crate::output::{error, problems, terminal};
+use crate::output::{error, problems};
 use crate::proposal;
 
 pub async fn goal(args: Goal, context: &Context) -> Code {
-    let unnamed = args.worker.is_none() && args.watching.critic.is_none();
-    let nothing = context.config.agents.is_empty() && !context.problems.iter().any(Problem::is_error);
-    if !(unnamed && nothing && terminal::can_ask()) {
-        return Box::pin(go(args, context)).await.unwrap_or_else(|code| code);
-    }
-    match proposal::take(context).await {
-        Ok(None) => Box::pin(go(args, context)).await.unwrap_or_else(|code| code),
-        Ok(Some(config)) => Box::pin(go(args, &context.with(config))).await.unwrap_or_else(|code| code),
-        Err(code) => code,
-    }
+    let named = args.worker.is_some() || args.watching.critic.is_some();
+    let done = match proposal::for_nobody(context, named).await {
+        Ok(Some(proposed)) => Box::pin(go(args, &proposed)).await,
+        Ok(None) => Box::pin(go(args, context)).await,
+        Err(code) => Err(code),
+    };
+    done.unwrap_or_else(|code| code)
 }
 
 async fn go(args: Goal, context: &Context) -> Result<Code, Code> {

@@ -11,19 +11,16 @@ use crate::agreement::{self, Uses};
 use crate::cli::{Patience, Review};
 use crate::context::Context;
 use crate::exit::{self, Code};
-use crate::output::{error, print, problems, terminal};
+use crate::output::{error, print, problems};
 use crate::proposal;
 
 pub async fn review(args: Review, context: &Context) -> Code {
-    let nothing = context.config.agents.is_empty() && !context.problems.iter().any(Problem::is_error);
-    if !(args.critic.is_empty() && nothing && terminal::can_ask()) {
-        return Box::pin(go(args, context)).await.unwrap_or_else(|code| code);
-    }
-    match proposal::take(context).await {
-        Ok(None) => Box::pin(go(args, context)).await.unwrap_or_else(|code| code),
-        Ok(Some(config)) => Box::pin(go(args, &context.with(config))).await.unwrap_or_else(|code| code),
-        Err(code) => code,
-    }
+    let done = match proposal::for_nobody(context, !args.critic.is_empty()).await {
+        Ok(Some(proposed)) => Box::pin(go(args, &proposed)).await,
+        Ok(None) => Box::pin(go(args, context)).await,
+        Err(code) => Err(code),
+    };
+    done.unwrap_or_else(|code| code)
 }
 
 async fn go(args: Review, context: &Context) -> Result<Code, Code> {

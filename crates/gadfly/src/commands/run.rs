@@ -21,16 +21,13 @@ use crate::session::Session;
 use crate::{proposal, quota, report};
 
 pub async fn run(args: Run, context: &Context) -> Code {
-    let unnamed = args.flags.worker.is_none() && args.flags.critic.is_empty();
-    let nothing = context.config.agents.is_empty() && !context.problems.iter().any(Problem::is_error);
-    if !(unnamed && nothing && terminal::can_ask()) {
-        return Box::pin(go(args, context)).await.unwrap_or_else(|code| code);
-    }
-    match proposal::take(context).await {
-        Ok(None) => Box::pin(go(args, context)).await.unwrap_or_else(|code| code),
-        Ok(Some(config)) => Box::pin(go(args, &context.with(config))).await.unwrap_or_else(|code| code),
-        Err(code) => code,
-    }
+    let named = args.flags.worker.is_some() || !args.flags.critic.is_empty();
+    let done = match proposal::for_nobody(context, named).await {
+        Ok(Some(proposed)) => Box::pin(go(args, &proposed)).await,
+        Ok(None) => Box::pin(go(args, context)).await,
+        Err(code) => Err(code),
+    };
+    done.unwrap_or_else(|code| code)
 }
 
 async fn go(args: Run, context: &Context) -> Result<Code, Code> {

@@ -141,7 +141,6 @@ const fn claim(by: Claimant) -> &'static str {
     match by {
         Claimant::Worker => "claim:",
         Claimant::Critic => "claim by the critic:",
-        Claimant::Person => "claim by a person:",
     }
 }
 

@@ -5,7 +5,6 @@ use super::steps::Doing;
 use super::verifying::Checking;
 use super::{Awaiting, Interruption, Watch};
 use crate::brief::some_of;
-use crate::digest::Digest;
 use crate::event::Happened;
 use crate::machine::Cx;
 use crate::outcome::{Halt, Outcome};
@@ -28,7 +27,6 @@ pub(super) enum Asking {
     Protected {
         checking: Box<Checking>,
         detail: String,
-        now: Vec<(String, Option<Digest>)>,
     },
     Servers,
 }
@@ -159,8 +157,7 @@ impl Watch {
             (Asking::Manual(checking), _) => {
                 self.learned_of(*checking, Err(format!("a person says no: {rest}")), cx);
             }
-            (Asking::Protected { detail, now, .. }, "accept") => {
-                self.accepted_changes = now;
+            (Asking::Protected { detail, .. }, "accept") => {
                 self.reached(detail, cx);
             }
             (Asking::Protected { checking, .. }, _) => {

@@ -8,7 +8,6 @@ use crate::budget::{Account, Cap, Shortage};
 use crate::digest::Digest;
 use crate::goal::{Claimant, GoalStep, Nudge, StepEnd};
 use crate::machine::{Answered, Cx};
-use crate::powers::NOT_HELD;
 use crate::reasoning;
 use crate::tool::{ToolDone, policy, transcript};
 use crate::tree::Tree;
@@ -47,9 +46,6 @@ impl Watch {
 
     /// A worker with hands of its own did something, and says so in a line.
     pub(super) fn worker_stepped(&mut self, line: &str, cx: &mut Cx<'_>) {
-        if line.starts_with(NOT_HELD) {
-            return;
-        }
         let args: String = one_line(line).chars().take(LINE).collect();
         let tool = self.settings.worker.clone();
         self.steps_of_turn += 1;

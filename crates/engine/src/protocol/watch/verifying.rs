@@ -263,16 +263,12 @@ impl Watch {
     /// The criterion holds. It counts only if what it goes by is what it was, or a person lets it stand.
     fn holds(&mut self, checking: Checking, detail: String, cx: &mut Cx<'_>) {
         let changed = self.tree.as_ref().map_or_else(Vec::new, |tree| self.protected.changed(&tree.changes));
-        let now: Vec<(String, Option<Digest>)> =
-            changed.into_iter().map(|path| (path.clone(), self.content_of(&path))).collect();
-        let new: Vec<String> =
-            now.iter().filter(|c| !self.accepted_changes.contains(c)).map(|(path, _)| path.clone()).collect();
-        if new.is_empty() {
+        if changed.is_empty() {
             return self.reached(detail, cx);
         }
-        cx.emit(Happened::ProtectedChanged { paths: new.clone() });
-        let question = people::protected(&new, &detail);
-        self.ask(Asking::Protected { checking: Box::new(checking), detail, now }, question, cx);
+        cx.emit(Happened::ProtectedChanged { paths: changed.clone() });
+        let question = people::protected(&changed, &detail);
+        self.ask(Asking::Protected { checking: Box::new(checking), detail }, question, cx);
     }
 
     /// A picture that was made to be judged is no work of the worker's: the folder is put back as it was claimed.
@@ -290,10 +286,6 @@ impl Watch {
         }
     }
 
-    fn content_of(&self, path: &str) -> Option<Digest> {
-        self.tree.as_ref()?.changes.iter().find(|change| change.path == path)?.after
-    }
-
     pub(super) fn reached(&mut self, detail: String, cx: &mut Cx<'_>) {
         cx.emit(Happened::GoalVerified { detail });
         let Some(tree) = self.tree.as_ref().map(|tree| tree.digest) else { return };
@@ -306,7 +298,7 @@ impl Watch {
         cx.emit(Happened::VerificationFailed { detail: detail.clone(), in_a_row });
         let who = match checking.by {
             Claimant::Critic => "The critic believed the goal to be reached. ",
-            Claimant::Worker | Claimant::Person => "",
+            Claimant::Worker => "",
         };
         let words = format!(
             "{who}Verification failed: {detail}\n\nKeep working: put right what is wrong and claim again, or give up with a report if you cannot."
