@@ -116,7 +116,8 @@ fn killed_in_place_the_checkout_is_gone_on_with_and_can_be_taken_back() {
     );
     let (files, status) = (desk.files(), desk.git(&["status", "--porcelain"]));
     let driven = Driven::start(&desk, &[&GOAL[..], &["--in-place"]].concat());
-    wait_for("the command is at work", || desk.path("half.txt").exists());
+    let is_at_work = || fs::read_to_string(desk.path("half.txt")).is_ok_and(|text| text == "half\n");
+    wait_for("the command is at work", is_at_work);
     driven.kill();
     let run = desk.run_id();
     assert_eq!(desk.gadfly(&["resume", &run, "--unattended"]).code, 4);
