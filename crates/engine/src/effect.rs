@@ -11,11 +11,12 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::budget::{Reservation, Usage};
 use crate::conflict::Conflicts;
 use crate::digest::Digest;
+use crate::pipeline::listing::{Survey, Surveyed};
 use crate::plan::Target;
 use crate::powers::{Guard, Layer};
 use crate::question::Question;
 use crate::tool::{ToolCall, ToolDone, ToolUse};
-use crate::tree::{Accept, Look, Looked, Verified, Verify};
+use crate::tree::{Accept, CommitFiles, Look, Looked, Verified, Verify};
 use crate::turn::{Part, Turn};
 
 /// Where in the tree of a run something belongs: `loop`, `pipeline/strategist`.
@@ -132,6 +133,10 @@ pub enum EffectKind {
     Ask(Question),
     /// Bring the approved tree to the user.
     Accept(Accept),
+    /// See what the user's project holds.
+    Survey(Survey),
+    /// Put files that were delivered on a branch.
+    Commit(CommitFiles),
     /// Do what a model asked for, or see whether a goal is reached.
     Tool(ToolUse),
     /// Stop an open effect; its own reply then says `cancelled` (or the answer that came first).
@@ -154,6 +159,8 @@ impl EffectKind {
             Self::Verify(_) => "verify",
             Self::Ask(_) => "ask",
             Self::Accept(_) => "accept",
+            Self::Survey(_) => "survey",
+            Self::Commit(_) => "commit",
             Self::Tool(_) => "tool",
             Self::Cancel { .. } => "cancel",
             Self::Tell { .. } => "tell",
@@ -234,6 +241,7 @@ pub enum Reply {
     },
     /// An acceptance found files that changed on both sides, and wrote nothing: a person has to decide.
     Conflicts(Conflicts),
+    Surveyed(Surveyed),
     Tool(ToolDone),
 }
 

@@ -7,6 +7,7 @@ use crate::conflict::Conflicts;
 use crate::digest::Digest;
 use crate::effect::{CallFailure, Committed, EffectId, NodePath};
 use crate::goal::{Claimant, GoalStep, Nudge, WatchVerdict};
+use crate::pipeline::event::PipelineEvent;
 use crate::plan::AgentCard;
 use crate::question::About;
 use crate::review::Review;
@@ -269,6 +270,8 @@ pub enum Happened {
         because: String,
         text: Option<Digest>,
     },
+    /// Something of a pipeline.
+    Pipeline(PipelineEvent),
     PauseRequested,
     CancelRequested,
     Resumed,

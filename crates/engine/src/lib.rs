@@ -23,6 +23,7 @@ pub mod input;
 pub mod judging;
 pub mod machine;
 pub mod outcome;
+pub mod pipeline;
 pub mod plan;
 pub mod powers;
 pub mod protocol;

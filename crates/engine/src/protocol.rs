@@ -7,6 +7,7 @@ pub mod audit;
 pub mod converge;
 #[cfg(test)]
 pub(crate) mod harness;
+pub mod pipeline;
 pub mod revise;
 pub mod score;
 pub mod watch;
@@ -18,13 +19,36 @@ use crate::digest::Digest;
 use crate::effect::{EffectId, NodePath, Observation};
 use crate::machine::{Answered, Cx, FailedCall, Learned};
 use crate::outcome::Outcome;
+use crate::pipeline::PairVerdict;
 use crate::plan::{NodePlan, Target};
+use crate::text::Texts;
 use crate::tool::ToolUse;
 use crate::tree::Acceptance;
 
 /// Every protocol this engine knows.
-pub const SHIPPED: &[RuleBook] =
-    &[converge::RULE_BOOK, audit::RULE_BOOK, revise::RULE_BOOK, score::RULE_BOOK, watch::RULE_BOOK];
+pub const SHIPPED: &[RuleBook] = &[
+    converge::RULE_BOOK,
+    audit::RULE_BOOK,
+    pipeline::RULE_BOOK,
+    revise::RULE_BOOK,
+    score::RULE_BOOK,
+    watch::RULE_BOOK,
+];
+
+/// What a pair that works on files came to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PairResult {
+    /// The state of the pair's folder that was judged.
+    pub tree: Digest,
+    /// None where nobody judges.
+    pub verdict: Option<PairVerdict>,
+    /// What it made: the files its entry names.
+    pub files: Vec<crate::artifact::Entry>,
+    /// Files it changed that its entry does not name.
+    pub outside: Vec<String>,
+    /// What is in the way of its acceptance, in one line; none if it may be delivered.
+    pub blocked: Option<String>,
+}
 
 /// How a protocol is named and begun.
 #[derive(Clone, Copy)]
@@ -84,6 +108,11 @@ pub trait Protocol: Send {
 
     /// This node's draft is a tree, and an approved one is brought to the user this way.
     fn acceptance(&self) -> Option<Acceptance> {
+        None
+    }
+
+    /// What a pair of this node came to, for the node above.
+    fn result(&self, _texts: &Texts) -> Option<PairResult> {
         None
     }
 

@@ -35,6 +35,14 @@ pub enum About {
     Manual,
     /// Files a goal is judged by were changed.
     Protected,
+    /// A condition of a registry that only a person can judge.
+    Condition,
+    /// A plan, before anything is done by it.
+    Plan,
+    /// Files an agent wrote that its registry entry does not name.
+    Outside,
+    /// The result of a pipeline.
+    Result,
 }
 
 impl About {
@@ -49,6 +57,10 @@ impl About {
             Self::Unknown => "unknown",
             Self::Manual => "manual",
             Self::Protected => "protected",
+            Self::Condition => "condition",
+            Self::Plan => "plan",
+            Self::Outside => "outside",
+            Self::Result => "result",
         }
     }
 }

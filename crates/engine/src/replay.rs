@@ -85,6 +85,8 @@ pub fn decisions(step: &Step) -> Vec<String> {
                 | EffectKind::Verify(_)
                 | EffectKind::Ask(_)
                 | EffectKind::Accept(_)
+                | EffectKind::Survey(_)
+                | EffectKind::Commit(_)
                 | EffectKind::Tool(_) => {
                     let given = serde_json::to_vec(&e.kind).unwrap_or_default();
                     format!("{} {}", e.kind.name(), crate::digest::Digest::of(&given).short())

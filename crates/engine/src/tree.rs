@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::conflict::Resolution;
 use crate::digest::Digest;
+use crate::effect::NodePath;
 
 /// What a run's folder is made from. Frozen with the plan.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -23,6 +24,9 @@ pub struct WorkspacePlan {
     /// There is no folder of its own: the work is done in the project itself, after a snapshot.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_place: bool,
+    /// Every node has a folder of its own, made from the project as it is when the node first needs it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub per_node: bool,
 }
 
 /// A folder at one moment.
@@ -166,6 +170,22 @@ pub struct Accept {
     /// What a person decided about files that changed on both sides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolution: Option<Resolution>,
+    /// The node whose folder it is a state of, where nodes have their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<NodePath>,
+    /// Of what changed in the tree only these paths; none: all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub only: Option<Vec<String>>,
+}
+
+/// One commit on a new branch, of files that are in the checkout already: exactly these bytes.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct CommitFiles {
+    pub files: Vec<crate::artifact::Entry>,
+    /// Without a name it is `gadfly/RUN`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    pub message: String,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]

@@ -292,6 +292,7 @@ impl RunState {
             | Happened::Steered { .. }
             | Happened::GoalPaused { .. }
             | Happened::GaveUp { .. }
+            | Happened::Pipeline(_)
             | Happened::LastWords { .. }
             | Happened::PauseRequested
             | Happened::CancelRequested

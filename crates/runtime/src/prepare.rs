@@ -168,6 +168,7 @@ fn folder(recruiter: &Recruiter<'_>) -> WorkspacePlan {
         copy: texts(&configured.copy),
         setup: configured.setup.as_ref().map(|s| s.value.clone()),
         in_place: false,
+        per_node: false,
     }
 }
 

@@ -67,7 +67,7 @@ pub(super) struct Open {
 impl Open {
     /// It brings the result to the user: waited for, whatever else is called off.
     pub const fn is_delivery(&self) -> bool {
-        matches!(self.effect.kind, EffectKind::Save(_) | EffectKind::Accept(_))
+        matches!(self.effect.kind, EffectKind::Save(_) | EffectKind::Accept(_) | EffectKind::Commit(_))
     }
 }
 
@@ -269,6 +269,7 @@ impl Run {
             Reply::Conflict { .. }
             | Reply::Saved { .. }
             | Reply::Looked(_)
+            | Reply::Surveyed(_)
             | Reply::Verified(_)
             | Reply::Accepted { .. }
             | Reply::Conflicts(_)
@@ -399,7 +400,12 @@ impl Run {
         for id in lost {
             let Some(open) = self.open.remove(&id) else { continue };
             self.charge_unknown(&open);
-            if self.has_ended(&id.node) || open.is_delivery() {
+            if self.delivery.as_ref() == Some(&id) {
+                // What the end of the run still lacks is asked for again when it ends.
+                self.delivery = None;
+                continue;
+            }
+            if self.has_ended(&id.node) {
                 continue;
             }
             let dispatch =

@@ -9,11 +9,13 @@ use crate::effect::{CallFailure, EffectId, EffectKind, NodePath};
 use crate::event::Happened;
 use crate::judging::{ColdCase, Piece};
 use crate::outcome::Outcome;
+use crate::pipeline::listing::Survey;
 use crate::plan::NodePlan;
+use crate::protocol::PairResult;
 use crate::question::Question;
 use crate::text::Texts;
 use crate::tool::{ToolCall, ToolUse};
-use crate::tree::{Look, Verify};
+use crate::tree::{Accept, CommitFiles, Look, Verify};
 use crate::turn::{Message, Role};
 
 /// An agent's readable answer, with the call it belongs to.
@@ -300,6 +302,28 @@ impl Cx<'_> {
         let id = self.task(EffectKind::Ask(question));
         self.emit(Happened::Asked { effect: id.clone(), about });
         id
+    }
+
+    /// Looks at the user's project.
+    pub fn survey(&mut self, survey: Survey) -> EffectId {
+        self.task(EffectKind::Survey(survey))
+    }
+
+    /// Brings a judged tree of this node, or of one below it, to the user. The run's own result is brought when it
+    /// ends.
+    pub fn accept(&mut self, accept: Accept) -> EffectId {
+        self.task(EffectKind::Accept(accept))
+    }
+
+    /// Puts files that were delivered on a branch.
+    pub fn commit(&mut self, commit: CommitFiles) -> EffectId {
+        self.task(EffectKind::Commit(commit))
+    }
+
+    /// What a node below this one, through or not, has come to.
+    pub fn result_of(&self, child: &NodePath) -> Option<PairResult> {
+        let protocol = self.run.nodes.get(child)?.protocol.as_ref()?;
+        protocol.result(&self.run.texts)
     }
 
     fn task(&mut self, kind: EffectKind) -> EffectId {

@@ -63,6 +63,8 @@ pub(super) struct Run {
     pub unapproved_saved: Option<Digest>,
     /// The approved draft is on disk.
     pub approved_saved: bool,
+    /// The effect that brings the result of the whole run to the user, while it is under way.
+    pub delivery: Option<EffectId>,
     /// What a person is asked, or decided, about files that changed on both sides.
     pub merging: Option<Merging>,
     pub step: Step,
@@ -95,6 +97,7 @@ impl Run {
             hands: BTreeMap::new(),
             unapproved_saved: None,
             approved_saved: false,
+            delivery: None,
             merging: None,
             step: Step::default(),
             pending: VecDeque::new(),
@@ -304,6 +307,7 @@ impl Run {
             | Reply::Looked(_)
             | Reply::Verified(_)
             | Reply::Accepted { .. }
+            | Reply::Surveyed(_)
             | Reply::Tool(_)
             | Reply::Conflicts(_) => bad_reply("an agent's call was answered as something else".to_owned()),
         };

@@ -31,7 +31,7 @@ impl Run {
                         Some(Merging::Decided(resolution)) => Some(resolution.clone()),
                         _ => None,
                     };
-                    Some(EffectKind::Accept(Accept { tree: *draft, how, resolution }))
+                    Some(EffectKind::Accept(Accept { tree: *draft, how, resolution, at: None, only: None }))
                 }
                 _ => None,
             };
@@ -62,6 +62,7 @@ impl Run {
             kind,
         };
         self.step.effects.push(effect.clone());
+        self.delivery = Some(id.clone());
         self.open.insert(id, Open { effect, call: None, cancelled: false, used: Usage::default() });
     }
 

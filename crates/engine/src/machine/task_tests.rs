@@ -44,7 +44,7 @@ impl Protocol for Errand {
                 let tree = looked.tree.unwrap().digest;
                 cx.verify(Verify { command: "true".into(), tree, runs: 1, timeout_ms: 1000, held: None });
             }
-            Learned::Verified(_) | Learned::Tool(_) => _ = cx.ask(question()),
+            Learned::Verified(_) => _ = cx.ask(question()),
             Learned::Said { text, .. } => match question().pick(cx.text(&text)) {
                 Picked::Choice { word: "yes", .. } => cx.park(Outcome::Failed {
                     failure: CallFailure {
@@ -55,6 +55,7 @@ impl Protocol for Errand {
                 }),
                 _ => cx.finish(Outcome::Aborted),
             },
+            _ => {}
         }
     }
 

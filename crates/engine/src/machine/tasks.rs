@@ -5,10 +5,12 @@ use super::calls::{CallSpec, Held, Open};
 use super::replies::bad_reply;
 use super::run::{Mode, Run};
 use crate::budget::{Reservation, Usage};
+use crate::conflict::Conflicts;
 use crate::digest::Digest;
-use crate::effect::{CallFailure, Class, Effect, EffectId, EffectKind, FailureKind, Reply};
+use crate::effect::{CallFailure, Class, Committed, Effect, EffectId, EffectKind, FailureKind, Reply};
 use crate::event::Happened;
 use crate::outcome::Outcome;
+use crate::pipeline::listing::Surveyed;
 use crate::tool::ToolDone;
 use crate::tree::{FileContent, Looked, Verified};
 use crate::turn::{Part, Role};
@@ -24,6 +26,20 @@ pub enum Learned {
     Looked(Looked),
     Verified(Verified),
     Tool(ToolDone),
+    Surveyed(Surveyed),
+    /// A tree is with the user, or files are on a branch.
+    Accepted {
+        paths: Vec<String>,
+        commit: Option<Committed>,
+        merged: Vec<String>,
+        kept: Vec<String>,
+    },
+    /// Nothing was written: both sides changed the same files.
+    Conflicts(Conflicts),
+    /// Nothing was written, and why.
+    NotAccepted {
+        message: String,
+    },
     /// A person answered; the engine already knows that the answer is one of those asked for.
     Said {
         text: Digest,
@@ -58,6 +74,7 @@ impl Run {
         let class = match &kind {
             EffectKind::Ask(_) => Class::Person,
             EffectKind::Tool(tool) if !tool.deed.only_reads() => Class::Acts,
+            EffectKind::Accept(_) | EffectKind::Commit(_) => Class::ChangesWorld,
             _ => Class::Read,
         };
         let left = self.ledger.time_left(&accounts).unwrap_or(u64::MAX);
@@ -90,7 +107,8 @@ impl Run {
 
     pub fn task_replied(&mut self, effect: Effect, reply: &Reply, cancelled: bool) {
         let Effect { id, kind, .. } = effect;
-        if matches!(kind, EffectKind::Save(_) | EffectKind::Accept(_)) {
+        if self.delivery.as_ref() == Some(&id) {
+            self.delivery = None;
             return self.save_replied(&kind, reply);
         }
         let node = id.node.clone();
@@ -105,6 +123,34 @@ impl Run {
             (EffectKind::Look(_), Reply::Looked(looked)) => Learned::Looked(looked.clone()),
             (EffectKind::Verify(_), Reply::Verified(verified)) => Learned::Verified(verified.clone()),
             (EffectKind::Tool(_), Reply::Tool(done)) => Learned::Tool(done.clone()),
+            (EffectKind::Survey(_), Reply::Surveyed(surveyed)) => Learned::Surveyed(surveyed.clone()),
+            (
+                EffectKind::Accept(_) | EffectKind::Commit(_),
+                Reply::Accepted { paths, commit, merged, kept },
+            ) => {
+                let (paths, commit) = (paths.clone(), commit.clone());
+                let (merged, kept) = (merged.clone(), kept.clone());
+                self.emit(
+                    &node,
+                    Happened::Accepted {
+                        paths: paths.clone(),
+                        commit: commit.clone(),
+                        merged: merged.clone(),
+                        kept: kept.clone(),
+                    },
+                );
+                Learned::Accepted { paths, commit, merged, kept }
+            }
+            (EffectKind::Accept(_), Reply::Conflicts(conflicts)) => {
+                self.emit(&node, Happened::Conflicted { conflicts: conflicts.clone() });
+                Learned::Conflicts(conflicts.clone())
+            }
+            (EffectKind::Accept(_) | EffectKind::Commit(_), Reply::Conflict { message }) => {
+                Learned::NotAccepted { message: message.clone() }
+            }
+            (EffectKind::Commit(_), Reply::Failed(failure)) => {
+                Learned::NotAccepted { message: failure.message.clone() }
+            }
             _ if cancelled => return self.tell(&node, |protocol, cx| protocol.cancelled(&id, cx)),
             // The host stopped in the middle of it: nobody knows how far it came.
             (EffectKind::Tool(tool), Reply::Cancelled { sent: true }) if !tool.deed.only_reads() => {
@@ -184,6 +230,9 @@ pub(super) fn named_texts(reply: &Reply) -> Vec<Digest> {
         }
         Reply::Verified(verified) => verified.runs.iter().map(|r| r.output).collect(),
         Reply::Tool(done) => vec![done.shown],
+        Reply::Surveyed(surveyed) => {
+            surveyed.read.iter().map(|(_, text)| *text).chain([surveyed.listing]).collect()
+        }
         _ => Vec::new(),
     }
 }

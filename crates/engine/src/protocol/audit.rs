@@ -175,7 +175,7 @@ impl Protocol for Audit {
                 let said = questions::read(&question, cx.text(&text));
                 self.said(said, question, &by, cx);
             }
-            (Learned::Verified(_) | Learned::Tool(_) | Learned::Said { .. }, awaiting) => {
+            (_, awaiting) => {
                 self.awaiting = awaiting;
             }
         }

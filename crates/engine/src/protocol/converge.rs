@@ -170,7 +170,7 @@ impl Protocol for Converge {
                 self.heard(heard, cx);
             }
             Learned::Said { text, by } => self.told(text, &by, cx),
-            Learned::Verified(_) | Learned::Tool(_) => {}
+            _ => {}
         }
     }
 

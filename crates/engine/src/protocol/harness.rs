@@ -243,6 +243,7 @@ impl<S: Plays> Table<S> {
             Reply::Cancelled { sent: false } => "cancelled, unsent",
             Reply::Accepted { .. } => "accepted",
             Reply::Conflicts(_) => "conflicts",
+            Reply::Surveyed(_) => "surveyed",
             Reply::Done(_) | Reply::Failed(_) | Reply::Looked(_) | Reply::Verified(_) | Reply::Tool(_) => {
                 "reply"
             }
@@ -409,6 +410,8 @@ fn effect_line(effect: &Effect) -> String {
             format!("question {}: {}", question.about.name(), question.shown_choices().join(" / "))
         }
         EffectKind::Accept(_) => "accept".to_owned(),
+        EffectKind::Survey(_) => "survey".to_owned(),
+        EffectKind::Commit(_) => "commit".to_owned(),
         EffectKind::Tool(tool) => match &tool.deed {
             Deed::RunCommand { line, .. } => format!("do `{line}`"),
             other => format!("do {}", other.tool()),
@@ -475,6 +478,7 @@ fn event_line(event: &Happened) -> Option<String> {
         Happened::GoalPaused { because } => format!("paused: {because}"),
         Happened::GaveUp { reason, .. } => format!("gave up: {reason}"),
         Happened::LastWords { because, .. } => format!("last words: {because}"),
+        Happened::Pipeline(what) => crate::pipeline::event::line(what)?,
         Happened::Asked { .. }
         | Happened::GoalSet { .. }
         | Happened::NodeStarted { .. }

@@ -6,6 +6,7 @@
 //! `judging`; identity across rounds is `identity`.
 
 mod briefs;
+pub mod files;
 mod history;
 mod judgement;
 pub mod reply;
@@ -133,7 +134,7 @@ impl Protocol for Score {
                 self.heard(heard, cx);
             }
             Learned::Said { text, by } => self.told(text, &by, cx),
-            Learned::Verified(_) | Learned::Tool(_) => {}
+            _ => {}
         }
     }
 

@@ -258,6 +258,7 @@ impl Story {
             | Happened::Steered { .. }
             | Happened::GoalPaused { .. }
             | Happened::GaveUp { .. }
+            | Happened::Pipeline(_)
             | Happened::LastWords { .. } => self.beside(what, record, lines),
             Happened::PauseRequested => lines.push("  pausing after the calls under way".to_owned()),
             Happened::CancelRequested => lines.push("  cancelled".to_owned()),

@@ -378,6 +378,7 @@ const fn belongs_on_rail(what: &Happened) -> bool {
             | Happened::Steered { .. }
             | Happened::GoalPaused { .. }
             | Happened::GaveUp { .. }
+            | Happened::Pipeline(_)
             | Happened::LastWords { .. }
             | Happened::Resumed
             | Happened::PauseRequested

@@ -37,6 +37,10 @@ impl Driving {
                     .insert(effect.id.clone(), AtWork { cancel: CancellationToken::new(), tell, task });
             }
             EffectKind::Tool(wanted) => self.use_tool(effect, wanted),
+            EffectKind::Survey(_) | EffectKind::Commit(_) => {
+                let reply = perform::impossible(format!("a {} cannot be performed yet", effect.kind.name()));
+                self.own_replies.push_back((effect.id.clone(), reply));
+            }
             // Answered by a person, through the inbox.
             EffectKind::Ask(_) => {}
             EffectKind::Look(_) | EffectKind::Verify(_) | EffectKind::Accept(_) => {

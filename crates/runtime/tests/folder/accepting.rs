@@ -16,7 +16,8 @@ async fn the_judged_state_comes_into_the_checkout_and_again_is_once() {
     let (judged, _) = stage.look().await;
     // What the worker's folder holds by now is not what was judged.
     stage.write("a.txt", "three\n").await;
-    let accept = Accept { tree: judged.digest, how: Acceptance::Checkout, resolution: None };
+    let accept =
+        Accept { tree: judged.digest, how: Acceptance::Checkout, resolution: None, at: None, only: None };
     for _ in 0..2 {
         let reply = stage.another().accept(&accept).await.unwrap();
         let Reply::Accepted { paths, commit: None, merged, kept } = reply else { panic!("{reply:?}") };
@@ -33,7 +34,8 @@ async fn a_checkout_that_was_edited_meanwhile_is_left_alone() {
     stage.write("b.txt", "bb\n").await;
     let (judged, _) = stage.look().await;
     fs::write(stage.project().join("a.txt"), "the user's own edit").unwrap();
-    let accept = Accept { tree: judged.digest, how: Acceptance::Checkout, resolution: None };
+    let accept =
+        Accept { tree: judged.digest, how: Acceptance::Checkout, resolution: None, at: None, only: None };
     let reply = stage.folder.accept(&accept).await.unwrap();
     let Reply::Conflicts(conflicts) = reply else { panic!("{reply:?}") };
     assert_eq!((conflicts.files.len(), conflicts.files[0].path.as_str()), (1, "a.txt"));
@@ -62,7 +64,7 @@ async fn a_commit_on_a_branch_is_made_once_even_if_the_reply_was_lost() {
     stage.write("a.txt", "two\n").await;
     let (judged, _) = stage.look().await;
     let how = Acceptance::Commit { branch: None, message: "Second".into() };
-    let accept = Accept { tree: judged.digest, how, resolution: None };
+    let accept = Accept { tree: judged.digest, how, resolution: None, at: None, only: None };
     let first = stage.folder.accept(&accept).await.unwrap();
     let Reply::Accepted { commit: Some(commit), paths, .. } = &first else { panic!("{first:?}") };
     assert_eq!(
@@ -78,7 +80,10 @@ async fn a_commit_on_a_branch_is_made_once_even_if_the_reply_was_lost() {
     // Sabotage: a branch of that name which this run did not make is not taken for its own.
     git(&project, &["branch", "mine", "main"]);
     let how = Acceptance::Commit { branch: Some("mine".into()), message: "Second".into() };
-    let taken =
-        stage.another().accept(&Accept { tree: judged.digest, how, resolution: None }).await.unwrap_err();
+    let taken = stage
+        .another()
+        .accept(&Accept { tree: judged.digest, how, resolution: None, at: None, only: None })
+        .await
+        .unwrap_err();
     assert!(taken.to_string().contains("there is a branch `mine` already"), "{taken}");
 }

@@ -84,7 +84,6 @@ impl Protocol for Small {
                     cx.call(WorkerCall { agent: "worker", messages, tree, advice: false, tag: 0 });
                 }
             }
-            Learned::Tool(_) => {}
             Learned::Verified(verified) if verified.is_green() => {
                 let (messages, tree) = (brief("read"), Some(self.digest()));
                 cx.call(WorkerCall { agent: "reader", messages, tree, advice: true, tag: 0 });
@@ -95,6 +94,7 @@ impl Protocol for Small {
                 open: vec!["red".into()],
             }),
             Learned::Said { .. } => Self::look(cx),
+            _ => {}
         }
     }
 

@@ -50,7 +50,8 @@ async fn nothing_that_is_done_in_the_project_puts_its_files_back() {
     fs::write(stage.project().join("meddled.txt"), "x").unwrap();
     assert_eq!(stage.folder.readers_gone(&worked.digest).await.unwrap(), ["meddled.txt"]);
     assert_eq!(read(&stage, "meddled.txt"), "x");
-    let accept = Accept { tree: worked.digest, how: Acceptance::Checkout, resolution: None };
+    let accept =
+        Accept { tree: worked.digest, how: Acceptance::Checkout, resolution: None, at: None, only: None };
     assert!(stage.folder.accept(&accept).await.is_err());
     stage.folder.tidy().await;
     assert_eq!((read(&stage, "a.txt"), read(&stage, "b.txt")), ("two\n".into(), "b\nx\nx\n".into()));

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::files::Files;
 use crate::brief::Reference;
 use crate::budget::Limits;
 use crate::deduction::{FULL, Level, Table};
@@ -51,6 +52,9 @@ pub struct Settings {
     pub out: Option<Target>,
     #[serde(default = "parts")]
     pub max_parts: u32,
+    /// The work is files in a folder of the node's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<Files>,
 }
 
 const fn parts() -> u32 {

@@ -1,0 +1,21 @@
+//! A project as a graph of agents: what the registry says, what is there, what was judged, and what follows from it.
+//!
+//! Values and questions only: `protocol::pipeline` decides what is done next, `gadfly why`, `next` and `gate` ask the
+//! same questions without a run. Reading the registry is `project`'s; looking at files is `runtime`'s.
+
+pub mod aggregate;
+pub mod event;
+pub mod gate;
+pub mod headings;
+pub mod learning;
+pub mod listing;
+pub mod registry;
+pub mod verdict;
+pub mod world;
+
+pub use event::PipelineEvent;
+pub use gate::{Gate, GateReport};
+pub use listing::{Listing, Pattern};
+pub use registry::{Atom, Check, Entry, Need, Product, Registry, Weight};
+pub use verdict::PairVerdict;
+pub use world::World;

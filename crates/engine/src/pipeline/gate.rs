@@ -1,0 +1,68 @@
+//! Gates: the score a project needs before it may go on.
+
+use serde::{Deserialize, Serialize};
+
+use super::aggregate::Aggregate;
+
+/// `commit`, `pr`, `submission`, `exploration`, or one of the project's own.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Gate {
+    pub name: String,
+    pub overall: u32,
+    /// What every component has to reach.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub each: Option<u32>,
+    /// Every weighted component that is not conditional has to be scored.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub complete: bool,
+    /// Commands that have to end as they should, besides.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<GateCommand>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct GateCommand {
+    pub name: String,
+    pub command: String,
+    /// The exit code that passes.
+    pub exit: i32,
+}
+
+impl Gate {
+    pub fn commit() -> Self {
+        Self { name: "commit".into(), overall: 80, each: None, complete: false, commands: Vec::new() }
+    }
+
+    pub fn pr() -> Self {
+        Self { name: "pr".into(), overall: 90, ..Self::commit() }
+    }
+
+    pub fn submission() -> Self {
+        Self { name: "submission".into(), overall: 95, each: Some(80), complete: true, ..Self::commit() }
+    }
+
+    pub fn exploration() -> Self {
+        Self { name: "exploration".into(), overall: 60, ..Self::commit() }
+    }
+
+    pub fn shipped() -> [Self; 4] {
+        [Self::commit(), Self::pr(), Self::submission(), Self::exploration()]
+    }
+}
+
+/// Whether a gate is open, with its reasons.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct GateReport {
+    pub gate: Gate,
+    pub aggregate: Aggregate,
+    /// In whole lines; empty if it is open.
+    pub blocking: Vec<String>,
+    /// What is not scored and was left out of the sum.
+    pub missing: Vec<String>,
+}
+
+impl GateReport {
+    pub fn is_open(&self) -> bool {
+        self.blocking.is_empty()
+    }
+}
