@@ -34,6 +34,8 @@ pub struct Previous<'a> {
 /// All that a cold critic may see.
 #[derive(Clone, Copy, Debug)]
 pub struct ColdView<'a> {
+    /// Who the critic is, by the user's file about it.
+    pub identity: Option<Digest>,
     pub iteration: u32,
     pub rubric: Digest,
     pub references: &'a [Reference],
@@ -65,7 +67,9 @@ impl ColdView<'_> {
 
     /// The brief's only message. `instructions` are template texts, already stored.
     pub fn message(&self, instructions: &[Digest], mark: &str) -> Message {
-        let mut parts: Vec<Part> = instructions.iter().map(|d| Part::Blob(*d)).collect();
+        let mut parts = Vec::new();
+        introduce(&mut parts, self.identity);
+        parts.extend(instructions.iter().map(|d| Part::Blob(*d)));
         parts.push(Part::Text(format!("Iteration: {}\n\n", self.iteration)));
         enclose(&mut parts, mark, "rubric", Part::Data(self.rubric));
         for reference in self.references {
@@ -83,6 +87,14 @@ impl ColdView<'_> {
         }
         enclose(&mut parts, mark, "draft", Part::Data(self.draft));
         Message { from: Speaker::User, parts }
+    }
+}
+
+/// A text of the user's that stands before everything else.
+fn introduce(parts: &mut Vec<Part>, words: Option<Digest>) {
+    if let Some(words) = words {
+        parts.push(Part::Blob(words));
+        parts.push(Part::Text("\n\n".into()));
     }
 }
 
@@ -193,6 +205,8 @@ fn neutralise_status(mut text: &str, out: &mut String) {
 
 /// A worker's brief: plain labelled blocks in their fixed order.
 pub struct WorkerView<'a> {
+    /// What precedes it: who the worker is, or the phase's skill and context.
+    pub preface: Option<Digest>,
     pub task: Digest,
     pub phase: &'a str,
     pub rubric: Digest,
@@ -203,7 +217,9 @@ pub struct WorkerView<'a> {
 impl WorkerView<'_> {
     pub fn message(&self, instructions: Digest) -> Message {
         let text = |s: String| Part::Text(s);
-        let mut parts = vec![Part::Blob(instructions)];
+        let mut parts = Vec::new();
+        introduce(&mut parts, self.preface);
+        parts.push(Part::Blob(instructions));
         for reference in self.references {
             parts.push(text(format!("Reference {}:\n", one_line(&reference.name))));
             parts.push(Part::Blob(reference.text));

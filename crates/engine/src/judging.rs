@@ -153,6 +153,7 @@ impl<J: Judgement> Panel<J> {
                 let case = ColdCase {
                     part: (of > 1).then_some((part + 1, of)),
                     lens: seat.lens.as_deref(),
+                    identity: case.identities.and_then(|all| all.get(&seat.agent)).copied(),
                     ..*case
                 };
                 cx.call_judge((&seat.agent, seat.fallback.as_deref()), &case, &pieces, tag);
@@ -286,6 +287,11 @@ impl<J> Heard<J> {
     /// The critic that answered: the fallback, if it had to.
     pub fn critic(&self) -> &str {
         self.parts.first().map_or(&self.seat.agent, |p| &p.critic)
+    }
+
+    /// What it said first.
+    pub fn reply(&self) -> Digest {
+        self.parts.first().map_or_else(|| Digest::of(b""), |part| part.reply)
     }
 
     /// A review bound to what was judged and by whom. The protocol adds its findings, criteria or score.

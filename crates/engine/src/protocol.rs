@@ -44,7 +44,9 @@ pub struct PairResult {
     pub verdict: Option<PairVerdict>,
     /// What it made: the files its entry names.
     pub files: Vec<crate::artifact::Entry>,
-    /// Files it changed that its entry does not name.
+    /// Everything it changed in its folder.
+    pub changes: Vec<crate::tree::Change>,
+    /// Files among these that its entry does not name.
     pub outside: Vec<String>,
     /// What is in the way of its acceptance, in one line; none if it may be delivered.
     pub blocked: Option<String>,

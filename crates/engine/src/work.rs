@@ -104,7 +104,11 @@ impl Work {
             Self::Draft(draft) => return Corpus::of_draft(texts.get(draft)),
             Self::Files(files) => {
                 for file in files {
-                    corpus.insert(&file.path, texts.get(&file.blob));
+                    if texts.contains(&file.blob) {
+                        corpus.insert(&file.path, texts.get(&file.blob));
+                    } else {
+                        corpus.insert_opaque(&file.path);
+                    }
                 }
             }
             Self::Tree(tree) => {

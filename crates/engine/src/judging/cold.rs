@@ -1,6 +1,8 @@
 //! All that a cold critic may see, by type: there is no way in for a worker's transcript, its view of its
 //! own work, or what earlier rounds said.
 
+use std::collections::BTreeMap;
+
 use crate::brief::{Reference, enclose, neutralise, one_line};
 use crate::digest::Digest;
 use crate::turn::{Message, Part, SCRATCH, Speaker};
@@ -18,6 +20,10 @@ pub struct ColdCase<'a> {
     pub number: Option<(&'static str, u32)>,
     /// How severe to be, in one line.
     pub severity: Option<&'a str>,
+    /// Who each critic is, in the words of its own file, by name.
+    pub identities: Option<&'a BTreeMap<String, Digest>>,
+    /// Whose of them counts; set for each seat by the panel.
+    pub identity: Option<Digest>,
     /// What to look at in particular; set for each seat by the panel.
     pub lens: Option<&'a str>,
     /// The task's id, where the reply has to name it.
@@ -55,7 +61,11 @@ impl ColdCase<'_> {
 
     /// The brief's only message.
     pub(crate) fn message(&self, instructions: &[Digest], pieces: &[Piece], mark: &str) -> Message {
-        let mut parts: Vec<Part> = instructions.iter().map(|d| Part::Blob(*d)).collect();
+        let mut parts: Vec<Part> = Vec::new();
+        if let Some(identity) = self.identity {
+            parts.extend([Part::Blob(identity), Part::Text("\n\n".to_owned())]);
+        }
+        parts.extend(instructions.iter().map(|d| Part::Blob(*d)));
         parts.push(Part::Text(self.heads()));
         if let Some(task) = self.task {
             enclose(&mut parts, mark, "task", Part::Data(task));
@@ -102,7 +112,7 @@ impl ColdCase<'_> {
     /// Bytes of everything but the pieces.
     pub(super) fn overhead(&self, texts: &crate::text::Texts) -> usize {
         let instructions: usize = self.instructions.iter().map(|t| t.len()).sum();
-        let blobs = [Some(self.rubric), self.task].into_iter().flatten();
+        let blobs = [Some(self.rubric), self.task, self.identity].into_iter().flatten();
         let named = self.references.iter().chain(self.evidence);
         let blobs: usize = blobs.chain(named.map(|r| r.text)).map(|d| texts.get(&d).len()).sum();
         let marks = 160 * (4 + self.references.len() + self.evidence.len());

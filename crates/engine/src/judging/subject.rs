@@ -45,12 +45,21 @@ impl Subject {
     /// Files as they are, with line numbers.
     pub fn of_files(files: &[Entry], texts: &Texts) -> Self {
         let manifest = Manifest::new(files.to_vec());
+        let (known, unknown): (Vec<&Entry>, Vec<&Entry>) =
+            manifest.entries().iter().partition(|e| texts.contains(&e.blob));
         let piece =
             |e: &Entry| Piece { path: e.path.clone(), slice: whole(e.blob, texts, SliceStyle::Numbered) };
+        let hidden = |e: &Entry| Unseen {
+            what: e.path.clone(),
+            because:
+                "it is no text, or too long, so no critic can be shown it; where that is as it should be, \
+                      `unjudged` in [project] leaves it out"
+                    .to_owned(),
+        };
         Self {
             artifact: manifest.digest(),
-            pieces: manifest.entries().iter().map(piece).collect(),
-            hidden: Vec::new(),
+            pieces: known.into_iter().map(piece).collect(),
+            hidden: unknown.into_iter().map(hidden).collect(),
         }
     }
 

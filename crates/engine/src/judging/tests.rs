@@ -95,6 +95,8 @@ impl Sitting {
             instructions: &["Judge.\n"],
             number: None,
             severity: None,
+            identities: None,
+            identity: None,
             lens: None,
             task_id: None,
             task: None,

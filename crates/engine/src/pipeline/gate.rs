@@ -45,6 +45,38 @@ impl Gate {
         Self { name: "exploration".into(), overall: 60, ..Self::commit() }
     }
 
+    /// Whether it is open by this sum. Its commands have to be run besides.
+    pub fn report(&self, aggregate: Aggregate) -> GateReport {
+        let name = &self.name;
+        let mut blocking = Vec::new();
+        match aggregate.overall {
+            None => blocking.push(format!("nothing is scored, {name} needs {}", self.overall)),
+            Some(overall) if !overall.reaches(self.overall) => {
+                blocking.push(format!("overall is {overall}, {name} needs {}", self.overall));
+            }
+            Some(_) => {}
+        }
+        for component in &aggregate.components {
+            if let (Some(each), Some(score)) = (self.each, component.score)
+                && !score.reaches(each)
+            {
+                blocking
+                    .push(format!("{} is {score}, {name} needs {each} of every component", component.name));
+            }
+            for row in
+                component.rows.iter().filter(|row| self.complete && row.score.is_none() && !row.optional)
+            {
+                let because = row.because.as_deref().unwrap_or("not judged yet");
+                blocking.push(format!(
+                    "{} has no score of {} ({because}), {name} needs every component",
+                    component.name, row.agent
+                ));
+            }
+        }
+        let missing = aggregate.missing();
+        GateReport { gate: self.clone(), aggregate, blocking, missing }
+    }
+
     pub fn shipped() -> [Self; 4] {
         [Self::commit(), Self::pr(), Self::submission(), Self::exploration()]
     }

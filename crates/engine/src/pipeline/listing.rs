@@ -1,6 +1,7 @@
 //! What a project holds, by path, and the patterns of a registry.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 use globset::{GlobBuilder, GlobMatcher};
 use serde::{Deserialize, Serialize};
@@ -48,6 +49,11 @@ impl Pattern {
         plain.rfind('/').map_or("", |at| &plain[..=at])
     }
 
+    /// How every path it names begins.
+    pub fn literal(&self) -> &str {
+        self.0.find(['*', '?', '[', '{', '\\']).map_or(self.0.as_str(), |at| &self.0[..at])
+    }
+
     /// Whether a path is meant, and is a real file. For many paths take [`Self::matcher`].
     pub fn matches(&self, path: &str) -> bool {
         self.matcher().matches(path)
@@ -74,7 +80,7 @@ impl Pattern {
         match (self.is_plain_file(), other.is_plain_file()) {
             (true, _) => other.matches(&self.0),
             (_, true) => self.matches(&other.0),
-            _ => self.fixed().starts_with(other.fixed()) || other.fixed().starts_with(self.fixed()),
+            _ => self.literal().starts_with(other.literal()) || other.literal().starts_with(self.literal()),
         }
     }
 
@@ -152,13 +158,22 @@ impl Listing {
         self.0.is_empty()
     }
 
+    /// The real files a pattern names. Only paths that begin as it does are looked at.
     pub fn matching<'a>(&'a self, pattern: &'a Pattern) -> impl Iterator<Item = (&'a str, Found)> {
-        let (fixed, matcher) = (pattern.fixed(), pattern.matcher());
+        let (literal, matcher) = (pattern.literal(), pattern.matcher());
         self.0
-            .range(fixed.to_owned()..)
-            .take_while(move |(path, _)| path.starts_with(fixed))
+            .range::<str, _>((Bound::Included(literal), Bound::Unbounded))
+            .take_while(move |(path, _)| path.starts_with(literal))
             .filter(move |(path, _)| matcher.matches(path))
             .map(|(path, found)| (path.as_str(), *found))
+    }
+
+    /// Whether there is a real file that a pattern names.
+    pub fn has(&self, pattern: &Pattern) -> bool {
+        if pattern.is_plain_file() {
+            return self.0.contains_key(&pattern.0);
+        }
+        self.matching(pattern).next().is_some()
     }
 
     /// One line a file: mode, digest, path. A path with a line break in it cannot be listed and is left out.

@@ -78,7 +78,7 @@ pub enum Check {
     Score { critic: String, at_least: u32 },
     /// The weighted aggregate.
     Overall { at_least: u32 },
-    /// Every scored component.
+    /// Every component that is not conditional, and every other one that is scored.
     Components { at_least: u32 },
 }
 

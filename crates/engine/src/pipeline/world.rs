@@ -4,6 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+mod conditions;
+mod look;
+mod naming;
+mod output;
+
+use self::look::{Judged, Look};
 use super::aggregate::Aggregate;
 use super::gate::{Gate, GateReport};
 use super::listing::Listing;
@@ -88,39 +94,55 @@ impl<'a> World<'a> {
 
     /// The verdict that counts, if there is one.
     pub fn current(&self, agent: &str) -> Option<&'a PairVerdict> {
-        self.verdict(agent).filter(|verdict| verdict.stale(self.listing).is_none())
+        let (entry, verdict) = (self.registry.get(agent), self.verdict(agent)?);
+        let counts = match entry {
+            Some(entry) => Judged::by(entry, verdict, self.listing).counting().is_some(),
+            None => verdict.stale(self.listing).is_none(),
+        };
+        counts.then_some(verdict)
     }
 
     pub fn is_on(&self, entry: &Entry) -> bool {
         entry.conditional.is_none() || self.enabled.contains(&entry.agent)
     }
 
-    pub fn standing(&self, _entry: &Entry) -> Standing {
-        Standing::Ready
+    /// How one agent stands. For all of them take [`Self::standings`].
+    pub fn standing(&self, entry: &'a Entry) -> Standing {
+        Look::at(*self).standing(entry)
+    }
+
+    /// How every agent stands, in the order of the registry.
+    pub fn standings(&self) -> Vec<(String, Standing)> {
+        let look = Look::at(*self);
+        let stand = |entry: &'a Entry| (entry.agent.clone(), look.standing(entry));
+        self.registry.entries.iter().map(stand).collect()
     }
 
     /// Atom by atom.
-    pub fn explain(&self, _entry: &Entry) -> Vec<Explained> {
-        Vec::new()
+    pub fn explain(&self, entry: &'a Entry) -> Vec<Explained> {
+        Look::at(*self).explain(entry)
     }
 
     /// What an agent's outputs lack, in the words of `output is incomplete: {gaps}`. `changed` says whether a path
     /// was created or changed since the dispatch.
-    pub fn gaps_of_output(&self, _entry: &Entry, _changed: &dyn Fn(&str) -> bool) -> Vec<String> {
-        Vec::new()
+    pub fn gaps_of_output(&self, entry: &Entry, changed: &dyn Fn(&str) -> bool) -> Vec<String> {
+        let mut gaps = Vec::new();
+        for product in &entry.produces {
+            let lacking = output::lacking(self, product);
+            let unchanged = if lacking.is_empty() { output::unchanged(self, product, changed) } else { None };
+            gaps.extend(lacking);
+            gaps.extend(unchanged);
+        }
+        gaps
     }
 
     pub fn aggregate(&self) -> Aggregate {
-        Aggregate::default()
+        Look::at(*self).aggregate(None)
     }
 
+    /// Without the gate's commands: those have to be run.
     pub fn gate(&self, gate: &Gate) -> GateReport {
-        GateReport {
-            gate: gate.clone(),
-            aggregate: self.aggregate(),
-            blocking: Vec::new(),
-            missing: Vec::new(),
-        }
+        gate.report(self.aggregate())
     }
 }
 
@@ -138,3 +160,6 @@ pub fn refusal(agent: &str, gaps: &[Gap]) -> Vec<String> {
 pub fn incomplete(agent: &str, gaps: &[String]) -> String {
     format!("Agent [{agent}] completed but output is incomplete: {}", gaps.join("; "))
 }
+
+#[cfg(test)]
+mod tests;

@@ -253,6 +253,8 @@ impl Converge {
             instructions: &[CRITIC],
             number: Some(("Pass", self.round)),
             severity: None,
+            identities: None,
+            identity: None,
             lens: None,
             task_id: None,
             task: (!cx.text(&task).trim().is_empty()).then_some(task),

@@ -1,34 +1,240 @@
 //! `pipeline`: IDENTIFY → DISPATCH → REVIEW → VERIFY → SCORE over the agents of a registry, as one run.
 //!
 //! Only the decisions are here and in `pipeline/`. Who can run, who is done and why not are questions to
-//! `crate::pipeline::World`; a pair is a `score` node below this one.
+//! `crate::pipeline::World`; a pair is a `score` node below this one, which reviews and verifies in its own folder.
+//! `planning` comes before the first survey, `dispatching` is IDENTIFY and DISPATCH, `taking` brings a pair's result to
+//! the project, `scoring` is the gate and what follows from it, `questions` is what people are asked.
 
+mod dispatching;
+mod planning;
+mod questions;
+mod scoring;
 pub mod settings;
+mod taking;
 
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use crate::artifact::Entry as FileEntry;
 use crate::digest::Digest;
-use crate::machine::{Answered, Cx};
+use crate::effect::{EffectId, NodePath};
+use crate::event::Happened;
+use crate::machine::{Answered, Cx, Learned};
+use crate::outcome::Outcome;
+use crate::pipeline::event::PipelineEvent;
+use crate::pipeline::headings::headings;
+use crate::pipeline::listing::{Survey, Surveyed};
+use crate::pipeline::registry::{Check, Entry};
+use crate::pipeline::{Listing, PairVerdict, Pattern, World};
 use crate::plan::NodePlan;
 use crate::protocol::{Protocol, RuleBook};
 
+use planning::Stage;
+use questions::Ask;
 use settings::Settings;
+use taking::Taking;
 
 /// Version 1 of the rules.
 pub const RULE_BOOK: RuleBook = RuleBook { name: "pipeline", version: 1, begin };
 
 fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
-    Ok(Box::new(Pipeline { settings: Settings::read(plan)? }))
+    let settings = Settings::read(plan)?;
+    Ok(Box::new(Pipeline {
+        overall: settings.overall,
+        verdicts: settings.verdicts.clone(),
+        manual: settings.manual.clone(),
+        settings,
+        stage: Stage::Planning,
+        plan: None,
+        round: 0,
+        wave: 0,
+        listing: Listing::default(),
+        headings: BTreeMap::new(),
+        at_work: BTreeMap::new(),
+        ended: BTreeMap::new(),
+        queue: VecDeque::new(),
+        taking: None,
+        surveying: false,
+        asks: BTreeMap::new(),
+        tried: BTreeSet::new(),
+        again: BTreeMap::new(),
+        blocked: BTreeMap::new(),
+        dispatches: BTreeMap::new(),
+        escalated: BTreeSet::new(),
+        told: BTreeSet::new(),
+        delivered: BTreeMap::new(),
+        passes: Vec::new(),
+        hook_tree: None,
+        hook_at: 0,
+    }))
 }
 
 struct Pipeline {
     settings: Settings,
+    stage: Stage,
+    /// The plan everybody works by.
+    plan: Option<Digest>,
+    /// Overall rounds so far, and allowed.
+    round: u32,
+    overall: u32,
+    /// Times somebody was dispatched at once.
+    wave: u32,
+    listing: Listing,
+    headings: BTreeMap<String, Vec<String>>,
+    verdicts: Vec<PairVerdict>,
+    manual: BTreeMap<String, bool>,
+    at_work: BTreeMap<NodePath, AtWork>,
+    /// Pairs that are through and wait for the others of their group.
+    ended: BTreeMap<NodePath, (AtWork, Outcome)>,
+    /// Pairs whose results are taken next, one after the other.
+    queue: VecDeque<(NodePath, AtWork, Outcome)>,
+    taking: Option<Taking>,
+    surveying: bool,
+    asks: BTreeMap<EffectId, Ask>,
+    /// Who was dispatched in this overall round.
+    tried: BTreeSet<String>,
+    /// Who is sent out although done, with what is open.
+    again: BTreeMap<String, Vec<String>>,
+    blocked: BTreeMap<String, String>,
+    dispatches: BTreeMap<String, u32>,
+    /// Whose question somebody else has decided: once per run.
+    escalated: BTreeSet<String>,
+    /// What was said already about agents that cannot be dispatched.
+    told: BTreeSet<String>,
+    /// Every file this run brought to the user, by path.
+    delivered: BTreeMap<String, FileEntry>,
+    /// How each dispatch went, for what can be learned from it.
+    passes: Vec<Pass>,
+    /// The commands before a commit: on which state of the project, and which comes next.
+    hook_tree: Option<Digest>,
+    hook_at: usize,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct AtWork {
+    agent: String,
+    group: Option<String>,
+    wave: u32,
+    /// It was sent out although there is a verdict that counts.
+    again: bool,
+}
+
+/// One dispatch, as it ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Pass {
+    agent: String,
+    score: Option<u32>,
+    rounds: u32,
+    passed: bool,
+    escalated_to_user: bool,
+    open: Vec<String>,
 }
 
 impl Protocol for Pipeline {
-    fn start(&mut self, _cx: &mut Cx<'_>) {}
+    fn start(&mut self, cx: &mut Cx<'_>) {
+        let agents = self.settings.registry.entries.iter().filter(|entry| self.takes_part(entry)).count();
+        let begun = PipelineEvent::Begun {
+            project: self.settings.project.clone(),
+            agents: u32::try_from(agents).unwrap_or(u32::MAX),
+            gate: self.settings.gate.name.clone(),
+            jobs: self.settings.jobs,
+        };
+        cx.emit(Happened::Pipeline(begun));
+        self.begin_planning(cx);
+    }
 
-    fn answered(&mut self, _answer: Answered, _cx: &mut Cx<'_>) {}
+    fn answered(&mut self, answer: Answered, cx: &mut Cx<'_>) {
+        self.planned(answer, cx);
+    }
+
+    fn learned(&mut self, effect: &EffectId, what: Learned, cx: &mut Cx<'_>) {
+        match what {
+            Learned::Surveyed(surveyed) => self.surveyed(&surveyed, cx),
+            Learned::Said { text, by } => self.told_by_person(effect, text, &by, cx),
+            Learned::Accepted { .. } | Learned::Conflicts(_) | Learned::NotAccepted { .. } => {
+                self.delivery_replied(what, cx);
+            }
+            Learned::Looked(looked) => self.looked_before_commit(&looked, cx),
+            Learned::Verified(verified) => self.hooked_before_commit(&verified, cx),
+            Learned::Tool(_) => {}
+        }
+    }
+
+    fn child_ended(&mut self, child: &NodePath, outcome: &Outcome, cx: &mut Cx<'_>) {
+        self.pair_ended(child, outcome, cx);
+    }
+
+    fn raise_rounds(&mut self, rounds: u32) {
+        self.overall = self.overall.max(rounds);
+    }
 
     fn material(&self) -> Vec<Digest> {
         self.settings.material()
     }
 }
+
+impl Pipeline {
+    fn world(&self) -> World<'_> {
+        World {
+            registry: &self.settings.registry,
+            listing: &self.listing,
+            headings: &self.headings,
+            verdicts: &self.verdicts,
+            manual: &self.manual,
+            assume_manual: self.settings.assume_manual,
+            enabled: &self.settings.enabled,
+            skills: &self.settings.skills,
+        }
+    }
+
+    /// Enabled, and somebody is there to do it.
+    fn takes_part(&self, entry: &Entry) -> bool {
+        let is_on = entry.conditional.is_none() || self.settings.enabled.contains(&entry.agent);
+        is_on && self.settings.pairs.contains_key(&entry.agent)
+    }
+
+    /// What the project holds is looked at before anything is decided.
+    fn survey(&mut self, cx: &mut Cx<'_>) {
+        if !self.surveying {
+            self.surveying = true;
+            cx.survey(self.wanted());
+        }
+    }
+
+    fn wanted(&self) -> Survey {
+        let mut patterns: BTreeSet<Pattern> = BTreeSet::new();
+        let mut read: BTreeSet<Pattern> = BTreeSet::new();
+        for entry in &self.settings.registry.entries {
+            for product in &entry.produces {
+                patterns.extend(product.patterns.iter().chain(&product.files).cloned());
+                read.extend(product.sectioned().cloned());
+            }
+            for atom in entry.requires.atoms() {
+                match &atom.check {
+                    Check::Path(pattern) | Check::Contains { folder: pattern, .. } => {
+                        patterns.insert(pattern.clone());
+                    }
+                    Check::Manual
+                    | Check::Score { .. }
+                    | Check::Overall { .. }
+                    | Check::Components { .. } => {}
+                }
+            }
+        }
+        for verdict in &self.verdicts {
+            let files = verdict.files.iter().chain(&verdict.made);
+            patterns.extend(files.map(|file| Pattern(file.path.clone())));
+        }
+        Survey { patterns: patterns.into_iter().collect(), read: read.into_iter().collect() }
+    }
+
+    fn surveyed(&mut self, surveyed: &Surveyed, cx: &mut Cx<'_>) {
+        self.surveying = false;
+        self.listing = Listing::parse(cx.text(&surveyed.listing));
+        let read = surveyed.read.iter().map(|(path, text)| (path.clone(), headings(cx.text(text))));
+        self.headings = read.collect();
+        self.identify(cx);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -58,6 +58,25 @@ pub struct Settings {
     pub overrule: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub out: Option<Target>,
+    #[serde(flatten)]
+    pub project: ProjectPhase,
+}
+
+/// What a project that works in phases says about the loop's phase.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct ProjectPhase {
+    /// What precedes the worker's briefs: who it is, or the phase's skill and context.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preface: Option<Digest>,
+    /// Who the critic is: the beginning of its briefs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub critic_identity: Option<Digest>,
+    /// The phase whose skill was loaded: this one, or the closest that has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase_skill: Option<String>,
+    /// A log that the phase's loops share, beside the run's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared_log: Option<String>,
 }
 
 impl Settings {
@@ -150,6 +169,8 @@ impl Protocol for Revise {
         let mut all = vec![settings.task];
         all.extend(settings.draft);
         all.extend(settings.references.iter().map(|r| r.text));
+        all.extend(settings.project.preface);
+        all.extend(settings.project.critic_identity);
         all
     }
 }
@@ -174,6 +195,7 @@ impl Revise {
         let previous = self.previous.map(|draft| Previous { draft, open: &open });
         let instructions = cx.intern(if previous.is_some() { WORKER_REVISION } else { WORKER_DRAFT });
         let view = WorkerView {
+            preface: self.settings.project.preface,
             task: self.settings.task,
             phase: &self.settings.phase,
             rubric: self.rubric(),
@@ -187,6 +209,7 @@ impl Revise {
     fn call_critic(&mut self, draft: Digest, cx: &mut Cx<'_>) {
         let open = self.open_items();
         let view = ColdView {
+            identity: self.settings.project.critic_identity,
             iteration: self.round,
             rubric: self.rubric(),
             references: &self.settings.references,

@@ -11,6 +11,7 @@ mod history;
 mod judgement;
 pub mod reply;
 pub mod settings;
+mod working;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -27,10 +28,12 @@ use crate::judging::{self, ColdCase, Heard, Panel};
 use crate::machine::{Answered, Cx, Learned};
 use crate::outcome::{Halt, Outcome};
 use crate::plan::{NodePlan, Target};
-use crate::protocol::{Protocol, RuleBook};
+use crate::protocol::{PairResult, Protocol, RuleBook};
 use crate::question::{Picked, Question};
 use crate::reasoning;
 use crate::review::{Unseen, Verdict, open_items};
+use crate::text::Texts;
+use crate::tool::ToolUse;
 use crate::turn::Role;
 use crate::work::Work;
 
@@ -38,6 +41,7 @@ use briefs::{Call, GIVE_UP, question};
 use history::History;
 use judgement::{Basis, Scored, Tallied};
 use settings::{EscalateTo, Settings};
+use working::Ground;
 
 /// Version 1 of the rules.
 pub const RULE_BOOK: RuleBook = RuleBook { name: "score", version: 1, begin };
@@ -55,6 +59,7 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
     let settings = Settings::read(plan)?;
     let basis =
         Basis { table: settings.table.clone(), level: settings.severity, threshold: settings.threshold };
+    let ground = settings.files.as_ref().map(|_| Ground::default());
     Ok(Box::new(Score {
         limit: if settings.worker.is_some() { settings.rounds } else { 1 },
         basis: Arc::new(basis),
@@ -69,6 +74,7 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
         history: History::default(),
         open: Vec::new(),
         question: None,
+        ground,
     }))
 }
 
@@ -92,6 +98,8 @@ struct Score {
     open: Vec<String>,
     /// What a person is being asked.
     question: Option<Question>,
+    /// The folder of a pair that works on files.
+    ground: Option<Ground>,
 }
 
 /// Rounds up to an escalation, and those after it.
@@ -105,6 +113,9 @@ struct Attempt {
 impl Protocol for Score {
     fn start(&mut self, cx: &mut Cx<'_>) {
         self.rubric = Some(self.rubric_text(cx));
+        if self.ground.is_some() {
+            return self.set_out(cx);
+        }
         self.begin_round(cx);
         match self.settings.given.clone() {
             Some(given) => self.judge(given, true, cx),
@@ -114,6 +125,7 @@ impl Protocol for Score {
 
     fn answered(&mut self, answer: Answered, cx: &mut Cx<'_>) {
         match answer.role() {
+            Role::Worker if self.ground.is_some() => self.worked(answer, cx),
             Role::Worker => match Work::drafted(&answer, cx) {
                 Ok(work) => self.judge(work, false, cx),
                 Err(failure) => cx.unusable(answer, failure),
@@ -128,6 +140,9 @@ impl Protocol for Score {
     }
 
     fn learned(&mut self, _effect: &EffectId, what: Learned, cx: &mut Cx<'_>) {
+        if self.learned_of_folder(&what, cx) {
+            return;
+        }
         match what {
             Learned::Looked(looked) => {
                 let heard = self.panel.looked(&looked, cx);
@@ -143,6 +158,14 @@ impl Protocol for Score {
         if let Some(work) = self.work.clone() {
             self.convene(&work, cx);
         }
+    }
+
+    fn lost(&mut self, effect: &EffectId, tool: ToolUse, cx: &mut Cx<'_>) {
+        self.lost_in_folder(effect, tool, cx);
+    }
+
+    fn result(&self, _texts: &Texts) -> Option<PairResult> {
+        self.pair_result()
     }
 
     fn raise_rounds(&mut self, rounds: u32) {
@@ -199,13 +222,18 @@ impl Score {
 
     /// Puts the work before the critics, cold: nothing here tells a round, or what was said before.
     fn convene(&mut self, work: &Work, cx: &mut Cx<'_>) {
-        let subject = work.subject(cx.texts());
+        let mut subject = work.subject(cx.texts());
+        let unjudged = self.settings.files.as_ref().map_or(&[][..], |files| &files.unjudged);
+        subject.hidden.retain(|hidden| !unjudged.iter().any(|pattern| pattern.matches(&hidden.what)));
+        let identities = self.settings.files.as_ref().map(|files| &files.critics);
         let by_rows: &[&'static str] = &[CRITIC, CRITIC_ROWS];
         let by_number: &[&'static str] = &[CRITIC, CRITIC_STATED];
         let case = ColdCase {
             instructions: if self.settings.table.is_some() { by_rows } else { by_number },
             number: None,
             severity: Some(&shown_severity(self.settings.severity, None)),
+            identities,
+            identity: None,
             lens: None,
             task_id: None,
             task: None,
@@ -289,6 +317,8 @@ impl Score {
         let open = failing.iter().flat_map(|(_, t)| &t.findings).filter(|f| known.insert(f.number));
         let open: Vec<Finding> = open.cloned().collect();
         self.open = open.iter().map(Finding::line).collect();
+        let left = seats.iter().flat_map(|(_, tallied)| tallied.findings.iter().map(Finding::line)).collect();
+        self.note_verdict(seats, left);
         let both_fail = seats.len() > 1 && failing.len() == seats.len();
         let stall = moved.stall().filter(|_| self.settings.stop_early);
         let stall = stall.filter(|_| self.attempt.rounds >= ROUNDS_OF_A_STALL);
@@ -301,12 +331,15 @@ impl Score {
         }
         if self.settings.worker.is_none() {
             cx.emit(Happened::Summarised { line: self.summary("⚠", &scores) });
-            return cx.finish(Outcome::Rejected { draft: Some(draft), open: self.open.clone() });
+            return self.end_judge(Outcome::Rejected { draft: Some(draft), open: self.open.clone() }, cx);
         }
         match stall {
             Some(stall) => self.halt(stall.halt(), &scores, cx),
             None if self.attempt.escalated && spent => self.halt(Halt::Cap, &scores, cx),
-            None if !self.attempt.escalated && (spent || both_fail) => self.escalate(both_fail, &scores, cx),
+            None if !self.settings.escalates && spent => self.halt(Halt::Cap, &scores, cx),
+            None if self.settings.escalates && !self.attempt.escalated && (spent || both_fail) => {
+                self.escalate(both_fail, &scores, cx)
+            }
             None => {
                 self.begin_round(cx);
                 self.call_worker(&Call::Revision { draft, findings: &open, scores: &scores }, cx);
@@ -314,11 +347,16 @@ impl Score {
         }
     }
 
-    fn approve(&self, seats: &[(Heard<Scored>, Tallied)], work: &Work, cx: &mut Cx<'_>) {
+    fn approve(&mut self, seats: &[(Heard<Scored>, Tallied)], work: &Work, cx: &mut Cx<'_>) {
         let findings = seats.iter().flat_map(|(_, t)| t.findings.iter().map(Finding::line));
         let notes = findings.chain(seats.iter().flat_map(|(_, t)| t.notes.clone())).collect();
         cx.emit(Happened::Summarised { line: self.summary("✓", &shown_scores(seats)) });
-        cx.finish(Outcome::Approved { draft: work.blob(), overruled: false, notes });
+        let approved = Outcome::Approved { draft: work.blob(), overruled: false, notes };
+        match (&self.ground, &self.settings.worker) {
+            (Some(_), Some(_)) => self.verify(0, cx),
+            (Some(_), None) => self.end_judge(approved, cx),
+            (None, _) => cx.finish(approved),
+        }
     }
 
     fn halt(&self, reason: Halt, scores: &str, cx: &mut Cx<'_>) {

@@ -225,6 +225,7 @@ impl World {
                 merged: Vec::new(),
                 kept: Vec::new(),
             },
+            EffectKind::Survey(_) | EffectKind::Commit(_) => panic!("no loop asks for that"),
             EffectKind::Cancel { .. } | EffectKind::Tell { .. } => return,
         };
         self.put(What::Replied { effect: effect.id.clone(), reply }, texts);
@@ -372,6 +373,8 @@ fn root(
             stop_early: chance.percent(30),
             out,
             max_parts: 5,
+            escalates: true,
+            files: None,
         }
         .node_plan(limits),
         Game::Audit => audit::settings::Settings {

@@ -72,7 +72,14 @@ impl Fan {
         let draft = cx.intern(format!("draft of {} in round {}", self.shape.name, self.round));
         self.draft = Some(draft);
         let rubric = cx.intern("- be right\n");
-        let view = ColdView { iteration: self.round, rubric, references: &[], draft, previous: None };
+        let view = ColdView {
+            identity: None,
+            iteration: self.round,
+            rubric,
+            references: &[],
+            draft,
+            previous: None,
+        };
         let agent = if self.shape.person { "person" } else { "critic" };
         cx.call_critic(CriticCall { agent, fallback: None, instructions: &["Judge.\n"] }, &view);
     }

@@ -131,6 +131,8 @@ fn tamper(step: &mut Step) {
             EffectKind::Ask(question) => question.text.push('x'),
             EffectKind::Accept(accept) => accept.tree = gadfly_engine::Digest::of(b"x"),
             EffectKind::Tool(tool) => tool.keep_as += 1,
+            EffectKind::Survey(survey) => survey.patterns.clear(),
+            EffectKind::Commit(commit) => commit.message.push('x'),
             EffectKind::Cancel { target } => target.n += 1,
         },
         None => step.outcome = None,

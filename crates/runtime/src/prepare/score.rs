@@ -64,6 +64,7 @@ pub(super) fn bare(config: &LoopConfig, task: Digest) -> Settings {
         stop_early: config.stop_early.value,
         out: None,
         max_parts: small(config.max_parts.value),
+        escalates: true,
         files: None,
     }
 }

@@ -185,6 +185,8 @@ impl Audit {
             instructions: &axes(settings.economy, settings.folder),
             number: Some(("Round", self.round)),
             severity: None,
+            identities: None,
+            identity: None,
             lens: None,
             task_id: Some(&settings.task_id),
             task: Some(task),

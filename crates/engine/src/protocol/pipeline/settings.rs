@@ -121,9 +121,9 @@ pub struct Pair {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<Table>,
     pub severity: Level,
-    /// The critic's agent file: who it is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub critic_identity: Option<Digest>,
+    /// The critics' agent files: who they are, by name.
+    #[serde(default)]
+    pub critic_identities: BTreeMap<String, Digest>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invariants: Option<Digest>,
     /// The first is the primary; the second judges a gate artifact through another lens. Of somebody who is
@@ -210,7 +210,8 @@ impl Settings {
         let mut all = vec![self.request];
         for pair in self.pairs.values() {
             all.extend([pair.identity, pair.task]);
-            all.extend([pair.rubric, pair.critic_identity, pair.invariants].into_iter().flatten());
+            all.extend([pair.rubric, pair.invariants].into_iter().flatten());
+            all.extend(pair.critic_identities.values());
         }
         match &self.plan {
             Planning::None => {}

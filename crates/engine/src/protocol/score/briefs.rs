@@ -2,6 +2,7 @@
 //! reaches them.
 
 use super::Score;
+use super::files::{Files, Output};
 use super::history::History;
 use crate::blocks::Blocks;
 use crate::digest::Digest;
@@ -13,6 +14,8 @@ const WORKER_DRAFT: &str = include_str!("../../prompts/score-worker-draft-1.md")
 const WORKER_REVISION: &str = include_str!("../../prompts/score-worker-revision-1.md");
 const WORKER_FRESH: &str = include_str!("../../prompts/score-worker-fresh-1.md");
 const WORKER_RESTRUCTURE: &str = include_str!("../../prompts/score-worker-restructure-1.md");
+const WORKER_FILES: &str = include_str!("../../prompts/score-worker-files-1.md");
+const WORKER_REPLY: &str = include_str!("../../prompts/score-worker-reply-1.md");
 const ADVISOR: &str = include_str!("../../prompts/score-advisor-1.md");
 
 pub(super) const RESTRUCTURE: &str = "restructure";
@@ -32,35 +35,92 @@ pub(super) enum Call<'a> {
     },
     /// Afresh with all that was found.
     Restructure,
+    /// What a program found missing.
+    Complete {
+        gaps: &'a [String],
+    },
+    /// What a verify command found.
+    Fix {
+        command: &'a str,
+        output: Option<Digest>,
+    },
+}
+
+impl Call<'_> {
+    /// It begins with nothing of what was done before.
+    const fn is_afresh(&self) -> bool {
+        matches!(self, Self::Draft | Self::Fresh { .. } | Self::Restructure)
+    }
 }
 
 impl Score {
     pub(super) fn call_worker(&self, call: &Call<'_>, cx: &mut Cx<'_>) {
-        let Some(worker) = &self.settings.worker else { return };
+        let Some(worker) = self.settings.worker.as_deref() else { return };
         let template = match call {
-            Call::Draft => WORKER_DRAFT,
+            Call::Draft | Call::Complete { .. } | Call::Fix { .. } => WORKER_DRAFT,
             Call::Revision { .. } => WORKER_REVISION,
             Call::Fresh { .. } => WORKER_FRESH,
             Call::Restructure => WORKER_RESTRUCTURE,
         };
-        let brief = Blocks::of(cx.intern(template))
-            .references(&self.settings.shown_references())
-            .block("Task", self.settings.task)
-            .block("Rubric", self.rubric());
+        let mut brief = match &self.settings.files {
+            None => Blocks::of(cx.intern(template)),
+            Some(files) => self.files_brief(files, cx),
+        };
+        brief = brief.references(&self.settings.shown_references()).block("Task", self.settings.task);
+        if !self.settings.critics.is_empty() {
+            brief = brief.block("Rubric", self.rubric());
+        }
         let brief = match call {
-            Call::Draft => brief.line("Mode", "Initial Draft"),
-            Call::Revision { draft, findings, scores } => brief
-                .line("Mode", "Revision")
-                .line("Round", &format!("{} of {}", self.attempt.rounds, self.limit))
-                .line("Score", &format!("{scores}; {} passes", self.settings.threshold))
-                .block("Previous Draft", *draft)
-                .list("Findings", &findings.iter().map(feedback).collect::<Vec<_>>()),
+            Call::Draft => self.begun(brief),
+            Call::Revision { draft, findings, scores } => {
+                brief = brief
+                    .line("Mode", "Revision")
+                    .line("Round", &format!("{} of {}", self.attempt.rounds, self.limit))
+                    .line("Score", &format!("{scores}; {} passes", self.settings.threshold));
+                if self.settings.files.is_none() {
+                    brief = brief.block("Previous Draft", *draft);
+                }
+                brief.list("Findings", &findings.iter().map(feedback).collect::<Vec<_>>())
+            }
+            Call::Complete { gaps } => brief
+                .line("Mode", "Completion")
+                .list("Your output is incomplete. Make good, and leave the rest as it is", gaps),
+            Call::Fix { command, output } => {
+                let failed = format!("`{command}` fails; mend what it finds, and leave the rest as it is");
+                let brief = brief.line("Mode", "Fix").line("Verification", &failed);
+                output.map_or(brief.clone(), |output| brief.block("Its output", output))
+            }
             Call::Fresh { decision } => brief.line("Mode", "Fresh Start").block("Decision", *decision),
             Call::Restructure => {
                 brief.line("Mode", "Fresh Start").list("Findings of all rounds", &self.history.everything())
             }
         };
-        cx.call_worker(worker, vec![brief.message()]);
+        let tree = self.ground.as_ref().and_then(|ground| ground.begin(call.is_afresh()));
+        let messages = vec![brief.message()];
+        cx.call(WorkerCall { agent: worker, messages, tree, advice: false, tag: 0 });
+    }
+
+    /// Who the worker is, and what it has to make.
+    fn files_brief(&self, files: &Files, cx: &mut Cx<'_>) -> Blocks {
+        let template = match files.output {
+            Output::Files => WORKER_FILES,
+            Output::Reply => WORKER_REPLY,
+        };
+        let template = cx.intern(template);
+        let brief = match files.identity {
+            Some(identity) => Blocks::of(identity).text(cx.intern("\n\n".to_owned())).text(template),
+            None => Blocks::of(template),
+        };
+        brief.list("What you have to make", &files.promised())
+    }
+
+    fn begun(&self, brief: Blocks) -> Blocks {
+        match self.settings.files.as_ref().filter(|files| !files.open.is_empty()) {
+            Some(files) => brief
+                .line("Mode", "Revision")
+                .list("Findings that are open from earlier judgements", &files.open),
+            None => brief.line("Mode", "Initial Draft"),
+        }
     }
 
     pub(super) fn ask_agent(&self, agent: &str, because: &str, cx: &mut Cx<'_>) {

@@ -52,9 +52,21 @@ pub struct Settings {
     pub out: Option<Target>,
     #[serde(default = "parts")]
     pub max_parts: u32,
+    /// Somebody else decides when the rounds are used up. Otherwise that is the end.
+    #[serde(default = "yes", skip_serializing_if = "is_true")]
+    pub escalates: bool,
     /// The work is files in a folder of the node's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<Files>,
+}
+
+const fn yes() -> bool {
+    true
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)]
+const fn is_true(value: &bool) -> bool {
+    *value
 }
 
 const fn parts() -> u32 {
@@ -99,6 +111,7 @@ impl Settings {
             return Some("`max_parts` is 0: at least one part is needed".into());
         }
         match self.critics.as_slice() {
+            [] if self.files.is_some() && self.worker.is_some() => {}
             [] => return Some("no critic is named".into()),
             [_] => {}
             [first, second] if first.lens != second.lens => {}
@@ -106,6 +119,7 @@ impl Settings {
             _ => return Some("at most two critics judge one work".into()),
         }
         match (&self.worker, &self.given) {
+            (None, None) if self.files.as_ref().is_some_and(|files| !files.there.is_empty()) => {}
             (None, None) => return Some("neither a worker nor a work to judge is named".into()),
             (Some(_), Some(Work::Files(_) | Work::Tree(_))) => {
                 return Some("a worker can go on only with a draft that is one text".into());
@@ -125,6 +139,9 @@ impl Settings {
         all.extend(self.invariants);
         all.extend(self.references.iter().map(|r| r.text));
         all.extend(self.given.iter().flat_map(Work::material));
+        if let Some(files) = &self.files {
+            all.extend(files.identity.iter().chain(files.critics.values()));
+        }
         all
     }
 

@@ -29,6 +29,7 @@ impl Table {
             rounds: 3,
             overrule: true,
             out: None,
+            project: super::super::ProjectPhase::default(),
         });
         table.secrets.push(TASK);
         table

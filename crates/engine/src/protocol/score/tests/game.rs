@@ -65,6 +65,7 @@ pub fn table() -> Table<Settings> {
         stop_early: false,
         out: None,
         max_parts: PARTS,
+        escalates: true,
         files: None,
     };
     let mut table = Table::seated(settings);

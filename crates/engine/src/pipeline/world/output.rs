@@ -1,0 +1,95 @@
+//! Whether an agent's products are what its entry promises.
+
+use super::World;
+use crate::pipeline::headings::has_section;
+use crate::pipeline::listing::Pattern;
+use crate::pipeline::registry::Product;
+
+/// What a product lacks: files, then sections. Empty if it names nothing that can be looked at.
+pub(super) fn lacking(world: &World<'_>, product: &Product) -> Vec<String> {
+    let mut gaps = if product.patterns.len() > 1 {
+        of_alternatives(world, product)
+    } else {
+        let mut gaps = missing_files(world, product, &mut product.files.iter());
+        let is_empty =
+            product.patterns.first().filter(|pattern| gaps.is_empty() && !world.listing.has(pattern));
+        gaps.extend(is_empty.map(|pattern| format!("missing {pattern}")));
+        gaps
+    };
+    if let (true, Some(pattern)) = (gaps.is_empty(), of_sections(world, product)) {
+        gaps.extend(missing_sections(world, pattern, &product.sections));
+    }
+    gaps
+}
+
+/// Says so if nothing of a product was created or changed.
+pub(super) fn unchanged(
+    world: &World<'_>,
+    product: &Product,
+    changed: &dyn Fn(&str) -> bool,
+) -> Option<String> {
+    let mut all = product.patterns.iter().chain(&product.files).peekable();
+    all.peek()?;
+    let is_changed = |pattern: &Pattern| world.listing.matching(pattern).any(|(path, _)| changed(path));
+    if all.any(is_changed) {
+        return None;
+    }
+    let named = if product.patterns.is_empty() { &product.files } else { &product.patterns };
+    Some(format!("{} was not changed", joined(named, " or ")))
+}
+
+/// Says which of these sections no file has that a pattern names.
+pub(super) fn missing_sections(world: &World<'_>, pattern: &Pattern, sections: &[String]) -> Option<String> {
+    let read: Vec<&Vec<String>> =
+        world.listing.matching(pattern).filter_map(|(path, _)| world.headings.get(path)).collect();
+    let is_missing = |section: &&String| !read.iter().any(|headings| has_section(headings, section));
+    let missing: Vec<String> = sections.iter().filter(is_missing).map(|name| format!("\"{name}\"")).collect();
+    let unread = if read.is_empty() { ", which cannot be read as text" } else { "" };
+    match missing.len() {
+        0 => None,
+        1 => Some(format!("missing section {} in {pattern}{unread}", missing.concat())),
+        _ => Some(format!("missing sections {} in {pattern}{unread}", missing.join(", "))),
+    }
+}
+
+/// One alternative, with the files that belong into it, is enough.
+fn of_alternatives(world: &World<'_>, product: &Product) -> Vec<String> {
+    let belongs = |pattern: &Pattern, file: &Pattern| pattern.matches(&file.0);
+    let everywhere = product.files.iter().filter(|file| !product.patterns.iter().any(|p| belongs(p, file)));
+    let mut gaps = missing_files(world, product, &mut everywhere.into_iter());
+    let is_whole = |pattern: &Pattern| {
+        let mut files = product.files.iter().filter(|file| belongs(pattern, file));
+        world.listing.has(pattern) && files.all(|file| world.listing.has(file))
+    };
+    if !product.patterns.iter().any(is_whole) {
+        gaps.push(format!("none of: {}", joined(&product.patterns, ", ")));
+    }
+    gaps
+}
+
+/// The pattern sections have to stand in. Of alternatives the first that is there.
+fn of_sections<'p>(world: &World<'_>, product: &'p Product) -> Option<&'p Pattern> {
+    let sectioned = product.sectioned()?;
+    if world.listing.has(sectioned) {
+        return Some(sectioned);
+    }
+    let alternatives = if product.files.is_empty() { &product.patterns } else { &product.files };
+    alternatives.iter().find(|pattern| world.listing.has(pattern)).or(Some(sectioned))
+}
+
+fn missing_files(
+    world: &World<'_>,
+    product: &Product,
+    files: &mut dyn Iterator<Item = &Pattern>,
+) -> Vec<String> {
+    let folder = |file: &Pattern| product.patterns.iter().find(|p| p.is_folder() && file.0.starts_with(&p.0));
+    let say = |file: &Pattern| match folder(file) {
+        Some(folder) => format!("missing {} in {folder}", &file.0[folder.0.len()..]),
+        None => format!("missing {file}"),
+    };
+    files.filter(|file| !world.listing.has(file)).map(say).collect()
+}
+
+fn joined(patterns: &[Pattern], between: &str) -> String {
+    patterns.iter().map(|pattern| pattern.0.as_str()).collect::<Vec<_>>().join(between)
+}

@@ -1,0 +1,308 @@
+//! IDENTIFY and DISPATCH: whoever's conditions hold is sent out, as many at once as there are jobs, never two who write
+//! the same place.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::questions::{self, Ask};
+use super::settings::{COMPLETIONS, Mode, Pair};
+use super::{AtWork, Pipeline, Stage};
+use crate::artifact::Entry as FileEntry;
+use crate::event::Happened;
+use crate::judging::PARTS;
+use crate::machine::Cx;
+use crate::pipeline::event::PipelineEvent;
+use crate::pipeline::listing::Found;
+use crate::pipeline::registry::{Check, Entry};
+use crate::pipeline::world::{self, Standing};
+use crate::protocol::score::files::{Files, Output};
+use crate::protocol::score::settings::Settings as Score;
+
+impl Pipeline {
+    /// What follows from what is known now. Called whenever something changed.
+    pub(super) fn identify(&mut self, cx: &mut Cx<'_>) {
+        if self.stage != Stage::Working || self.surveying {
+            return;
+        }
+        if self.taking.is_some() {
+            return;
+        }
+        if let Some((node, at, outcome)) = self.queue.pop_front() {
+            return self.take(node, at, outcome, cx);
+        }
+        let mut ready: Vec<String> = Vec::new();
+        let mut asking: Vec<(String, String)> = Vec::new();
+        let mut refused: Vec<(String, Vec<String>)> = Vec::new();
+        for (agent, standing) in self.standings() {
+            match standing {
+                Standing::Ready => ready.push(agent),
+                Standing::Done { .. } if self.again.contains_key(&agent) => ready.push(agent),
+                Standing::Asking { conditions } => {
+                    asking.extend(conditions.into_iter().map(|text| (agent.clone(), text)));
+                }
+                Standing::Blocked { gaps } => refused.push((agent.clone(), world::refusal(&agent, &gaps))),
+                Standing::Done { .. } | Standing::Off { .. } => {}
+            }
+        }
+        for (agent, text) in asking {
+            self.ask_condition(&agent, text, cx);
+        }
+        self.wave += 1;
+        for agent in ready {
+            if self.at_work.len() >= self.settings.jobs as usize {
+                break;
+            }
+            self.dispatch(&agent, cx);
+        }
+        let idle = self.at_work.is_empty() && self.ended.is_empty() && self.queue.is_empty();
+        if !idle || !self.asks.is_empty() {
+            return;
+        }
+        for (agent, lines) in refused {
+            if self.told.insert(lines.join("\n")) {
+                cx.emit(Happened::Pipeline(PipelineEvent::NotDispatched { agent, lines }));
+            }
+        }
+        self.score(cx);
+    }
+
+    /// How everybody stands who could still be dispatched in this round.
+    fn standings(&self) -> Vec<(String, Standing)> {
+        let is_busy = |agent: &str| {
+            self.at_work.values().any(|at| at.agent == agent)
+                || self.ended.values().any(|(at, _)| at.agent == agent)
+        };
+        let could = |entry: &&Entry| {
+            self.takes_part(entry) && !self.tried.contains(&entry.agent) && !is_busy(&entry.agent)
+        };
+        let entries: Vec<&Entry> = self.settings.registry.entries.iter().filter(could).collect();
+        if self.settings.mode != Mode::Pipeline {
+            return entries.into_iter().map(|entry| (entry.agent.clone(), Standing::Ready)).collect();
+        }
+        let world = self.world();
+        let standings: BTreeMap<String, Standing> = world.standings().into_iter().collect();
+        let one = |entry: &Entry| {
+            let standing = standings.get(&entry.agent).cloned();
+            (entry.agent.clone(), standing.unwrap_or_else(|| world.standing(entry)))
+        };
+        entries.into_iter().map(one).collect()
+    }
+
+    fn ask_condition(&mut self, agent: &str, text: String, cx: &mut Cx<'_>) {
+        let is_asked =
+            self.asks.values().any(|ask| matches!(ask, Ask::Condition { text: asked } if *asked == text));
+        if !is_asked {
+            let effect = cx.ask(questions::condition(agent, &text));
+            self.asks.insert(effect, Ask::Condition { text });
+        }
+    }
+
+    /// Writes of one place come one after the other.
+    fn is_in_the_way(&self, entry: &Entry) -> bool {
+        let busy = self.at_work.values().chain(self.ended.values().map(|(at, _)| at));
+        busy.filter_map(|at| self.settings.registry.get(&at.agent)).any(|other| overlap(entry, other))
+    }
+
+    fn dispatch(&mut self, agent: &str, cx: &mut Cx<'_>) {
+        let Some(entry) = self.settings.registry.get(agent).cloned() else { return };
+        let Some(pair) = self.settings.pairs.get(agent).cloned() else { return };
+        if self.is_in_the_way(&entry) {
+            return;
+        }
+        let nth = self.dispatches.get(agent).copied().unwrap_or(0) + 1;
+        self.dispatches.insert(agent.to_owned(), nth);
+        self.tried.insert(agent.to_owned());
+        let again = self.again.remove(agent);
+        let settings = self.pair(&entry, &pair, again.as_deref().unwrap_or_default(), cx);
+        if settings.worker.is_none() && settings.files.as_ref().is_none_or(|files| files.there.is_empty()) {
+            return self.block(agent, "there is nothing it could judge".to_owned(), cx);
+        }
+        let plain = agent.replace(['/', '#'], "-");
+        let name = if nth == 1 { plain } else { format!("{plain}.{nth}") };
+        let spawned = match settings.node_plan(self.settings.pair_limits) {
+            Ok(plan) => cx.spawn(&name, &plan),
+            Err(error) => Err(error.to_string()),
+        };
+        let at = match spawned {
+            Ok(at) => at,
+            Err(problem) => return self.block(agent, problem, cx),
+        };
+        cx.emit(Happened::Pipeline(PipelineEvent::Dispatched {
+            agent: agent.to_owned(),
+            at: at.clone(),
+            critic: settings.critics.first().map(|seat| seat.agent.clone()),
+            phase: entry.phase.clone(),
+            nth,
+            loaded: pair.loaded,
+        }));
+        let (group, wave) = (entry.group.clone(), self.wave);
+        let again = again.is_some();
+        self.at_work.insert(at, AtWork { agent: agent.to_owned(), group, wave, again });
+    }
+
+    pub(super) fn block(&mut self, agent: &str, because: String, cx: &mut Cx<'_>) {
+        let (agent, open) = (agent.to_owned(), Vec::new());
+        let blocked = PipelineEvent::PairBlocked {
+            agent: agent.clone(),
+            because: because.clone(),
+            score: None,
+            rounds: 0,
+            open,
+        };
+        cx.emit(Happened::Pipeline(blocked));
+        self.blocked.insert(agent, because);
+    }
+
+    /// A pair, as a `score` loop over files.
+    fn pair(&self, entry: &Entry, pair: &Pair, open: &[String], cx: &mut Cx<'_>) -> Score {
+        let single = self.settings.mode != Mode::Pipeline;
+        let mut critics = pair.critics.clone();
+        critics.truncate(if single { 1 } else { 2 });
+        if let [only] = critics.as_mut_slice() {
+            only.lens = None;
+        }
+        let judges = entry.judges();
+        let task = match self.plan {
+            Some(plan) if !judges => {
+                let text =
+                    format!("{}\n\nThe plan that was agreed to:\n{}", cx.text(&pair.task), cx.text(&plan));
+                cx.intern(text)
+            }
+            _ => pair.task,
+        };
+        Score {
+            task,
+            rubric: pair.rubric.unwrap_or(pair.task),
+            table: pair.table.clone(),
+            severity: pair.severity,
+            invariants: pair.invariants,
+            references: Vec::new(),
+            given: None,
+            worker: (!judges).then(|| pair.worker.clone()),
+            critics,
+            rounds: self.settings.rounds,
+            threshold: pair.threshold,
+            escalate_to: entry.escalate_to.clone(),
+            stop_early: false,
+            out: None,
+            max_parts: PARTS,
+            escalates: self.settings.mode != Mode::Simple && !self.escalated.contains(&entry.agent),
+            files: Some(self.files(entry, pair, open)),
+        }
+    }
+
+    fn files(&self, entry: &Entry, pair: &Pair, open: &[String]) -> Files {
+        let verdict = self.world().verdict(&entry.agent);
+        let made = self.made(entry);
+        let (before, there) = if entry.judges() {
+            let judged = self.judged_by(entry);
+            let there = paths(&judged);
+            (judged.into_iter().chain(made).collect(), there)
+        } else {
+            let there = if open.is_empty() && !pair.critics.is_empty() {
+                self.there(entry, &made)
+            } else {
+                Vec::new()
+            };
+            (made, there)
+        };
+        let artifact = verdict.map(|verdict| paths(&verdict.files)).unwrap_or_default();
+        Files {
+            agent: entry.agent.clone(),
+            produces: entry.produces.clone(),
+            output: if entry.judges() { Output::Reply } else { pair.output },
+            before,
+            there,
+            artifact: if entry.judges() { Vec::new() } else { artifact },
+            open: open.to_vec(),
+            also: self.settings.also.clone(),
+            unjudged: self.settings.unjudged.clone(),
+            identity: Some(pair.identity),
+            critics: pair.critic_identities.clone(),
+            verify: pair.verify.clone(),
+            fixes: self.settings.fixes,
+            completions: COMPLETIONS,
+            pre_dispatch: self.settings.hooks.pre_dispatch.clone(),
+            post_completion: self.settings.hooks.post_completion.clone(),
+        }
+    }
+
+    /// What there is of an agent's products.
+    fn made(&self, entry: &Entry) -> Vec<FileEntry> {
+        let mut found: BTreeMap<&str, Found> = BTreeMap::new();
+        for pattern in entry.produces.iter().flat_map(|product| product.patterns.iter().chain(&product.files))
+        {
+            found.extend(self.listing.matching(pattern));
+        }
+        found.into_iter().map(file_entry).collect()
+    }
+
+    /// What is there already, complete and not judged as it is: the critic speaks first. What belongs to others, or
+    /// was there before anybody worked, is no part of it.
+    fn there(&self, entry: &Entry, made: &[FileEntry]) -> Vec<String> {
+        let world = self.world();
+        if made.is_empty() || !world.gaps_of_output(entry, &|_| true).is_empty() {
+            return Vec::new();
+        }
+        let others = self.verdicts.iter().filter(|verdict| verdict.agent != entry.agent);
+        let owned: BTreeSet<&str> =
+            others.flat_map(|verdict| &verdict.files).map(|file| file.path.as_str()).collect();
+        let mine = made.iter().map(|file| file.path.clone());
+        match world.verdict(&entry.agent) {
+            Some(verdict) => {
+                let before = paths(&verdict.files);
+                mine.filter(|path| before.contains(path)).collect()
+            }
+            None => mine.filter(|path| !owned.contains(path.as_str())).collect(),
+        }
+    }
+
+    /// What somebody who is dispatched as a critic judges: the work its conditions name.
+    fn judged_by(&self, entry: &Entry) -> Vec<FileEntry> {
+        let world = self.world();
+        let mut found: BTreeMap<String, FileEntry> = BTreeMap::new();
+        let mut add = |file: FileEntry| {
+            found.insert(file.path.clone(), file);
+        };
+        for atom in entry.requires.atoms() {
+            match &atom.check {
+                Check::Path(pattern) | Check::Contains { folder: pattern, .. } => {
+                    self.listing.matching(pattern).map(file_entry).for_each(&mut add);
+                }
+                Check::Score { critic, .. } => {
+                    let judged = self.settings.registry.judged_by(critic);
+                    let verdicts = judged.filter_map(|entry| world.current(&entry.agent));
+                    verdicts.flat_map(|verdict| verdict.files.clone()).for_each(&mut add);
+                }
+                Check::Overall { .. } | Check::Components { .. } => {
+                    let agents =
+                        self.settings.registry.entries.iter().filter(|other| other.agent != entry.agent);
+                    let verdicts = agents.filter_map(|entry| world.current(&entry.agent));
+                    verdicts.flat_map(|verdict| verdict.files.clone()).for_each(&mut add);
+                }
+                Check::Manual => {}
+            }
+        }
+        found.into_values().collect()
+    }
+}
+
+fn file_entry((path, found): (&str, Found)) -> FileEntry {
+    FileEntry { path: path.to_owned(), mode: found.mode, blob: found.digest }
+}
+
+fn paths(files: &[FileEntry]) -> Vec<String> {
+    files.iter().map(|file| file.path.clone()).collect()
+}
+
+fn overlap(one: &Entry, other: &Entry) -> bool {
+    let patterns = |entry: &Entry| -> Vec<_> {
+        entry
+            .produces
+            .iter()
+            .flat_map(|product| product.patterns.iter().chain(&product.files))
+            .cloned()
+            .collect()
+    };
+    let others = patterns(other);
+    patterns(one).iter().any(|pattern| others.iter().any(|other| other.overlaps(pattern)))
+}

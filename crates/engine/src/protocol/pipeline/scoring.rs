@@ -1,0 +1,245 @@
+//! SCORE: the gate, who is sent out again, and how the run ends.
+
+use super::questions::{self, Ask};
+use super::settings::Mode;
+use super::{Pipeline, Stage};
+use crate::digest::Digest;
+use crate::event::Happened;
+use crate::machine::{Cx, Learned};
+use crate::outcome::{Halt, Outcome};
+use crate::pipeline::GateReport;
+use crate::pipeline::aggregate::{Component, Hundredths};
+use crate::pipeline::event::PipelineEvent;
+use crate::pipeline::registry::{Check, Entry};
+use crate::tree::{CommitFiles, Look, Looked, Verified, Verify};
+
+/// A component below this is sent out again.
+const LOW: Hundredths = Hundredths(8_000);
+
+impl Pipeline {
+    pub(super) fn begin_overall(&mut self, again: Vec<String>, cx: &mut Cx<'_>) {
+        self.round += 1;
+        self.tried.clear();
+        self.blocked.clear();
+        let (round, of) = (self.round, self.overall.max(self.round));
+        cx.emit(Happened::Pipeline(PipelineEvent::OverallRound { round, of, again }));
+    }
+
+    pub(super) fn last_report(&self) -> Option<GateReport> {
+        Some(self.world().gate(&self.settings.gate))
+    }
+
+    /// Nobody is at work and nobody can be dispatched.
+    pub(super) fn score(&mut self, cx: &mut Cx<'_>) {
+        if self.settings.mode != Mode::Pipeline {
+            return self.end_without_gate(cx);
+        }
+        let report = self.world().gate(&self.settings.gate);
+        let (round, boxed) = (self.round, Box::new(report.clone()));
+        cx.emit(Happened::Pipeline(PipelineEvent::GateChecked { round, report: boxed }));
+        if report.is_open() {
+            if self.settings.result_agreed {
+                return self.end_well("--yes", cx);
+            }
+            self.stage = Stage::Ending;
+            let remaining = self.remaining(&report);
+            let effect = cx.ask(questions::result(&report, &remaining));
+            self.asks.insert(effect, Ask::Result);
+            return;
+        }
+        if self.round < self.overall {
+            let again = self.low(&report);
+            let stuck: Vec<String> = self.blocked.keys().cloned().collect();
+            if !again.is_empty() || !stuck.is_empty() {
+                let names = again.iter().map(|(agent, _)| agent.clone()).chain(stuck).collect();
+                self.begin_overall(names, cx);
+                self.again.extend(again);
+                return self.survey(cx);
+            }
+        }
+        let mut open = report.blocking.clone();
+        open.extend(self.remaining(&report));
+        self.end_short(Halt::Cap, open, cx);
+    }
+
+    /// Who could raise the score: the components under 80, else the lowest, each with what is open. Where somebody
+    /// judged the work of others, those whose work it was.
+    fn low(&self, report: &GateReport) -> Vec<(String, Vec<String>)> {
+        let mut scored: Vec<&Component> =
+            report.aggregate.components.iter().filter(|component| component.score.is_some()).collect();
+        scored.sort_by_key(|component| component.score);
+        let low: Vec<&Component> =
+            scored.iter().filter(|component| component.score < Some(LOW)).copied().collect();
+        let low = self.open_of(&low);
+        if !low.is_empty() {
+            return low;
+        }
+        let mut lowest = scored.into_iter().map(|component| self.open_of(&[component]));
+        lowest.find(|open| !open.is_empty()).unwrap_or_default()
+    }
+
+    fn open_of(&self, components: &[&Component]) -> Vec<(String, Vec<String>)> {
+        let mut all: Vec<(String, Vec<String>)> = Vec::new();
+        for row in components.iter().flat_map(|component| &component.rows) {
+            let Some(entry) = self.settings.registry.get(&row.agent).filter(|entry| self.takes_part(entry))
+            else {
+                continue;
+            };
+            let Some(verdict) = self.world().current(&row.agent).filter(|verdict| !verdict.open.is_empty())
+            else {
+                continue;
+            };
+            let whose = if entry.judges() { self.first_judged(entry) } else { Some(row.agent.clone()) };
+            let Some(whose) = whose else { continue };
+            match all.iter_mut().find(|(agent, _)| *agent == whose) {
+                Some((_, open)) => open.extend(verdict.open.iter().cloned()),
+                None => all.push((whose, verdict.open.clone())),
+            }
+        }
+        all
+    }
+
+    /// The first worker whose work somebody judges.
+    fn first_judged(&self, judge: &Entry) -> Option<String> {
+        let registry = &self.settings.registry;
+        let worker = |entry: &&Entry| !entry.judges() && self.takes_part(entry);
+        judge.requires.atoms().into_iter().find_map(|atom| match &atom.check {
+            Check::Score { critic, .. } => {
+                registry.judged_by(critic).find(worker).map(|entry| entry.agent.clone())
+            }
+            Check::Path(pattern) => registry.makers(pattern).find(worker).map(|entry| entry.agent.clone()),
+            _ => None,
+        })
+    }
+
+    /// What a person should know although the gate may be open.
+    fn remaining(&self, report: &GateReport) -> Vec<String> {
+        let blocked = self.blocked.iter().map(|(agent, because)| format!("[{agent}] is blocked: {because}"));
+        let missing = report.missing.iter().map(|what| format!("not scored: {what}"));
+        blocked.chain(missing).collect()
+    }
+
+    /// Once more, because a person wants it.
+    pub(super) fn send_again(&mut self, agent: &str, cx: &mut Cx<'_>) {
+        let known = self.settings.registry.get(agent).is_some_and(|entry| self.takes_part(entry));
+        self.stage = Stage::Working;
+        if !known {
+            return self.score(cx);
+        }
+        let open = self.world().current(agent).map(|verdict| verdict.open.clone()).unwrap_or_default();
+        self.begin_overall(vec![agent.to_owned()], cx);
+        self.again.insert(agent.to_owned(), open);
+        self.survey(cx);
+    }
+
+    fn end_without_gate(&mut self, cx: &mut Cx<'_>) {
+        if self.blocked.is_empty() {
+            return self.end_well("nobody", cx);
+        }
+        let open = self.blocked.iter().map(|(agent, because)| format!("[{agent}] {because}")).collect();
+        self.end_short(Halt::Cap, open, cx);
+    }
+
+    pub(super) fn end_short(&mut self, reason: Halt, open: Vec<String>, cx: &mut Cx<'_>) {
+        let draft = self.summarise("⚠", cx);
+        cx.finish(Outcome::Halted { reason, draft: Some(draft), open });
+    }
+
+    /// Agreed to. What was delivered becomes a commit, if that is wanted.
+    pub(super) fn end_well(&mut self, _by: &str, cx: &mut Cx<'_>) {
+        self.stage = Stage::Ending;
+        if self.settings.commit.is_none() || self.delivered.is_empty() {
+            return self.end(cx);
+        }
+        if self.settings.hooks.pre_commit.is_empty() {
+            return self.commit(cx);
+        }
+        cx.look(Look { tree: None, paths: Vec::new() });
+    }
+
+    pub(super) fn looked_before_commit(&mut self, looked: &Looked, cx: &mut Cx<'_>) {
+        self.hook_tree = looked.tree.as_ref().map(|tree| tree.digest);
+        self.hook_at = 0;
+        self.next_hook(cx);
+    }
+
+    fn next_hook(&mut self, cx: &mut Cx<'_>) {
+        let (Some(hook), Some(tree)) = (self.settings.hooks.pre_commit.get(self.hook_at), self.hook_tree)
+        else {
+            return self.commit(cx);
+        };
+        let (command, timeout_ms) = (hook.line.clone(), hook.timeout_ms);
+        cx.verify(Verify { command, tree, runs: 1, timeout_ms, held: None });
+    }
+
+    pub(super) fn hooked_before_commit(&mut self, verified: &Verified, cx: &mut Cx<'_>) {
+        let command = self.settings.hooks.pre_commit.get(self.hook_at).map(|hook| hook.line.clone());
+        let (hook, command, green) =
+            ("pre-commit".to_owned(), command.unwrap_or_default(), verified.is_green());
+        let ran =
+            PipelineEvent::HookRan { hook, command: command.clone(), green, verified: verified.clone() };
+        cx.emit(Happened::Pipeline(ran));
+        if !green {
+            let open = vec![format!("the pre-commit hook `{command}` failed; nothing was committed")];
+            return self.end_short(Halt::Guard, open, cx);
+        }
+        self.hook_at += 1;
+        self.next_hook(cx);
+    }
+
+    fn commit(&self, cx: &mut Cx<'_>) {
+        let Some(commit) = &self.settings.commit else { return };
+        let files = self.delivered.values().cloned().collect();
+        cx.commit(CommitFiles { files, branch: commit.branch.clone(), message: commit.message.clone() });
+    }
+
+    pub(super) fn committed(&mut self, what: Learned, cx: &mut Cx<'_>) {
+        match what {
+            Learned::NotAccepted { message } => {
+                self.end_short(Halt::Guard, vec![format!("not committed: {message}")], cx);
+            }
+            _ => self.end(cx),
+        }
+    }
+
+    fn end(&mut self, cx: &mut Cx<'_>) {
+        let notes = self.last_report().map(|report| self.remaining(&report)).unwrap_or_default();
+        let draft = self.summarise("✓", cx);
+        cx.finish(Outcome::Approved { draft, overruled: false, notes });
+    }
+
+    /// The end in words: what was reached, with its arithmetic, and what could be learned.
+    fn summarise(&mut self, mark: &str, cx: &mut Cx<'_>) -> Digest {
+        let report = self.world().gate(&self.settings.gate);
+        let overall =
+            report.aggregate.overall.map_or_else(|| "no score".to_owned(), |o| format!("overall {o}"));
+        let rounds = if self.round == 1 { "round" } else { "rounds" };
+        let gated = if self.settings.mode == Mode::Pipeline {
+            let is = if report.is_open() { "open" } else { "closed" };
+            format!(", gate `{}` {is}", report.gate.name)
+        } else {
+            String::new()
+        };
+        let dispatched: u32 = self.dispatches.values().sum();
+        let line =
+            format!("{mark} {overall}{gated} ({dispatched} dispatched, {} overall {rounds})", self.round);
+        cx.emit(Happened::Summarised { line: line.clone() });
+        let suggestions = self.suggestions();
+        let mut text = format!("{line}\n\n{}\n", report.aggregate.arithmetic.join("\n"));
+        if !suggestions.is_empty() {
+            text.push_str("\n### Suggested Learnings\n");
+            for suggestion in &suggestions {
+                text.push_str(&suggestion.line());
+                text.push('\n');
+            }
+        }
+        cx.emit(Happened::Pipeline(PipelineEvent::Learned { suggestions }));
+        cx.intern(text)
+    }
+}
+
+impl Pipeline {
+    fn suggestions(&self) -> Vec<crate::pipeline::learning::Suggestion> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,222 @@
+//! A pair is through: its result is brought to the project, or it is blocked. One after the other, a parallel group's
+//! together.
+
+use super::questions::{self, Ask};
+use super::{AtWork, Pass, Pipeline, Stage};
+use crate::artifact::Entry as FileEntry;
+use crate::conflict::{Conflicts, Resolution, Way};
+use crate::digest::Digest;
+use crate::effect::NodePath;
+use crate::event::Happened;
+use crate::machine::{Cx, Learned};
+use crate::outcome::Outcome;
+use crate::pipeline::event::PipelineEvent;
+use crate::protocol::PairResult;
+use crate::protocol::score::settings::EscalateTo;
+use crate::tree::{Accept, Acceptance, Change};
+
+/// A result on its way to the project.
+pub(super) struct Taking {
+    node: NodePath,
+    at: AtWork,
+    result: PairResult,
+    /// What of it is delivered, by path.
+    only: Vec<String>,
+    /// A conflict was asked about: what the checkout held then.
+    seen: Option<Digest>,
+}
+
+impl Pipeline {
+    pub(super) fn pair_ended(&mut self, child: &NodePath, outcome: &Outcome, cx: &mut Cx<'_>) {
+        let Some(at) = self.at_work.remove(child) else { return };
+        self.ended.insert(child.clone(), (at, outcome.clone()));
+        let together = |one: &AtWork, other: &AtWork| {
+            one.group.is_some() && one.group == other.group && one.wave == other.wave
+        };
+        let waits = |at: &AtWork| self.at_work.values().any(|other| together(at, other));
+        let taken: Vec<NodePath> =
+            self.ended.iter().filter(|(_, (at, _))| !waits(at)).map(|(node, _)| node.clone()).collect();
+        for node in taken {
+            if let Some((at, outcome)) = self.ended.remove(&node) {
+                self.queue.push_back((node, at, outcome));
+            }
+        }
+        self.identify(cx);
+    }
+
+    pub(super) fn take(&mut self, node: NodePath, at: AtWork, outcome: Outcome, cx: &mut Cx<'_>) {
+        let judges = self.settings.registry.get(&at.agent).is_some_and(super::Entry::judges);
+        let result = cx.result_of(&node);
+        let counts = match &outcome {
+            Outcome::Approved { .. } => true,
+            // Who judges has done its work, whatever it thinks of what it judged.
+            Outcome::Rejected { .. } => judges,
+            _ => false,
+        };
+        self.note_pass(&at.agent, result.as_ref(), counts);
+        match result.filter(|_| counts) {
+            Some(result) => self.deliver(node, at, result, cx),
+            None => {
+                self.not_taken(&node, &at.agent, &outcome, cx);
+                self.next(cx);
+            }
+        }
+    }
+
+    fn note_pass(&mut self, agent: &str, result: Option<&PairResult>, passed: bool) {
+        let verdict = result.and_then(|result| result.verdict.as_ref());
+        let escalated = verdict.is_some_and(|verdict| verdict.escalated);
+        if escalated {
+            self.escalated.insert(agent.to_owned());
+        }
+        let to_user =
+            self.settings.registry.get(agent).is_some_and(|entry| entry.escalate_to == EscalateTo::User);
+        self.passes.push(Pass {
+            agent: agent.to_owned(),
+            score: verdict.map(|verdict| verdict.score),
+            rounds: verdict.map_or(0, |verdict| verdict.rounds),
+            passed,
+            escalated_to_user: escalated && to_user,
+            open: verdict.map(|verdict| verdict.open.clone()).unwrap_or_default(),
+        });
+    }
+
+    fn not_taken(&mut self, node: &NodePath, agent: &str, outcome: &Outcome, cx: &mut Cx<'_>) {
+        let result = cx.result_of(node);
+        let verdict = result.as_ref().and_then(|result| result.verdict.as_ref());
+        let score = verdict.map(|verdict| verdict.score);
+        let rounds = verdict.map_or(0, |verdict| verdict.rounds);
+        let open = match outcome {
+            Outcome::Halted { open, .. } | Outcome::Rejected { open, .. } => open.clone(),
+            _ => Vec::new(),
+        };
+        let because = result.as_ref().and_then(|result| result.blocked.clone()).unwrap_or_else(|| {
+            let reached = score.map_or_else(String::new, |score| format!("; the last score was {score}"));
+            format!("{}{reached}", outcome.label())
+        });
+        let blocked = PipelineEvent::PairBlocked {
+            agent: agent.to_owned(),
+            because: because.clone(),
+            score,
+            rounds,
+            open,
+        };
+        cx.emit(Happened::Pipeline(blocked));
+        self.blocked.insert(agent.to_owned(), because);
+    }
+
+    fn deliver(&mut self, node: NodePath, at: AtWork, result: PairResult, cx: &mut Cx<'_>) {
+        let earlier = self.world().current(&at.agent).filter(|_| at.again);
+        if let (Some(earlier), Some(verdict)) = (earlier, &result.verdict)
+            && verdict.score <= earlier.score
+        {
+            let verdict = Box::new(verdict.clone());
+            cx.emit(Happened::Pipeline(PipelineEvent::Scored { verdict, delivered: false }));
+            return self.next(cx);
+        }
+        let is_outside = |change: &&Change| result.outside.contains(&change.path);
+        let only =
+            result.changes.iter().filter(|change| !is_outside(change)).map(|change| change.path.clone());
+        let only: Vec<String> = only.collect();
+        let outside = result.outside.clone();
+        let agent = at.agent.clone();
+        self.taking = Some(Taking { node, at, result, only, seen: None });
+        if outside.is_empty() {
+            return self.accept(None, cx);
+        }
+        let event = PipelineEvent::WroteOutside { agent: agent.clone(), paths: outside.clone() };
+        cx.emit(Happened::Pipeline(event));
+        let effect = cx.ask(questions::outside(&agent, &outside));
+        self.asks.insert(effect, Ask::Outside);
+    }
+
+    pub(super) fn told_of_outside(&mut self, yes: bool, cx: &mut Cx<'_>) {
+        if let Some(taking) = self.taking.as_mut().filter(|_| yes) {
+            taking.only.extend(taking.result.outside.iter().cloned());
+            taking.only.sort();
+        }
+        self.accept(None, cx);
+    }
+
+    fn accept(&mut self, resolution: Option<Resolution>, cx: &mut Cx<'_>) {
+        let Some(taking) = &self.taking else { return };
+        if taking.only.is_empty() {
+            // What was judged is in the project already.
+            return self.taken(cx);
+        }
+        cx.accept(Accept {
+            tree: taking.result.tree,
+            how: Acceptance::Checkout,
+            resolution,
+            at: Some(taking.node.clone()),
+            only: Some(taking.only.clone()),
+        });
+    }
+
+    pub(super) fn delivery_replied(&mut self, what: Learned, cx: &mut Cx<'_>) {
+        if self.stage == Stage::Ending {
+            return self.committed(what, cx);
+        }
+        match what {
+            Learned::Accepted { .. } => self.taken(cx),
+            Learned::Conflicts(conflicts) => self.ask_about(&conflicts, cx),
+            Learned::NotAccepted { message } => self.refused(message, cx),
+            _ => {}
+        }
+    }
+
+    fn ask_about(&mut self, conflicts: &Conflicts, cx: &mut Cx<'_>) {
+        let Some(taking) = &mut self.taking else { return };
+        let question = conflicts.question(taking.seen.is_some());
+        taking.seen = Some(conflicts.seen);
+        let effect = cx.ask(question.clone());
+        self.asks.insert(effect, Ask::Conflict(question));
+    }
+
+    pub(super) fn told_of_conflict(&mut self, way: Option<Way>, cx: &mut Cx<'_>) {
+        let seen = self.taking.as_ref().and_then(|taking| taking.seen);
+        match (way, seen) {
+            (Some(way), Some(seen)) => self.accept(Some(Resolution { way, seen }), cx),
+            _ => self.refused("its files changed in the project meanwhile, and were left so".to_owned(), cx),
+        }
+    }
+
+    fn refused(&mut self, because: String, cx: &mut Cx<'_>) {
+        if let Some(taking) = self.taking.take() {
+            self.block(&taking.at.agent, format!("not delivered: {because}"), cx);
+        }
+        self.next(cx);
+    }
+
+    /// It is with the user: from now on it counts.
+    fn taken(&mut self, cx: &mut Cx<'_>) {
+        let Some(taking) = self.taking.take() else { return };
+        let Taking { at, result, only, .. } = taking;
+        for change in result.changes.iter().filter(|change| only.contains(&change.path)) {
+            match change.after {
+                Some(blob) => {
+                    let mode = if change.mode & 0o111 == 0 { 0o644 } else { 0o755 };
+                    let entry = FileEntry { path: change.path.clone(), mode, blob };
+                    self.delivered.insert(change.path.clone(), entry);
+                }
+                None => {
+                    self.delivered.remove(&change.path);
+                }
+            }
+        }
+        let event = match result.verdict {
+            Some(verdict) => {
+                self.verdicts.push(verdict.clone());
+                PipelineEvent::Scored { verdict: Box::new(verdict), delivered: true }
+            }
+            None => PipelineEvent::Completed { agent: at.agent, files: result.files },
+        };
+        cx.emit(Happened::Pipeline(event));
+        self.next(cx);
+    }
+
+    /// The next result; after the last one the project is looked at again.
+    fn next(&mut self, cx: &mut Cx<'_>) {
+        if self.queue.is_empty() { self.survey(cx) } else { self.identify(cx) }
+    }
+}
