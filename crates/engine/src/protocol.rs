@@ -15,6 +15,7 @@ pub mod watch;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::budget::Shortage;
 use crate::digest::Digest;
 use crate::effect::{EffectId, NodePath, Observation};
 use crate::machine::{Answered, Cx, FailedCall, Learned};
@@ -81,6 +82,16 @@ pub trait Protocol: Send {
     /// A call this node leads has failed. Unless it says otherwise the run parks.
     fn failed(&mut self, failed: FailedCall, cx: &mut Cx<'_>) {
         cx.give_up(failed);
+    }
+
+    /// Whether it is told of a cap before the run parks for it.
+    fn speaks_last(&self) -> bool {
+        false
+    }
+
+    /// A cap is in the way of something this node asked for. It is held, and asked for again when the run goes on.
+    fn capped(&mut self, shortage: Shortage, cx: &mut Cx<'_>) {
+        cx.out_of_budget(shortage);
     }
 
     /// The process died while this was being done for the node. Nobody knows what came of it.

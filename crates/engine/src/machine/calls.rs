@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::cx::FailedCall;
-use super::run::{Mode, Run};
+use super::run::{Mode, Pending, Run};
 use crate::budget::{Account, Cap, Kept, Money, Reservation, Shortage, Usage};
 use crate::digest::Digest;
 use crate::effect::{CallFailure, Class, Effect, EffectId, EffectKind, FailureKind, NodePath, Reply};
@@ -154,8 +154,12 @@ impl Run {
             (Class::Paid, Some(left.min(card.timeout_ms)), reserve)
         };
         if let Err(shortage) = self.ledger.reserve_keeping(&id, accounts, reserve, call.kept) {
-            self.held.push_back(Held::Call { id: Some(id), node, call, repeats });
-            return self.end_with(Outcome::OutOfBudget { shortage });
+            let is_last_words = call.kept == Kept::Money;
+            self.held.push_back(Held::Call { id: Some(id), node: node.clone(), call, repeats });
+            if is_last_words {
+                return self.end_with(Outcome::OutOfBudget { shortage });
+            }
+            return self.short_of(&node, shortage);
         }
         let nth = self.ordinal(&call);
         // A repeated call begins anew: the lost one may have left its traces in the conversation, while what
@@ -179,6 +183,15 @@ impl Run {
             Effect { id: id.clone(), class, time_ms, reserve, repeats, kind: EffectKind::Turn(turn) };
         self.step.effects.push(effect.clone());
         self.open.insert(id, Open { effect, call: Some(call), cancelled: false, used: Usage::default() });
+    }
+
+    /// A cap is in the way of something a node asked for, which is held. The run parks for it, after the node's
+    /// last words if it has any.
+    pub fn short_of(&mut self, node: &NodePath, shortage: Shortage) {
+        if self.nodes.get(node).is_some_and(|node| node.speaks_last) {
+            return self.pending.push_back(Pending::Capped { node: node.clone(), shortage });
+        }
+        self.end_with(Outcome::OutOfBudget { shortage });
     }
 
     /// Answered calls of this agent before this one, and those under way beside it.
@@ -335,7 +348,7 @@ impl Run {
             && let Some(shortage) = self.ledger.out_of_time(&accounts)
         {
             self.held.push_back(Held::again(call, id));
-            return self.end_with(Outcome::OutOfBudget { shortage });
+            return self.short_of(&node, shortage);
         }
         if role == Role::Critic {
             return self.critic_unusable(id, call, failure.to_string());

@@ -250,7 +250,20 @@ impl Cx<'_> {
         }
         let mut accounts = Run::accounts(self.node, None);
         accounts.extend(agents);
-        self.run.ledger.fits(&accounts, wanted, Kept::NotCalls).err()
+        self.run.ledger.fits(&accounts, wanted, Kept::All).err()
+    }
+
+    /// Whether this agent's last words can be paid for: they keep to no other cap.
+    pub fn affords_last_words(&self, agent: &str, messages: &[Message]) -> bool {
+        let Some(card) = self.run.plan.agents.get(agent) else { return false };
+        let worst = self.run.worst_case(messages, None, card);
+        let accounts = Run::accounts(self.node, Some(agent));
+        self.run.ledger.fits(&accounts, worst, Kept::Money).is_ok()
+    }
+
+    /// How often the run was resumed so far.
+    pub const fn resumes(&self) -> u32 {
+        self.run.resumes
     }
 
     /// Whether this agent is offered tools of ours.
@@ -336,6 +349,11 @@ impl Cx<'_> {
     pub fn park(&mut self, outcome: Outcome) {
         self.run.held.push_back(Held::Node(self.node.clone()));
         self.run.end_with(outcome);
+    }
+
+    /// Parks the run for a cap that is in the way of something of this node's, which is held.
+    pub fn out_of_budget(&mut self, shortage: Shortage) {
+        self.run.end_with(Outcome::OutOfBudget { shortage });
     }
 
     /// Asks a critic, who sees exactly this view.

@@ -8,7 +8,7 @@ use super::hands::Hands;
 use super::replies::{bad_reply, stopped_short};
 use super::saving::Merging;
 use super::{Refused, Step};
-use crate::budget::{Account, Ledger, Limits};
+use crate::budget::{Account, Ledger, Limits, Shortage};
 use crate::digest::Digest;
 use crate::effect::{
     Answer, CallFailure, Class, EffectId, EffectKind, FailureKind, NodePath, Observation, Reply, StopReason,
@@ -36,6 +36,8 @@ pub(super) struct Node {
     /// What was done for models at work for this node, counted.
     pub steps: u32,
     pub ended: bool,
+    /// It is told of a cap before the run parks for it.
+    pub speaks_last: bool,
 }
 
 pub(super) struct Run {
@@ -49,6 +51,8 @@ pub(super) struct Run {
     pub held: VecDeque<Held>,
     pub ledger: Ledger,
     pub mode: Mode,
+    /// How often it was resumed.
+    pub resumes: u32,
     /// Why the run will park or end as soon as nothing is under way.
     pub ending: Option<Outcome>,
     pub outcome: Option<Outcome>,
@@ -75,6 +79,7 @@ pub(super) struct Run {
 pub(super) enum Pending {
     Start(NodePath),
     ChildEnded { parent: NodePath, child: NodePath, outcome: Outcome },
+    Capped { node: NodePath, shortage: Shortage },
 }
 
 impl Run {
@@ -89,6 +94,7 @@ impl Run {
             held: VecDeque::new(),
             ledger: Ledger::default(),
             mode: Mode::Going,
+            resumes: 0,
             ending: None,
             outcome: None,
             last_active_ms: input.at.active_ms,
@@ -128,9 +134,10 @@ impl Run {
         if let Some(missing) = protocol.material().into_iter().find(|d| !self.texts.contains(d)) {
             return Err(Refused::TextMissing(missing));
         }
+        let speaks_last = protocol.speaks_last();
         self.ledger.limit(Account::Node(path.clone()), plan.limits);
-        self.nodes
-            .insert(path.clone(), Node { protocol: Some(protocol), next_effect: 1, steps: 0, ended: false });
+        let node = Node { protocol: Some(protocol), next_effect: 1, steps: 0, ended: false, speaks_last };
+        self.nodes.insert(path.clone(), node);
         self.emit(path, Happened::NodeStarted { protocol: plan.protocol.clone() });
         self.pending.push_back(Pending::Start(path.clone()));
         Ok(())
@@ -348,6 +355,7 @@ impl Run {
     fn resumed(&mut self, limits: Limits, rounds: Option<u32>, agents: &BTreeMap<String, AgentCard>) {
         let root = NodePath::root();
         self.emit(&root, Happened::Resumed);
+        self.resumes = self.resumes.saturating_add(1);
         if self.mode != Mode::Cancelling {
             self.mode = Mode::Going;
             // A reached end stays one: only its save may have been lost.
@@ -406,6 +414,11 @@ impl Run {
         while let Some(next) = self.pending.pop_front() {
             match next {
                 Pending::Start(path) => self.tell(&path, |protocol, cx| protocol.start(cx)),
+                Pending::Capped { node, shortage } if self.mode == Mode::Going && self.ending.is_none() => {
+                    self.tell(&node, |protocol, cx| protocol.capped(shortage, cx));
+                }
+                // Nothing can be said now.
+                Pending::Capped { shortage, .. } => self.end_with(Outcome::OutOfBudget { shortage }),
                 Pending::ChildEnded { parent, child, outcome } => {
                     self.tell(&parent, |protocol, cx| protocol.child_ended(&child, &outcome, cx));
                 }

@@ -61,8 +61,8 @@ impl Run {
         }
         let accounts = Self::accounts(&node, None);
         if !person && let Some(shortage) = self.ledger.out_of_time(&accounts) {
-            self.held.push_back(Held::Task { id: Some(id), node, kind, repeats });
-            return self.end_with(Outcome::OutOfBudget { shortage });
+            self.held.push_back(Held::Task { id: Some(id), node: node.clone(), kind, repeats });
+            return self.short_of(&node, shortage);
         }
         let wanted = match &kind {
             EffectKind::Verify(v) => {
@@ -189,11 +189,9 @@ impl Run {
         let accounts = Self::accounts(&node, None);
         let shortage = self.ledger.out_of_time(&accounts);
         self.emit(&node, Happened::Warned { message: format!("{}: {failure}", kind.name()) });
-        self.held.push_back(Held::Task { id: None, node, kind, repeats: Some(id) });
+        self.held.push_back(Held::Task { id: None, node: node.clone(), kind, repeats: Some(id) });
         match shortage {
-            Some(shortage) if failure.kind == FailureKind::Timeout => {
-                self.end_with(Outcome::OutOfBudget { shortage });
-            }
+            Some(shortage) if failure.kind == FailureKind::Timeout => self.short_of(&node, shortage),
             _ => self.end_with(Outcome::Failed { failure }),
         }
     }

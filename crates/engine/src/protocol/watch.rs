@@ -42,6 +42,7 @@ use crate::work::Work;
 pub use criterion::{Criterion, FileCheck};
 pub use settings::{Policy, Server, Settings};
 
+use ending::{Saying, Then};
 use people::Asking;
 use protected::Protected;
 use steps::Doing;
@@ -97,6 +98,7 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
         tree: None,
         interrupting: None,
         parked_for: None,
+        saying: None,
         awaiting: Awaiting::Nothing,
     }))
 }
@@ -141,6 +143,8 @@ struct Watch {
     interrupting: Option<Interruption>,
     /// The cap the worker has said its last words about.
     parked_for: Option<Shortage>,
+    /// The worker says its last words. What is waited for stays what it is meanwhile.
+    saying: Option<Saying>,
     awaiting: Awaiting,
 }
 
@@ -184,19 +188,8 @@ enum Awaiting {
     Checking(Box<Checking>),
     PutBack,
     Person(Box<Asking>, Question),
-    LastWords {
-        because: String,
-        then: Then,
-    },
     /// The folder's state at the end, where the work was done in place: what taking it back goes by.
     LastLook(Outcome),
-}
-
-/// What follows the last words.
-#[derive(Clone, PartialEq, Eq, Debug)]
-enum Then {
-    Park(Shortage),
-    Halt(Halt),
 }
 
 impl Protocol for Watch {
@@ -266,6 +259,14 @@ impl Protocol for Watch {
             (_, tag::JUDGE) => cx.give_up(failed),
             _ => self.critic_failed(&failed.failure, cx),
         }
+    }
+
+    fn speaks_last(&self) -> bool {
+        true
+    }
+
+    fn capped(&mut self, shortage: Shortage, cx: &mut Cx<'_>) {
+        self.held_up(shortage, cx);
     }
 
     fn lost(&mut self, effect: &EffectId, tool: ToolUse, cx: &mut Cx<'_>) {

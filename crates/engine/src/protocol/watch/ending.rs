@@ -1,14 +1,31 @@
 //! How a goal stops: at a cap, with the worker's last words, or for good.
 
-use super::{Awaiting, Then, Watch, settings, tag};
-use crate::budget::{Account, Cap, Shortage};
+use super::{Awaiting, Watch, settings, tag};
+use crate::budget::{Account, Cap, Kept, Shortage};
 use crate::digest::Digest;
 use crate::event::Happened;
 use crate::machine::{Cx, LedTurn};
-use crate::outcome::Outcome;
+use crate::outcome::{Halt, Outcome};
 use crate::protocol::Protocol as _;
 use crate::tree::Look;
 use crate::turn::Role;
+
+/// Last words that are being said.
+pub(super) struct Saying {
+    because: String,
+    then: Then,
+    /// How often the run had been resumed when they were asked for.
+    resumes: u32,
+}
+
+/// What follows the last words.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Then {
+    /// What the goal waits for is held, and asked for again when it goes on.
+    Hold(Shortage),
+    Park(Shortage),
+    Halt(Halt),
+}
 
 impl Watch {
     /// The cap that is reached, if one is.
@@ -30,17 +47,36 @@ impl Watch {
             .or_else(|| reached(Cap::Turns, limits.turns.or(Some(settings::TURNS)), self.turns))
     }
 
+    /// A cap is in the way of what the goal waits for.
+    pub(super) fn held_up(&mut self, shortage: Shortage, cx: &mut Cx<'_>) {
+        if let Awaiting::LastLook(outcome) = &self.awaiting {
+            // How it ended does not depend on a look.
+            return cx.finish(outcome.clone());
+        }
+        if self.saying.is_some() {
+            // Interrupted while it spoke: what follows the words is decided.
+            return cx.out_of_budget(shortage);
+        }
+        self.stop(Then::Hold(shortage), cx);
+    }
+
     /// The goal is stopped; the worker explains itself once, without tools.
     pub(super) fn stop(&mut self, then: Then, cx: &mut Cx<'_>) {
         let because = match &then {
-            Then::Park(shortage) => shortage.to_string(),
+            Then::Hold(shortage) | Then::Park(shortage) => shortage.to_string(),
             Then::Halt(_) => "the same calls were blocked again and again".to_owned(),
         };
         let explained = self.has_explained(&then);
         let messages = self.last_messages(&because, cx);
         let worker = self.settings.worker.clone();
-        let affordable = cx.shortage(&[(&worker, &messages, None)]).is_none_or(|s| s.cap == Cap::Time);
-        self.awaiting = Awaiting::LastWords { because, then };
+        let affordable = cx.affords_last_words(&worker, &messages);
+        if !matches!(then, Then::Hold(_)) {
+            self.awaiting = Awaiting::Nothing;
+        }
+        if self.saying.replace(Saying { because, then, resumes: cx.resumes() }).is_some() {
+            // They are under way: a resume let the goal go on beside them, and it did not get far.
+            return;
+        }
         if explained || !affordable {
             return self.last_words(None, cx);
         }
@@ -51,7 +87,7 @@ impl Watch {
             tools: None,
             tree: None,
             tag: tag::LAST_WORDS,
-            kept: crate::budget::Kept::Money,
+            kept: Kept::Money,
         });
     }
 
@@ -59,24 +95,35 @@ impl Watch {
     /// now: the last words themselves cost time and money.
     pub(super) fn has_explained(&self, then: &Then) -> bool {
         match (then, &self.parked_for) {
-            (Then::Park(now), Some(before)) => {
-                (&now.account, now.cap, now.limit) == (&before.account, before.cap, before.limit)
+            (Then::Hold(now) | Then::Park(now), Some(before)) => {
+                // The goal's own time is the run's as well.
+                let same_account = now.cap == Cap::Time || now.account == before.account;
+                same_account && (now.cap, now.limit) == (before.cap, before.limit)
             }
             _ => false,
         }
     }
 
     pub(super) fn last_words(&mut self, text: Option<Digest>, cx: &mut Cx<'_>) {
-        let Awaiting::LastWords { because, then } = std::mem::replace(&mut self.awaiting, Awaiting::Nothing)
-        else {
-            return;
-        };
+        let Some(Saying { because, then, resumes }) = self.saying.take() else { return };
         if text.is_some() || !self.has_explained(&then) {
             cx.emit(Happened::LastWords { because: because.clone(), text });
         }
+        // Interrupted while it spoke, and resumed, perhaps with more: the caps are asked anew.
+        let is_overtaken = resumes != cx.resumes();
         match then {
+            Then::Hold(shortage) => {
+                self.parked_for = Some(shortage.clone());
+                // What was held has been asked for again by the resume, and a cap in its way been told of.
+                if !is_overtaken {
+                    cx.out_of_budget(shortage);
+                }
+            }
             Then::Park(shortage) => {
                 self.parked_for = Some(shortage.clone());
+                if is_overtaken {
+                    return self.go_on(cx);
+                }
                 cx.park(Outcome::OutOfBudget { shortage });
             }
             Then::Halt(reason) => {

@@ -1,9 +1,13 @@
 //! Caps, budgets, pausing, steering.
 
 use super::game::{Goal, Plays2, begun, goal, seated, told};
-use crate::budget::{Limits, Money};
-use crate::effect::{EffectKind, FailureKind};
-use crate::input::Control;
+use crate::budget::{Limits, Money, Usage};
+use crate::effect::{CallFailure, EffectKind, FailureKind, Reply};
+use crate::input::{Control, What};
+use crate::protocol::Protocols;
+use crate::protocol::watch::Criterion;
+use crate::replay::replay;
+use crate::tool::ToolEnd;
 use crate::turn::Role;
 
 fn capped(limits: Limits) -> Goal {
@@ -41,7 +45,7 @@ fn a_claim_beyond_the_last_step_of_a_turn_is_still_heard() {
     let mut table = capped(Limits { steps: Some(1), ..Limits::default() });
     let calls =
         [("read_file", r#"{"path":"a"}"#), ("list_files", "{}"), ("claim_complete", r#"{"rationale":"x"}"#)];
-    table.wants(&calls).did(crate::tool::ToolEnd::Done, "x");
+    table.wants(&calls).did(ToolEnd::Done, "x");
     assert!(!table.log().contains("list_files()"), "{}", table.log());
     table.sees(&[]).verifies(0, "ok").accepted();
     assert_eq!(table.class(), "approved");
@@ -85,7 +89,7 @@ fn a_cap_at_the_critics_turn_or_at_a_claim_gives_last_words_too() {
     let mut watched = seated(|s| s.interval = 1);
     watched.settings.limits = limits;
     let mut watched = begun(watched);
-    watched.wants(&[("read_file", r#"{"path":"a"}"#)]).passes(1100).did(crate::tool::ToolEnd::Done, "x");
+    watched.wants(&[("read_file", r#"{"path":"a"}"#)]).passes(1100).did(ToolEnd::Done, "x");
     assert!(watched.asked(Role::Advisor), "{}", watched.log());
     watched.says("time is up").resume_with(Limits { active_ms: Some(9000), ..Limits::default() }, None);
     assert!(watched.asked(Role::Critic), "{}", watched.log());
@@ -171,7 +175,7 @@ fn a_persons_word_ends_a_pause() {
 fn pausing_lets_the_step_under_way_end_and_begins_nothing() {
     let mut table = goal();
     table.wants(&[("read_file", r#"{"path":"a"}"#)]).control(Control::Pause);
-    table.did(crate::tool::ToolEnd::Done, "x");
+    table.did(ToolEnd::Done, "x");
     assert_eq!(table.class(), "waiting(paused)");
     table.resume();
     assert!(table.asked(Role::Worker));
@@ -191,7 +195,7 @@ fn a_word_to_a_goal_that_stands_still_is_in_the_turn_it_goes_on_with() {
     assert!(told(&failed).contains("PERSON: use metres"), "{}", failed.log());
     let mut held = goal();
     held.wants(&[("read_file", r#"{"path":"a"}"#)]).control(Control::Pause);
-    held.did(crate::tool::ToolEnd::Done, "x").control(steer());
+    held.did(ToolEnd::Done, "x").control(steer());
     assert_eq!(held.class(), "waiting(paused)");
     let turns = held.calls(Role::Worker);
     held.resume();
@@ -203,6 +207,238 @@ fn a_word_to_a_goal_that_stands_still_is_in_the_turn_it_goes_on_with() {
 fn cancelling_ends_it() {
     let mut table = goal();
     table.reads_something(1).control(Control::Cancel);
-    table.replies(crate::effect::Reply::Cancelled { sent: true });
+    table.replies(Reply::Cancelled { sent: true });
     assert_eq!(table.class(), "aborted");
+}
+
+const TIME: Limits =
+    Limits { tokens: None, money: None, active_ms: Some(1000), calls: None, steps: None, turns: None };
+const MORE_TIME: Limits = Limits { active_ms: Some(9000), ..TIME };
+
+/// Dora says whether the goal is reached.
+fn judged(change: impl FnOnce(&mut Goal)) -> Goal {
+    let mut table = seated(|s| {
+        (s.critic, s.judge) = (None, Some("dora".into()));
+        s.until = Criterion::Judge { question: "Is it fine?".into() };
+    });
+    change(&mut table);
+    begun(table)
+}
+
+fn said(table: &Goal) -> usize {
+    table.log().matches("last words: ").count()
+}
+
+/// The worker is asked for its last words. They are said once and paid once; resuming without more parks again and
+/// costs nothing.
+fn speaks_once(table: &mut Goal) {
+    assert!(table.asked(Role::Advisor) && table.class() == "going", "{}", table.log());
+    let asked = table.calls(Role::Advisor);
+    table.passes(50).says("So far I came.");
+    for _ in 0..2 {
+        assert_eq!((table.class().as_str(), said(table)), ("out_of_budget", 1), "{}", table.log());
+        let before = table.records.len();
+        table.resume();
+        let effects = table.records[before..].iter().map(|(_, step)| step.effects.len()).sum::<usize>();
+        assert_eq!((effects, table.calls(Role::Advisor)), (0, asked), "{}", table.log());
+    }
+    assert_eq!((table.class().as_str(), said(table)), ("out_of_budget", 1), "{}", table.log());
+}
+
+/// However it is cut, the rebuilt engine makes the same decisions.
+fn replays(table: &Goal) {
+    for cut in 1..=table.records.len() {
+        let records = table.records[..cut].iter().map(|(input, step)| (input, step));
+        if let Err(difference) = replay(Protocols::shipped(), records) {
+            panic!("cut at {cut}: {difference:?}");
+        }
+    }
+}
+
+#[test]
+fn a_verification_that_the_clock_cuts_or_refuses_gives_last_words_and_is_made_when_there_is_time() {
+    let mut cut = capped(TIME);
+    cut.claims().sees(&[]).passes(1000).fails(FailureKind::Timeout);
+    let mut refused = capped(TIME);
+    refused.claims().passes(1000).sees(&[]);
+    for mut table in [cut, refused] {
+        assert!(told(&table).contains("cap of 1 active seconds"), "{}", table.log());
+        speaks_once(&mut table);
+        table.resume_with(MORE_TIME, None);
+        assert!(matches!(table.open().kind, EffectKind::Verify(_)), "{}", table.log());
+        table.verifies(0, "ok").accepted();
+        assert_eq!((table.class().as_str(), said(&table)), ("approved", 1), "{}", table.log());
+        replays(&table);
+    }
+}
+
+#[test]
+fn a_tool_that_the_clock_cuts_gives_last_words_and_is_used_when_there_is_time() {
+    let mut table = capped(TIME);
+    let calls = [("read_file", r#"{"path":"a"}"#), ("read_file", r#"{"path":"b"}"#)];
+    table.wants(&calls).passes(1000).fails(FailureKind::Timeout);
+    speaks_once(&mut table);
+    table.resume_with(MORE_TIME, None).did(ToolEnd::Done, "x").did(ToolEnd::Done, "y");
+    assert!(table.log().contains("[2] read_file(path=b) → ok: y"), "{}", table.log());
+    assert!(table.asked(Role::Worker), "{}", table.log());
+    replays(&table);
+}
+
+#[test]
+fn a_judge_that_the_clock_cuts_or_refuses_gives_last_words_and_is_asked_when_there_is_time() {
+    let mut cut = judged(|table| table.settings.limits = TIME);
+    cut.claims().sees(&[]).passes(1000).fails(FailureKind::Timeout);
+    let mut refused = judged(|table| table.settings.limits = TIME);
+    refused.claims().passes(1000).sees(&[]);
+    for mut table in [cut, refused] {
+        speaks_once(&mut table);
+        table.resume_with(MORE_TIME, None);
+        assert!(table.asked(Role::Critic), "{}", table.log());
+        table.says("YES\nit is").accepted();
+        assert_eq!((table.class().as_str(), said(&table)), ("approved", 1), "{}", table.log());
+        replays(&table);
+    }
+}
+
+#[test]
+fn a_judge_there_is_no_money_for_gives_last_words_and_is_asked_when_there_is() {
+    let mut table = judged(|table| {
+        table.limits.money = Some(Money(400));
+        table.agents.entry("dora".into()).and_modify(|card| card.per_call.money = Some(Money(500)));
+    });
+    table.claims().sees(&[]);
+    assert!(told(&table).contains("the next call may cost"), "{}", table.log());
+    speaks_once(&mut table);
+    table.resume_with(Limits { money: Some(Money(2000)), ..Limits::default() }, None);
+    assert!(table.asked(Role::Critic), "{}", table.log());
+    table.says("YES\nit is").accepted();
+    assert_eq!((table.class().as_str(), said(&table)), ("approved", 1), "{}", table.log());
+    replays(&table);
+}
+
+#[test]
+fn a_turn_beyond_the_number_of_calls_gives_last_words() {
+    let calls = |n| Limits { calls: Some(n), ..Limits::default() };
+    let mut table = begun(seated(|s| s.critic = None).limited(calls(2)));
+    table.reads_something(1).reads_something(2);
+    speaks_once(&mut table);
+    table.resume_with(calls(3), None);
+    assert!(table.asked(Role::Worker), "{}", table.log());
+    replays(&table);
+}
+
+#[test]
+fn a_turn_that_the_agents_own_clock_cuts_gives_last_words_and_a_persons_word_waits_for_the_next() {
+    let mut table = seated(|s| s.critic = None);
+    table.agents.entry("ann".into()).and_modify(|card| card.limits = TIME);
+    let mut table = begun(table);
+    table.passes(1000).fails(FailureKind::Timeout);
+    table.control(Control::Steer { text: "use metres".into(), by: "eve".into() });
+    speaks_once(&mut table);
+    replays(&table);
+}
+
+#[test]
+fn last_words_that_fail_or_cannot_be_paid_are_not_asked_for_again() {
+    let mut failed = capped(TIME);
+    failed.claims().sees(&[]).passes(1000).fails(FailureKind::Timeout).fails(FailureKind::Unavailable);
+    let mut unpaid = judged(|table| {
+        (table.settings.limits, table.limits.money) = (TIME, Some(Money(210)));
+        table.agents.entry("dora".into()).and_modify(|card| card.per_call.money = Some(Money(150)));
+        let ran = Criterion::Shell { command: "make".into(), exit_code: 0, timeout_ms: 1000 };
+        let judge = table.settings.settings.until.clone();
+        table.settings.settings.until = Criterion::All(vec![judge, ran]);
+    });
+    unpaid.claims().sees(&[]).says_using("YES\nit is", Usage { input: 100, ..Usage::default() });
+    unpaid.passes(1000).fails(FailureKind::Timeout);
+    assert_eq!((failed.calls(Role::Advisor), unpaid.calls(Role::Advisor)), (1, 0));
+    for mut table in [failed, unpaid] {
+        let asked = table.calls(Role::Advisor);
+        table.resume().resume();
+        assert_eq!((table.class().as_str(), said(&table)), ("out_of_budget", 1), "{}", table.log());
+        assert_eq!(table.calls(Role::Advisor), asked, "{}", table.log());
+        replays(&table);
+    }
+}
+
+#[test]
+fn a_process_that_dies_during_the_last_words_repeats_them_and_goes_on_if_there_is_more() {
+    let spoken = || {
+        let mut table = capped(TIME);
+        table.claims().sees(&[]).passes(1000).fails(FailureKind::Timeout);
+        table
+    };
+    let mut parks = spoken();
+    parks.resume();
+    speaks_once(&mut parks);
+    replays(&parks);
+    let mut goes_on = spoken();
+    goes_on.resume_with(MORE_TIME, None).says_as("ann", "So far I came.");
+    assert!(matches!(goes_on.open().kind, EffectKind::Verify(_)), "{}", goes_on.log());
+    goes_on.verifies(0, "ok").accepted();
+    assert_eq!((goes_on.class().as_str(), said(&goes_on)), ("approved", 1), "{}", goes_on.log());
+    replays(&goes_on);
+    let mut too_little = spoken();
+    too_little.passes(200).resume_with(Limits { active_ms: Some(1100), ..Limits::default() }, None);
+    too_little.says("So far I came.");
+    assert_eq!(too_little.class(), "out_of_budget", "{}", too_little.log());
+    too_little.resume_with(MORE_TIME, None).verifies(0, "ok").accepted();
+    assert_eq!(too_little.class(), "approved", "{}", too_little.log());
+    let mut noticed = capped(Limits { turns: Some(1), ..Limits::default() });
+    noticed.reads_something(1).resume_with(Limits { turns: Some(9), ..Limits::default() }, None);
+    noticed.says("So far I came.");
+    assert!(noticed.asked(Role::Worker), "{}", noticed.log());
+    replays(&noticed);
+}
+
+#[test]
+fn nothing_is_said_while_it_is_to_pause_but_when_it_goes_on() {
+    let mut table = capped(TIME);
+    table.claims().sees(&[]).control(Control::Pause).passes(1000).fails(FailureKind::Timeout);
+    assert_eq!((table.class().as_str(), said(&table)), ("out_of_budget", 0), "{}", table.log());
+    table.resume();
+    speaks_once(&mut table);
+    replays(&table);
+}
+
+#[test]
+fn a_goal_that_is_reached_needs_no_time_for_its_last_look() {
+    let mut table = seated(|s| (s.critic, s.acceptance) = (None, None)).limited(TIME);
+    table.settings.limits = Limits::default();
+    let mut table = begun(table);
+    table.claims().sees(&[]).passes(1000).verifies(0, "ok");
+    assert_eq!((table.class().as_str(), said(&table)), ("approved", 0), "{}", table.log());
+    replays(&table);
+}
+
+#[test]
+fn a_lost_turn_there_is_no_time_for_gives_last_words_and_a_persons_word_changes_nothing_about_that() {
+    let mut table = capped(TIME);
+    table.passes(1000).resume();
+    assert!(table.asked(Role::Advisor), "{}", table.log());
+    table.control(Control::Steer { text: "use metres".into(), by: "eve".into() });
+    speaks_once(&mut table);
+    table.resume_with(MORE_TIME, None);
+    assert!(told(&table).contains("PERSON: use metres"), "{}", table.log());
+    replays(&table);
+}
+
+#[test]
+fn a_critic_that_is_lost_with_the_last_words_is_asked_when_there_is_time() {
+    let mut table = seated(|s| s.interval = 1);
+    table.settings.limits = TIME;
+    table.agents.entry("ann".into()).and_modify(|card| card.tools = false);
+    let mut table = begun(table);
+    table.steps("Edit a.rs");
+    let effect = table.open_of("ann").id;
+    let message = "alas".to_owned();
+    let failure = CallFailure { kind: FailureKind::Timeout, message, usage: Usage::default() };
+    let what = What::Replied { effect, reply: Reply::Failed(failure) };
+    table.passes(1000).try_put("cut", what, Vec::new()).unwrap();
+    assert!(table.asked(Role::Advisor) && table.asked(Role::Critic), "{}", table.log());
+    table.resume();
+    speaks_once(&mut table);
+    table.resume_with(MORE_TIME, None).says("PROGRESSING\nfine").sees(&[]);
+    assert!(table.asked(Role::Worker), "{}", table.log());
+    replays(&table);
 }
