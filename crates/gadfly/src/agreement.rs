@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use gadfly_engine::Plan;
-use gadfly_engine::protocol::watch;
-use gadfly_project::config::Workspace;
+use gadfly_engine::protocol::{pipeline, watch};
+use gadfly_project::config::{HookEvent, Workspace};
 use gadfly_project::trust::{self, TrustEntry, needs_trust};
 use gadfly_project::{GoalConfig, LoopConfig, Protocol};
 use gadfly_runtime::consent::Consent;
@@ -26,6 +26,8 @@ pub struct Uses {
     pub servers: Vec<String>,
     /// Files that a recorded run writes its result to.
     pub outputs: Vec<String>,
+    /// Hooks, verify commands and gates of the project are used.
+    pub pipeline: bool,
 }
 
 impl Uses {
@@ -48,7 +50,7 @@ impl Uses {
             commands: trust::goals::of_goal(goal, &context.root.dir),
             folder: true,
             servers: goal.mcp.iter().map(|server| server.value.clone()).collect(),
-            outputs: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -56,10 +58,11 @@ impl Uses {
     pub fn recorded(plan: &Plan) -> Self {
         let settings = &plan.root.settings;
         let out = settings.get("out").and_then(|out| out.get("path")).and_then(|path| path.as_str());
+        let log = settings.get("project").and_then(|phase| phase.get("shared_log")?.as_str());
         let reviews = settings.get("worker").is_none_or(serde_json::Value::is_null);
         let mut uses = Self {
             agents: plan.agents.keys().cloned().collect(),
-            outputs: out.filter(|_| !reviews).map(ToOwned::to_owned).into_iter().collect(),
+            outputs: out.filter(|_| !reviews).into_iter().chain(log).map(ToOwned::to_owned).collect(),
             ..Self::default()
         };
         if let Some(folder) = &plan.workspace {
@@ -81,6 +84,14 @@ impl Uses {
             }
             uses.servers.extend(goal.servers.into_iter().map(|server| server.name));
         }
+        if plan.root.protocol == pipeline::RULE_BOOK.name {
+            uses.pipeline = true;
+            // Those known only by their file are reached as somebody else.
+            uses.agents.extend(plan.agents.values().filter_map(|card| card.reached_as.clone()));
+            if let Ok(set) = serde_json::from_value::<pipeline::settings::Settings>(settings.clone()) {
+                uses.commands.extend(commands_of(&set));
+            }
+        }
         uses
     }
 
@@ -90,8 +101,26 @@ impl Uses {
         self.folder |= other.folder;
         self.servers.extend(other.servers);
         self.outputs.extend(other.outputs);
+        self.pipeline |= other.pipeline;
         self
     }
+}
+
+/// What a recorded pipeline was planned to run.
+fn commands_of(set: &pipeline::settings::Settings) -> Vec<TrustEntry> {
+    let verify = set.pairs.values().flat_map(|pair| &pair.verify);
+    let mut all: Vec<TrustEntry> = verify.map(|command| trust::verify(&command.line, None)).collect();
+    let hooks = &set.hooks;
+    for (event, commands) in [
+        (HookEvent::PreDispatch, &hooks.pre_dispatch),
+        (HookEvent::PostCompletion, &hooks.post_completion),
+        (HookEvent::PreCommit, &hooks.pre_commit),
+    ] {
+        all.extend(commands.iter().map(|command| trust::pipeline::hook(event, &command.line, None)));
+    }
+    let gate = &set.gate;
+    all.extend(gate.commands.iter().map(|c| trust::pipeline::gate_command(&gate.name, &c.command, None)));
+    all
 }
 
 /// Lets a run use these things if the project's part in them is trusted, was asked for here, or is agreed
@@ -160,6 +189,12 @@ fn entries(context: &Context, uses: &Uses) -> Vec<TrustEntry> {
     config.mcp.retain(|name, _| uses.servers.contains(name));
     if !uses.folder {
         config.workspace = Workspace::default();
+    }
+    if !uses.pipeline {
+        config.hooks.commands.clear();
+        config.gates.clear();
+        config.project.verify.commands.clear();
+        config.project.verify_of.clear();
     }
     let mut entries = needs_trust(&config);
     entries.extend(uses.commands.iter().cloned());

@@ -6,6 +6,10 @@
 mod goal;
 #[path = "cli/going_on.rs"]
 mod going_on;
+#[path = "cli/questions.rs"]
+mod questions;
+#[path = "cli/pipeline.rs"]
+mod pipeline;
 #[path = "cli/report.rs"]
 mod report;
 #[path = "cli/review.rs"]
@@ -19,6 +23,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use goal::{Caps, Goal, Reached};
 pub use going_on::{Answer, Resume, Steer};
+pub use pipeline::Pipeline;
+pub use questions::{Adopt, Gate, Learn, Next, Why};
 pub use report::{Format, ReportTo};
 pub use review::Review;
 pub use run::{Batch, Judging, Run};
@@ -74,6 +80,18 @@ pub enum Command {
     Review(Box<Review>),
     /// Set a worker a goal: a critic watches its steps, and only a verified claim ends it
     Goal(Box<Goal>),
+    /// Have the agents of the project's registry work, judge each other, and pass a gate
+    Pipeline(Box<Pipeline>),
+    /// List what can run now, what is done and what is blocked
+    Next(Next),
+    /// Explain, condition by condition, why an agent can run or cannot
+    Why(Why),
+    /// Say whether the project's scores open a gate, with the arithmetic
+    Gate(Gate),
+    /// Take up a project that was worked on elsewhere
+    Adopt(Adopt),
+    /// Show what runs suggest to learn, and accept or reject it
+    Learn(Learn),
     /// List runs
     Runs(Runs),
     /// Show one run
@@ -225,6 +243,9 @@ pub struct Show {
     /// Print critic-log.md as it is rendered from the journal
     #[arg(long)]
     pub critic_log: bool,
+    /// Which files went into the briefs of a pipeline, at which level, with how many tokens
+    #[arg(long)]
+    pub briefs: bool,
 }
 
 #[derive(Args, Debug)]

@@ -4,7 +4,9 @@ use crate::cli::{Cli, Command};
 use crate::context::Context;
 use crate::exit::Code;
 
+pub mod adopt;
 pub mod answer;
+pub mod asking;
 pub mod batch;
 pub mod check;
 pub mod completions;
@@ -12,9 +14,13 @@ pub mod control;
 pub mod demo;
 pub mod doctor;
 pub mod follow;
+pub mod gate;
 pub mod gc;
 pub mod goal;
 pub mod init;
+pub mod pipeline;
+pub mod learn;
+pub mod next;
 pub mod resume;
 pub mod review;
 pub mod run;
@@ -24,6 +30,7 @@ pub mod steer;
 pub mod transfer;
 pub mod undo;
 pub mod welcome;
+pub mod why;
 
 pub async fn dispatch(cli: Cli) -> Code {
     if let Some(store) = &cli.global.store {
@@ -40,6 +47,12 @@ pub async fn dispatch(cli: Cli) -> Code {
         Command::Batch(args) => batch::batch(*args, &context()).await,
         Command::Review(args) => review::review(*args, &context()).await,
         Command::Goal(args) => goal::goal(*args, &context()).await,
+        Command::Pipeline(args) => pipeline::pipeline(*args, &context()).await,
+        Command::Next(args) => next::next(&args, &context()).await,
+        Command::Why(args) => why::why(&args, &context()).await,
+        Command::Gate(args) => gate::gate(&args, &context()).await,
+        Command::Adopt(args) => adopt::adopt(&args, &context()).await,
+        Command::Learn(args) => learn::learn(&args, &context()),
         Command::Runs(args) => runs::runs(&args, &context()),
         Command::Show(args) => show::show(&args, &context()),
         Command::Follow(args) => follow::follow(&args, &context()).await,

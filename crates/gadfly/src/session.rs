@@ -157,7 +157,8 @@ impl Session<'_> {
         let mut lines = vec![String::new()];
         lines.extend(safe::block(&brief).lines().map(|line| format!("  │ {line}")));
         lines.push(String::new());
-        if let Some(folder) = self.gadfly.folder(&self.run).filter(|_| turn.tree.is_some()) {
+        let folder = self.gadfly.folder_at(&self.run, &effect.node);
+        if let Some(folder) = folder.filter(|_| turn.tree.is_some()) {
             lines.push(format!("The files are in {}", safe::line(&folder.to_string_lossy(), 400)));
         }
         lines.push(format!(
@@ -217,7 +218,9 @@ impl Session<'_> {
             Err(e) => return error::fault(&e.to_string()),
         };
         // A folder is no text to print: it was accepted, or committed.
-        let printable = state.summary.out.is_none() && state.summary.last_diff.is_none();
+        let printable = state.summary.out.is_none()
+            && state.summary.last_diff.is_none()
+            && state.pipeline.is_none();
         let approved = matches!(outcome, Some(Outcome::Approved { .. })) && printable;
         let draft =
             match state.summary.last_draft.filter(|_| approved).map(|d| self.gadfly.journal().text(&d)) {

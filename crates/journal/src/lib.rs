@@ -8,6 +8,7 @@
 
 pub mod critic_log;
 pub mod deferred;
+pub mod pipeline;
 pub mod report_files;
 pub mod shared_file;
 pub mod state;

@@ -1,6 +1,8 @@
 //! Blocks of ours in files that others write, too. A block is exactly the bytes we wrote last: found
 //! verbatim they are replaced, otherwise a new block is appended. Every other byte stays.
 
+mod entries;
+
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -8,6 +10,8 @@ use std::thread;
 use std::time::Duration;
 
 use crate::run_id::random_u64;
+
+pub use entries::{append_entries, replace};
 
 const MAX_FILE: u64 = 64 << 20;
 const LOCK_ATTEMPTS: u32 = 500;
@@ -110,12 +114,12 @@ fn find_last(haystack: &[u8], needle: &[u8]) -> Option<usize> {
     (0..=last).rev().find(|at| haystack[*at..].starts_with(needle))
 }
 
-fn parent(path: &Path) -> &Path {
+pub(crate) fn parent(path: &Path) -> &Path {
     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// The folder itself is locked, so that no lock file is left among the user's files.
-fn lock(folder: &Path) -> Result<File, SharedFileError> {
+pub(crate) fn lock(folder: &Path) -> Result<File, SharedFileError> {
     let fail = |source| SharedFileError::Io { path: folder.to_owned(), source };
     let file = File::open(folder).map_err(fail)?;
     for _ in 0..LOCK_ATTEMPTS {
@@ -128,7 +132,7 @@ fn lock(folder: &Path) -> Result<File, SharedFileError> {
     Err(SharedFileError::Busy { path: folder.to_owned() })
 }
 
-fn read(path: &Path) -> Result<Option<Vec<u8>>, SharedFileError> {
+pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>, SharedFileError> {
     let fail = |source| SharedFileError::Io { path: path.to_owned(), source };
     let file = match File::open(path) {
         Ok(file) => file,

@@ -1,6 +1,7 @@
 //! A run's `state.json`: its summary and what each round brought. A fold; no decision reads it.
 
 mod goal;
+mod pipeline;
 mod round;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ use crate::run_id::RunId;
 use crate::summary::Summary;
 
 pub use goal::{Costs, Counts, FolderSeen, GoalState, RailEntry, Share, StepTaken, Used};
+pub use pipeline::{AgentRow, Briefed, PipelineView, RowStatus};
 pub use round::{CriticCount, DeferredItem, Escalation, Moved, RoundState, Route, VerifyState};
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -56,6 +58,9 @@ pub struct RunState {
     /// Steps, rail and meters of a goal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goal: Option<GoalState>,
+    /// The agents of a pipeline, its gate and what could be learned from it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pipeline: Option<PipelineView>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -107,6 +112,20 @@ pub struct Accepted {
     pub kept: Vec<String>,
 }
 
+impl Accepted {
+    fn and(&mut self, more: Self) {
+        let Self { paths, commit, merged, kept } = more;
+        for (mine, new) in [(&mut self.paths, paths), (&mut self.merged, merged), (&mut self.kept, kept)] {
+            for path in new {
+                if !mine.contains(&path) {
+                    mine.push(path);
+                }
+            }
+        }
+        self.commit = commit.or_else(|| self.commit.take());
+    }
+}
+
 impl RunState {
     pub fn new(run: RunId) -> Self {
         Self {
@@ -125,6 +144,7 @@ impl RunState {
             result: None,
             folder: false,
             goal: None,
+            pipeline: None,
         }
     }
 
@@ -132,6 +152,7 @@ impl RunState {
         let Record { input, step, .. } = record;
         self.summary.apply(input, step);
         GoalState::apply(&mut self.goal, record);
+        PipelineView::apply(&mut self.pipeline, record);
         match &input.what {
             What::Started(start) => {
                 self.folder = start.plan.workspace.is_some();
@@ -167,6 +188,16 @@ impl RunState {
     /// The question that waits for its answer, if there is one.
     pub fn open_question(&self) -> Option<&Asked> {
         self.questions.iter().rfind(|asked| asked.answer.is_none())
+    }
+
+    /// A question that waits for its answer.
+    pub fn question(&self, effect: &EffectId) -> Option<&Asked> {
+        self.questions.iter().rfind(|asked| asked.effect == *effect && asked.answer.is_none())
+    }
+
+    /// Every question that waits for its answer, in the order they were asked.
+    pub fn open_questions(&self) -> impl Iterator<Item = &Asked> {
+        self.questions.iter().filter(|asked| asked.answer.is_none())
     }
 
     /// The last round that a critic judged.
@@ -255,12 +286,17 @@ impl RunState {
                 self.reports.push(Reported { round, name, report: *report, envelope: *envelope });
             }
             Happened::Accepted { paths, commit, merged, kept } => {
-                self.accepted = Some(Accepted {
+                let accepted = Accepted {
                     paths: paths.clone(),
                     commit: commit.clone(),
                     merged: merged.clone(),
                     kept: kept.clone(),
-                });
+                };
+                match &mut self.accepted {
+                    // A pipeline brings its work pair by pair.
+                    Some(before) if self.pipeline.is_some() => before.and(accepted),
+                    _ => self.accepted = Some(accepted),
+                }
             }
             Happened::AgentChanged { agent, card } => match &card.model {
                 Some(model) => drop(self.models.insert(agent.clone(), model.clone())),

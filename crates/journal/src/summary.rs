@@ -4,6 +4,8 @@ use std::collections::HashSet;
 
 use gadfly_engine::event::Happened;
 use gadfly_engine::input::What;
+use gadfly_engine::pipeline::PipelineEvent;
+use gadfly_engine::protocol::pipeline;
 use gadfly_engine::review::{Review, Verdict};
 use gadfly_engine::turn::Role;
 use gadfly_engine::{Digest, EffectId, EffectKind, Input, Money, Outcome, Plan, Step, Waiting};
@@ -141,7 +143,9 @@ impl Summary {
         }
         Deferrals::apply(&mut self.deferrals, input, step);
         for effect in &step.effects {
-            if let EffectKind::Turn(turn) = &effect.kind {
+            if let EffectKind::Turn(turn) = &effect.kind
+                && !self.is_pipeline()
+            {
                 match turn.role {
                     Role::Worker => self.worker = Some(turn.agent.clone()),
                     // A second seat is no other critic; a fallback is.
@@ -173,7 +177,8 @@ impl Summary {
         let out = settings.get("out");
         self.out = named("out")
             .or_else(|| out.and_then(|o| o.get("path")).and_then(|p| p.as_str()).map(str::to_owned));
-        if let Some(rounds) = settings.get("rounds").and_then(serde_json::Value::as_u64) {
+        let rounds = if self.is_pipeline() { "overall" } else { "rounds" };
+        if let Some(rounds) = settings.get(rounds).and_then(serde_json::Value::as_u64) {
             self.rounds_max = u32::try_from(rounds).unwrap_or(u32::MAX);
         }
         let model = |agent: &Option<String>| {
@@ -220,6 +225,11 @@ impl Summary {
 
     fn happened(&mut self, what: &Happened) {
         match what {
+            Happened::Pipeline(PipelineEvent::OverallRound { round, of, .. }) => {
+                (self.rounds, self.rounds_max) = ((*round).max(self.rounds), *of);
+            }
+            // The rounds and drafts of a pipeline's pairs are not the run's.
+            Happened::RoundStarted { .. } | Happened::DraftMade { .. } if self.is_pipeline() => {}
             Happened::RoundStarted { round, of } => {
                 self.rounds = (*round).max(self.rounds);
                 self.rounds_max = *of;
@@ -255,6 +265,10 @@ impl Summary {
             }
             _ => {}
         }
+    }
+
+    fn is_pipeline(&self) -> bool {
+        self.protocol == pipeline::RULE_BOOK.name
     }
 
     fn outcome_cleared(&mut self) {

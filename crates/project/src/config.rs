@@ -15,6 +15,7 @@ mod loops;
 mod mcp;
 mod names;
 mod parse;
+mod pipeline;
 #[cfg(test)]
 mod tests;
 mod value;
@@ -34,6 +35,9 @@ pub use loops::{LoopConfig, RubricSetting, Task};
 pub use mcp::McpConfig;
 pub use names::{Kind, Output, Protocol, vendor_host};
 pub use parse::{Partial, parse};
+pub use pipeline::{
+    DualConfig, GateConfig, HookEvent, HooksConfig, PipelineConfig, ProjectConfig, VerifyConfig,
+};
 pub use value::time;
 
 use crate::file;
@@ -58,6 +62,13 @@ pub struct Config {
     pub workspace: Workspace,
     /// Servers that can be used; what is wrong with others is among the problems.
     pub mcp: BTreeMap<String, McpConfig>,
+    pub project: ProjectConfig,
+    pub pipeline: PipelineConfig,
+    /// None: nothing is said, and the layout's own may count.
+    pub duals: Option<Vec<DualConfig>>,
+    pub hooks: HooksConfig,
+    /// The shipped ones, as the project changed them, and its own.
+    pub gates: BTreeMap<String, GateConfig>,
     merged: Table,
 }
 
@@ -140,8 +151,14 @@ impl Config {
             limits,
             workspace,
             mcp,
+            project: ProjectConfig::build(&merged, &mut problems),
+            pipeline: PipelineConfig::read(merged.table("pipeline")),
+            duals: DualConfig::build_all(&merged, &mut problems),
+            hooks: HooksConfig::read(merged.table("hooks")),
+            gates: GateConfig::build_all(&merged, &mut problems),
             merged,
         };
+        config.check_pipeline(&mut problems);
         config.check_defaults(&mut problems);
         let names: Vec<String> = config.merged.tables("loops").map(|(name, _)| name.to_owned()).collect();
         for name in names {

@@ -44,6 +44,11 @@ mod tests {
                         collect(inner, t, out);
                     }
                 }
+                (Some(Shape::Rows(inner)), Value::Array(rows)) => {
+                    for t in rows.iter().filter_map(Value::as_table) {
+                        collect(inner, t, out);
+                    }
+                }
                 _ => {}
             }
         }

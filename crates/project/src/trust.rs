@@ -6,6 +6,7 @@
 
 pub mod goals;
 pub mod mcp;
+pub mod pipeline;
 
 use std::path::Path;
 
@@ -58,7 +59,8 @@ pub fn needs_trust(config: &Config) -> Vec<TrustEntry> {
             .chain(of_workspace(&config.workspace))
             .chain(config.loops.values().flat_map(of_loop))
             .chain(config.goals.values().flat_map(goals::checks_of))
-            .chain(config.mcp.values().flat_map(mcp::of_server)),
+            .chain(config.mcp.values().flat_map(mcp::of_server))
+            .chain(pipeline::of_pipeline(config)),
     )
 }
 

@@ -16,6 +16,7 @@ use gadfly_project::config::{Key, Sandbox};
 use gadfly_project::{AgentConfig, Config, Kind, Problem};
 use tokio_util::sync::CancellationToken;
 
+use crate::prepare::Member;
 use crate::team::{Needs, Team};
 use installed::Surroundings;
 use state_paths::state_paths;
@@ -63,6 +64,30 @@ impl Recruiter<'_> {
             };
             if let Err(found) = self.recruit(agent, money_capped, &mut team).await {
                 problems.extend(found);
+            }
+        }
+        if problems.is_empty() { Ok(team) } else { Err(problems) }
+    }
+
+    /// As [`Self::team`], for agents some of which are known only by their file and reached as another.
+    pub async fn standing_in(&self, members: &[Member], money_capped: bool) -> Result<Team, Vec<Problem>> {
+        let mut team = Team::default();
+        let mut problems = Vec::new();
+        for member in members {
+            let Some(agent) = self.config.agents.get(&member.reached_as) else {
+                problems.push(self.unknown(&member.reached_as));
+                continue;
+            };
+            let mut agent = agent.clone();
+            if member.name != member.reached_as {
+                member.name.clone_into(&mut agent.name);
+                let hint = member.model.clone().filter(|_| agent.model.is_none());
+                agent.model = agent.model.or_else(|| hint.map(gadfly_project::Sourced::built_in));
+            }
+            if let Err(found) = self.recruit(&agent, money_capped, &mut team).await {
+                problems.extend(found);
+            } else if member.name != member.reached_as {
+                team.reach_as(&member.name, &member.reached_as);
             }
         }
         if problems.is_empty() { Ok(team) } else { Err(problems) }
@@ -284,6 +309,7 @@ pub fn card(agent: &AgentConfig) -> AgentCard {
         continues: agent.kind.value.is_process() && agent.process.continues.value,
         // Its agent knows better, once there is one.
         tools: false,
+        reached_as: None,
     }
 }
 

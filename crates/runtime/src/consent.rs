@@ -1,5 +1,6 @@
 //! What a run is about to do, said before its first call: who gets what, at what cost, within what caps.
 
+use gadfly_engine::protocol::pipeline::settings::{Mode, Planning};
 use gadfly_engine::tool::policy;
 use gadfly_engine::tree::Acceptance;
 use gadfly_engine::{AgentCard, Limits, Money, Permission, Plan};
@@ -44,6 +45,24 @@ pub struct Consent {
     pub folder: Option<String>,
     /// Of a goal.
     pub goal: Option<Terms>,
+    pub pipeline: Option<PipelineTerms>,
+}
+
+/// What a pipeline is held to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PipelineTerms {
+    /// Agents that may be dispatched.
+    pub agents: u32,
+    /// The gate its result has to pass; none where a single pair is all there is.
+    pub gate: Option<String>,
+    /// Pairs at work at once.
+    pub jobs: u32,
+    /// Overall rounds.
+    pub overall: u32,
+    /// Who drafts the plan, if somebody does.
+    pub planner: Option<String>,
+    /// The result becomes a commit on this branch; the empty name is the run's own.
+    pub commits: Option<String>,
 }
 
 /// What a goal's worker is set to and held to.
@@ -109,8 +128,29 @@ impl Consent {
             commands,
             folder,
             goal: terms(settings),
+            pipeline: pipeline_terms(settings),
         }
     }
+}
+
+fn pipeline_terms(settings: &LoopSettings) -> Option<PipelineTerms> {
+    let LoopSettings::Pipeline(set) = settings else { return None };
+    let is_on = |agent: &String| {
+        let entry = set.registry.get(agent);
+        entry.is_some_and(|entry| entry.conditional.is_none() || set.enabled.contains(agent))
+    };
+    let agents = set.pairs.keys().filter(|agent| is_on(agent)).count();
+    Some(PipelineTerms {
+        agents: u32::try_from(agents).unwrap_or(u32::MAX),
+        gate: (set.mode == Mode::Pipeline).then(|| set.gate.name.clone()),
+        jobs: set.jobs,
+        overall: set.overall,
+        planner: match &set.plan {
+            Planning::Drafted { by, .. } => Some(by.clone()),
+            Planning::None | Planning::Given { .. } => None,
+        },
+        commits: set.commit.as_ref().map(|commit| commit.branch.clone().unwrap_or_default()),
+    })
 }
 
 fn terms(settings: &LoopSettings) -> Option<Terms> {

@@ -6,6 +6,7 @@
 mod effects;
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,10 +19,11 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::ActiveClock;
-use crate::folder::Folder;
+use crate::folder::{self, Folder};
 use crate::host::Host;
 use crate::log_file::{LogFile, LogToWrite, LogWritten};
 use crate::means::Means;
+use crate::os::remove_tree;
 use crate::perform::Incoming;
 use crate::team::Team;
 use crate::tools::Tools;
@@ -112,10 +114,12 @@ struct Driving {
     stopping: Stop,
     seen_mail: HashSet<MailId>,
     log: LogFile,
-    /// The run's folder, once something is done in it.
-    folder: Option<Arc<Folder>>,
-    /// What does tools' work, once one is used.
-    tools: Option<Arc<Tools>>,
+    /// The folders of the run, by their homes, once something is done in them: one, or one for each node.
+    folders: HashMap<PathBuf, Arc<Folder>>,
+    /// What does tools' work, once one is used; as many as there are folders.
+    tools: HashMap<PathBuf, Arc<Tools>>,
+    /// Acceptances under way of what a node made in a folder of its own.
+    delivering: HashMap<EffectId, Arc<Folder>>,
     /// Whoever is told of records was waited for in vain; it is not waited for again before it takes one.
     unheard: bool,
 }
@@ -144,8 +148,9 @@ impl Driver {
             stopping: Stop::No,
             seen_mail: HashSet::new(),
             log,
-            folder: None,
-            tools: None,
+            folders: HashMap::new(),
+            tools: HashMap::new(),
+            delivering: HashMap::new(),
             unheard: false,
         };
         // On the heap: whoever awaits this need not carry it about.
@@ -154,7 +159,7 @@ impl Driver {
             work.cancel.cancel();
             work.task.abort();
         }
-        if let Some(tools) = &driving.tools {
+        for tools in driving.tools.values() {
             tools.close().await;
         }
         host.close_mailbox(&run);
@@ -306,6 +311,12 @@ impl Driving {
             }
             Incoming::Replied { effect, reply, texts } => {
                 self.at_work.remove(&effect);
+                let delivered =
+                    self.delivering.remove(&effect).filter(|_| matches!(reply, Reply::Accepted { .. }));
+                if let Some(folder) = delivered {
+                    // Nobody works there any more, and a pipeline may have many.
+                    tokio::spawn(async move { folder.tidy().await });
+                }
                 match self.feed(What::Replied { effect, reply }, texts, None).await {
                     // Its effect is closed already: a cancel and the answer crossed.
                     Err(DriveError::Refused(Refused::NotOpen(_))) => Ok(()),
@@ -341,20 +352,19 @@ impl Driving {
         }
     }
 
-    /// What nobody needs any more when the run is through: copies that were lent, and the worker's folder once
-    /// its content is with the user. What undoing needs stays.
+    /// What nobody needs any more when the run is through: copies that were lent, and the workers' folders once
+    /// their content is with the user. What undoing needs stays.
     async fn clear_away(&mut self, ended: &Ended) {
         let Ended::Outcome(outcome) = ended else { return };
         if outcome.is_ended() {
-            let lent = self.driver.host.journal().run_dir(&self.run).join("work");
-            if lent.exists() {
-                let _ = tokio::task::spawn_blocking(move || crate::os::remove_tree(&lent)).await;
-            }
+            let run = self.driver.host.journal().run_dir(&self.run);
+            let is_over = matches!(outcome, Outcome::Approved { .. });
+            let _ = tokio::task::spawn_blocking(move || clear_homes(&run, is_over)).await;
         }
-        if matches!(outcome, Outcome::Approved { .. })
-            && let Some(folder) = &self.folder
-        {
-            folder.tidy().await;
+        if matches!(outcome, Outcome::Approved { .. }) {
+            for folder in self.folders.values() {
+                folder.tidy().await;
+            }
         }
     }
 
@@ -380,5 +390,18 @@ impl Driving {
             Some(outcome) => Ended::Outcome(outcome.clone()),
             None => Ended::Interrupted,
         }))
+    }
+}
+
+/// Removes what was lent in a run's folders and, if all that counts is with the user, what its nodes worked in.
+fn clear_homes(run: &Path, is_over: bool) {
+    let nodes = std::fs::read_dir(run.join(folder::NODES)).into_iter().flatten().flatten().map(|e| e.path());
+    for home in nodes {
+        let gone: &[&str] = if is_over { &["work", "tree/work", "tree/kept"] } else { &["work"] };
+        gone.iter().map(|name| home.join(name)).filter(|dir| dir.exists()).for_each(|dir| remove_tree(&dir));
+    }
+    let lent = run.join("work");
+    if lent.exists() {
+        remove_tree(&lent);
     }
 }

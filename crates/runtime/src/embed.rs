@@ -89,6 +89,7 @@ impl Loop {
             rounds: self.rounds,
             overrule: true,
             out: None,
+            project: revise::ProjectPhase::default(),
         };
         let title = gadfly_project::title::title(task.as_str());
         let prepared =
@@ -119,6 +120,7 @@ pub fn own_card() -> AgentCard {
         per_call: Limits::default(),
         continues: false,
         tools: false,
+        reached_as: None,
     }
 }
 

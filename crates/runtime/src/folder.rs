@@ -23,12 +23,15 @@ use crate::save::write_atomically;
 use crate::workspace::{Bring, Git, Workspace, WorkspaceError, read_beside};
 
 mod accept;
+mod branch;
 mod command;
 mod held;
 mod in_place;
 mod look;
+mod nodes;
 
 pub use in_place::{Taken, lockable};
+pub use nodes::{NODES, home_of};
 
 /// Children of a process that was killed are gone within two seconds; a slow machine gets more.
 const ENDING: Duration = Duration::from_secs(30);
@@ -40,7 +43,7 @@ const NAMED: usize = 50;
 
 pub struct Folder {
     run: RunId,
-    /// The run's own directory; the workspace is in `tree` below it.
+    /// The run's own directory, or its node's; the workspace is in `tree` below it.
     home: PathBuf,
     /// Where Gadfly keeps its runs, which is never part of the project.
     store: PathBuf,
@@ -172,6 +175,25 @@ impl Folder {
         if state.workspace.is_some() || self.was_worked_in() {
             return Err(FolderError::Gone { path: self.home.join("tree") });
         }
+        state.workspace = Some(Arc::new(self.make(tell).await?));
+        self.inside(state)
+    }
+
+    /// Nobody works at the root of a run whose nodes have folders of their own: what it looks at is the project.
+    fn shows_the_project(&self) -> bool {
+        self.plan.per_node && self.home.parent().and_then(Path::file_name).is_none_or(|name| name != NODES)
+    }
+
+    /// The folder made anew, as the project is now.
+    async fn renewed(&self, tell: &(dyn Fn(String) + Send + Sync)) -> Result<Inside, FolderError> {
+        let mut state = self.settled().await?;
+        state.workspace = None;
+        let (ready, tree) = (self.ready(), self.home.join("tree"));
+        let _ = tokio::task::spawn_blocking(move || {
+            let _ = fs::remove_file(ready);
+            remove_tree(&tree);
+        })
+        .await;
         state.workspace = Some(Arc::new(self.make(tell).await?));
         self.inside(state)
     }
@@ -406,4 +428,24 @@ pub fn listed(paths: &[String]) -> Vec<String> {
         named.push(format!("and {more} more"));
     }
     named
+}
+
+/// A path from the top of the tree, seen from the project below it.
+fn from_project(below: &str, path: &str) -> String {
+    let within = path.strip_prefix(below).and_then(|rest| rest.strip_prefix('/'));
+    match within {
+        _ if below.is_empty() => path.to_owned(),
+        Some(within) => within.to_owned(),
+        None => format!("{}{path}", "../".repeat(below.split('/').count())),
+    }
+}
+
+/// The way back.
+fn from_top(below: &str, path: &str) -> String {
+    let up = "../".repeat(below.split('/').count());
+    match path.strip_prefix(&up) {
+        _ if below.is_empty() => path.to_owned(),
+        Some(outside) => outside.to_owned(),
+        None => format!("{below}/{path}"),
+    }
 }

@@ -1,12 +1,19 @@
 //! Keeps a run's `critic-log.md` and the reports beside it up to date while it is driven. A rendering: if it
 //! cannot be written the run goes on, and `gadfly show --log` has the same from the journal.
 
+mod elsewhere;
+mod pipeline;
+
 use std::path::PathBuf;
 
 use gadfly_engine::event::Happened;
+use gadfly_engine::input::What;
 use gadfly_journal::critic_log::CriticLog;
 use gadfly_journal::report_files::{self, ReportFile};
 use gadfly_journal::{Journal, ReadError, Record, RunId};
+
+use elsewhere::{Elsewhere, Shared};
+use pipeline::PipelineFiles;
 
 /// When the file is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,6 +30,8 @@ pub struct LogToWrite {
     dir: PathBuf,
     log: String,
     reports: Vec<ReportFile>,
+    elsewhere: Elsewhere,
+    shared: Option<Shared>,
 }
 
 impl LogToWrite {
@@ -33,18 +42,25 @@ impl LogToWrite {
         for report in &self.reports {
             let _ = std::fs::write(self.dir.join(&report.name), &report.content);
         }
+        self.elsewhere.copy(&self.reports);
+        if let Some(shared) = &self.shared {
+            shared.write(&self.dir);
+        }
     }
 }
 
 pub struct LogFile {
     journal: Journal,
     dir: PathBuf,
+    run: RunId,
+    elsewhere: Elsewhere,
     log: CriticLog,
     /// Reports that are not written yet.
     reports: Vec<ReportFile>,
     when: LogWritten,
     /// The files lack something.
     behind: bool,
+    pipeline: PipelineFiles,
 }
 
 impl LogFile {
@@ -53,19 +69,27 @@ impl LogFile {
         let dir = journal.run_dir(run);
         let known = has_records.then(|| folded(journal, run).ok()).flatten();
         // A process that was killed may have left a report unwritten.
-        let (log, reports) = known.unwrap_or_else(|| (CriticLog::new(run.clone()), Vec::new()));
-        Self { journal: journal.clone(), dir, log, reports, when, behind: false }
+        let (log, reports, elsewhere) =
+            known.unwrap_or_else(|| (CriticLog::new(run.clone()), Vec::new(), Elsewhere::default()));
+        let pipeline = PipelineFiles::of(journal, run, has_records);
+        let (journal, run) = (journal.clone(), run.clone());
+        Self { journal, dir, run, elsewhere, log, reports, when, behind: false, pipeline }
     }
 
     /// The files of a run as its records have them.
     pub fn whole(journal: &Journal, run: &RunId) -> Result<LogToWrite, ReadError> {
-        let (log, reports) = folded(journal, run)?;
-        Ok(LogToWrite { dir: journal.run_dir(run), log: log.file(), reports })
+        let (log, reports, elsewhere) = folded(journal, run)?;
+        let shared = elsewhere.block(&log);
+        Ok(LogToWrite { dir: journal.run_dir(run), log: log.file(), reports, elsewhere, shared })
     }
 
     /// Takes in a record; writes the files when a round or the run is through.
     pub fn follow(&mut self, record: &Record) {
+        if let What::Started(start) = &record.input.what {
+            self.elsewhere = Elsewhere::of(start, &self.run);
+        }
         self.log.apply(record);
+        self.pipeline.follow(record);
         let reported = report_files::named(record).next().is_some();
         if reported {
             self.reports.extend(self.journal.reports_of(record).unwrap_or_default());
@@ -97,17 +121,24 @@ impl LogFile {
             dir: self.dir.clone(),
             log: self.log.file(),
             reports: std::mem::take(&mut self.reports),
+            elsewhere: self.elsewhere.clone(),
+            shared: self.elsewhere.block(&self.log),
         })
     }
 }
 
-fn folded(journal: &Journal, run: &RunId) -> Result<(CriticLog, Vec<ReportFile>), ReadError> {
+type Folded = (CriticLog, Vec<ReportFile>, Elsewhere);
+
+fn folded(journal: &Journal, run: &RunId) -> Result<Folded, ReadError> {
     let mut log = CriticLog::new(run.clone());
-    let mut reports = Vec::new();
+    let (mut reports, mut elsewhere) = (Vec::new(), Elsewhere::default());
     for record in journal.replay(run) {
         let record = record?;
+        if let What::Started(start) = &record.input.what {
+            elsewhere = Elsewhere::of(start, run);
+        }
         log.apply(&record);
         reports.extend(journal.reports_of(&record)?);
     }
-    Ok((log, reports))
+    Ok((log, reports, elsewhere))
 }

@@ -1,6 +1,7 @@
 //! Performs one effect: an agent's turn, or something in the run's folder. It journals nothing and decides nothing, so that
 //! another host can drive the same performers.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -8,6 +9,7 @@ use gadfly_agents::agent::Progress;
 use gadfly_agents::{
     Agent, Answered, Call, Files, Link, MAX_REPLY, Picture, Spoken, ToolSaid, ToolWish, Unanswered,
 };
+use gadfly_engine::pipeline::listing::Survey;
 use gadfly_engine::powers::NOT_HELD;
 use gadfly_engine::tool::ToolCall;
 use gadfly_engine::{
@@ -21,6 +23,7 @@ use crate::edits;
 use crate::folder::{Folder, FolderError};
 use crate::place::{Left, Place};
 use crate::sandbox::{self, Held, Holding};
+use crate::survey::{self, SurveyError};
 use crate::team::Needs;
 
 /// What comes back from an effect at work.
@@ -224,6 +227,48 @@ fn reply(
     }
 }
 
+/// A look at the user's project, ready to be performed on a task of its own.
+pub struct SurveyTask {
+    pub effect: Effect,
+    pub survey: Survey,
+    pub project: PathBuf,
+    /// Gadfly's own folder.
+    pub store: PathBuf,
+    pub cancel: CancellationToken,
+    pub incoming: mpsc::Sender<Incoming>,
+}
+
+impl SurveyTask {
+    pub async fn run(self) {
+        let Self { effect, survey, project, store, cancel, incoming } = self;
+        let limit = effect.time_ms.map_or(Duration::MAX, Duration::from_millis);
+        let stop = cancel.child_token();
+        let stopping = stop.clone();
+        let mut looking =
+            tokio::task::spawn_blocking(move || survey::look(&project, &store, &survey, &stopping));
+        let looked = tokio::select! {
+            looked = &mut looking => looked,
+            () = tokio::time::sleep(limit) => {
+                stop.cancel();
+                looking.await
+            }
+        };
+        let (reply, texts) = match looked {
+            Ok(Ok(seen)) => {
+                let (surveyed, texts) = seen.reply();
+                (Reply::Surveyed(surveyed), texts)
+            }
+            Ok(Err(SurveyError::Cancelled)) if cancel.is_cancelled() => {
+                (Reply::Cancelled { sent: true }, Vec::new())
+            }
+            Ok(Err(SurveyError::Cancelled)) => (late(&effect), Vec::new()),
+            Ok(Err(other)) => (impossible(other.to_string()), Vec::new()),
+            Err(stopped) => (impossible(stopped.to_string()), Vec::new()),
+        };
+        let _ = incoming.send(Incoming::Replied { effect: effect.id, reply, texts }).await;
+    }
+}
+
 /// A look, a command or an acceptance, ready to be performed on a task of its own.
 pub struct FolderTask {
     pub effect: Effect,
@@ -258,9 +303,9 @@ impl FolderTask {
     }
 }
 
-/// Writing to the user's checkout is never broken off in the middle.
+/// Writing to the user's checkout, or repository, is never broken off in the middle.
 const fn is_acceptance(kind: &EffectKind) -> bool {
-    matches!(kind, EffectKind::Accept(_))
+    matches!(kind, EffectKind::Accept(_) | EffectKind::Commit(_))
 }
 
 fn late(effect: &Effect) -> Reply {
@@ -284,6 +329,7 @@ async fn perform(
             Ok((Reply::Verified(verified), texts))
         }
         EffectKind::Accept(accept) => Ok((folder.accept(accept).await?, Vec::new())),
+        EffectKind::Commit(commit) => Ok((folder.commit_files(commit).await?, Vec::new())),
         other => {
             Ok((impossible(format!("a {} is nothing a folder is needed for", other.name())), Vec::new()))
         }

@@ -9,8 +9,11 @@ mod brought;
 mod converge;
 mod inherited;
 mod material;
+mod nubos;
+mod phase;
 mod revise;
 mod score;
+pub mod pipeline;
 mod settings;
 mod watch;
 
@@ -22,6 +25,8 @@ use gadfly_engine::tree::WorkspacePlan;
 use gadfly_engine::work::Work;
 use gadfly_engine::{Limits, Plan, Text};
 use gadfly_journal::RunId;
+use gadfly_project::neuroflow::Phase;
+use gadfly_project::nubos::Task;
 use gadfly_project::{Config, Flags, LoopConfig, Problem, Protocol, Sourced, title};
 
 use crate::agents::Recruiter;
@@ -34,7 +39,9 @@ pub use brought::Wanted;
 pub(crate) use brought::bring;
 pub use inherited::Inherited;
 pub(crate) use material::Material;
+pub use pipeline::{Member, PipelineRequest, PlanWanted, prepare_pipeline};
 pub use settings::LoopSettings;
+use settings::small;
 pub use watch::{GoalRequest, GoalSettings, prepare_goal};
 
 /// What `run` or `review` was asked to do.
@@ -47,12 +54,33 @@ pub struct Request {
     pub rubrics: Vec<PathBuf>,
     /// Rubric items, or criteria, the user gave beside the configured ones.
     pub criteria: Vec<Sourced<String>>,
+    /// A phase or a task of the project's own, which says most of the rest.
+    pub described: Option<Described>,
     /// Start anew from another run's last draft; see [`Request::begin_from`].
     pub from: Option<Inherited>,
     /// Work that is judged as it is, by critics only.
     pub review: Option<Brought>,
     /// Where runs are kept: what earlier ones put off is looked up there, and reports are said to be there.
     pub store: Option<PathBuf>,
+}
+
+/// Work that the project's own files describe, in the manner of a framework.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Described {
+    /// A phase of neuroflow: a `revise` loop.
+    Phase(Box<Phase>),
+    /// A task of nubos-pilot: an `audit`.
+    Task(Box<Task>),
+}
+
+impl Described {
+    /// What was taken from where, for the person.
+    pub fn notes(&self) -> &[String] {
+        match self {
+            Self::Phase(phase) => &phase.notes,
+            Self::Task(task) => &task.notes,
+        }
+    }
 }
 
 /// Work the user brought to have it judged.
@@ -76,6 +104,8 @@ pub struct Prepared {
     pub consent: Consent,
     /// Things worth saying that do not stop it.
     pub warnings: Vec<Problem>,
+    /// Folders to be made before it starts: what it saves goes there.
+    pub folders: Vec<PathBuf>,
 }
 
 impl Request {
@@ -88,7 +118,18 @@ impl Request {
                 flags.protocol = Some(usual_protocol(&brought.work).name().to_owned());
             }
         }
-        config.loop_for(self.loop_name.as_deref(), &flags)
+        let mut said = Vec::new();
+        match &self.described {
+            Some(Described::Phase(phase)) => phase::flags(phase, config, &mut flags, &mut said),
+            Some(Described::Task(task)) => nubos::flags(task, config, &mut flags, &mut said),
+            None => {}
+        }
+        let (mut looped, mut problems) = config.loop_for(self.loop_name.as_deref(), &flags);
+        if let Some(Described::Task(task)) = &self.described {
+            nubos::lay_over(task, config, &flags, &mut looped);
+        }
+        problems.extend(said);
+        (looped, problems)
     }
 }
 
@@ -137,9 +178,11 @@ pub async fn prepare(request: &Request, recruiter: &Recruiter<'_>) -> Result<Pre
         team,
         run_limits,
         loop_limits: config.limits,
+        folders: material.folders(),
         texts: material.into_texts(),
         warnings: problems,
         store: request.store.clone(),
+        reports: matches!(request.described, Some(Described::Task(_))).then_some(nubos::REPORTS),
     };
     draft.finish().map_err(|p| vec![p])
 }
@@ -182,9 +225,21 @@ pub fn assemble(
     texts: Vec<Text>,
     warnings: Vec<Problem>,
 ) -> Result<Prepared, Problem> {
-    let (workspace, store) = (None, None);
     let settings = settings.into();
-    Draft { settings, title, team, run_limits, loop_limits, texts, warnings, workspace, store }.finish()
+    let draft = Draft {
+        settings,
+        title,
+        team,
+        run_limits,
+        loop_limits,
+        texts,
+        warnings,
+        workspace: None,
+        store: None,
+        folders: Vec::new(),
+        reports: None,
+    };
+    draft.finish()
 }
 
 /// All that a plan is made of.
@@ -198,6 +253,9 @@ struct Draft {
     warnings: Vec<Problem>,
     workspace: Option<WorkspacePlan>,
     store: Option<PathBuf>,
+    folders: Vec<PathBuf>,
+    /// Where the project itself wants the run's reports, below its root.
+    reports: Option<&'static str>,
 }
 
 impl Draft {
@@ -205,6 +263,9 @@ impl Draft {
         let wrong = |e: &dyn std::fmt::Display| Problem::error(e.to_string());
         let run = RunId::random().map_err(|e| wrong(&e))?;
         self.settings.belong_to(&run, self.store.as_deref());
+        if let (LoopSettings::Audit(settings), Some(reports)) = (&mut self.settings, self.reports) {
+            settings.report_dir = format!("{reports}/{run}");
+        }
         let root = self.settings.node_plan(self.loop_limits).map_err(|e| wrong(&e))?;
         let plan = Plan {
             title: self.title,
@@ -216,7 +277,8 @@ impl Draft {
         let given: u64 = self.texts.iter().map(|t| t.as_str().len() as u64).sum();
         let consent = Consent::of(&plan, &self.settings, given, &self.team);
         let start = Start { format: FORMAT, plan, seed: seed().map_err(|e| wrong(&e))? };
-        Ok(Prepared { run, start, texts: self.texts, team: self.team, consent, warnings: self.warnings })
+        let Self { texts, team, warnings, folders, .. } = self;
+        Ok(Prepared { run, start, texts, team, consent, warnings, folders })
     }
 }
 

@@ -10,7 +10,7 @@ use gadfly_engine::machine::Engine;
 use gadfly_engine::protocol::Protocols;
 use gadfly_engine::question::{Picked, Question};
 use gadfly_engine::replay::{ReplayError, replay_one};
-use gadfly_engine::{Control, EffectId, EffectKind, Limits, Start, Text};
+use gadfly_engine::{AgentCard, Control, EffectId, EffectKind, Limits, NodePath, Start, Text};
 use gadfly_journal::{
     ClaimError, Journal, Mail, MailId, MailKind, OpenError, PostError, ReadError, RunId, RunWriter,
 };
@@ -20,10 +20,11 @@ use tokio::sync::{mpsc, watch};
 use crate::agents::Recruiter;
 use crate::clock::wall_ms;
 use crate::driver::{DriveError, Driver, Ended, Stop, Update};
+use crate::folder::home_of;
 use crate::host::Host;
 use crate::log_file::LogWritten;
 use crate::means::Means;
-use crate::prepare::{GoalRequest, Prepared, Request};
+use crate::prepare::{GoalRequest, Member, PipelineRequest, Prepared, Request};
 use crate::setup::Setup;
 use crate::team::Team;
 use crate::workspace::{Git, Workspace};
@@ -170,9 +171,18 @@ impl Gadfly {
         self.setup.prepare_goal(request).await
     }
 
+    /// Makes the plan of a pipeline; nothing is called and nothing recorded.
+    pub async fn prepare_pipeline(&self, request: &PipelineRequest) -> Result<Prepared, Vec<Problem>> {
+        self.setup.prepare_pipeline(request).await
+    }
+
     /// Starts a prepared run and drives it until it ends, parks or the process stops.
     pub async fn start(&self, prepared: Prepared, driving: Driving) -> Result<Ended, ResumeError> {
-        let Prepared { run, start, texts, team, .. } = prepared;
+        let Prepared { run, start, texts, team, folders, .. } = prepared;
+        for folder in &folders {
+            // If it cannot be made, saving says so, and the run can be taken up.
+            let _ = std::fs::create_dir_all(folder);
+        }
         self.start_plan(run, start, texts, team, driving).await
     }
 
@@ -196,10 +206,11 @@ impl Gadfly {
         let cards = engine.plan().map(|p| p.agents.clone()).unwrap_or_default();
         let money = engine.plan().is_some_and(|p| p.limits.with(raise.limits).money.is_some());
         let mut team = self.own.clone();
-        let names: Vec<&str> = cards.keys().map(String::as_str).filter(|n| team.get(n).is_none()).collect();
+        let missing = cards.iter().filter(|(name, _)| team.get(name).is_none());
+        let members: Vec<Member> = missing.map(|(name, card)| self.member(name, card)).collect();
         let configured = self
             .recruiter()
-            .team(&names, money)
+            .standing_in(&members, money)
             .await
             .map_err(|problems| ResumeError::Agents { run: run.clone(), problems })?;
         team.extend(configured);
@@ -210,6 +221,13 @@ impl Gadfly {
             .collect();
         let first = What::Resumed { limits: raise.limits, rounds: raise.rounds, agents };
         Ok(self.driver(engine, writer, team, driving).drive(first, Vec::new()).await?)
+    }
+
+    /// How an agent of a run is reached now: by settings of its own, if it has any meanwhile.
+    fn member(&self, name: &str, card: &AgentCard) -> Member {
+        let own = self.config().agents.contains_key(name);
+        let reached_as = card.reached_as.clone().filter(|_| !own).unwrap_or_else(|| name.to_owned());
+        Member { name: name.to_owned(), reached_as, model: card.model.clone() }
     }
 
     /// Asks a run to pause or cancel. A run that nobody drives is cancelled here and now.
@@ -243,13 +261,43 @@ impl Gadfly {
         }
     }
 
-    /// Leaves a person's answer for the question a run asks; whoever drives it takes it up. An earlier answer
-    /// that nobody has read yet is taken back: the last word is the one that was meant.
+    /// Leaves a person's answer for the question a run asks; whoever drives it takes it up. Of several it is the one
+    /// the run waits for, else the first.
     pub fn answer(&self, run: &RunId, text: String, by: &str) -> Result<Asked, AnswerError> {
         let summary = self.journal().summary(run)?;
-        let Some(effect) = summary.waiting_for else {
-            return Err(AnswerError::NothingAsked { run: run.clone(), state: summary.state });
+        let waiting = summary.waiting_for.filter(|_| !summary.ended);
+        let effect = match waiting {
+            Some(effect) => Some(effect),
+            // Others of the run are still at work: it asks, and does not wait yet.
+            None if self.is_driven(run) => self.open_questions(run)?.into_iter().next().map(|(effect, _)| effect),
+            None => None,
         };
+        match effect {
+            Some(effect) => self.answer_to(run, &effect, text, by),
+            None => Err(AnswerError::NothingAsked { run: run.clone(), state: summary.state }),
+        }
+    }
+
+    /// The questions of a run that nobody has answered yet, in the order they were asked.
+    pub fn open_questions(&self, run: &RunId) -> Result<Vec<(EffectId, Question)>, ReadError> {
+        let state = self.journal().state(run)?;
+        if state.summary.ended {
+            return Ok(Vec::new());
+        }
+        let open = state.questions.into_iter().filter(|asked| asked.answer.is_none());
+        Ok(open.map(|asked| (asked.effect, asked.question)).collect())
+    }
+
+    /// As [`Self::answer`], to one question of several. An earlier answer that nobody has read yet is taken back: the
+    /// last word is the one that was meant.
+    pub fn answer_to(
+        &self,
+        run: &RunId,
+        effect: &EffectId,
+        text: String,
+        by: &str,
+    ) -> Result<Asked, AnswerError> {
+        let effect = effect.clone();
         if let Some(question) = self.question(run, &effect)?
             && let Picked::Neither(why) = question.pick(&text)
         {
@@ -360,9 +408,15 @@ impl Gadfly {
 
     /// Where the worker of a run works, once its folder was made: what a person who edits is told.
     pub fn folder(&self, run: &RunId) -> Option<PathBuf> {
+        self.folder_at(run, &NodePath::root())
+    }
+
+    /// As [`Self::folder`], of one node of a run whose nodes have their own.
+    pub fn folder_at(&self, run: &RunId, node: &NodePath) -> Option<PathBuf> {
         let means = self.means()?;
-        let workspace =
-            Workspace::open(Git::new(means.launcher, means.env), &self.journal().run_dir(run)).ok()?;
+        let run = self.journal().run_dir(run);
+        let home = Some(home_of(&run, node)).filter(|home| home.is_dir()).unwrap_or(run);
+        let workspace = Workspace::open(Git::new(means.launcher, means.env), &home).ok()?;
         Some(workspace.dir()).filter(|dir| dir.is_dir())
     }
 }

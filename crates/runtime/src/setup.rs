@@ -10,7 +10,8 @@ use gadfly_project::{Config, Problem, Root};
 use crate::agents::{Env, Recruiter, environment};
 use crate::board::FileBoard;
 use crate::os::ProcessLauncher;
-use crate::prepare::{Brought, GoalRequest, Prepared, Request, Wanted, bring, prepare, prepare_goal};
+use crate::prepare::{Brought, GoalRequest, PipelineRequest, Prepared, Request, Wanted};
+use crate::prepare::{bring, prepare, prepare_goal, prepare_pipeline};
 use crate::service::{Gadfly, GadflyError};
 use crate::workspace::Git;
 
@@ -58,6 +59,11 @@ impl Setup {
     /// Makes the plan of a goal; nothing is called and nothing recorded.
     pub async fn prepare_goal(&self, request: &GoalRequest) -> Result<Prepared, Vec<Problem>> {
         prepare_goal(request, &self.recruiter()).await
+    }
+
+    /// Makes the plan of a pipeline; nothing is called and nothing recorded.
+    pub async fn prepare_pipeline(&self, request: &PipelineRequest) -> Result<Prepared, Vec<Problem>> {
+        prepare_pipeline(request, &self.recruiter()).await
     }
 
     /// Reads what is to be reviewed; none if there is nothing. The project is only read.

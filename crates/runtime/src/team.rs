@@ -48,6 +48,13 @@ impl Team {
         self.0.insert(name.into(), Member { card, agent, needs });
     }
 
+    /// Notes which configured agent a member is reached as.
+    pub fn reach_as(&mut self, name: &str, configured: &str) {
+        if let Some(member) = self.0.get_mut(name) {
+            member.card.reached_as = Some(configured.to_owned());
+        }
+    }
+
     pub fn extend(&mut self, other: Self) {
         self.0.extend(other.0);
     }

@@ -16,6 +16,7 @@ use crate::save::{digest_of, write_atomically};
 use crate::service::Gadfly;
 use crate::workspace::{Git, WayBack, Workspace, WorkspaceError};
 
+mod delivered;
 mod in_place;
 
 /// What was taken back.
@@ -73,7 +74,12 @@ pub enum UndoError {
 
 /// What a run brought to the user.
 enum Brought {
-    Tree { accept: Accept, commit: Option<Committed> },
+    /// What its nodes made in folders of their own, the oldest first.
+    Delivered(Vec<Accept>),
+    Tree {
+        accept: Accept,
+        commit: Option<Committed>,
+    },
     File(Save),
 }
 
@@ -89,6 +95,7 @@ impl Gadfly {
                 Err(UndoError::Committed { run: run.clone(), branch: commit.branch })
             }
             Brought::Tree { accept, commit: None } => self.undo_tree(run, &accept).await,
+            Brought::Delivered(accepts) => self.undo_delivered(run, &accepts).await,
             Brought::File(save) => self.undo_file(run, &save),
         }
     }
@@ -108,20 +115,26 @@ impl Gadfly {
                 let way = way.map_err(|e| UndoError::Folder(e.to_string()))?;
                 Ok(Preview { root: workspace.root().to_owned(), way, sure: true, in_place: false })
             }
+            Brought::Delivered(accepts) => self.preview_delivered(run, &accepts).await,
             Brought::File(save) => Ok(preview_file(&save)),
         }
     }
 
-    /// The last acceptance that came to its end.
+    /// The last acceptance that came to its end or, where nodes have folders of their own, all of them.
     fn brought(&self, run: &RunId) -> Result<Option<Brought>, ReadError> {
         let mut asked: Vec<Effect> = Vec::new();
-        let mut brought = None;
+        let (mut brought, mut delivered) = (None, Vec::new());
         for record in self.journal().replay(run) {
             let record = record?;
             if let What::Replied { effect, reply } = &record.input.what
                 && let Some(effect) = asked.iter().find(|e| e.id == *effect)
             {
                 match (&effect.kind, reply) {
+                    (EffectKind::Accept(accept), Reply::Accepted { commit: None, .. })
+                        if accept.at.is_some() =>
+                    {
+                        delivered.push(accept.clone());
+                    }
                     (EffectKind::Accept(accept), Reply::Accepted { commit, .. }) => {
                         brought = Some(Brought::Tree { accept: accept.clone(), commit: commit.clone() });
                     }
@@ -134,7 +147,7 @@ impl Gadfly {
             let writes = |e: &Effect| matches!(e.kind, EffectKind::Accept(_) | EffectKind::Save(_));
             asked.extend(record.step.effects.into_iter().filter(writes));
         }
-        Ok(brought)
+        Ok(if delivered.is_empty() { brought } else { Some(Brought::Delivered(delivered)) })
     }
 
     fn accepted_tree(&self, run: &RunId, accept: &Accept) -> Result<(Workspace, String), UndoError> {

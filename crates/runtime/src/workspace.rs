@@ -21,11 +21,14 @@ use serde::{Deserialize, Serialize};
 
 pub use apply::Accepted;
 pub use bring::Bring;
+pub(crate) use commit_files::Intent as CommitIntent;
 pub use error::WorkspaceError;
 pub use folder::{FolderState, hash_folder};
 pub use git::Git;
 pub use in_place::WayBack;
 pub use landing::{Landed, Landing};
+pub use partial::{Past, take_all_back, way_to_take_all_back};
+pub use recent::Recent;
 pub use reviewed::{Range, Reviewed};
 pub use snapshot::{Change, Snapshot, Status};
 pub use store::TreeEntry;
@@ -42,6 +45,7 @@ mod bring;
 mod checkout;
 mod clone;
 mod commit;
+mod commit_files;
 mod conflict;
 mod create;
 mod diff;
@@ -55,9 +59,12 @@ mod landing;
 mod merge;
 mod objects;
 mod outline;
+mod partial;
+mod recent;
 mod repository;
 mod reviewed;
 mod snapshot;
+mod staged;
 mod store;
 mod tree;
 
@@ -158,6 +165,11 @@ impl Workspace {
     /// The top of the tree that is worked in. Paths of changes are relative to it.
     pub fn work(&self) -> PathBuf {
         if self.facts.in_place { self.facts.root.clone() } else { self.home.join("work") }
+    }
+
+    /// The project below the top of the tree; empty if they are the same.
+    pub fn below(&self) -> &str {
+        &self.facts.project
     }
 
     pub const fn is_in_place(&self) -> bool {

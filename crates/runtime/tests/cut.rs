@@ -90,6 +90,7 @@ async fn run_once(dir: &Path, team: &Team) -> (RunId, (String, Option<String>, u
         rounds: 3,
         overrule: true,
         out: None,
+        project: revise::ProjectPhase::default(),
     };
     let none = Limits::default();
     let prepared =

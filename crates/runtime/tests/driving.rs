@@ -39,6 +39,7 @@ fn prepared(team: &Team) -> Prepared {
         rounds: 3,
         overrule: true,
         out: None,
+        project: revise::ProjectPhase::default(),
     };
     let none = Limits::default();
     assemble(&settings, "hello".into(), team.clone(), none, none, vec![task], Vec::new()).unwrap()

@@ -95,6 +95,7 @@ fn start_of(root: NodePlan, person: bool) -> Start {
         per_call: Limits::default(),
         continues: false,
         tools: false,
+        reached_as: None,
     };
     let plan = Plan {
         title: "pair".into(),

@@ -3,8 +3,10 @@
 //! Only the decisions are here and in `pipeline/`. Who can run, who is done and why not are questions to
 //! `crate::pipeline::World`; a pair is a `score` node below this one, which reviews and verifies in its own folder.
 //! `planning` comes before the first survey, `dispatching` is IDENTIFY and DISPATCH, `taking` brings a pair's result to
-//! the project, `scoring` is the gate and what follows from it, `questions` is what people are asked.
+//! the project, `scoring` is the gate and what follows from it, `checking` runs commands on the whole project, `questions` is what
+//! people are asked.
 
+mod checking;
 mod dispatching;
 mod planning;
 mod questions;
@@ -28,6 +30,7 @@ use crate::pipeline::{Listing, PairVerdict, Pattern, World};
 use crate::plan::NodePlan;
 use crate::protocol::{Protocol, RuleBook};
 
+use checking::Checks;
 use planning::Stage;
 use questions::Ask;
 use settings::Settings;
@@ -63,8 +66,7 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
         told: BTreeSet::new(),
         delivered: BTreeMap::new(),
         passes: Vec::new(),
-        hook_tree: None,
-        hook_at: 0,
+        checks: None,
     }))
 }
 
@@ -104,9 +106,8 @@ struct Pipeline {
     delivered: BTreeMap<String, FileEntry>,
     /// How each dispatch went, for what can be learned from it.
     passes: Vec<Pass>,
-    /// The commands before a commit: on which state of the project, and which comes next.
-    hook_tree: Option<Digest>,
-    hook_at: usize,
+    /// Commands on the whole project, while they run.
+    checks: Option<Checks>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -153,8 +154,8 @@ impl Protocol for Pipeline {
             Learned::Accepted { .. } | Learned::Conflicts(_) | Learned::NotAccepted { .. } => {
                 self.delivery_replied(what, cx);
             }
-            Learned::Looked(looked) => self.looked_before_commit(&looked, cx),
-            Learned::Verified(verified) => self.hooked_before_commit(&verified, cx),
+            Learned::Looked(looked) => self.looked(&looked, cx),
+            Learned::Verified(verified) => self.checked(&verified, cx),
             Learned::Tool(_) => {}
         }
     }

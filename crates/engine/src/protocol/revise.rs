@@ -58,7 +58,7 @@ pub struct Settings {
     pub overrule: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub out: Option<Target>,
-    #[serde(flatten)]
+    #[serde(default, skip_serializing_if = "ProjectPhase::is_none")]
     pub project: ProjectPhase,
 }
 
@@ -77,6 +77,12 @@ pub struct ProjectPhase {
     /// A log that the phase's loops share, beside the run's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared_log: Option<String>,
+}
+
+impl ProjectPhase {
+    fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl Settings {

@@ -60,6 +60,9 @@ pub struct Answer {
     /// Read the answer from a file
     #[arg(long, value_name = "FILE", conflicts_with = "text")]
     pub file: Option<PathBuf>,
+    /// Of several open questions the one with this id, as `show` lists them (default: the one the run waits for)
+    #[arg(long, value_name = "ID")]
+    pub effect: Option<String>,
     /// Send it even if it cannot be read as a verdict
     #[arg(long)]
     pub force: bool,

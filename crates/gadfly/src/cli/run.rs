@@ -41,12 +41,22 @@ pub struct LoopFlags {
 #[derive(Args, Debug)]
 #[command(after_help = RUN_EXAMPLES)]
 pub struct Run {
-    /// The task, or the name of a loop in gadfly.toml; `-` reads it from standard input
+    /// The task, or the name of a loop of gadfly.toml, of a phase or of a task of the project; `-` reads the
+    /// task from standard input
     #[arg(value_name = "TASK")]
     pub task: Option<String>,
+    /// What the loop or phase that TASK names is to do
+    #[arg(long = "task", value_name = "TEXT", conflicts_with = "task_file")]
+    pub task_text: Option<String>,
     /// Read the task from a file
-    #[arg(long, value_name = "FILE", conflicts_with = "task")]
+    #[arg(long, value_name = "FILE")]
     pub task_file: Option<PathBuf>,
+    /// The plan of a nubos-pilot task, in place of its id
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["task", "task_text", "task_file"])]
+    pub task_plan: Option<PathBuf>,
+    /// Run a nubos-pilot task although it is done, skipped or parked
+    #[arg(long)]
+    pub allow_redo: bool,
     /// A file with the rubric; may be repeated
     #[arg(long, value_name = "FILE")]
     pub rubric: Vec<PathBuf>,

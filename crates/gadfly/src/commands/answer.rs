@@ -1,12 +1,15 @@
 //! `gadfly answer`: a person's reply, left in the inbox of the run that asks.
 
+use gadfly_engine::EffectId;
+use gadfly_engine::question::Question;
+use gadfly_journal::RunId;
 use gadfly_project::file;
 use gadfly_runtime::service::AnswerError;
 
 use crate::cli::Answer;
 use crate::context::{Context, find};
 use crate::exit::{self, Code};
-use crate::output::{again, ask, brief, error, print, terminal};
+use crate::output::{again, ask, brief, error, print, safe, terminal};
 use crate::session::unreadable;
 
 pub fn answer(args: Answer, context: &Context) -> Code {
@@ -20,7 +23,11 @@ fn go(args: Answer, context: &Context) -> Result<Code, Code> {
     let run = find(gadfly.journal(), &args.name.run)?;
     let fault = |e: &dyn std::fmt::Display| error::fault(&e.to_string());
     let summary = gadfly.journal().summary(&run).map_err(|e| fault(&e))?;
-    let Some(effect) = summary.waiting_for else {
+    let open = gadfly.open_questions(&run).map_err(|e| fault(&e))?;
+    let named = args.effect.as_deref().map(|id| named(id, &open, &run)).transpose()?;
+    // Others may still be at work: then the run asks, and does not wait yet.
+    let first = || open.first().filter(|_| gadfly.is_driven(&run)).map(|(effect, _)| effect.clone());
+    let Some(effect) = named.or(summary.waiting_for).or_else(first) else {
         return Err(error::usage(&format!("run `{run}` asks nothing: it is {}", summary.state)));
     };
     let question = gadfly.question(&run, &effect).map_err(|e| fault(&e))?;
@@ -48,7 +55,7 @@ fn go(args: Answer, context: &Context) -> Result<Code, Code> {
             return Err(error::usage(&format!("{why}. --force sends it as it is")));
         }
     }
-    let asked = gadfly.answer(&run, text, "gadfly answer").map_err(|e| match e {
+    let asked = gadfly.answer_to(&run, &effect, text, "gadfly answer").map_err(|e| match e {
         AnswerError::NothingAsked { .. } | AnswerError::NoAnswer { .. } => error::usage(&e.to_string()),
         AnswerError::Read(_) | AnswerError::Post(_) => fault(&e),
     })?;
@@ -63,5 +70,21 @@ fn go(args: Answer, context: &Context) -> Result<Code, Code> {
             again::command(&format!("resume {run}"))
         ));
     }
+    let others = open.iter().filter(|(other, _)| *other != asked.effect);
+    for (other, question) in others {
+        let about = question.about.name();
+        let how = again::command(&format!("answer {run} --effect {other} \"…\""));
+        print::err(&format!("another question is open ({about}): {how}"));
+    }
     Ok(exit::OK)
+}
+
+/// The open question a person means.
+fn named(id: &str, open: &[(EffectId, Question)], run: &RunId) -> Result<EffectId, Code> {
+    let found = open.iter().find(|(effect, _)| effect.to_string() == id);
+    found.map(|(effect, _)| effect.clone()).ok_or_else(|| {
+        let known: Vec<String> = open.iter().map(|(effect, _)| effect.to_string()).collect();
+        let known = if known.is_empty() { "it asks nothing".to_owned() } else { known.join(", ") };
+        error::usage(&format!("run `{run}` has no open question `{}`: {known}", safe::line(id, 80)))
+    })
 }

@@ -1,41 +1,77 @@
-//! `gadfly check`: everything that is wrong with the configuration and the files it names, at once.
+//! `gadfly check`: everything that is wrong with the configuration, the files it names and the project it is for, at
+//! once; and what is worth knowing about the project's registry.
+
+mod project;
 
 use gadfly_runtime::doctor;
+use serde_json::json;
 
 use crate::context::Context;
 use crate::exit::{self, Code};
 use crate::output::{error, print, problems};
+use project::Project;
 
 pub fn check(context: &Context) -> Code {
     let env = gadfly_runtime::agents::environment();
     let mut found = context.problems.clone();
     found.extend(doctor::check(&context.config, &context.root.dir, &env, &context.problems));
+    let project = Project::look(context);
+    for problem in project.iter().flat_map(|project| &project.problems) {
+        if !found.contains(problem) {
+            found.push(problem.clone());
+        }
+    }
     let errors = found.iter().filter(|p| p.is_error()).count();
+    let warnings = found.len() - errors;
     if context.global.json {
-        for problem in &found {
-            let line = match serde_json::to_string(problem) {
-                Ok(line) => line,
-                Err(e) => return error::fault(&e.to_string()),
-            };
-            if let Err(code) = print::out(&line) {
+        let summary = summary(context, project.as_ref(), errors, warnings);
+        let lines = found.iter().map(serde_json::to_string).chain([serde_json::to_string(&summary)]);
+        for line in lines {
+            let said = line.map_err(|e| error::fault(&e.to_string())).and_then(|line| print::out(&line));
+            if let Err(code) = said {
                 return code;
             }
         }
     } else {
         problems::draw(&found, &context.root.dir);
-        print::err(&verdict(context, errors, found.len() - errors));
+        for line in project.iter().flat_map(Project::lines) {
+            if let Err(code) = print::out(&line) {
+                return code;
+            }
+        }
+        print::err(&verdict(context, project.as_ref(), errors, warnings));
     }
     if errors > 0 { exit::USAGE } else { exit::OK }
 }
 
-fn verdict(context: &Context, errors: usize, warnings: usize) -> String {
+fn summary(context: &Context, project: Option<&Project>, errors: usize, warnings: usize) -> serde_json::Value {
+    let config = &context.config;
+    json!({ "summary": {
+        "errors": errors,
+        "warnings": warnings,
+        "agents": config.agents.len(),
+        "loops": config.loops.len(),
+        "goals": config.goals.len(),
+        "project": project.map(Project::as_json),
+    }})
+}
+
+fn verdict(context: &Context, project: Option<&Project>, errors: usize, warnings: usize) -> String {
     let config = &context.config;
     let named = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     if errors + warnings > 0 {
         return format!("{}, {}", named(errors, "error"), named(warnings, "warning"));
     }
-    if context.root.config.is_none() && config.agents.is_empty() {
+    if context.root.config.is_none() && config.agents.is_empty() && project.is_none() {
         return "nothing is configured here; `gadfly init` writes a gadfly.toml".to_owned();
     }
-    format!("no problems: {}, {}", named(config.agents.len(), "agent"), named(config.loops.len(), "loop"))
+    let mut counted = vec![named(config.agents.len(), "agent"), named(config.loops.len(), "loop")];
+    if !config.goals.is_empty() {
+        counted.push(named(config.goals.len(), "goal"));
+    }
+    counted.extend(project.map(|project| {
+        let entries = project.entries();
+        if entries == 1 { "1 entry in the registry".to_owned() } else { format!("{entries} entries in the registry") }
+    }));
+    format!("no problems: {}", counted.join(", "))
 }

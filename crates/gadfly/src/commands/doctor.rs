@@ -2,6 +2,7 @@
 
 mod trying;
 
+use gadfly_project::layout::{self, ProjectFiles};
 use gadfly_project::starter::starter;
 use gadfly_runtime::doctor::{self, AgentState, Diagnosis, NOTHING_FOUND, Place, Program};
 use owo_colors::OwoColorize as _;
@@ -14,6 +15,8 @@ use crate::output::{print, problems, safe};
 
 /// Models named of one server.
 const MODELS: usize = 6;
+/// Guesses named of one project.
+const GUESSES: usize = 10;
 
 pub async fn doctor(args: &Doctor, context: &Context) -> Code {
     match &args.try_agents {
@@ -32,7 +35,13 @@ async fn look(context: &Context) -> Code {
         doctor::diagnose(&context.root, &context.config, &context.store(), &context.user, &env).await;
     let mut found = context.problems.clone();
     found.extend(doctor::check(&context.config, &context.root.dir, &env, &context.problems));
-    let said = if context.global.json { as_json(&diagnosis, &found) } else { in_words(&diagnosis, context) };
+    let files = layout::read(&context.root.dir, &context.config);
+    found.extend(files.problems.iter().cloned());
+    let said = if context.global.json {
+        as_json(&diagnosis, &files, &found)
+    } else {
+        in_words(&diagnosis, &files, context)
+    };
     if let Err(code) = said {
         return code;
     }
@@ -42,9 +51,22 @@ async fn look(context: &Context) -> Code {
     if found.iter().any(gadfly_project::Problem::is_error) { exit::USAGE } else { exit::OK }
 }
 
-fn as_json(diagnosis: &Diagnosis, problems: &[gadfly_project::Problem]) -> Result<(), Code> {
+fn as_json(
+    diagnosis: &Diagnosis,
+    files: &ProjectFiles,
+    problems: &[gadfly_project::Problem],
+) -> Result<(), Code> {
     let proposal = proposal(diagnosis);
-    let all = serde_json::json!({ "diagnosis": diagnosis, "problems": problems, "proposal": proposal });
+    let layout = serde_json::json!({
+        "is": files.layout.name(),
+        "because": files.because,
+        "agents": files.agents.len(),
+        "skills": files.skills.len(),
+        "guessed": files.guessed,
+    });
+    let all = serde_json::json!({
+        "diagnosis": diagnosis, "layout": layout, "problems": problems, "proposal": proposal,
+    });
     print::out(&all.to_string())
 }
 
@@ -55,7 +77,7 @@ fn proposal(diagnosis: &Diagnosis) -> String {
     }
 }
 
-fn in_words(diagnosis: &Diagnosis, context: &Context) -> Result<(), Code> {
+fn in_words(diagnosis: &Diagnosis, files: &ProjectFiles, context: &Context) -> Result<(), Code> {
     let mut lines: Vec<String> = Vec::new();
     let heading = |text: &str| format!("{}", text.bold());
     lines.push(heading("This machine"));
@@ -111,6 +133,7 @@ fn in_words(diagnosis: &Diagnosis, context: &Context) -> Result<(), Code> {
         lines.push(format!("  {} configuration: {}", place.what, location(place)));
     }
     lines.push(store(diagnosis));
+    lines.extend(project(files));
     for agent in &diagnosis.agents {
         let (good, why) = match &agent.state {
             AgentState::Ready(why) => (Some(true), why),
@@ -143,6 +166,21 @@ fn program(program: &Program) -> Option<String> {
         Some(false) => format!("  ? {text}: start it once to sign in"),
         _ => mark(true, &text),
     })
+}
+
+/// Which layout the project is kept in, and what had to be guessed about its files.
+fn project(files: &ProjectFiles) -> Vec<String> {
+    let mut lines = vec![format!("  {}", safe::line(&files.summary(), 300))];
+    for guess in files.guessed.iter().take(GUESSES) {
+        let at = guess.at.as_ref().map(|at| format!("{}:{}: ", at.file.display(), at.line));
+        let text = format!("guessed: {}{}", at.unwrap_or_default(), guess.message);
+        lines.push(format!("  ? {}", safe::line(&text, 300)));
+    }
+    let more = files.guessed.len().saturating_sub(GUESSES);
+    if more > 0 {
+        lines.push(format!("  ? and {more} more guesses (gadfly check --json has all)"));
+    }
+    lines
 }
 
 fn store(diagnosis: &Diagnosis) -> String {

@@ -2,7 +2,7 @@
 
 use gadfly_engine::Limits;
 use gadfly_engine::input::What;
-use gadfly_engine::protocol::watch;
+use gadfly_engine::protocol::{pipeline, watch};
 use gadfly_journal::{ListFilter, RunId, Summary};
 use gadfly_project::Problem;
 use gadfly_project::config::until;
@@ -15,7 +15,7 @@ use crate::context::{Context, find};
 use crate::exit::{self, Code};
 use crate::interrupts::Interrupts;
 use crate::output::table::counted;
-use crate::output::{again, error, print, problems, safe, terminal};
+use crate::output::{again, error, judged, print, problems, safe, terminal};
 use crate::quota;
 use crate::session::Session;
 
@@ -61,6 +61,7 @@ async fn go(args: &Resume, context: &Context) -> Result<Code, Code> {
             // Of a run that has ended nothing is asked: it is refused, below.
             if !summary.ended {
                 agreement::trust(context, &planned, args.trust)?;
+                hooked(&gadfly, &summary).await?;
             }
             let attended = terminal::person_at_stdin() && !args.unattended;
             let session = Session { context, gadfly: &gadfly, run: run.clone(), attended, print_draft: true };
@@ -130,6 +131,10 @@ async fn all(
             codes.push(exit::WAITING);
             continue;
         }
+        if let Err(code) = hooked(gadfly, summary).await {
+            codes.push(code);
+            continue;
+        }
         // Where there are as many rounds already, nothing is raised.
         let raise = Raise { rounds: raise.rounds.filter(|n| *n > summary.rounds_max), ..raise };
         let session = Session { context, gadfly, run: run.clone(), attended: false, print_draft: false };
@@ -143,6 +148,19 @@ async fn all(
     let approved = codes.iter().filter(|c| **c == exit::OK).count();
     print::err(&format!("\n{} of {} approved", approved, counted(codes.len(), "run")));
     Ok(exit::of_many(&codes))
+}
+
+/// What the project wants done before a pipeline goes on. If that fails, the run stays as it is.
+async fn hooked(gadfly: &Gadfly, summary: &Summary) -> Result<(), Code> {
+    if summary.protocol != pipeline::RULE_BOOK.name {
+        return Ok(());
+    }
+    gadfly.before_resume().await.map_err(|failed| {
+        let run = &summary.run;
+        error::usage(&safe::line(&format!("{failed}; run `{run}` was not taken up"), 600));
+        print::err_lines(&judged::tail(&failed.output));
+        exit::HALTED
+    })
 }
 
 /// What recorded runs were planned with, by their first records: a summary is only a rendering of them.

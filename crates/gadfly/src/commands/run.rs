@@ -1,16 +1,19 @@
 //! `gadfly run`: from flags to a request, through trust and consent, to a driven run.
 
+mod asked;
+
 use std::io::{Read as _, stdin};
 use std::path::Path;
 
 use gadfly_engine::input::What;
 use gadfly_engine::{Engine, Input, Limits, Money, Stamp};
 use gadfly_journal::RunState;
-use gadfly_project::{Flags, Problem, Sourced, file, suggest};
-use gadfly_runtime::prepare::{Prepared, Request};
+use gadfly_project::{Flags, Problem, Sourced, file};
+use gadfly_runtime::prepare::{Described, Prepared, Request};
 use gadfly_runtime::setup::Setup;
 use serde_json::json;
 
+use super::pipeline;
 use crate::agreement::{self, Uses};
 use crate::cli::{Judging, Patience, ReportTo, Run};
 use crate::context::{Context, find};
@@ -21,6 +24,16 @@ use crate::session::Session;
 use crate::{proposal, quota, report};
 
 pub async fn run(args: Run, context: &Context) -> Code {
+    if let Some(name) = args.task.as_deref().filter(|name| !asked::is_known(name, context)) {
+        match pipeline::alone(name, context) {
+            Ok(Some(alone)) => {
+                let done = Box::pin(pipeline::run_alone(alone, &args, context)).await;
+                return done.unwrap_or_else(|code| code);
+            }
+            Ok(None) => {}
+            Err(code) => return code,
+        }
+    }
     let named = args.flags.worker.is_some() || !args.flags.critic.is_empty();
     let done = match proposal::for_nobody(context, named).await {
         Ok(Some(proposed)) => Box::pin(go(args, &proposed)).await,
@@ -46,7 +59,10 @@ async fn go(args: Run, context: &Context) -> Result<Code, Code> {
         // An output that no flag names stands in the other run's record.
         let recorded = request.flags.out.as_ref().filter(|_| args.out.is_none() && args.from.is_some());
         let outputs = recorded.map(|p| p.to_string_lossy().into_owned()).into_iter().collect();
-        let uses = Uses { outputs, ..Uses::of(&looped, false) };
+        let mut uses = Uses { outputs, ..Uses::of(&looped, false) };
+        if let Some(Described::Phase(phase)) = &request.described {
+            uses.commands.extend(phase.needs_trust());
+        }
         agreement::trust(context, &uses, args.flags.consent.trust)?;
     }
     let how = How {
@@ -191,19 +207,11 @@ fn request(args: &Run, context: &Context) -> Result<Request, Code> {
         calls: args.calls,
         ..Limits::default()
     };
-    let mut loop_name = None;
-    match (&args.task, &args.task_file) {
-        (Some(task), _) if task == "-" => flags.task = Some(read_stdin("the task")?),
-        (Some(name), _) if context.config.loops.contains_key(name) => loop_name = Some(name.clone()),
-        (Some(task), _) => {
-            meant_as_loop(task, context)?;
-            flags.task = Some(task.clone());
-        }
-        (None, Some(path)) if path == Path::new("-") => flags.task = Some(read_stdin("the task")?),
-        (None, path) => flags.task_file.clone_from(path),
-    }
+    let asked = asked::asked(args, context)?;
+    (flags.task, flags.task_file) = (asked.task, asked.task_file);
     Ok(Request {
-        loop_name,
+        loop_name: asked.loop_name,
+        described: asked.described,
         flags,
         rubrics: args.rubric.clone(),
         criteria: args.criterion.iter().cloned().map(Sourced::flag).collect(),
@@ -224,18 +232,6 @@ impl Judging {
             max_parts: self.max_parts,
             ..Flags::default()
         }
-    }
-}
-
-/// A single word that is nearly a loop's name was hardly meant as a task.
-fn meant_as_loop(task: &str, context: &Context) -> Result<(), Code> {
-    if task.contains(char::is_whitespace) {
-        return Ok(());
-    }
-    let loops = context.config.loops.keys().map(String::as_str);
-    match suggest::nearest(task, loops) {
-        Some(near) => Err(error::usage(&format!("there is no loop `{task}`: did you mean `{near}`?"))),
-        None => Ok(()),
     }
 }
 

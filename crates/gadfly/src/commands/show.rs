@@ -2,10 +2,12 @@
 
 mod goal;
 mod log;
+mod pipeline;
 mod powers;
 mod rounds;
 
 use gadfly_engine::turn::Role;
+use gadfly_journal::state::PipelineView;
 use gadfly_journal::{Journal, MailKind, ReadError, RunId, RunState};
 use owo_colors::OwoColorize as _;
 use serde_json::json;
@@ -14,7 +16,7 @@ use crate::cli::Show;
 use crate::context::{Context, find};
 use crate::exit::{self, Code};
 use crate::output::ending::{self, DraftIs};
-use crate::output::table::{moment, state as coloured};
+use crate::output::table::{counted, moment, state as coloured};
 use crate::output::{again, brief, diff, error, judged, print, safe};
 use crate::session::print_draft;
 use powers::Powers;
@@ -55,6 +57,9 @@ fn go(args: &Show, context: &Context) -> Result<(), Code> {
             ));
         }
         return print_draft(&text);
+    }
+    if args.briefs {
+        return briefs(&state, context.global.json);
     }
     if args.diff {
         return diffs(&journal, &state, context.global.json);
@@ -101,12 +106,19 @@ fn glance(journal: &Journal, state: &RunState, powers: &Powers) -> Result<(), Co
     let worker = s.worker.as_ref().map(|w| format!(", {}", who("worker", Some(w), s.worker_model.as_ref())));
     let worker = worker.unwrap_or_default();
     let critic = critics(state).unwrap_or_else(|| who("critic", s.critic.as_ref(), s.critic_model.as_ref()));
-    print::out(&format!("{}, {}{worker}, {critic}", coloured(&s.state), s.protocol))?;
+    let part = match &state.pipeline {
+        Some(view) => format!(", {}", counted(view.agents.len(), "agent")),
+        None => format!("{worker}, {critic}"),
+    };
+    print::out(&format!("{}, {}{part}", coloured(&s.state), s.protocol))?;
     print::out(&format!("begun {}, last change {}", moment(s.created_ms), moment(s.updated_ms)))?;
     // A text that cannot be read is missing from the story; `--log` says why.
     let text = |digest: &gadfly_engine::Digest| journal.text(digest).ok().flatten().map(|t| t.to_string());
     if let Some(pursued) = &state.goal {
         goal::lines(state, pursued, &text).iter().try_for_each(|line| print::out(line))?;
+        rounds::afterwards(state, &text).iter().try_for_each(|line| print::out(line))?;
+    } else if let Some(view) = &state.pipeline {
+        pipeline::lines(state, view, &text).iter().try_for_each(|line| print::out(line))?;
         rounds::afterwards(state, &text).iter().try_for_each(|line| print::out(line))?;
     } else {
         rounds::lines(state, &text).iter().try_for_each(|line| print::out(line))?;
@@ -124,7 +136,7 @@ fn glance(journal: &Journal, state: &RunState, powers: &Powers) -> Result<(), Co
         print::out(&format!("{} {}", "warning:".yellow(), safe::line(warning, 600)))?;
     }
     if let Some(effect) = &s.waiting_for {
-        match state.open_question().filter(|asked| asked.effect == *effect) {
+        match state.question(effect) {
             Some(asked) => {
                 print::out("")?;
                 judged::question(&asked.question).iter().try_for_each(|line| print::out(line))?;
@@ -136,6 +148,12 @@ fn glance(journal: &Journal, state: &RunState, powers: &Powers) -> Result<(), Co
             }
             None => question(journal, &s.run, effect)?,
         }
+    }
+    for asked in state.open_questions().filter(|asked| !s.ended && s.waiting_for.as_ref() != Some(&asked.effect)) {
+        print::out("")?;
+        judged::question(&asked.question).iter().try_for_each(|line| print::out(line))?;
+        let (run, effect) = (&s.run, &asked.effect);
+        print::out(&format!("  {}", again::command(&format!("answer {run} --effect {effect} \"…\""))))?;
     }
     if s.state != "running" {
         for line in ending::block(state, state.outcome.as_ref(), DraftIs::InJournal) {
@@ -176,7 +194,50 @@ fn answer_given(journal: &Journal, run: &RunId, effect: &gadfly_engine::EffectId
     Ok(())
 }
 
+/// What went into the briefs of a pipeline.
+fn briefs(state: &RunState, json: bool) -> Result<(), Code> {
+    let run = &state.summary.run;
+    let Some(view) = &state.pipeline else {
+        let why = format!("run `{run}` is no pipeline: {}", again::command(&format!("show {run} --log")));
+        return Err(error::usage(&why));
+    };
+    if json {
+        return print::out(&json!({ "run": run, "briefs": view.briefs }).to_string());
+    }
+    crate::output::pipeline::briefs(view).iter().try_for_each(|line| print::out(line))
+}
+
+/// The last change of every agent of a pipeline.
+fn diffs_of_pairs(journal: &Journal, state: &RunState, view: &PipelineView, json: bool) -> Result<(), Code> {
+    let mut shown = 0_u32;
+    for row in &view.agents {
+        let Some(at) = &row.at else { continue };
+        let last = state.rounds.iter().rfind(|round| at.contains(&round.node) && round.diff.is_some());
+        let Some((round, digest)) = last.and_then(|round| Some((round.round, round.diff?))) else { continue };
+        let diff = text(journal, &digest)?;
+        if diff.trim().is_empty() {
+            continue;
+        }
+        shown += 1;
+        if json {
+            let run = &state.summary.run;
+            let line = json!({ "run": run, "agent": row.agent, "round": round, "diff": diff });
+            print::out(&line.to_string())?;
+            continue;
+        }
+        print::out(&format!("[{}], round {round}", safe::line(&row.agent, 60)).bold().to_string())?;
+        diff::coloured(&diff).iter().try_for_each(|line| print::out(line))?;
+    }
+    if shown == 0 {
+        print::err("nothing was changed");
+    }
+    Ok(())
+}
+
 fn diffs(journal: &Journal, state: &RunState, json: bool) -> Result<(), Code> {
+    if let Some(view) = &state.pipeline {
+        return diffs_of_pairs(journal, state, view, json);
+    }
     let mut trees: Vec<_> = state.rounds.iter().filter_map(|r| Some((r.round, r.diff?))).collect();
     if let Some(goal) = &state.goal {
         // A goal has no rounds: its folder as it was last seen.

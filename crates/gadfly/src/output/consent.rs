@@ -2,21 +2,34 @@
 
 use gadfly_engine::{Limits, Money};
 use gadfly_project::trust::TrustEntry;
-use gadfly_runtime::consent::{Consent, Recipient, Terms};
+use gadfly_runtime::consent::{Consent, PipelineTerms, Recipient, Terms};
 use gadfly_runtime::sandbox::Held;
 
 use super::safe;
 use super::table::counted;
 
+/// Of agents that are reached the same way, these many are named.
+const MOST_NAMED: usize = 12;
+
 pub fn lines(consent: &Consent) -> Vec<String> {
     let mut lines = Vec::new();
-    for to in &consent.recipients {
-        lines.push(recipient(to));
-        lines.extend(to.held.as_ref().map(held));
+    if consent.pipeline.is_some() {
+        lines.extend(together(&consent.recipients));
+    } else {
+        for to in &consent.recipients {
+            lines.push(recipient(to));
+            lines.extend(to.held.as_ref().map(held));
+        }
     }
+    lines.extend(consent.pipeline.iter().flat_map(pipeline));
     lines.extend(consent.goal.iter().flat_map(terms));
     if let Some(folder) = &consent.folder {
-        lines.push(place(folder, consent.goal.as_ref()));
+        lines.push(if consent.pipeline.is_some() {
+            let project = safe::line(folder, 400);
+            format!("folder  a copy of {project} for each agent; what passes goes into it at once")
+        } else {
+            place(folder, consent.goal.as_ref())
+        });
     }
     lines.extend(consent.commands.iter().map(|c| format!("runs    {}", safe::line(c, 400))));
     let worst = match (consent.open_ended, consent.worst_case) {
@@ -32,6 +45,53 @@ pub fn lines(consent: &Consent) -> Vec<String> {
             "warning: worker and critic are the same model; a critic of another maker sees other things"
                 .into(),
         );
+    }
+    lines
+}
+
+/// A pipeline has many agents, and most are reached the same way: one line for all of them.
+fn together(all: &[Recipient]) -> Vec<String> {
+    let mut groups: Vec<(&Recipient, Vec<&Recipient>)> = Vec::new();
+    for to in all {
+        let same = |one: &Recipient| {
+            (one.role, &one.sends_to, &one.kind, &one.model, &one.held)
+                == (to.role, &to.sends_to, &to.kind, &to.model, &to.held)
+        };
+        match groups.iter_mut().find(|(first, _)| same(first)) {
+            Some((_, members)) => members.push(to),
+            None => groups.push((to, vec![to])),
+        }
+    }
+    let mut lines = Vec::new();
+    for (first, members) in groups {
+        let names: Vec<String> =
+            members.iter().take(MOST_NAMED).map(|member| safe::line(&member.agent, 60)).collect();
+        let more = members.len().saturating_sub(MOST_NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let (host, kind) = (safe::line(&first.sends_to, 100), safe::line(&first.kind, 40));
+        let model = first.model.as_ref().map(|m| format!(", model {}", safe::line(m, 80))).unwrap_or_default();
+        lines.push(format!("{:<7} → {host} ({}{more}; {kind}{model})", first.role, names.join(", ")));
+        lines.extend(first.held.as_ref().map(held));
+    }
+    lines
+}
+
+/// How a pipeline goes about it.
+fn pipeline(terms: &PipelineTerms) -> Vec<String> {
+    let gate = terms.gate.as_ref().map_or_else(
+        || "none: one agent and its critic".to_owned(),
+        |gate| format!("{}, at most {}", safe::line(gate, 60), counted(terms.overall as usize, "overall round")),
+    );
+    let mut lines = vec![
+        format!("agents  {}, {} at work at once", terms.agents, terms.jobs),
+        format!("gate    {gate}"),
+    ];
+    if let Some(planner) = &terms.planner {
+        lines.push(format!("plan    drafted by {}, before anything else", safe::line(planner, 60)));
+    }
+    if let Some(branch) = &terms.commits {
+        let branch = if branch.is_empty() { "of the run's own".to_owned() } else { safe::line(branch, 100) };
+        lines.push(format!("commit  the result, on a branch {branch}"));
     }
     lines
 }
@@ -80,7 +140,10 @@ fn place(project: &str, goal: Option<&Terms>) -> String {
 fn caps(consent: &Consent) -> String {
     let limits: &Limits = &consent.limits;
     let caps = [
-        consent.goal.is_none().then(|| counted(consent.rounds as usize, "round")),
+        consent.goal.is_none().then(|| {
+            let each = if consent.pipeline.is_some() { " of each pair" } else { "" };
+            format!("{}{each}", counted(consent.rounds as usize, "round"))
+        }),
         limits.steps.map(|n| counted(n as usize, "step")),
         limits.turns.map(|n| counted(n as usize, "turn")),
         limits.money.map(|m| m.to_string()),

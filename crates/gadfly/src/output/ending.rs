@@ -4,10 +4,11 @@ use gadfly_engine::budget::{Account, Cap, Shortage};
 use gadfly_engine::review::Verdict;
 use gadfly_engine::{Digest, Outcome, Waiting};
 use gadfly_journal::RunState;
+use gadfly_journal::state::RowStatus;
 use owo_colors::OwoColorize as _;
 
 use super::table::{cost, counted, moment};
-use super::{again, goal, judged, print, safe};
+use super::{again, goal, judged, pipeline, print, safe};
 
 /// More entries of one list are counted.
 const MOST_LISTED: usize = 10;
@@ -46,7 +47,7 @@ pub fn block(state: &RunState, outcome: Option<&Outcome>, draft: DraftIs) -> Vec
             }
         }
         Some(Outcome::Waiting(Waiting::Question { effect } | Waiting::Approval { effect })) => {
-            if let Some(asked) = state.open_question().filter(|asked| asked.effect == *effect) {
+            if let Some(asked) = state.question(effect) {
                 // A line of `===` only heads the question.
                 let says = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with("===");
                 let first = asked.question.text.lines().find(says);
@@ -100,7 +101,18 @@ pub fn block(state: &RunState, outcome: Option<&Outcome>, draft: DraftIs) -> Vec
             );
         }
     }
-    if state.goal.is_some() {
+    if let Some(view) = &state.pipeline {
+        let blocked = view.agents.iter().filter(|row| row.status == RowStatus::Blocked);
+        for row in blocked.take(MOST_LISTED) {
+            let why = row.because.as_deref().unwrap_or("its score does not pass");
+            say("blocked", format!("{}: {}", safe::line(&row.agent, 60), safe::line(why, 300)));
+        }
+        if !view.learned.is_empty() {
+            let many = counted(view.learned.len(), "suggestion");
+            say("learned", format!("{many}: {}", again::command("learn")));
+        }
+        say("agents", again::command(&format!("show {run}")));
+    } else if state.goal.is_some() {
         // Told above: a goal's folder is no draft.
     } else if state.summary.last_diff.is_some() {
         say("changes", again::command(&format!("show {run} --diff")));
@@ -112,7 +124,9 @@ pub fn block(state: &RunState, outcome: Option<&Outcome>, draft: DraftIs) -> Vec
     say("spent", format!("{spent}, {} tokens, {}", s.tokens, counted(s.calls as usize, "call")));
     say("run", run.to_string());
     let mut onwards = onwards(state, outcome);
-    let undo = goal::undo(state).filter(|_| !onwards.iter().any(|(label, _)| *label == "undo"));
+    let delivered = state.pipeline.is_some() && state.summary.ended && state.accepted.is_some();
+    let undo = goal::undo(state).or_else(|| delivered.then(|| ("undo", again::command(&format!("undo {run}")))));
+    let undo = undo.filter(|_| !onwards.iter().any(|(label, _)| *label == "undo"));
     onwards.extend(undo);
     for (label, command) in onwards {
         say(label, command.bold().to_string());
@@ -127,6 +141,9 @@ pub fn print(state: &RunState, outcome: Option<&Outcome>, draft: DraftIs) {
 fn headline(state: &RunState, outcome: Option<&Outcome>) -> String {
     if let Some(pursued) = &state.goal {
         return goal::headline(pursued, outcome);
+    }
+    if let Some(view) = &state.pipeline {
+        return pipeline::headline(view, outcome);
     }
     let rounds = counted(state.summary.rounds as usize, "round");
     match outcome {
@@ -202,11 +219,11 @@ fn onwards(state: &RunState, outcome: Option<&Outcome>) -> Vec<(&'static str, St
         // A new run begins with the checkout, not with another run's folder.
         Some(Outcome::Halted { .. }) if state.folder || state.goal.is_some() => Vec::new(),
         Some(Outcome::Halted { .. }) => vec![("go on", again::command(&format!("run --from {run}")))],
-        Some(Outcome::Waiting(Waiting::Question { .. } | Waiting::Approval { .. })) => vec![
+        Some(Outcome::Waiting(Waiting::Question { effect } | Waiting::Approval { effect })) => vec![
             ("question", again::command(&format!("show {run}"))),
             (
                 "answer",
-                state.open_question().map_or_else(
+                state.question(effect).map_or_else(
                     || again::command(&format!("answer {run} \"…\"")),
                     |asked| judged::how_to_answer(run.as_str(), &asked.question),
                 ),

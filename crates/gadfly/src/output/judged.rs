@@ -106,17 +106,18 @@ pub fn verify(command: &str, green: bool, verified: &Verified, output: Option<&s
     let ends: Vec<String> = verified.runs.iter().map(|run| run.end.to_string()).collect();
     let ends = if ends.is_empty() { "not run".to_owned() } else { ends.join(", ") };
     let mut lines = vec![format!("{mark} verify `{}`: {ends}", safe::line(command, 200))];
-    if let Some(output) = output.filter(|_| !green) {
-        let shown: Vec<&str> = output.trim_end().lines().rev().take(TAIL_LINES).collect();
-        let tail =
-            shown.iter().rev().map(|line| format!("  │ {}", safe::line(line, 200)).dimmed().to_string());
-        lines.extend(tail);
-    }
+    lines.extend(output.filter(|_| !green).map(tail).unwrap_or_default());
     if !verified.changed.is_empty() {
         let changed = safe::line(&verified.changed.join(", "), 200);
         lines.push(format!("  it changed files, which were put back: {changed}"));
     }
     lines
+}
+
+/// The last lines a command printed.
+pub fn tail(output: &str) -> Vec<String> {
+    let shown: Vec<&str> = output.trim_end().lines().rev().take(TAIL_LINES).collect();
+    shown.iter().rev().map(|line| format!("  │ {}", safe::line(line, 200)).dimmed().to_string()).collect()
 }
 
 /// A question to a person with its named ways out.

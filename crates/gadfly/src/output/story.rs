@@ -5,16 +5,19 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use gadfly_engine::budget::Spent;
 use gadfly_engine::event::Happened;
 use gadfly_engine::input::What;
+use gadfly_engine::pipeline::PipelineEvent;
 use gadfly_engine::powers::NOT_HELD;
 use gadfly_engine::review::{Review, Verdict};
-use gadfly_engine::{AgentCard, Class, Digest, Effect, EffectId, EffectKind, Event, Observation, Part};
+use gadfly_engine::{
+    AgentCard, Class, Digest, Effect, EffectId, EffectKind, Event, NodePath, Observation, Part,
+};
 use gadfly_journal::Record;
 use gadfly_journal::state::Moved;
 use owo_colors::OwoColorize as _;
 
 use super::rail::{self, Entry};
 use super::table::{cost, counted, size};
-use super::{diff, goal, judged, safe};
+use super::{diff, goal, judged, pipeline, safe};
 
 /// Longer items are cut on the screen; `show --log` has them whole.
 const LONGEST_ITEM: usize = 600;
@@ -24,11 +27,14 @@ const LONGEST_SAID: usize = 600;
 
 pub struct Story {
     agents: BTreeMap<String, AgentCard>,
-    draft: Option<String>,
+    /// The last draft of each loop.
+    drafts: BTreeMap<NodePath, String>,
     /// How many files were brought to be judged as they are.
     files: usize,
     /// What numbered findings said, for when they are gone.
-    points: BTreeMap<u32, String>,
+    points: BTreeMap<(NodePath, u32), String>,
+    /// Whose pair works at which node of a pipeline.
+    pairs: BTreeMap<NodePath, String>,
     spent: Spent,
     /// Whose call an open effect is.
     asked: BTreeMap<EffectId, String>,
@@ -47,9 +53,10 @@ impl Story {
     pub fn new(say_asked: bool) -> Self {
         Self {
             agents: BTreeMap::new(),
-            draft: None,
+            drafts: BTreeMap::new(),
             files: 0,
             points: BTreeMap::new(),
+            pairs: BTreeMap::new(),
             spent: Spent::default(),
             asked: BTreeMap::new(),
             held: BTreeMap::new(),
@@ -84,7 +91,11 @@ impl Story {
             }
             // A step of a watched agent is told as such, below.
             What::Observed { observation: Observation::Step { .. }, .. } if tells_step(record) => {}
-            What::Observed { effect, observation } => self.observed(effect, observation, &mut lines),
+            What::Observed { effect, observation } => {
+                let mut told = Vec::new();
+                self.observed(effect, observation, &mut told);
+                lines.extend(self.of_pair(&effect.node, told));
+            }
             What::Answered { by, .. } => lines.push(format!("  answered by {}", safe::line(by, 60))),
             What::Replied { effect, .. } => drop(self.asked.remove(effect)),
             What::Controlled(_) | What::Resumed { .. } => {}
@@ -93,15 +104,36 @@ impl Story {
         let is_review = |event: &&Event| matches!(event.what, Happened::Reviewed { .. });
         let last_review = record.step.events.iter().rfind(is_review);
         for event in &record.step.events {
-            self.happened(&event.what, record, &mut lines);
+            let mut told = Vec::new();
+            self.happened(event, record, &mut told);
             if last_review.is_some_and(|last| std::ptr::eq(last, event)) {
-                self.moved(record, &mut lines);
+                self.moved(&event.node, record, &mut told);
             }
+            lines.extend(self.of_pair(&event.node, told));
         }
         for effect in &record.step.effects {
-            self.asked(effect, &mut lines);
+            let mut told = Vec::new();
+            self.asked(effect, &mut told);
+            lines.extend(self.of_pair(&effect.id.node, told));
         }
         lines
+    }
+
+    /// The agent of a pipeline whose pair works at a node.
+    pub fn pair(&self, node: &NodePath) -> Option<String> {
+        let agent = self.pairs.iter().find(|(at, _)| at.contains(node)).map(|(_, agent)| agent)?;
+        Some(safe::line(agent, 60))
+    }
+
+    /// Several pairs work at once: whose line it is stands before it.
+    fn of_pair(&self, node: &NodePath, lines: Vec<String>) -> Vec<String> {
+        match self.pair(node) {
+            Some(agent) => lines
+                .into_iter()
+                .map(|line| format!("{} {line}", format!("  [{agent}]").dimmed()))
+                .collect(),
+            None => lines,
+        }
     }
 
     fn asked(&mut self, effect: &Effect, lines: &mut Vec<String>) {
@@ -160,7 +192,8 @@ impl Story {
         }
     }
 
-    fn happened(&mut self, what: &Happened, record: &Record, lines: &mut Vec<String>) {
+    fn happened(&mut self, event: &Event, record: &Record, lines: &mut Vec<String>) {
+        let Event { node, what } = event;
         match what {
             Happened::RoundStarted { round, of } => {
                 lines.push(format!("round {round} of {of}").bold().to_string());
@@ -173,7 +206,7 @@ impl Story {
                 lines.push(format!("  your files: {} in {} files", size(*bytes), self.files));
             }
             Happened::DraftMade { blob, bytes, given, .. } => {
-                self.drafted(blob, *bytes, *given, record, lines);
+                self.drafted(node, (blob, *bytes, *given), record, lines);
             }
             Happened::ChangedUnasked { sections, .. } => {
                 let named: Vec<String> =
@@ -258,8 +291,13 @@ impl Story {
             | Happened::Steered { .. }
             | Happened::GoalPaused { .. }
             | Happened::GaveUp { .. }
-            | Happened::Pipeline(_)
             | Happened::LastWords { .. } => self.beside(what, record, lines),
+            Happened::Pipeline(event) => {
+                if let PipelineEvent::Dispatched { agent, at, .. } = event {
+                    self.pairs.insert(at.clone(), agent.clone());
+                }
+                lines.extend(pipeline::told(event, &|digest| text_of(record, digest).map(str::to_owned)));
+            }
             Happened::PauseRequested => lines.push("  pausing after the calls under way".to_owned()),
             Happened::CancelRequested => lines.push("  cancelled".to_owned()),
             Happened::Resumed => lines.push("resumed".bold().to_string()),
@@ -313,7 +351,10 @@ impl Story {
                         let (id, branch) = (safe::line(&commit.id, 12), safe::line(&commit.branch, 100));
                         format!("committed {id} on branch {branch}")
                     }
-                    None => format!("accepted into your checkout: {}", counted(paths.len(), "file")),
+                    None if self.pairs.is_empty() => {
+                        format!("accepted into your checkout: {}", counted(paths.len(), "file"))
+                    }
+                    None => format!("delivered: {}", safe::line(&paths.join(", "), 300)),
                 };
                 lines.push(format!("  {} {how}", "✓".green()));
                 let by_decision = [
@@ -345,10 +386,16 @@ impl Story {
         lines.extend(Entry::of(what, &|digest| self.said(digest)).map(|entry| format!("  {}", entry.line())));
     }
 
-    fn drafted(&mut self, blob: &Digest, bytes: u64, given: bool, record: &Record, lines: &mut Vec<String>) {
+    fn drafted(
+        &mut self,
+        node: &NodePath,
+        (blob, bytes, given): (&Digest, u64, bool),
+        record: &Record,
+        lines: &mut Vec<String>,
+    ) {
         let mut texts = record.input.texts.iter().chain(&record.step.texts);
         let text = texts.find(|t| t.digest() == *blob).map(|t| t.as_str().to_owned());
-        let change = match (&self.draft, &text) {
+        let change = match (self.drafts.get(node), &text) {
             (Some(old), Some(new)) if old == new => ", unchanged".to_owned(),
             (Some(old), Some(new)) => {
                 let (more, less) = diff::changed_lines(old, new);
@@ -359,11 +406,14 @@ impl Story {
         };
         let whose = if given { "your draft" } else { "draft" };
         lines.push(format!("  {whose}: {}{change}", size(bytes)));
-        self.draft = text;
+        match text {
+            Some(text) => drop(self.drafts.insert(node.clone(), text)),
+            None => drop(self.drafts.remove(node)),
+        }
     }
 
     /// What became of the findings of the round before, once for all critics of a round.
-    fn moved(&mut self, record: &Record, lines: &mut Vec<String>) {
+    fn moved(&mut self, node: &NodePath, record: &Record, lines: &mut Vec<String>) {
         let reviews = || {
             record.step.events.iter().filter_map(|e| match &e.what {
                 Happened::Reviewed { round, review } => Some((*round, review)),
@@ -372,8 +422,8 @@ impl Story {
         };
         let fixed: BTreeSet<u32> = reviews().flat_map(|(_, r)| r.fixed.iter().copied()).collect();
         for number in &fixed {
-            lines
-                .push(format!("    {}", judged::fixed(*number, self.points.get(number).map(String::as_str))));
+            let said = self.points.get(&(node.clone(), *number)).map(String::as_str);
+            lines.push(format!("    {}", judged::fixed(*number, said)));
         }
         let findings = || reviews().flat_map(|(_, r)| &r.findings).filter(|f| f.is_supported());
         let moved = Moved::of(fixed.len(), findings());
@@ -382,7 +432,7 @@ impl Story {
         {
             lines.push(format!("    round {round}: {}", judged::moved(&moved)));
         }
-        self.points.extend(findings().map(|f| (f.number, f.line())));
+        self.points.extend(findings().map(|f| ((node.clone(), f.number), f.line())));
     }
 
     fn reviewed(&self, review: &Review, lines: &mut Vec<String>) {

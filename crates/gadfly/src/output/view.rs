@@ -5,14 +5,14 @@ use std::time::Duration;
 use gadfly_engine::input::What;
 use gadfly_engine::tool::Deed;
 use gadfly_engine::{Class, EffectKind};
-use gadfly_journal::state::GoalState;
+use gadfly_journal::state::{GoalState, PipelineView};
 use gadfly_journal::{Record, RunId};
 use gadfly_runtime::Update;
 use gadfly_runtime::clock::wall_ms;
 
-use super::live::Live;
+use super::live::{Live, fitting};
 use super::story::Story;
-use super::{events, meters, print, safe, terminal};
+use super::{events, meters, pipeline, print, safe, terminal};
 use crate::exit::Code;
 
 pub struct View {
@@ -21,13 +21,14 @@ pub struct View {
     json: bool,
     /// Steps, rail and meters, where they are drawn.
     goal: Option<GoalState>,
+    pipeline: Option<PipelineView>,
     last_ms: u64,
 }
 
 impl View {
     pub fn new(json: bool) -> Self {
         let live = (!json && terminal::is_live()).then(Live::default);
-        Self { story: Story::new(live.is_none()), live, json, goal: None, last_ms: 0 }
+        Self { story: Story::new(live.is_none()), live, json, goal: None, pipeline: None, last_ms: 0 }
     }
 
     /// What happened before, so that the rest can be told: nothing of it is shown.
@@ -39,6 +40,7 @@ impl View {
     fn fold(&mut self, record: &Record) {
         if self.live.is_some() {
             GoalState::apply(&mut self.goal, record);
+            PipelineView::apply(&mut self.pipeline, record);
             self.last_ms = record.input.at.wall_ms;
         }
     }
@@ -50,6 +52,9 @@ impl View {
             let room = (terminal::width().saturating_sub(1), live.room_for_panel());
             let idle = wall_ms().saturating_sub(self.last_ms);
             live.show_panel(meters::panel(goal, &|digest| self.story.said(digest), idle, room));
+        } else if let Some(view) = &self.pipeline {
+            let line = format!("  {}", pipeline::progress(view));
+            live.show_panel(vec![fitting(line.chars(), terminal::width().saturating_sub(1))]);
         }
         live.draw();
     }
@@ -97,7 +102,8 @@ impl View {
                     EffectKind::Verify(verify) => format!("verify `{}`", safe::line(&verify.command, 100)),
                     _ => continue,
                 };
-                live.begin(effect.id.clone(), who, ago);
+                let pair = self.story.pair(&effect.id.node).map(|agent| format!("[{agent}] "));
+                live.begin(effect.id.clone(), format!("{}{who}", pair.unwrap_or_default()), ago);
             }
         }
         self.draw();

@@ -40,6 +40,7 @@ pub fn begun(protocol: &str, title: &str) -> RunState {
         per_call: Limits::default(),
         continues: false,
         tools: false,
+        reached_as: None,
     };
     let settings = serde_json::json!({
         "rounds": 3, "critics": [{ "agent": "reader" }], "out": { "path": format!("{ROOT}/docs/a plan.md") },

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use gadfly_engine::protocol::watch;
+use gadfly_engine::protocol::{pipeline, watch};
 
 use gadfly_engine::tool::Risk;
 
@@ -23,6 +23,13 @@ pub enum Section {
     Budget,
     Workspace,
     Mcp,
+    Project,
+    Pipeline,
+    Dual,
+    Hooks,
+    Gate,
+    GateCommand,
+    Verify,
 }
 
 impl Section {
@@ -38,6 +45,13 @@ impl Section {
             Self::Budget => "[budget]",
             Self::Workspace => "[workspace]",
             Self::Mcp => "[mcp.NAME]",
+            Self::Project => "[project]",
+            Self::Pipeline => "[pipeline]",
+            Self::Dual => "[[dual]]",
+            Self::Hooks => "[hooks]",
+            Self::Gate => "[gates.NAME]",
+            Self::GateCommand => "[[gates.NAME.commands]]",
+            Self::Verify => "[verify.AGENT]",
         }
     }
 }
@@ -83,6 +97,8 @@ pub enum Shape {
     Table(Section),
     /// Tables of the given section by name.
     Named(Section),
+    /// A list of tables of the given section.
+    Rows(Section),
 }
 
 /// A built-in value.
@@ -136,6 +152,14 @@ pub const GOAL_STEPS: u64 = watch::settings::STEPS as u64;
 pub const GOAL_TURNS: u64 = watch::settings::TURNS as u64;
 pub const WALL_CLOCK: Duration = Duration::from_mins(watch::settings::MINUTES);
 
+/// Of a pipeline.
+pub const JOBS: u64 = pipeline::settings::JOBS as u64;
+pub const PAIR_ROUNDS: u64 = pipeline::settings::ROUNDS as u64;
+pub const OVERALL_ROUNDS: u64 = pipeline::settings::OVERALL as u64;
+pub const FIXES: u64 = pipeline::settings::FIXES as u64;
+pub const GATE: &str = "commit";
+pub const HOOK_TIMEOUT: Duration = Duration::from_mins(1);
+
 const USD: Shape = Shape::Number { min: 0.0, max: 1e6 };
 const TOKENS: Shape = Shape::Whole { min: 1, max: 1_000_000_000 };
 const GOAL_COUNT: Shape = Shape::Whole { min: 1, max: 100_000 };
@@ -173,6 +197,8 @@ const SEVERITIES: Shape = Shape::OneOf(&["nit", "risk", "fail"]);
 const LEVELS: Shape = Shape::OneOf(&["low", "medium", "medium-high", "high", "maximum"]);
 const RISKS: Shape =
     Shape::OneOf(&["read_only", "write_local", "network_get", "network_write", "spends_money"]);
+const LAYOUTS: Shape = Shape::OneOf(&["native", "claude", "neuroflow", "nubos"]);
+const SCORE_POINTS: Shape = Shape::Whole { min: 0, max: 100 };
 const ECONOMY: Shape = Shape::OneOf(&["off", "lite", "full", "ultra"]);
 
 const fn key(section: Section, name: &'static str, shape: Shape) -> Key {
@@ -199,6 +225,12 @@ pub const KEYS: &[Key] = &[
     key(Section::Top, "budget", Shape::Table(Section::Budget)),
     key(Section::Top, "workspace", Shape::Table(Section::Workspace)),
     key(Section::Top, "mcp", Shape::Named(Section::Mcp)),
+    key(Section::Top, "project", Shape::Table(Section::Project)),
+    key(Section::Top, "pipeline", Shape::Table(Section::Pipeline)),
+    key(Section::Top, "dual", Shape::Rows(Section::Dual)),
+    key(Section::Top, "hooks", Shape::Table(Section::Hooks)),
+    key(Section::Top, "gates", Shape::Named(Section::Gate)),
+    key(Section::Top, "verify", Shape::Named(Section::Verify)),
     // Agents
     key(Section::Agent, "kind", Shape::Kind),
     key(Section::Agent, "base_url", Shape::Text).only(HTTP),
@@ -333,6 +365,42 @@ pub const KEYS: &[Key] = &[
     key(Section::Mcp, "env", Shape::Texts),
     key(Section::Mcp, "risk", RISKS).or(Fixed::Text(MCP_RISK.name())),
     key(Section::Mcp, "timeout", Shape::Time).or(Fixed::Time(MCP_TIMEOUT)),
+    // The project as agents see it
+    key(Section::Project, "name", Shape::Text),
+    key(Section::Project, "layout", LAYOUTS),
+    key(Section::Project, "agents", Shape::Path),
+    key(Section::Project, "skills", Shape::Path),
+    key(Section::Project, "registry", Shape::Path),
+    key(Section::Project, "enable", Shape::Texts),
+    key(Section::Project, "also", Shape::Texts),
+    key(Section::Project, "unjudged", Shape::Texts),
+    key(Section::Project, "verify", Shape::OneOrMore),
+    key(Section::Project, "verify_timeout", Shape::Time).or(Fixed::Time(VERIFY_TIMEOUT)),
+    key(Section::Verify, "commands", Shape::OneOrMore),
+    key(Section::Verify, "timeout", Shape::Time).or(Fixed::Time(VERIFY_TIMEOUT)),
+    // Pipelines
+    key(Section::Pipeline, "jobs", Shape::Whole { min: 1, max: 256 }).or(Fixed::Whole(JOBS)),
+    key(Section::Pipeline, "rounds", ROUND_COUNT).or(Fixed::Whole(PAIR_ROUNDS)),
+    key(Section::Pipeline, "overall", ROUND_COUNT).or(Fixed::Whole(OVERALL_ROUNDS)),
+    key(Section::Pipeline, "fixes", Shape::Whole { min: 0, max: 100 }).or(Fixed::Whole(FIXES)),
+    key(Section::Pipeline, "gate", Shape::Text).or(Fixed::Text(GATE)),
+    key(Section::Pipeline, "planner", Shape::Text),
+    key(Section::Dual, "agent", Shape::Text),
+    key(Section::Dual, "critic", Shape::Text),
+    key(Section::Dual, "lens", Shape::Text),
+    key(Section::Hooks, "pre-dispatch", Shape::OneOrMore),
+    key(Section::Hooks, "post-completion", Shape::OneOrMore),
+    key(Section::Hooks, "pre-commit", Shape::OneOrMore),
+    key(Section::Hooks, "pre-compact", Shape::OneOrMore),
+    key(Section::Hooks, "before-resume", Shape::OneOrMore),
+    key(Section::Hooks, "timeout", Shape::Time).or(Fixed::Time(HOOK_TIMEOUT)),
+    key(Section::Gate, "overall", SCORE_POINTS),
+    key(Section::Gate, "each", SCORE_POINTS),
+    key(Section::Gate, "complete", Shape::Flag).or(Fixed::Flag(false)),
+    key(Section::Gate, "commands", Shape::Rows(Section::GateCommand)),
+    key(Section::GateCommand, "name", Shape::Text),
+    key(Section::GateCommand, "command", Shape::Text),
+    key(Section::GateCommand, "exit", Shape::Whole { min: 0, max: 255 }).or(Fixed::Whole(0)),
 ];
 
 /// Pairs of which one excludes the other: a higher layer's choice replaces a lower layer's partner.

@@ -197,7 +197,29 @@ impl Reader<'_> {
                 Some(Value::Table(self.table(section, found.path, place, inner)))
             }
             Shape::Named(section) => self.named(section, shape, found),
+            Shape::Rows(section) => self.rows(section, shape, found),
         }
+    }
+
+    fn rows(&mut self, section: Section, shape: Shape, found: &Found<'_, '_>) -> Option<Value> {
+        let Some(items) = found.value.as_array() else {
+            return self.wrong(shape, found, kind_of(found.value));
+        };
+        let mut rows = Some(Vec::with_capacity(items.len()));
+        for (n, item) in items.iter().enumerate() {
+            let path = format!("{}[{n}]", found.path);
+            let item = Found { path: &path, value: item.get_ref(), span: Spanned::span(item) };
+            let Some(inner) = item.value.as_table() else {
+                rows = self.wrong(Shape::Table(section), &item, kind_of(item.value));
+                continue;
+            };
+            let place = Some(self.source.place(item.span.clone()));
+            let row = self.table(section, &path, place, inner);
+            if let Some(rows) = &mut rows {
+                rows.push(row);
+            }
+        }
+        rows.map(Value::Rows)
     }
 
     fn named(&mut self, section: Section, shape: Shape, found: &Found<'_, '_>) -> Option<Value> {

@@ -31,6 +31,7 @@ pub enum Value {
     Until(Criterion),
     Table(Table),
     Tables(BTreeMap<String, Table>),
+    Rows(Vec<Table>),
     /// Present, and reported as wrong already.
     Unusable,
 }
@@ -125,6 +126,14 @@ impl Table {
         tables.into_iter().flatten().map(|(name, t)| (name.as_str(), t))
     }
 
+    /// The tables of a list; a higher layer's list takes the place of a lower one's.
+    pub fn rows(&self, key: &str) -> &[Self] {
+        match self.values.get(key).map(|v| &v.value) {
+            Some(Value::Rows(rows)) => rows,
+            _ => &[],
+        }
+    }
+
     /// This table with `over` laid on top of it, key by key.
     pub fn overlaid(mut self, over: Self) -> Self {
         // An agent that states its kind is a new agent: mixing it with another one's key or address
@@ -194,6 +203,7 @@ impl Shape {
             Self::Output => "\"reply\" or \"files\"".into(),
             Self::Table(_) => "a table".into(),
             Self::Named(section) => format!("tables, written as {}", section.header()),
+            Self::Rows(section) => format!("a list of tables, written as {}", section.header()),
         }
     }
 

@@ -5,22 +5,23 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use gadfly_agents::agent::Progress;
+use gadfly_engine::pipeline::listing::Survey;
 use gadfly_engine::tool::ToolUse;
 use gadfly_engine::{Class, Digest, Effect, EffectId, EffectKind, NodePath, Reply, Role, Turn};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::{AtWork, Driving, Update};
-use crate::folder::Folder;
+use crate::folder::{Folder, home_of};
 use crate::os::NoSupervisor;
-use crate::perform::{self, FolderTask, Incoming, TurnTask};
+use crate::perform::{self, FolderTask, Incoming, SurveyTask, TurnTask};
 use crate::place::Place;
 use crate::tools::{ToolTask, Tools};
 
 impl Driving {
     pub(super) fn perform(&mut self, effect: &Effect) {
         match &effect.kind {
-            EffectKind::Turn(turn) if effect.class == Class::Person => self.lay_out(turn),
+            EffectKind::Turn(turn) if effect.class == Class::Person => self.lay_out(effect, turn),
             EffectKind::Turn(_) => self.begin_turn(effect),
             EffectKind::Save(save) => {
                 let content = self.driver.engine.texts().and_then(|t| t.shared(&save.content));
@@ -37,20 +38,24 @@ impl Driving {
                     .insert(effect.id.clone(), AtWork { cancel: CancellationToken::new(), tell, task });
             }
             EffectKind::Tool(wanted) => self.use_tool(effect, wanted),
-            EffectKind::Survey(_) | EffectKind::Commit(_) => {
-                let reply = perform::impossible(format!("a {} cannot be performed yet", effect.kind.name()));
-                self.own_replies.push_back((effect.id.clone(), reply));
-            }
+            EffectKind::Survey(survey) => self.begin_survey(effect, survey),
             // Answered by a person, through the inbox.
             EffectKind::Ask(_) => {}
-            EffectKind::Look(_) | EffectKind::Verify(_) | EffectKind::Accept(_) => {
-                let folder = match self.folder() {
+            EffectKind::Look(_) | EffectKind::Verify(_) | EffectKind::Accept(_) | EffectKind::Commit(_) => {
+                let at = match &effect.kind {
+                    EffectKind::Accept(accept) => accept.at.as_ref(),
+                    _ => None,
+                };
+                let folder = match self.folder(at.unwrap_or(&effect.id.node)) {
                     Ok(folder) => folder,
                     Err(message) => {
                         let reply = perform::impossible(message);
                         return self.own_replies.push_back((effect.id.clone(), reply));
                     }
                 };
+                if at.is_some_and(|at| *at != NodePath::root() && self.is_per_node()) {
+                    self.delivering.insert(effect.id.clone(), Arc::clone(&folder));
+                }
                 let cancel = CancellationToken::new();
                 let work = FolderTask {
                     effect: effect.clone(),
@@ -75,9 +80,10 @@ impl Driving {
         let texts = self.driver.engine.texts();
         let text = |digest: Digest| Some((digest, texts?.shared(&digest)?));
         let texts = wanted.deed.texts().into_iter().filter_map(text).collect();
-        let home = self.driver.host.journal().run_dir(&self.run);
+        let home = self.home(&effect.id.node);
         let means = self.driver.means.as_ref();
-        let tools = Arc::clone(self.tools.get_or_insert_with(|| Arc::new(Tools::new(&home, means))));
+        let new = || Arc::new(Tools::new(&home, means));
+        let tools = Arc::clone(self.tools.entry(home.clone()).or_insert_with(new));
         let cancel = CancellationToken::new();
         let work = ToolTask {
             effect: effect.id.clone(),
@@ -85,7 +91,7 @@ impl Driving {
             time_ms: effect.time_ms,
             texts,
             tools,
-            folder: self.folder(),
+            folder: self.folder(&effect.id.node),
             cancel: cancel.clone(),
             incoming: self.incoming_in.clone(),
         };
@@ -111,7 +117,9 @@ impl Driving {
             return;
         };
         let mut call = perform::call(effect, turn, texts);
-        call.tmp = agent.works_in_a_folder().then(|| self.place_named(&format!("{}.tmp", plain(&effect.id))));
+        call.tmp = agent
+            .works_in_a_folder()
+            .then(|| self.place_named(&effect.id.node, &format!("{}.tmp", self.plain(&effect.id))));
         let (tell, told) = mpsc::channel(4);
         let cancel = CancellationToken::new();
         let work = TurnTask {
@@ -129,19 +137,48 @@ impl Driving {
         self.at_work.insert(effect.id.clone(), AtWork { cancel, tell, task });
     }
 
-    /// The run's folder, or why there is none.
-    fn folder(&mut self) -> Result<Arc<Folder>, String> {
-        if let Some(folder) = &self.folder {
+    fn begin_survey(&mut self, effect: &Effect, survey: &Survey) {
+        let Some(plan) = self.driver.engine.plan().and_then(|p| p.workspace.as_ref()) else {
+            let reply = perform::impossible("this run has no project".to_owned());
+            return self.own_replies.push_back((effect.id.clone(), reply));
+        };
+        let cancel = CancellationToken::new();
+        let work = SurveyTask {
+            effect: effect.clone(),
+            survey: survey.clone(),
+            project: PathBuf::from(&plan.project),
+            store: self.driver.host.journal().dir().to_owned(),
+            cancel: cancel.clone(),
+            incoming: self.incoming_in.clone(),
+        };
+        let (tell, _) = mpsc::channel(1);
+        let task = tokio::spawn(work.run());
+        self.at_work.insert(effect.id.clone(), AtWork { cancel, tell, task });
+    }
+
+    /// The folder a node's effects are performed in, or why there is none.
+    fn folder(&mut self, node: &NodePath) -> Result<Arc<Folder>, String> {
+        let home = self.home(node);
+        if let Some(folder) = self.folders.get(&home) {
             return Ok(Arc::clone(folder));
         }
         let plan = self.driver.engine.plan().and_then(|p| p.workspace.clone());
         let plan = plan.ok_or_else(|| "this run has no folder".to_owned())?;
         let means = self.driver.means.clone().ok_or_else(|| NoSupervisor.to_string())?;
-        let journal = self.driver.host.journal();
-        let (home, store) = (journal.run_dir(&self.run), journal.dir().to_owned());
-        let folder = Arc::new(Folder::new(self.run.clone(), home, store, plan, means));
-        self.folder = Some(Arc::clone(&folder));
+        let store = self.driver.host.journal().dir().to_owned();
+        let folder = Arc::new(Folder::new(self.run.clone(), home.clone(), store, plan, means));
+        self.folders.insert(home, Arc::clone(&folder));
         Ok(folder)
+    }
+
+    /// Where everything of a node is kept: with the run's, or in a directory of its own.
+    fn home(&self, node: &NodePath) -> PathBuf {
+        let run = self.driver.host.journal().run_dir(&self.run);
+        if self.is_per_node() { home_of(&run, node) } else { run }
+    }
+
+    fn is_per_node(&self) -> bool {
+        self.driver.engine.plan().is_some_and(|p| p.workspace.as_ref().is_some_and(|w| w.per_node))
     }
 
     fn has_folder(&self) -> bool {
@@ -162,32 +199,39 @@ impl Driving {
                     turn.agent, member.card.kind
                 ));
             }
-            return Ok(Place::Folder { folder: self.folder()?, tree });
+            return Ok(Place::Folder { folder: self.folder(&effect.id.node)?, tree });
         }
         if !in_a_folder {
             return Ok(Place::Nowhere);
         }
         if turn.role == Role::Worker {
             // The same for all its calls: some agents find an earlier conversation by the folder it was in.
-            return Ok(Place::Empty(self.place_named(&lasting(&effect.id.node, &turn.agent))));
+            let name = lasting(&effect.id.node, &turn.agent);
+            return Ok(Place::Empty(self.place_named(&effect.id.node, &name)));
         }
-        let at = self.place_named(&plain(&effect.id));
+        let at = self.place_named(&effect.id.node, &self.plain(&effect.id));
         let of = match tree {
-            Some(tree) => Some((self.folder()?, tree)),
+            Some(tree) => Some((self.folder(&effect.id.node)?, tree)),
             None => None,
         };
         Ok(Place::Reader { at, of, report: turn.report.clone() })
     }
 
-    fn place_named(&self, name: &str) -> PathBuf {
-        self.driver.host.journal().run_dir(&self.run).join("work").join(name)
+    fn place_named(&self, node: &NodePath, name: &str) -> PathBuf {
+        self.home(node).join("work").join(name)
+    }
+
+    /// An effect's id as the name of a folder.
+    fn plain(&self, id: &EffectId) -> String {
+        // Where nodes have homes of their own the number says it all, and a node's name may be of any length.
+        if self.is_per_node() { format!("call-{}", id.n) } else { plain(id) }
     }
 
     /// A person who is to change files finds the folder as the round begins. If that fails the next look says
     /// why.
-    fn lay_out(&mut self, turn: &Turn) {
+    fn lay_out(&mut self, effect: &Effect, turn: &Turn) {
         let Some(tree) = turn.tree.filter(|_| turn.role == Role::Worker && self.has_folder()) else { return };
-        if let Ok(folder) = self.folder() {
+        if let Ok(folder) = self.folder(&effect.id.node) {
             tokio::spawn(async move { folder.restored(&tree).await.map(drop) });
         }
     }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-use super::{Folder, FolderError, Inside};
+use super::{Folder, FolderError, Inside, from_top};
 use crate::save::write_atomically;
 use crate::workspace::{Landed, Landing, WorkspaceError};
 
@@ -35,7 +35,12 @@ impl Folder {
             ));
         }
         let inside = self.enter().await?;
-        let tree = self.tree_of(&accept.tree)?;
+        let mut tree = self.tree_of(&accept.tree)?;
+        if let Some(only) = &accept.only {
+            let below = inside.workspace.below().to_owned();
+            let only: Vec<String> = only.iter().map(|path| from_top(&below, path)).collect();
+            tree = inside.workspace.narrowed(&tree, &only).await?;
+        }
         match &accept.how {
             Acceptance::Checkout => {
                 Ok(match inside.workspace.land(&tree, accept.resolution.as_ref()).await? {

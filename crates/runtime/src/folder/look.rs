@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use gadfly_engine::tree::{Change, ChangeKind, FileContent, FileSeen, Look, Looked, Tree};
 use gadfly_engine::{Digest, Text};
 
-use super::{Folder, FolderError, Inside, listed};
+use super::{Folder, FolderError, Inside, from_project, from_top, listed};
 use crate::workspace::{Snapshot, Status, WorkspaceError};
 
 /// More than this of one file is not read.
@@ -27,7 +27,11 @@ impl Folder {
         let (inside, tree_name, tree) = if let Some(digest) = &look.tree {
             (self.enter().await?, self.tree_of(digest)?, None)
         } else {
-            let mut inside = self.enter_or_make(tell).await?;
+            let mut inside = if self.shows_the_project() {
+                self.renewed(tell).await?
+            } else {
+                self.enter_or_make(tell).await?
+            };
             inside.warn_of_hooks(tell)?;
             let now = inside.workspace.snapshot().await?;
             let known = inside.workspace.left_out();
@@ -39,10 +43,22 @@ impl Folder {
                 ));
             }
             self.remember(now.digest, &now.tree)?;
-            let tree = seen(&inside, &now, &mut texts).await?;
+            let mut tree = seen(&inside, &now, &mut texts).await?;
+            if self.plan.per_node {
+                let below = inside.workspace.below();
+                tree.changes.iter_mut().for_each(|change| change.path = from_project(below, &change.path));
+            }
             (inside, now.tree, Some(tree))
         };
-        let files = files(&inside, &tree_name, &look.paths, &mut texts).await?;
+        let mut paths = look.paths.clone();
+        if self.plan.per_node {
+            let below = inside.workspace.below();
+            paths.iter_mut().for_each(|path| *path = from_top(below, path));
+        }
+        let mut files = files(&inside, &tree_name, &paths, &mut texts).await?;
+        for (file, path) in files.iter_mut().zip(&look.paths) {
+            file.path.clone_from(path);
+        }
         Ok((Looked { tree, files }, texts))
     }
 }

@@ -121,7 +121,7 @@ fn numbered(given: Vec<CriterionSetting>) -> Vec<Criterion> {
 }
 
 /// A name that can stand in a file's name.
-fn slug(text: &str) -> String {
+pub(super) fn slug(text: &str) -> String {
     let mut slug = String::new();
     for c in text.chars() {
         match c {

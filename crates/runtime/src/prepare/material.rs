@@ -9,7 +9,7 @@ use gadfly_engine::{Digest, Target, Text};
 use gadfly_project::config::Task;
 use gadfly_project::{LoopConfig, Place, Problem, Protocol, file};
 
-use super::{Brought, Request};
+use super::{Brought, Described, Request};
 use crate::save;
 
 /// A worker's reply may be as long, so a run can replace what an earlier one wrote.
@@ -54,7 +54,9 @@ impl Material {
         let mut others = Vec::new();
         // A review writes nothing.
         let out = config.out.as_ref().or(config.draft.as_ref()).filter(|_| request.review.is_none());
-        let target = match out.map(|path| target(&path.value).map_err(|p| p.at(path.place.as_ref()))) {
+        // Where a phase of the project puts its drafts may be a folder that is not there yet.
+        let makes = request.flags.out.is_none() && matches!(request.described, Some(Described::Phase(_)));
+        let target = match out.map(|path| target(&path.value, makes).map_err(|p| p.at(path.place.as_ref()))) {
             Some(Ok((target, replaced))) => {
                 others.extend(replaced);
                 Some(target)
@@ -93,6 +95,12 @@ impl Material {
 
     pub(super) fn named_references(&self) -> Vec<Reference> {
         self.references.iter().map(|(reference, _)| reference.clone()).collect()
+    }
+
+    /// Folders that are not there yet and have to be for the result.
+    pub(super) fn folders(&self) -> Vec<PathBuf> {
+        let parent = self.target.as_ref().and_then(|t| Path::new(&t.path).parent());
+        parent.filter(|folder| !folder.is_dir()).map(Path::to_owned).into_iter().collect()
     }
 
     pub(super) fn into_texts(self) -> Vec<Text> {
@@ -141,7 +149,7 @@ fn read(what: &str, path: &Path, place: Option<&Place>, problems: &mut Vec<Probl
 }
 
 /// Checks that the result can be written, before anything is paid for.
-fn target(path: &Path) -> Result<(Target, Option<Text>), Problem> {
+fn target(path: &Path, makes: bool) -> Result<(Target, Option<Text>), Problem> {
     let path = absolute(path)?;
     let shown = path.display();
     if path.is_dir() {
@@ -149,6 +157,11 @@ fn target(path: &Path) -> Result<(Target, Option<Text>), Problem> {
             .help(format!("name a file in it, like {}", path.join("draft.md").display())));
     }
     if let Some(parent) = path.parent().filter(|p| !p.is_dir()) {
+        let nearest = parent.ancestors().find(|p| p.exists());
+        if let Some(nearest) = nearest.filter(|p| makes && p.is_dir()) {
+            can_be_written(&nearest.join("draft"), &path)?;
+            return Ok((Target { path: path.to_string_lossy().into_owned(), before: None }, None));
+        }
         return Err(Problem::error(format!("the output's folder {} does not exist", parent.display()))
             .help(format!("create it first: mkdir -p {}", parent.display())));
     }
@@ -161,13 +174,19 @@ fn target(path: &Path) -> Result<(Target, Option<Text>), Problem> {
         let before = Some(text.digest());
         return Ok((Target { path: path.to_string_lossy().into_owned(), before }, Some(text)));
     }
-    let probe = path.with_file_name(format!(".gadfly-probe-{}", std::process::id()));
+    can_be_written(&path, &path)?;
+    Ok((Target { path: path.to_string_lossy().into_owned(), before: None }, None))
+}
+
+/// Tries it beside `there`.
+fn can_be_written(there: &Path, output: &Path) -> Result<(), Problem> {
+    let probe = there.with_file_name(format!(".gadfly-probe-{}", std::process::id()));
     if let Err(error) = save::write_atomically(&probe, b"") {
-        return Err(Problem::error(format!("the output {shown} cannot be written: {error}"))
+        return Err(Problem::error(format!("the output {} cannot be written: {error}", output.display()))
             .help("choose another --out, or change the folder's permissions"));
     }
     let _ = std::fs::remove_file(probe);
-    Ok((Target { path: path.to_string_lossy().into_owned(), before: None }, None))
+    Ok(())
 }
 
 fn absolute(path: &Path) -> Result<PathBuf, Problem> {

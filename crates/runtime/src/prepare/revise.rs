@@ -1,18 +1,18 @@
 //! The settings of a `revise` loop: a rubric both agents are given, and the agents.
 
 use gadfly_engine::Digest;
-use gadfly_engine::protocol::revise::Settings;
+use gadfly_engine::protocol::revise::{ProjectPhase, Settings};
 use gadfly_engine::work::Work;
 use gadfly_project::rubric::{self, Contributor, Rubric, RubricSource};
 use gadfly_project::{Layer, LoopConfig, Problem, Sourced};
 
 use super::settings::small;
-use super::{Material, Request};
+use super::{Described, Material, Request, phase};
 
 pub(super) fn settings(
     config: &LoopConfig,
     request: &Request,
-    material: &Material,
+    material: &mut Material,
     problems: &mut Vec<Problem>,
 ) -> Option<Settings> {
     let rubric = rubric(config, request, problems)?;
@@ -32,6 +32,9 @@ pub(super) fn settings(
     settings.references = material.named_references();
     settings.draft = draft;
     settings.out.clone_from(&material.target);
+    if let Some(Described::Phase(phase)) = &request.described {
+        settings.project = phase::project_phase(phase, config, material);
+    }
     if request.review.is_some() {
         settings.worker = None;
     }
@@ -52,6 +55,7 @@ pub(super) fn bare(config: &LoopConfig, task: Digest) -> Option<Settings> {
         rounds: small(config.rounds.value),
         overrule: config.overrule.value,
         out: None,
+        project: ProjectPhase::default(),
     })
 }
 
@@ -71,10 +75,14 @@ fn rubric(config: &LoopConfig, request: &Request, problems: &mut Vec<Problem>) -
     if let Some(old) = request.from.as_ref().filter(|_| configured.is_empty() && user.is_empty()) {
         user.extend(old.rubric.iter().cloned().map(Sourced::built_in));
     }
-    let (rubric, found) = Rubric::build(vec![
+    let mut sources = vec![
         RubricSource { from: Contributor::Config, items: configured },
         RubricSource { from: Contributor::User, items: user },
-    ]);
+    ];
+    if let Some(Described::Phase(phase)) = &request.described {
+        sources.extend(phase.rubric.iter().cloned());
+    }
+    let (rubric, found) = Rubric::build(sources);
     problems.extend(found);
     rubric
 }

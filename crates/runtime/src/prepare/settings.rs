@@ -5,7 +5,7 @@ use std::path::Path;
 use gadfly_engine::judging::Seat;
 use gadfly_engine::plan::NodePlan;
 use gadfly_engine::protocol::score::settings::EscalateTo;
-use gadfly_engine::protocol::{audit, converge, revise, score};
+use gadfly_engine::protocol::{audit, converge, pipeline, revise, score};
 use gadfly_engine::{Digest, Limits, Text};
 use gadfly_journal::RunId;
 use gadfly_project::{LoopConfig, Problem, Protocol};
@@ -21,6 +21,8 @@ pub enum LoopSettings {
     Converge(converge::settings::Settings),
     /// A goal, which is no loop.
     Watch(Box<GoalSettings>),
+    /// Many loops.
+    Pipeline(Box<pipeline::settings::Settings>),
 }
 
 /// One agent's part in a loop.
@@ -96,7 +98,7 @@ impl LoopSettings {
                 (settings.task, settings.rubric) = (task, text.digest());
                 Some(text)
             }
-            Self::Audit(_) | Self::Converge(_) | Self::Watch(_) => None,
+            Self::Audit(_) | Self::Converge(_) | Self::Watch(_) | Self::Pipeline(_) => None,
         }
     }
 
@@ -107,6 +109,7 @@ impl LoopSettings {
             Self::Audit(s) => s.node_plan(limits),
             Self::Converge(s) => s.node_plan(limits),
             Self::Watch(s) => s.node_plan(limits),
+            Self::Pipeline(s) => s.node_plan(limits),
         }
     }
 
@@ -120,13 +123,13 @@ impl LoopSettings {
                     .unwrap_or_default();
             }
             Self::Watch(settings) => settings.belong_to(run, store),
-            Self::Revise(_) | Self::Score(_) | Self::Converge(_) => {}
+            Self::Revise(_) | Self::Score(_) | Self::Converge(_) | Self::Pipeline(_) => {}
         }
     }
 
     /// The worker edits files.
     pub const fn needs_folder(&self) -> bool {
-        matches!(self, Self::Watch(_)) || matches!(self, Self::Audit(settings) if settings.folder)
+        matches!(self, Self::Watch(_) | Self::Pipeline(_)) || matches!(self, Self::Audit(settings) if settings.folder)
     }
 
     /// How many there may be. Without a worker it is a review: one. A goal has none.
@@ -136,6 +139,7 @@ impl LoopSettings {
             Self::Score(s) => (&s.worker, s.rounds),
             Self::Audit(s) => (&s.worker, s.rounds),
             Self::Converge(s) => (&s.worker, s.rounds),
+            Self::Pipeline(s) => return s.rounds,
             Self::Watch(_) => return 0,
         };
         if worker.is_some() { rounds } else { 1 }
@@ -146,6 +150,7 @@ impl LoopSettings {
         match self {
             Self::Audit(s) if s.folder => s.verify.clone(),
             Self::Watch(s) => s.commands(),
+            Self::Pipeline(s) => super::pipeline::commands_of(s),
             _ => Vec::new(),
         }
     }
@@ -178,6 +183,7 @@ impl LoopSettings {
             }
             Self::Converge(s) => Cast::new(s.worker.as_deref(), s.rounds).judged_by(&s.critics).0,
             Self::Watch(s) => s.cast(),
+            Self::Pipeline(s) => super::pipeline::parts(s),
         }
     }
 }

@@ -111,6 +111,8 @@ pub async fn prepare_goal(
     let mut workspace = folder(recruiter);
     workspace.in_place = config.in_place.value;
     let draft = Draft {
+        folders: Vec::new(),
+        reports: None,
         settings: LoopSettings::Watch(Box::new(GoalSettings {
             settings,
             in_place: config.in_place.value.then(|| project.clone()),

@@ -57,6 +57,10 @@ impl Store {
     /// Makes the checkout go from one tree to the other, where they differ.
     pub async fn apply(&self, from: &str, to: &str, project: &Path) -> Result<Accepted, WorkspaceError> {
         let steps = self.steps(from, to).await?;
+        self.apply_steps(steps, project).await
+    }
+
+    pub async fn apply_steps(&self, steps: Vec<Step>, project: &Path) -> Result<Accepted, WorkspaceError> {
         let conflicts = self.in_conflict(&steps, project).await?;
         if !conflicts.is_empty() {
             return Err(WorkspaceError::Conflict { paths: conflicts });

@@ -5,7 +5,7 @@
 //! is taken over from HEAD, and files that git keeps in another form than they have on disk (line ends)
 //! are stored in that form.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 use gadfly_agents::launcher::Exit;
@@ -14,7 +14,7 @@ use super::Workspace;
 use super::error::WorkspaceError;
 use super::git::{Git, Place, failure, text, zero_ended, zero_separated};
 use super::repository::{Repository, enclosing};
-use super::store::{LINK_MODE, Side, checked};
+use super::store::{LINK_MODE, Side, Store, checked};
 
 /// The ref in the store that a commit waits under until the user's repository has fetched it.
 const WAITING: &str = "refs/gadfly/commit";
@@ -36,7 +36,7 @@ impl Git {
     }
 
     /// The ref of a branch that there is not yet.
-    async fn free_branch(&self, users: &Place, branch: &str) -> Result<String, WorkspaceError> {
+    pub(super) async fn free_branch(&self, users: &Place, branch: &str) -> Result<String, WorkspaceError> {
         let reference = format!("refs/heads/{branch}");
         if branch.starts_with('-')
             || self.line_if_any(users, &["check-ref-format", &reference]).await?.is_none()
@@ -66,6 +66,46 @@ impl Git {
         }
         Ok(settings)
     }
+
+    /// Those of these paths whose attributes, or settings, ask for another form than they have on disk. A filter is
+    /// a program and is not run; a file that needs one cannot be committed here.
+    pub(super) async fn converted(
+        &self,
+        users: &Place,
+        paths: &[&str],
+    ) -> Result<HashSet<String>, WorkspaceError> {
+        let automatic = self.line_if_any(users, &["config", "--get", "core.autocrlf"]).await?;
+        let automatic = automatic.is_some_and(|value| matches!(value.as_str(), "true" | "input" | "1"));
+        let asked = [
+            "check-attr",
+            "-z",
+            "--stdin",
+            "filter",
+            "text",
+            "eol",
+            "crlf",
+            "ident",
+            "working-tree-encoding",
+        ];
+        let listed = zero_ended(paths.iter().copied());
+        let answer = zero_separated(&self.feed(users, &asked, listed).await?)?;
+        let mut converted: HashMap<&str, bool> = HashMap::new();
+        for attribute in answer.chunks_exact(3) {
+            let [path, name, value] = attribute else { continue };
+            let set = !matches!(value.as_str(), "unspecified" | "unset");
+            if set && name == "filter" {
+                let reason = format!(
+                    "git keeps it through the filter `{value}`: accept without a branch and commit it yourself"
+                );
+                return Err(WorkspaceError::unusable(path, reason));
+            }
+            let fixed = name == "text" && value == "unset";
+            let entry = converted.entry(path).or_insert(automatic);
+            *entry = (*entry || set) && !fixed;
+        }
+        let is = |path: &&&str| converted.get(**path).copied().unwrap_or(automatic);
+        Ok(paths.iter().filter(is).map(|path| (*path).to_owned()).collect())
+    }
 }
 
 impl Workspace {
@@ -74,21 +114,11 @@ impl Workspace {
         let Some(repository) = &self.facts.repository else { return Err(WorkspaceError::NotARepository) };
         let git = &self.store.git;
         let users = repository.place(git, &self.facts.root).await?;
-        let reference = git.free_branch(&users, branch).await?;
-        let who = git.identity(&users).await?;
+        // Before the work of making a tree: these can be corrected.
+        git.free_branch(&users, branch).await?;
+        git.identity(&users).await?;
         let tree = self.commit_tree(repository, &users, checked(judged)?).await?;
-        let mut ours = self.store.place();
-        ours.settings.extend(who.clone());
-        let mut args = vec!["commit-tree", "-F", "-"];
-        if let Some(head) = &repository.head {
-            args.extend(["-p", head]);
-        }
-        args.push(&tree);
-        let commit = git.feed(&ours, &args, message.as_bytes().to_vec()).await?;
-        let commit = String::from_utf8_lossy(&commit).trim().to_owned();
-        git.run(&ours, &["update-ref", WAITING, checked(&commit)?]).await?;
-        self.hand_over(&users, &reference, &commit, who, branch).await?;
-        Ok(commit)
+        self.store.commit(&users, &tree, repository.head.as_deref(), branch, message).await
     }
 
     /// The judged tree as the user's repository would keep it.
@@ -145,44 +175,17 @@ impl Workspace {
             .into_iter()
             .filter_map(|d| Some((d.path, d.to.filter(|to| to.mode != LINK_MODE)?)))
             .collect();
-        let automatic = git.line_if_any(users, &["config", "--get", "core.autocrlf"]).await?;
-        let automatic = automatic.is_some_and(|value| matches!(value.as_str(), "true" | "input" | "1"));
-        let asked = [
-            "check-attr",
-            "-z",
-            "--stdin",
-            "filter",
-            "text",
-            "eol",
-            "crlf",
-            "ident",
-            "working-tree-encoding",
-        ];
-        let paths = zero_ended(changed.iter().map(|(path, _)| path.as_str()));
-        let answer = zero_separated(&git.feed(users, &asked, paths).await?)?;
-        let mut converted: HashMap<&str, bool> = HashMap::new();
-        for attribute in answer.chunks_exact(3) {
-            let [path, name, value] = attribute else { continue };
-            let set = !matches!(value.as_str(), "unspecified" | "unset");
-            if set && name == "filter" {
-                let reason = format!(
-                    "git keeps it through the filter `{value}`: accept without a branch and commit it yourself"
-                );
-                return Err(WorkspaceError::unusable(path, reason));
-            }
-            let fixed = name == "text" && value == "unset";
-            let entry = converted.entry(path).or_insert(automatic);
-            *entry = (*entry || set) && !fixed;
-        }
+        let paths: Vec<&str> = changed.iter().map(|(path, _)| path.as_str()).collect();
+        let converted = git.converted(users, &paths).await?;
         for (path, side) in &changed {
-            if !converted.get(path.as_str()).copied().unwrap_or(automatic) {
+            if !converted.contains(path.as_str()) {
                 continue;
             }
             let bytes =
                 self.store.contents(&[side.oid.as_str()]).await?.into_iter().next().unwrap_or_default();
             let option = format!("--path={path}");
             let oid = git
-                .feed(&self.with_attributes(users)?, &["hash-object", "-w", "--stdin", &option], bytes)
+                .feed(&self.store.with_attributes(users)?, &["hash-object", "-w", "--stdin", &option], bytes)
                 .await?;
             let oid = String::from_utf8_lossy(&oid).trim().to_owned();
             if let Some(entry) = entries.get_mut(path) {
@@ -191,14 +194,43 @@ impl Workspace {
         }
         Ok(())
     }
+}
 
+impl Store {
     /// The user's attributes and settings, with new objects going to our store.
-    fn with_attributes(&self, users: &Place) -> Result<Place, WorkspaceError> {
+    pub(super) fn with_attributes(&self, users: &Place) -> Result<Place, WorkspaceError> {
         let mut place = users.clone();
-        place.objects = Some(text(&self.store.dir.join("objects"))?);
+        place.objects = Some(text(&self.dir.join("objects"))?);
         Ok(place)
     }
 
+    /// A commit of a tree of this store, as a new branch of the user's repository. Returns its id.
+    pub(super) async fn commit(
+        &self,
+        users: &Place,
+        tree: &str,
+        parent: Option<&str>,
+        branch: &str,
+        message: &str,
+    ) -> Result<String, WorkspaceError> {
+        let git = &self.git;
+        let reference = git.free_branch(users, branch).await?;
+        let who = git.identity(users).await?;
+        let mut ours = self.place();
+        ours.settings.extend(who.clone());
+        let mut args = vec!["commit-tree", "-F", "-"];
+        if let Some(parent) = parent {
+            args.extend(["-p", checked(parent)?]);
+        }
+        args.push(checked(tree)?);
+        let commit = git.feed(&ours, &args, message.as_bytes().to_vec()).await?;
+        let commit = String::from_utf8_lossy(&commit).trim().to_owned();
+        git.run(&ours, &["update-ref", WAITING, checked(&commit)?]).await?;
+        self.hand_over(users, &reference, &commit, who, branch).await?;
+        Ok(commit)
+    }
+
+    /// Makes a commit that waits in this store one of the user's repository, under a ref that must not exist.
     async fn hand_over(
         &self,
         users: &Place,
@@ -207,13 +239,13 @@ impl Workspace {
         who: Vec<(String, String)>,
         branch: &str,
     ) -> Result<(), WorkspaceError> {
-        let git = &self.store.git;
+        let git = &self.git;
         let mut place = users.clone();
         place.settings.extend(who);
         for (key, value) in [("protocol.file.allow", "always"), ("fetch.writeCommitGraph", "false")] {
             place.settings.push((key.to_owned(), value.to_owned()));
         }
-        let from = text(&self.store.dir)?;
+        let from = text(&self.dir)?;
         let fetch = [
             "fetch",
             "--quiet",

@@ -155,7 +155,7 @@ impl Workspace {
     }
 
     /// The trees after and before what landed.
-    fn ends(
+    pub(super) fn ends(
         &self,
         judged: &str,
         resolution: Option<&Resolution>,

@@ -6,6 +6,8 @@
 mod accepting;
 mod driven;
 mod in_place;
+mod partial;
+mod pipelined;
 mod reading;
 mod stage;
 mod undoing;

@@ -20,6 +20,8 @@ pub(super) struct Made<'a> {
     pub(super) product: &'a Product,
     pub(super) pattern: &'a Pattern,
     nth: usize,
+    literal: &'a str,
+    is_plain: bool,
     matcher: OnceCell<Matcher<'a>>,
 }
 
@@ -29,7 +31,9 @@ impl<'a> Makers<'a> {
         for (nth, entry) in registry.entries.iter().enumerate() {
             for product in &entry.produces {
                 for pattern in product.patterns.iter().chain(&product.files) {
-                    let made = Made { entry, product, pattern, nth, matcher: OnceCell::new() };
+                    let (literal, is_plain) = (pattern.literal(), pattern.is_plain_file());
+                    let matcher = OnceCell::new();
+                    let made = Made { entry, product, pattern, nth, literal, is_plain, matcher };
                     by_folder.entry(pattern.fixed()).or_default().push(made);
                 }
             }
@@ -37,7 +41,7 @@ impl<'a> Makers<'a> {
         Self { by_folder, project: project(registry) }
     }
 
-    /// Everything that may be the same file as one of a pattern, in the order of the registry.
+    /// Everything that may be the same file as one of a pattern.
     pub(super) fn of_pattern(&self, of: &Pattern) -> Vec<&Made<'a>> {
         let fixed = of.fixed();
         let above = std::iter::once("").chain(fixed.match_indices('/').map(|(at, _)| &fixed[..=at]));
@@ -46,13 +50,20 @@ impl<'a> Makers<'a> {
             above.filter_map(|folder| self.by_folder.get(folder)).flatten().collect();
         let below = self.by_folder.range::<str, _>((Bound::Included(fixed), Bound::Unbounded));
         near.extend(below.take_while(|(folder, _)| folder.starts_with(fixed)).flat_map(|(_, made)| made));
-        let matcher = OnceCell::new();
-        near.retain(|made| made.overlaps(of, &matcher));
-        near.sort_by_key(|made| made.nth);
+        let (literal, is_plain, matcher) = (of.literal(), of.is_plain_file(), OnceCell::new());
+        near.retain(|made| {
+            let may = made.literal.starts_with(literal) || literal.starts_with(made.literal);
+            may && match (made.is_plain, is_plain) {
+                (true, true) => made.pattern == of,
+                (true, false) => matcher.get_or_init(|| of.matcher()).matches(&made.pattern.0),
+                (false, true) => made.matcher.get_or_init(|| made.pattern.matcher()).matches(&of.0),
+                (false, false) => true,
+            }
+        });
         near
     }
 
-    /// What promises sections of exactly what a pattern names: a file, or the same pattern.
+    /// What promises sections of exactly what a pattern names, in the order of the registry.
     pub(super) fn sectioned(&self, of: &Pattern) -> Vec<&Made<'a>> {
         let mut made = if of.is_plain_file() {
             self.of_pattern(of)
@@ -61,6 +72,7 @@ impl<'a> Makers<'a> {
             here.iter().filter(|made| made.pattern == of).collect()
         };
         made.retain(|made| made.product.sectioned() == Some(made.pattern));
+        made.sort_by_key(|made| made.nth);
         made
     }
 
@@ -84,24 +96,6 @@ impl<'a> Makers<'a> {
             before.or_else(|| words.strip_suffix(project).and_then(|rest| rest.strip_suffix(' ')))
         });
         without.unwrap_or(&words).trim().to_lowercase()
-    }
-}
-
-impl Made<'_> {
-    /// As [`Pattern::overlaps`], but a glob is compiled once.
-    fn overlaps<'o>(&self, other: &'o Pattern, matcher: &OnceCell<Matcher<'o>>) -> bool {
-        let own = self.pattern;
-        match (own.is_plain_file(), other.is_plain_file()) {
-            (true, true) => own == other,
-            (true, false) => {
-                own.0.starts_with(other.literal()) && matcher.get_or_init(|| other.matcher()).matches(&own.0)
-            }
-            (false, true) => {
-                other.0.starts_with(own.literal())
-                    && self.matcher.get_or_init(|| own.matcher()).matches(&other.0)
-            }
-            (false, false) => own.overlaps(other),
-        }
     }
 }
 

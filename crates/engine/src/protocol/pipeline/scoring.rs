@@ -2,7 +2,8 @@
 
 use super::questions::{self, Ask};
 use super::settings::Mode;
-use super::{Pipeline, Stage};
+use super::checking::Purpose;
+use super::{Pass, Pipeline, Stage};
 use crate::digest::Digest;
 use crate::event::Happened;
 use crate::machine::{Cx, Learned};
@@ -10,8 +11,9 @@ use crate::outcome::{Halt, Outcome};
 use crate::pipeline::GateReport;
 use crate::pipeline::aggregate::{Component, Hundredths};
 use crate::pipeline::event::PipelineEvent;
+use crate::pipeline::learning::{self, PairRecord, Suggestion};
 use crate::pipeline::registry::{Check, Entry};
-use crate::tree::{CommitFiles, Look, Looked, Verified, Verify};
+use crate::tree::CommitFiles;
 
 /// A component below this is sent out again.
 const LOW: Hundredths = Hundredths(8_000);
@@ -38,17 +40,27 @@ impl Pipeline {
         let (round, boxed) = (self.round, Box::new(report.clone()));
         cx.emit(Happened::Pipeline(PipelineEvent::GateChecked { round, report: boxed }));
         if report.is_open() {
-            if self.settings.result_agreed {
-                return self.end_well("--yes", cx);
-            }
-            self.stage = Stage::Ending;
-            let remaining = self.remaining(&report);
-            let effect = cx.ask(questions::result(&report, &remaining));
-            self.asks.insert(effect, Ask::Result);
-            return;
+            return self.check(Purpose::Gate, cx);
         }
+        self.closed(&report, cx);
+    }
+
+    /// The gate is open, commands and all.
+    pub(super) fn opened(&mut self, cx: &mut Cx<'_>) {
+        if self.settings.result_agreed {
+            return self.end_well("--yes", cx);
+        }
+        let report = self.world().gate(&self.settings.gate);
+        self.stage = Stage::Ending;
+        let remaining = self.remaining(&report);
+        let effect = cx.ask(questions::result(&report, &remaining));
+        self.asks.insert(effect, Ask::Result);
+    }
+
+    /// Once more, if there is a round left and somebody who could do better; else this is what there is.
+    pub(super) fn closed(&mut self, report: &GateReport, cx: &mut Cx<'_>) {
         if self.round < self.overall {
-            let again = self.low(&report);
+            let again = self.low(report);
             let stuck: Vec<String> = self.blocked.keys().cloned().collect();
             if !again.is_empty() || !stuck.is_empty() {
                 let names = again.iter().map(|(agent, _)| agent.clone()).chain(stuck).collect();
@@ -58,7 +70,7 @@ impl Pipeline {
             }
         }
         let mut open = report.blocking.clone();
-        open.extend(self.remaining(&report));
+        open.extend(self.remaining(report));
         self.end_short(Halt::Cap, open, cx);
     }
 
@@ -151,43 +163,10 @@ impl Pipeline {
         if self.settings.commit.is_none() || self.delivered.is_empty() {
             return self.end(cx);
         }
-        if self.settings.hooks.pre_commit.is_empty() {
-            return self.commit(cx);
-        }
-        cx.look(Look { tree: None, paths: Vec::new() });
+        self.check(Purpose::Commit, cx);
     }
 
-    pub(super) fn looked_before_commit(&mut self, looked: &Looked, cx: &mut Cx<'_>) {
-        self.hook_tree = looked.tree.as_ref().map(|tree| tree.digest);
-        self.hook_at = 0;
-        self.next_hook(cx);
-    }
-
-    fn next_hook(&mut self, cx: &mut Cx<'_>) {
-        let (Some(hook), Some(tree)) = (self.settings.hooks.pre_commit.get(self.hook_at), self.hook_tree)
-        else {
-            return self.commit(cx);
-        };
-        let (command, timeout_ms) = (hook.line.clone(), hook.timeout_ms);
-        cx.verify(Verify { command, tree, runs: 1, timeout_ms, held: None });
-    }
-
-    pub(super) fn hooked_before_commit(&mut self, verified: &Verified, cx: &mut Cx<'_>) {
-        let command = self.settings.hooks.pre_commit.get(self.hook_at).map(|hook| hook.line.clone());
-        let (hook, command, green) =
-            ("pre-commit".to_owned(), command.unwrap_or_default(), verified.is_green());
-        let ran =
-            PipelineEvent::HookRan { hook, command: command.clone(), green, verified: verified.clone() };
-        cx.emit(Happened::Pipeline(ran));
-        if !green {
-            let open = vec![format!("the pre-commit hook `{command}` failed; nothing was committed")];
-            return self.end_short(Halt::Guard, open, cx);
-        }
-        self.hook_at += 1;
-        self.next_hook(cx);
-    }
-
-    fn commit(&self, cx: &mut Cx<'_>) {
+    pub(super) fn commit(&self, cx: &mut Cx<'_>) {
         let Some(commit) = &self.settings.commit else { return };
         let files = self.delivered.values().cloned().collect();
         cx.commit(CommitFiles { files, branch: commit.branch.clone(), message: commit.message.clone() });
@@ -239,7 +218,16 @@ impl Pipeline {
 }
 
 impl Pipeline {
-    fn suggestions(&self) -> Vec<crate::pipeline::learning::Suggestion> {
-        Vec::new()
+    fn suggestions(&self) -> Vec<Suggestion> {
+        let record = |pass: &Pass| PairRecord {
+            agent: pass.agent.clone(),
+            critic: self.settings.registry.get(&pass.agent).and_then(|entry| entry.critic.clone()),
+            score: pass.score,
+            passed_in: pass.passed.then_some(pass.rounds),
+            strikes: pass.rounds.saturating_sub(u32::from(pass.passed)),
+            to_user: pass.escalated_to_user,
+            open: pass.open.clone(),
+        };
+        learning::suggestions(&self.passes.iter().map(record).collect::<Vec<_>>())
     }
 }

@@ -209,6 +209,7 @@ impl Stage {
             per_call: Limits::default(),
             continues: false,
             tools: false,
+            reached_as: None,
         };
         names.into_iter().map(|name| (name, card.clone())).collect()
     }

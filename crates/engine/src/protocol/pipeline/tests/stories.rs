@@ -2,6 +2,7 @@
 
 use super::stage::{Asked, Stage, atom, command, diligent, entry, gives, path, scored};
 use crate::judging::Seat;
+use crate::pipeline::gate::GateCommand;
 use crate::pipeline::registry::{Check, Need, Product, Weight};
 use crate::pipeline::{Entry, Gate, Pattern};
 use crate::protocol::pipeline::settings::{Commit, Planning};
@@ -440,4 +441,17 @@ fn a_folder_with_nothing_real_in_it_satisfies_nothing() {
         gate commit closed: no score
         → halted(cap)
         ");
+}
+
+#[test]
+fn a_gate_may_be_a_command() {
+    for (exit, label) in [(0, "halted(cap)"), (1, "approved")] {
+        let mut stage = Stage::of(vec![entry("coder", needs(vec![]), 10)]);
+        let command = GateCommand { name: "lint".into(), command: "lint".into(), exit };
+        stage.settings.gate.commands = vec![command];
+        stage.settings.overall = 1;
+        stage.commands = std::rc::Rc::new(|line, _| i32::from(line == "lint"));
+        let stage = stage.plays();
+        assert_eq!(stage.label(), label, "{}", stage.story());
+    }
 }

@@ -1,0 +1,59 @@
+//! Arguments of the commands that ask how a project stands.
+
+use clap::Args;
+
+#[derive(Args, Debug)]
+pub struct Why {
+    /// The agent, as the registry names it
+    #[arg(value_name = "AGENT")]
+    pub agent: String,
+    /// Take conditions that only people can judge as true
+    #[arg(long)]
+    pub assume_manual: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct Next {
+    /// Take conditions that only people can judge as true
+    #[arg(long)]
+    pub assume_manual: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct Gate {
+    /// `commit`, `pr`, `submission`, `exploration`, or one of the project's own
+    #[arg(value_name = "NAME", default_value = "commit")]
+    pub name: String,
+    /// Look at what the next commit would hold, not at the files on disk
+    #[arg(long)]
+    pub staged: bool,
+    /// Count only what the journal here recorded, no receipts
+    #[arg(long)]
+    pub strict: bool,
+    /// Have git ask this gate before every commit
+    #[arg(long, conflicts_with_all = ["staged", "strict", "trust"])]
+    pub install: bool,
+    /// Agree to the commands of this gate that the project's files name
+    #[arg(long)]
+    pub trust: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct Adopt {
+    /// Start a pipeline from there
+    #[arg(long, short)]
+    pub yes: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct Learn {
+    /// Take these into the project's memory, by their number or id
+    #[arg(long, value_name = "N", num_args = 1..)]
+    pub accept: Vec<String>,
+    /// Do not show these again as open
+    #[arg(long, value_name = "N", num_args = 1..)]
+    pub reject: Vec<String>,
+    /// Neither count nor show what your other projects have in common with this one
+    #[arg(long)]
+    pub no_shared_state: bool,
+}

@@ -1,0 +1,168 @@
+//! `gadfly adopt`: what a project that was worked on elsewhere says about itself, which of its scores can be proved,
+//! and what comes next. It writes nothing; a pipeline started from here goes on with what is proved.
+
+use std::path::Path;
+
+use gadfly_engine::pipeline::PairVerdict;
+use gadfly_engine::pipeline::world::Standing;
+use gadfly_runtime::situation::{Asked, Proof, Situation, Sources};
+use owo_colors::OwoColorize as _;
+use serde_json::json;
+
+use super::asking;
+use crate::cli::Adopt;
+use crate::context::Context;
+use crate::exit::{self, Code};
+use crate::output::{again, print, safe, standing};
+
+/// Rows shown of one kind.
+const SHOWN: usize = 40;
+const LONGEST: usize = 300;
+
+pub async fn adopt(args: &Adopt, context: &Context) -> Code {
+    let said = say(context).await;
+    match said {
+        Err(code) => code,
+        Ok(()) if args.yes => start(context).await,
+        Ok(()) => {
+            if !context.global.json {
+                print::err(&format!("to go on from here: {}", again::command("adopt --yes")));
+            }
+            exit::OK
+        }
+    }
+}
+
+async fn start(context: &Context) -> Code {
+    let command = again::command("pipeline \"go on from what is there\"");
+    if !context.global.json {
+        print::err(&format!("start it with: {command}"));
+    }
+    exit::OK
+}
+
+async fn say(context: &Context) -> Result<(), Code> {
+    let situation = asking::situation(context, Asked::default()).await?;
+    let sources = context.setup().sources(&situation).await;
+    let (proved, unproved): (Vec<&PairVerdict>, Vec<&PairVerdict>) =
+        situation.verdicts.iter().partition(|verdict| verdict.stale(&situation.listing).is_none());
+    if context.global.json {
+        return print::out(&as_json(&situation, &sources, &proved).to_string());
+    }
+    let mut lines = told(&sources, &situation);
+    lines.push(heading("Scores that count: their files are what was judged"));
+    lines.extend(bounded(proved.iter().map(|verdict| {
+        let from = match situation.proofs.get(&verdict.agent) {
+            Some(Proof::Receipt { run, at }) => format!("receipt of run {run}, {at}"),
+            Some(Proof::Journal { run }) => format!("run {run}"),
+            None => String::new(),
+        };
+        format!("{} {} by {} ({from})", verdict.agent, verdict.score, verdict.critic)
+    })));
+    lines.push(heading("Scores that do not count"));
+    let stale = unproved.iter().map(|verdict| {
+        let path = verdict.stale(&situation.listing).unwrap_or_default();
+        format!("{} {}: {path} changed since it was judged", verdict.agent, verdict.score)
+    });
+    let adopted = sources.adopted.scores.iter().map(|score| {
+        let agent = score.agent.as_deref().or(score.critic.as_deref()).unwrap_or("somebody");
+        let (file, line) = (score.place.file.display(), score.place.line);
+        format!("{agent} {} in {file}:{line}: {}", score.score, score.note)
+    });
+    let refused = sources.adopted.refused.iter().map(|refused| {
+        let (file, line) = (refused.place.file.display(), refused.place.line);
+        format!("{} in {file}:{line}: {}", refused.what, refused.why)
+    });
+    let receipts = situation.refused.iter().map(|r| format!("receipt {}: {}", r.file, r.why));
+    lines.extend(bounded(stale.chain(receipts).chain(adopted).chain(refused)));
+    if !sources.near.is_empty() {
+        lines.push(heading("Artifacts under other names"));
+        lines.extend(bounded(sources.near.iter().map(|near| {
+            format!("{} may be {}, which {} makes: git mv it, or correct the registry", near.found, near.wanted, near.agent)
+        })));
+    }
+    lines.push(heading("What could run next"));
+    lines.extend(standing::all(&situation, &situation.world().standings()));
+    lines.iter().try_for_each(|line| print::out(line))
+}
+
+fn told(sources: &Sources, situation: &Situation) -> Vec<String> {
+    let mut lines = vec![heading("What this project says about itself")];
+    let shown = |path: &Path| safe::line(&path.display().to_string(), LONGEST);
+    let mut row = |what: &str, text: String| lines.push(format!("  {what:<16} {}", safe::line(&text, LONGEST)));
+    let adopted = &sources.adopted;
+    for path in &adopted.read {
+        let is_state = path.extension().is_some_and(|ending| ending == "json");
+        let phase = adopted.phase.as_ref().filter(|_| is_state).map(|phase| format!(", phase {phase}"));
+        row(if is_state { "state file" } else { "journal" }, format!("{}{}", shown(path), phase.unwrap_or_default()));
+    }
+    if adopted.read.is_empty() {
+        row("state file", "none".to_owned());
+    }
+    if let Some((path, last)) = &sources.session {
+        row("session report", format!("{}, last: {last}", shown(path)));
+    }
+    if let Some(path) = &sources.project_file {
+        row("project file", shown(path));
+    }
+    if let Some(plan) = &sources.newest_plan {
+        row("newest plan", shown(plan));
+    }
+    match &sources.recent {
+        Err(why) => row("git", why.clone()),
+        Ok(recent) => {
+            for commit in &recent.commits {
+                row("commit", commit.clone());
+            }
+            row("uncommitted", recent.changes.last().map_or_else(|| "nothing".to_owned(), |sum| sum.trim().to_owned()));
+        }
+    }
+    row("project", situation.known.project.clone());
+    lines
+}
+
+fn heading(text: &str) -> String {
+    text.bold().to_string()
+}
+
+fn bounded(rows: impl Iterator<Item = String>) -> Vec<String> {
+    let mut rows: Vec<String> = rows.map(|row| format!("  {}", safe::line(&row, LONGEST))).collect();
+    let more = rows.len().saturating_sub(SHOWN);
+    rows.truncate(SHOWN);
+    if more > 0 {
+        rows.push(format!("  and {more} more"));
+    }
+    if rows.is_empty() {
+        rows.push("  none".to_owned());
+    }
+    rows
+}
+
+fn as_json(situation: &Situation, sources: &Sources, proved: &[&PairVerdict]) -> serde_json::Value {
+    let adopted = &sources.adopted;
+    let scores: Vec<_> = adopted
+        .scores
+        .iter()
+        .map(|s| json!({ "agent": s.agent, "critic": s.critic, "score": s.score, "at": s.place, "why_not": s.note }))
+        .collect();
+    let near: Vec<_> = sources
+        .near
+        .iter()
+        .map(|near| json!({ "agent": near.agent, "wanted": near.wanted, "found": near.found }))
+        .collect();
+    let standings = situation.world().standings();
+    let ready: Vec<&String> =
+        standings.iter().filter(|(_, s)| *s == Standing::Ready).map(|(agent, _)| agent).collect();
+    let proved: Vec<_> =
+        proved.iter().map(|v| json!({ "agent": v.agent, "critic": v.critic, "score": v.score })).collect();
+    json!({
+        "project": situation.known.project,
+        "phase": adopted.phase,
+        "read": adopted.read,
+        "proved": proved,
+        "unproved": scores,
+        "near_misses": near,
+        "ready": ready,
+        "source": asking::source_json(situation),
+    })
+}

@@ -1,0 +1,72 @@
+//! How the project stands, for the commands that ask. Not a command itself.
+
+use gadfly_journal::{Journal, OpenError};
+use gadfly_project::Problem;
+use gadfly_runtime::situation::{Asked, Situation, SituationError};
+
+use crate::context::Context;
+use crate::exit::Code;
+use crate::output::{error, print, problems, safe};
+
+/// Looks, or says why that cannot be done.
+pub async fn situation(context: &Context, asked: Asked) -> Result<Situation, Code> {
+    if context.problems.iter().any(Problem::is_error) {
+        return Err(problems::refuse(&context.problems, &context.root.dir));
+    }
+    let (store, journal) = (context.store(), journal(context)?);
+    let situation = context.setup().situation(&store, journal.as_ref(), asked).await;
+    situation.map_err(|error| refused(error, context))
+}
+
+/// The journal, if there is one.
+pub fn journal(context: &Context) -> Result<Option<Journal>, Code> {
+    match Journal::open_existing(&context.store()) {
+        Ok(journal) => Ok(Some(journal)),
+        Err(OpenError::Missing(_)) => Ok(None),
+        Err(other) => Err(error::usage(&other.to_string())),
+    }
+}
+
+pub fn refused(error: SituationError, context: &Context) -> Code {
+    match error {
+        SituationError::Project(found) => {
+            let code = problems::refuse(&found, &context.root.dir);
+            print::err("`gadfly check` says all about this project");
+            code
+        }
+        SituationError::Journal(error) => error::fault(&error.to_string()),
+        other => error::usage(&other.to_string()),
+    }
+}
+
+/// Says whose word the scores are, where it is not the journal's alone.
+pub fn say_source(situation: &Situation) {
+    let receipts = situation.from_receipts();
+    let folder = situation.known.files.layout.state_folder();
+    if !situation.has_journal {
+        print::err(&format!(
+            "note: there is no journal here: scores are those of the receipts in {folder}/receipts/"
+        ));
+    } else if !receipts.is_empty() {
+        let names = safe::line(&receipts.join(", "), 400);
+        print::err(&format!(
+            "note: the journal here does not know these scores, receipts in {folder}/receipts/ do: {names}"
+        ));
+    }
+    for receipt in &situation.refused {
+        let text = format!("receipt {} does not count: {}", receipt.file, receipt.why);
+        error::warn(&safe::line(&text, 400));
+    }
+}
+
+/// The same, for programs.
+pub fn source_json(situation: &Situation) -> serde_json::Value {
+    let refused = situation.refused.iter();
+    let refused: Vec<_> =
+        refused.map(|receipt| serde_json::json!({ "file": receipt.file, "why": receipt.why })).collect();
+    serde_json::json!({
+        "journal": situation.has_journal,
+        "from_receipts": situation.from_receipts(),
+        "refused_receipts": refused,
+    })
+}

@@ -1,0 +1,87 @@
+//! `gadfly gate NAME`: whether the project's scores open a gate, with the arithmetic; and the gate as a git hook.
+
+use gadfly_engine::pipeline::{Gate as Wanted, GateReport};
+use gadfly_project::trust;
+use gadfly_runtime::prepare::pipeline;
+use gadfly_runtime::situation::{Asked, CommandRan, HookError, Situation};
+use serde_json::json;
+
+use super::asking;
+use crate::agreement::{self, Uses};
+use crate::cli::Gate;
+use crate::context::Context;
+use crate::exit::{self, Code};
+use crate::output::{error, gate as shown, print, problems, safe};
+
+pub async fn gate(args: &Gate, context: &Context) -> Code {
+    let said = if args.install { install(args, context).await } else { ask(args, context).await };
+    said.unwrap_or_else(|code| code)
+}
+
+async fn ask(args: &Gate, context: &Context) -> Result<Code, Code> {
+    let wanted = wanted(args, context)?;
+    let asked = Asked { staged: args.staged, strict: args.strict, assume_manual: false };
+    let situation = asking::situation(context, asked).await?;
+    if !wanted.commands.is_empty() {
+        agree(&wanted, args, context)?;
+    }
+    let mut report = situation.world().gate(&wanted);
+    if args.strict && !situation.has_journal {
+        let why = format!("--strict needs the journal, and there is none at {}", context.store().display());
+        report.blocking.insert(0, why);
+    }
+    let ran = context.setup().gate_commands(&wanted).await;
+    report.blocking.extend(ran.iter().filter_map(CommandRan::blocking));
+    if context.global.json {
+        print::out(&as_json(&report, &ran, &situation).to_string())?;
+    } else {
+        if !args.strict {
+            asking::say_source(&situation);
+        }
+        shown::report(&report, &ran).iter().try_for_each(|line| print::out(line))?;
+    }
+    Ok(if report.is_open() { exit::OK } else { exit::HALTED })
+}
+
+fn wanted(args: &Gate, context: &Context) -> Result<Wanted, Code> {
+    pipeline::gate(&context.config, &args.name)
+        .map_err(|problem| problems::refuse(std::slice::from_ref(&problem), &context.root.dir))
+}
+
+/// Only the commands of this gate, as far as they stand in the project's files.
+fn agree(wanted: &Wanted, args: &Gate, context: &Context) -> Result<(), Code> {
+    let mut config = context.config.clone();
+    config.hooks.commands.clear();
+    config.project.verify.commands.clear();
+    config.project.verify_of.clear();
+    config.gates.retain(|name, _| *name == wanted.name);
+    let commands = trust::pipeline::of_pipeline(&config);
+    let uses = Uses { commands, ..Uses::default() };
+    agreement::trust(&context.with(config), &uses, args.trust)
+}
+
+fn as_json(report: &GateReport, ran: &[CommandRan], situation: &Situation) -> serde_json::Value {
+    json!({
+        "open": report.is_open(),
+        "report": report,
+        "commands": ran,
+        "source": asking::source_json(situation),
+    })
+}
+
+async fn install(args: &Gate, context: &Context) -> Result<Code, Code> {
+    wanted(args, context)?;
+    let program = std::env::current_exe()
+        .map_err(|e| error::fault(&format!("where this program is cannot be told: {e}")))?;
+    let store = context.global.store.as_ref().map(std::path::absolute).transpose();
+    let store = store.map_err(|e| error::usage(&format!("--store: {e}")))?;
+    let installed = context.setup().install_gate(&args.name, &program, store.as_deref()).await;
+    let hook = installed.map_err(|e| match e {
+        HookError::Io { .. } => error::fault(&e.to_string()),
+        other => error::usage(&other.to_string()),
+    })?;
+    let path = safe::line(&hook.path.display().to_string(), 400);
+    let again = if hook.was_there { "written anew" } else { "installed" };
+    print::out(&format!("{again}: {path} asks the gate `{}` before every commit", args.name))?;
+    Ok(exit::OK)
+}

@@ -1,0 +1,252 @@
+//! `gadfly pipeline`, and `gadfly run` with the name of a skill or an agent of the registry: from flags to a request,
+//! through trust and consent, to a driven pipeline.
+
+use std::path::Path;
+
+use gadfly_engine::Limits;
+use gadfly_engine::protocol::score::settings::EscalateTo;
+use gadfly_journal::{Journal, OpenError};
+use gadfly_project::layout::ProjectFiles;
+use gadfly_project::trust::pipeline::instructions;
+use gadfly_project::{Problem, file, layout, suggest};
+use gadfly_runtime::prepare::pipeline::{DEFAULT, DEFAULT_CRITIC, Earlier};
+use gadfly_runtime::prepare::{PipelineRequest, PlanWanted};
+
+use super::run::{How, launch, read_stdin, reports_have_a_place, usd};
+use crate::agreement::{self, Uses};
+use crate::cli::{Pipeline, Run};
+use crate::context::Context;
+use crate::exit::Code;
+use crate::output::table::counted;
+use crate::output::{error, print, problems, safe};
+
+/// More of what was refused is counted.
+const MOST_REFUSED: usize = 10;
+
+pub async fn pipeline(args: Pipeline, context: &Context) -> Code {
+    Box::pin(go(&args, context)).await.unwrap_or_else(|code| code)
+}
+
+async fn go(args: &Pipeline, context: &Context) -> Result<Code, Code> {
+    reports_have_a_place(&args.report, context.global.json)?;
+    let planning = match &args.plan {
+        Some(file) => PlanWanted::Given(file.clone()),
+        None if args.no_plan || args.simple => PlanWanted::No,
+        None => PlanWanted::Drafted,
+    };
+    let request = PipelineRequest {
+        request: asked_for(args.request.as_deref(), args.task_file.as_deref())?,
+        simple: args.simple,
+        gate: args.gate.clone(),
+        jobs: args.jobs,
+        assume_manual: args.assume_manual,
+        planning,
+        spec: args.spec,
+        yes: args.consent.yes,
+        just_do_it: args.just_do_it,
+        commit: args.commit,
+        branch: args.branch.clone(),
+        limits: Limits {
+            tokens: args.budget_tokens,
+            money: args.consent.budget_usd.map(usd).transpose()?,
+            active_ms: args.minutes.map(|m| m.saturating_mul(60_000)),
+            calls: args.calls,
+            ..Limits::default()
+        },
+        store: Some(context.store()),
+        ..PipelineRequest::default()
+    };
+    let how = How {
+        yes: args.consent.yes,
+        dry_run: args.consent.dry_run,
+        attended: !args.unattended,
+        print_draft: false,
+        reports: &args.report,
+        patience: args.patience,
+    };
+    start(request, how, args.consent.trust, context).await
+}
+
+/// Takes up what is known, asks what has to be asked, and drives it.
+pub async fn start(
+    mut request: PipelineRequest,
+    how: How<'_>,
+    trusted: bool,
+    context: &Context,
+) -> Result<Code, Code> {
+    let root = &context.root.dir;
+    if context.problems.iter().any(Problem::is_error) {
+        return Err(problems::refuse(&context.problems, root));
+    }
+    if !request.simple {
+        let journal = match Journal::open_existing(&context.store()) {
+            Ok(journal) => Some(journal),
+            Err(OpenError::Missing(_)) => None,
+            Err(other) => return Err(error::usage(&other.to_string())),
+        };
+        let earlier = request.recall(root, &context.config, journal.as_ref());
+        say(&earlier.map_err(|e| error::fault(&e.to_string()))?);
+    }
+    agreement::trust(context, &uses(&request, context), trusted)?;
+    let setup = context.setup();
+    let prepared = setup.prepare_pipeline(&request).await;
+    Ok(launch(setup, prepared, how, context).await?.code)
+}
+
+/// What is taken up that is not this journal's own.
+fn say(earlier: &Earlier) {
+    if earlier.receipts {
+        let verdicts = counted(earlier.verdicts, "verdict");
+        print::err(&format!("note: the journal has no verdicts; {verdicts} from committed receipts"));
+    }
+    for refused in earlier.refused.iter().take(MOST_REFUSED) {
+        print::err(&format!("note: a receipt does not count: {}", safe::line(refused, 300)));
+    }
+    if let Some(more) = earlier.refused.len().checked_sub(MOST_REFUSED).filter(|more| *more > 0) {
+        print::err(&format!("note: and {more} more receipts do not count"));
+    }
+}
+
+/// Everybody a pipeline of this project may call, and what its files want.
+fn uses(request: &PipelineRequest, context: &Context) -> Uses {
+    let mut uses = Uses { folder: true, pipeline: true, ..Uses::default() };
+    uses.agents = [DEFAULT, DEFAULT_CRITIC, "planner"].map(str::to_owned).to_vec();
+    let planner = &context.config.pipeline.planner;
+    uses.agents.extend(planner.iter().map(|planner| planner.value.clone()));
+    if request.simple {
+        return uses;
+    }
+    let files = layout::read(&context.root.dir, &context.config);
+    let entries = files.registry.iter().flat_map(|file| &file.registry.entries);
+    for entry in entries.filter(|e| request.only.is_empty() || request.only.contains(&e.agent)) {
+        uses.agents.push(entry.agent.clone());
+        uses.agents.extend(entry.critic.clone());
+        if let EscalateTo::Agent(agent) = &entry.escalate_to {
+            uses.agents.push(agent.clone());
+        }
+    }
+    uses.agents.extend(files.duals(&context.config).into_iter().map(|dual| dual.critic));
+    let instructed = files.agents.values().filter(|agent| uses.agents.contains(&agent.name));
+    uses.commands.extend(instructed.map(instructions));
+    uses
+}
+
+/// A text of the command line, of a file, or of standard input.
+fn asked_for(text: Option<&str>, path: Option<&Path>) -> Result<String, Code> {
+    match (text, path) {
+        (Some("-"), _) => read_stdin("the request"),
+        (Some(text), _) => Ok(text.to_owned()),
+        (None, Some(path)) if path == Path::new("-") => read_stdin("the request"),
+        (None, Some(path)) => file::read_text(path).map_err(|e| error::usage(&e.to_string())),
+        (None, None) => Err(error::usage("there is nothing to do: say what it is for")),
+    }
+}
+
+/// A skill or an agent of the project that `gadfly run` names.
+pub struct Alone {
+    agent: String,
+    skill: Option<String>,
+}
+
+/// What `name` is, if it is neither a loop, nor a phase, nor a task.
+pub fn alone(name: &str, context: &Context) -> Result<Option<Alone>, Code> {
+    let plain = name.strip_prefix('/').unwrap_or(name);
+    if plain.is_empty() || plain.contains(char::is_whitespace) {
+        return Ok(None);
+    }
+    let files = layout::read(&context.root.dir, &context.config);
+    let Some(registry) = &files.registry else { return Ok(None) };
+    if let Some(skill) = files.skills.get(plain) {
+        let dispatched = skill.dispatches(&files.agents);
+        let Some(agent) = dispatched.iter().find(|agent| registry.registry.get(agent).is_some()) else {
+            let why = "its SKILL.md names no agent that the registry declares";
+            return Err(error::usage(&format!("skill `{}` dispatches nobody: {why}", safe::line(plain, 60))));
+        };
+        return Ok(Some(Alone { agent: agent.clone(), skill: Some(plain.to_owned()) }));
+    }
+    if registry.registry.get(plain).is_some() {
+        return Ok(Some(Alone { agent: plain.to_owned(), skill: None }));
+    }
+    if name.starts_with('/') {
+        let skills: Vec<&str> = files.skills.keys().map(String::as_str).collect();
+        let near = suggest::did_you_mean(plain, &skills).map(|near| format!(": {near}")).unwrap_or_default();
+        return Err(error::usage(&format!("there is no skill `{}`{near}", safe::line(plain, 60))));
+    }
+    nearly(plain, &files)
+}
+
+/// A word that is nearly a name was hardly meant as a task.
+fn nearly(word: &str, files: &ProjectFiles) -> Result<Option<Alone>, Code> {
+    let agents = files.registry.iter().flat_map(|file| &file.registry.entries);
+    let known = files.skills.keys().map(String::as_str).chain(agents.map(|entry| entry.agent.as_str()));
+    match suggest::nearest(word, known) {
+        Some(near) => {
+            Err(error::usage(&format!("there is no skill or agent `{word}`: did you mean `{near}`?")))
+        }
+        None => Ok(None),
+    }
+}
+
+/// One agent and its critic, without dependencies.
+pub async fn run_alone(alone: Alone, args: &Run, context: &Context) -> Result<Code, Code> {
+    reports_have_a_place(&args.report, context.global.json)?;
+    leave_out(args)?;
+    if args.task_text.is_none() && args.task_file.is_none() {
+        let name = args.task.as_deref().unwrap_or_default();
+        return Err(error::usage(&format!("what is it to do? Say it: gadfly run {name} --task \"…\"")));
+    }
+    let request = PipelineRequest {
+        request: asked_for(args.task_text.as_deref(), args.task_file.as_deref())?,
+        only: vec![alone.agent],
+        skill: alone.skill,
+        planning: PlanWanted::No,
+        yes: args.flags.consent.yes,
+        commit: args.working.commit,
+        branch: args.working.branch.clone(),
+        limits: Limits {
+            tokens: args.budget_tokens,
+            money: args.flags.consent.budget_usd.map(usd).transpose()?,
+            active_ms: args.minutes.map(|m| m.saturating_mul(60_000)),
+            calls: args.calls,
+            ..Limits::default()
+        },
+        store: Some(context.store()),
+        ..PipelineRequest::default()
+    };
+    let how = How {
+        yes: args.flags.consent.yes,
+        dry_run: args.flags.consent.dry_run,
+        attended: !args.unattended,
+        print_draft: false,
+        reports: &args.report,
+        patience: args.patience,
+    };
+    start(request, how, args.flags.consent.trust, context).await
+}
+
+/// The registry says who works, who judges and what is made: flags that say otherwise would be passed over.
+fn leave_out(args: &Run) -> Result<(), Code> {
+    let flags = &args.flags;
+    let given = [
+        ("--protocol", flags.protocol.is_some()),
+        ("--worker", flags.worker.is_some()),
+        ("--critic", !flags.critic.is_empty()),
+        ("--fallback-critic", flags.fallback_critic.is_some()),
+        ("--rounds", flags.rounds.is_some()),
+        ("--rubric", !args.rubric.is_empty()),
+        ("--criterion", !args.criterion.is_empty()),
+        ("--draft", args.draft.is_some()),
+        ("--out", args.out.is_some()),
+        ("--from", args.from.is_some()),
+        ("--with", !args.with.is_empty()),
+        ("--phase", args.phase.is_some()),
+        ("--verify", !args.working.verify.is_empty()),
+        ("--escalate-to", args.working.escalate_to.is_some()),
+    ];
+    let given: Vec<&str> = given.into_iter().filter_map(|(flag, given)| given.then_some(flag)).collect();
+    if given.is_empty() {
+        return Ok(());
+    }
+    let why = "the registry, gadfly.toml and the agent's own files say this";
+    Err(error::usage(&format!("leave {} out: {why}", given.join(", "))))
+}

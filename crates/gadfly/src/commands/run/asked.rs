@@ -1,0 +1,139 @@
+//! What the words after `gadfly run` name: a loop of gadfly.toml, a phase or a task of the project's own layout, or
+//! nothing but the task itself. Skills and agents of a registry are found before, by `pipeline`.
+
+use std::path::{Path, PathBuf};
+
+use gadfly_project::{Problem, neuroflow, nubos, suggest};
+use gadfly_runtime::prepare::Described;
+
+use super::read_stdin;
+use crate::cli::Run;
+use crate::context::Context;
+use crate::exit::Code;
+use crate::output::{error, print, problems, safe};
+
+#[derive(Default)]
+pub struct Asked {
+    pub loop_name: Option<String>,
+    pub task: Option<String>,
+    pub task_file: Option<PathBuf>,
+    pub described: Option<Described>,
+}
+
+/// Finds out, and tells the person what was found where.
+pub fn asked(args: &Run, context: &Context) -> Result<Asked, Code> {
+    no_modules(args, context)?;
+    let mut asked = named(args, context)?;
+    if asked.described.is_none()
+        && let Some(phase) = args.phase.as_deref().filter(|p| neuroflow::is_phase(&context.root.dir, p))
+        && asked.loop_name.is_none()
+        && args.flags.protocol.as_deref().is_none_or(|p| p == "revise")
+    {
+        asked.described = Some(of_phase(phase, context)?);
+    }
+    for note in asked.described.iter().flat_map(Described::notes) {
+        print::err(&format!("note: {}", safe::line(note, 200)));
+    }
+    Ok(asked)
+}
+
+/// Whether a name is something else than a skill or an agent of a registry.
+pub fn is_known(name: &str, context: &Context) -> bool {
+    context.config.loops.contains_key(name)
+        || nubos::is_task_id(name)
+        || neuroflow::is_phase(&context.root.dir, name)
+}
+
+fn named(args: &Run, context: &Context) -> Result<Asked, Code> {
+    let root = &context.root.dir;
+    if let Some(plan) = &args.task_plan {
+        return Ok(Asked { described: Some(of_task(args, context, plan, true)?), ..Asked::default() });
+    }
+    let mut asked = Asked { task: args.task_text.clone(), ..Asked::default() };
+    match &args.task_file {
+        Some(path) if path == Path::new("-") => asked.task = Some(read_stdin("the task")?),
+        other => asked.task_file.clone_from(other),
+    }
+    let about = asked.task.is_some() || asked.task_file.is_some();
+    let Some(name) = &args.task else { return Ok(asked) };
+    if context.config.loops.contains_key(name) {
+        if args.task_file.is_some() {
+            return Err(error::usage(&format!("loop `{name}` has its own task: leave --task-file out")));
+        }
+        return Ok(Asked { loop_name: Some(name.clone()), ..asked });
+    }
+    if nubos::is_task_id(name) {
+        return Ok(Asked { described: Some(of_task(args, context, Path::new(name), false)?), ..asked });
+    }
+    if neuroflow::is_phase(root, name) {
+        if !about {
+            let why = format!("what is phase `{name}` to draft? Say it: gadfly run {name} --task \"…\"");
+            return Err(error::usage(&why));
+        }
+        return Ok(Asked { described: Some(of_phase(name, context)?), ..asked });
+    }
+    meant_as_name(name, context)?;
+    if about {
+        let name = safe::line(name, 60);
+        let why = format!(
+            "`{name}` names no loop, phase or task of this project, so it is a task itself: leave --task and \
+             --task-file out"
+        );
+        return Err(error::usage(&why));
+    }
+    let task = if name == "-" { read_stdin("the task")? } else { name.clone() };
+    Ok(Asked { task: Some(task), ..asked })
+}
+
+fn of_phase(name: &str, context: &Context) -> Result<Described, Code> {
+    let mut found = Vec::new();
+    let phase = neuroflow::phase(&context.root.dir, name, &mut found);
+    read(phase, &found, context).map(|phase| Described::Phase(Box::new(phase)))
+}
+
+fn of_task(args: &Run, context: &Context, which: &Path, is_plan: bool) -> Result<Described, Code> {
+    let mut found = Vec::new();
+    let verified = !args.working.verify.is_empty();
+    let asked = nubos::Asked { root: &context.root.dir, redo: args.allow_redo, verified };
+    let task = if is_plan {
+        nubos::task_at(asked, which, &mut found)
+    } else {
+        nubos::task(asked, &which.to_string_lossy(), &mut found)
+    };
+    read(task, &found, context).map(|task| Described::Task(Box::new(task)))
+}
+
+fn read<T>(what: Option<T>, found: &[Problem], context: &Context) -> Result<T, Code> {
+    let root = &context.root.dir;
+    let what = what.ok_or_else(|| problems::refuse(found, root))?;
+    problems::draw(found, root);
+    Ok(what)
+}
+
+/// Modules of nubos-pilot's critic are files to be read, not agents.
+fn no_modules(args: &Run, context: &Context) -> Result<(), Code> {
+    let root = &context.root.dir;
+    if !nubos::is_here(root) {
+        return Ok(());
+    }
+    let flags = &args.flags;
+    let names = flags.worker.iter().chain(&flags.critic).chain(&flags.fallback_critic);
+    let modules: Vec<Problem> =
+        names.filter(|name| nubos::is_module(root, name)).map(|name| nubos::not_spawnable(name)).collect();
+    if modules.is_empty() { Ok(()) } else { Err(problems::refuse(&modules, root)) }
+}
+
+/// A single word that is nearly the name of a loop or a phase was hardly meant as a task.
+fn meant_as_name(task: &str, context: &Context) -> Result<(), Code> {
+    if task.contains(char::is_whitespace) {
+        return Ok(());
+    }
+    let loops = context.config.loops.keys().map(String::as_str);
+    if let Some(near) = suggest::nearest(task, loops) {
+        return Err(error::usage(&format!("there is no loop `{task}`: did you mean `{near}`?")));
+    }
+    match neuroflow::nearest(&context.root.dir, task) {
+        Some(near) => Err(error::usage(&format!("there is no phase `{task}`: did you mean `{near}`?"))),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,164 @@
+//! What earlier pipelines of a store said that later ones build on: verdicts, words about conditions, suggestions.
+//! Only runs of pipelines are read, without their texts, and of those only the records that can hold such a thing.
+
+use std::collections::BTreeMap;
+
+use gadfly_engine::event::Happened;
+use gadfly_engine::input::What;
+use gadfly_engine::pipeline::learning::Suggestion;
+use gadfly_engine::pipeline::{PairVerdict, PipelineEvent};
+use gadfly_engine::{Event, Reply};
+use rusqlite::params;
+
+use super::state::PROTOCOL;
+use crate::codec;
+use crate::journal::Journal;
+use crate::read::{OwnedPair, ReadError};
+use crate::run_id::RunId;
+
+/// A verdict, with the run that came to it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Recorded {
+    pub run: RunId,
+    /// Milliseconds since 1970.
+    pub at_ms: u64,
+    /// The model behind the critic, as far as it is known.
+    pub model: Option<String>,
+    pub verdict: PairVerdict,
+}
+
+/// What one run suggests to learn.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Noted {
+    pub(super) run: RunId,
+    pub(super) at_ms: u64,
+    pub(super) suggestions: Vec<Suggestion>,
+}
+
+/// A record can only hold an event that its text names.
+const SCORED: &str = "\"pipeline\":\"scored\"";
+const SAID: &str = "\"pipeline\":\"condition_said\"";
+const LEARNED: &str = "\"pipeline\":\"learned\"";
+const CHARGED: &str = "\"event\":\"charged\"";
+const CHANGED: &str = "\"event\":\"agent_changed\"";
+
+impl Journal {
+    /// Every verdict that was delivered, of all runs of the store, the oldest first.
+    pub fn verdicts(&self) -> Result<Vec<Recorded>, ReadError> {
+        let mut all = Vec::new();
+        for run in self.pipelines()? {
+            let mut models: BTreeMap<String, String> = BTreeMap::new();
+            let mut found = Vec::new();
+            self.each(&run, &[SCORED, CHARGED, CHANGED], |pair| {
+                follow_models(&mut models, pair);
+                for event in &pair.step.events {
+                    if let Happened::Pipeline(PipelineEvent::Scored { verdict, delivered: true }) =
+                        &event.what
+                    {
+                        let model = models.get(&verdict.critic).cloned();
+                        let (at_ms, verdict) = (pair.input.at.wall_ms, verdict.as_ref().clone());
+                        found.push(Recorded { run: run.clone(), at_ms, model, verdict });
+                    }
+                }
+            })?;
+            all.append(&mut found);
+        }
+        // Runs overlap: what counts is which verdict came last.
+        all.sort_by_key(|recorded| recorded.at_ms);
+        Ok(all)
+    }
+
+    /// What people said about conditions only they can judge, in all runs; the last word counts.
+    pub fn conditions_said(&self) -> Result<BTreeMap<String, bool>, ReadError> {
+        let mut said: Vec<(u64, String, bool)> = Vec::new();
+        for run in self.pipelines()? {
+            self.each(&run, &[SAID], |pair| {
+                for event in &pair.step.events {
+                    if let Happened::Pipeline(PipelineEvent::ConditionSaid { text, holds, .. }) = &event.what
+                    {
+                        said.push((pair.input.at.wall_ms, text.clone(), *holds));
+                    }
+                }
+            })?;
+        }
+        said.sort_by_key(|(at_ms, ..)| *at_ms);
+        Ok(said.into_iter().map(|(_, text, holds)| (text, holds)).collect())
+    }
+
+    pub(super) fn noted(&self) -> Result<Vec<Noted>, ReadError> {
+        let mut all = Vec::new();
+        for run in self.pipelines()? {
+            let mut last = None;
+            self.each(&run, &[LEARNED], |pair| {
+                for Event { what, .. } in &pair.step.events {
+                    if let Happened::Pipeline(PipelineEvent::Learned { suggestions }) = what {
+                        last = Some((pair.input.at.wall_ms, suggestions.clone()));
+                    }
+                }
+            })?;
+            all.extend(last.map(|(at_ms, suggestions)| Noted { run, at_ms, suggestions }));
+        }
+        Ok(all)
+    }
+
+    /// The runs that are pipelines, the oldest first: from their summaries.
+    fn pipelines(&self) -> Result<Vec<RunId>, ReadError> {
+        let sql = "SELECT id FROM runs WHERE instr(summary, ?1) > 0 ORDER BY created, number";
+        let needle = format!("\"protocol\":\"{PROTOCOL}\"");
+        self.read(|conn| {
+            let mut rows = conn.prepare_cached(sql)?;
+            let ids = rows.query_map([needle], |row| row.get::<_, String>(0))?;
+            let ids: Vec<String> = ids.collect::<rusqlite::Result<_>>()?;
+            Ok(ids.iter().filter_map(|id| id.parse().ok()).collect())
+        })
+    }
+
+    /// The first record of a run and every one whose text holds one of the needles.
+    fn each(&self, run: &RunId, needles: &[&str], mut take: impl FnMut(&OwnedPair)) -> Result<(), ReadError> {
+        self.read(|conn| {
+            let number = crate::read::run_number(conn, run)?;
+            let sql = "SELECT seq, size, body FROM records WHERE run = ?1 ORDER BY seq";
+            let mut rows = conn.prepare_cached(sql)?;
+            let mut rows = rows.query(params![number])?;
+            while let Some(row) = rows.next()? {
+                let seq: u32 = row.get(0)?;
+                let damaged = |message: String| ReadError::Record { run: run.clone(), seq, message };
+                let size = usize::try_from(row.get::<_, i64>(1)?).unwrap_or(usize::MAX);
+                let json = codec::unpack(row.get_ref(2)?.as_blob().unwrap_or_default(), size);
+                let json = json.map_err(|e| damaged(e.to_string()))?;
+                let text = std::str::from_utf8(&json).map_err(|e| damaged(e.to_string()))?;
+                if seq == 0 || needles.iter().any(|needle| text.contains(needle)) {
+                    take(&serde_json::from_str(text).map_err(|e| damaged(e.to_string()))?);
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+fn follow_models(models: &mut BTreeMap<String, String>, pair: &OwnedPair) {
+    match &pair.input.what {
+        What::Started(start) => {
+            let cards = start.plan.agents.iter();
+            models.extend(cards.filter_map(|(name, card)| Some((name.clone(), card.model.clone()?))));
+        }
+        What::Replied { reply: Reply::Done(answer), .. } => {
+            let charged = pair.step.events.iter().find_map(|event| match &event.what {
+                Happened::Charged { agent, .. } => Some(agent),
+                _ => None,
+            });
+            if let (Some(agent), Some(model)) = (charged, &answer.model) {
+                models.insert(agent.clone(), model.clone());
+            }
+        }
+        _ => {}
+    }
+    for event in &pair.step.events {
+        if let Happened::AgentChanged { agent, card } = &event.what {
+            match &card.model {
+                Some(model) => drop(models.insert(agent.clone(), model.clone())),
+                None => drop(models.remove(agent)),
+            }
+        }
+    }
+}

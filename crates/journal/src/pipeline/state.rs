@@ -1,0 +1,407 @@
+//! How a pipeline stands: a fold over its run's records. Everything that is rendered of it comes from here; no
+//! decision reads it.
+
+mod parts;
+
+use std::collections::BTreeMap;
+
+use gadfly_engine::event::Happened;
+use gadfly_engine::input::What;
+use gadfly_engine::pipeline::aggregate::Hundredths;
+use gadfly_engine::pipeline::learning::Suggestion;
+use gadfly_engine::pipeline::{GateReport, PairVerdict, PipelineEvent, Registry};
+use gadfly_engine::protocol::pipeline::settings::Settings;
+use gadfly_engine::review::{Review, Verdict};
+use gadfly_engine::{EffectId, NodePath, Outcome, Reply};
+
+use super::entry::Entry;
+use crate::read::Record;
+use crate::run_id::RunId;
+
+pub use parts::{AgentState, Drafted, EscalationSeen, Given, Invocation, Status};
+
+/// The protocol whose runs are folded.
+pub const PROTOCOL: &str = "pipeline";
+
+#[derive(Clone, Debug)]
+pub struct PipelineState {
+    pub run: RunId,
+    pub title: String,
+    pub project: String,
+    pub phase: Option<String>,
+    pub created_ms: u64,
+    pub updated_ms: u64,
+    pub active_ms: u64,
+    pub agents: Vec<AgentState>,
+    pub invocations: Vec<Invocation>,
+    pub escalations: Vec<EscalationSeen>,
+    pub overall: Option<Hundredths>,
+    pub gate: Option<GateReport>,
+    pub drafted: Vec<Drafted>,
+    pub verdicts: Vec<Given>,
+    pub suggestions: Vec<Suggestion>,
+    /// What belongs into the project's journal, in order.
+    pub entries: Vec<Entry>,
+    pub outcome: Option<Outcome>,
+    pub(super) registry: Registry,
+    models: BTreeMap<String, String>,
+    /// The verdict that counts for an agent, from this run or before it.
+    standing: BTreeMap<String, PairVerdict>,
+    waiting: Vec<(EffectId, String)>,
+    /// Escalations nobody has decided about yet, by the node of the pair.
+    handed_over: Vec<(NodePath, String)>,
+    /// Why somebody could not be dispatched, by agent.
+    refused: BTreeMap<String, String>,
+}
+
+impl PipelineState {
+    pub fn new(run: RunId) -> Self {
+        Self {
+            run,
+            title: String::new(),
+            project: String::new(),
+            phase: None,
+            created_ms: 0,
+            updated_ms: 0,
+            active_ms: 0,
+            agents: Vec::new(),
+            invocations: Vec::new(),
+            escalations: Vec::new(),
+            overall: None,
+            gate: None,
+            drafted: Vec::new(),
+            verdicts: Vec::new(),
+            suggestions: Vec::new(),
+            entries: Vec::new(),
+            outcome: None,
+            registry: Registry::default(),
+            models: BTreeMap::new(),
+            standing: BTreeMap::new(),
+            waiting: Vec::new(),
+            handed_over: Vec::new(),
+            refused: BTreeMap::new(),
+        }
+    }
+
+    /// Takes in a record. True if it changed something that state files show.
+    pub fn apply(&mut self, record: &Record) -> bool {
+        let Record { input, step, .. } = record;
+        self.updated_ms = input.at.wall_ms;
+        self.active_ms = self.active_ms.max(input.at.active_ms);
+        let mut changed = false;
+        match &input.what {
+            What::Started(start) => {
+                self.begin(start, input.at.wall_ms);
+                changed = true;
+            }
+            What::Replied { reply: Reply::Done(answer), .. } => {
+                let answering = step.events.iter().find_map(|event| match &event.what {
+                    Happened::Charged { agent, .. } => Some(agent),
+                    _ => None,
+                });
+                if let (Some(agent), Some(model)) = (answering, &answer.model) {
+                    self.models.insert(agent.clone(), model.clone());
+                }
+            }
+            What::Resumed { .. } | What::Answered { .. } => self.outcome = None,
+            _ => {}
+        }
+        for event in &step.events {
+            changed |= match &event.what {
+                Happened::Pipeline(what) => self.pipeline(what),
+                what => self.happened(&event.node, what),
+            };
+        }
+        if step.outcome.is_some() {
+            self.outcome.clone_from(&step.outcome);
+            changed = true;
+        }
+        changed
+    }
+
+    fn begin(&mut self, start: &gadfly_engine::Start, wall_ms: u64) {
+        let plan = &start.plan;
+        self.created_ms = wall_ms;
+        self.title.clone_from(&plan.title);
+        let known =
+            |(name, card): (&String, &gadfly_engine::AgentCard)| Some((name.clone(), card.model.clone()?));
+        self.models = plan.agents.iter().filter_map(known).collect();
+        let Ok(settings) = serde_json::from_value::<Settings>(plan.root.settings.clone()) else { return };
+        self.project = settings.project;
+        for entry in &settings.registry.entries {
+            let on = entry.conditional.is_none() || settings.enabled.contains(&entry.agent);
+            if on && settings.pairs.contains_key(&entry.agent) {
+                let critic = entry.critic.clone().or_else(|| entry.judges().then(|| entry.agent.clone()));
+                self.agents.push(AgentState::new(&entry.agent, critic, entry.phase.clone(), settings.rounds));
+            }
+        }
+        self.registry = settings.registry;
+        for verdict in settings.verdicts {
+            let Some(agent) = self.agents.iter_mut().find(|a| a.agent == verdict.agent) else { continue };
+            agent.judged(&verdict);
+            self.standing.insert(verdict.agent.clone(), verdict);
+        }
+    }
+
+    /// Who stands in the way, in one line; none while the pipeline goes on by itself.
+    pub fn blocked_by(&self) -> Option<String> {
+        let handed_over = self.handed_over.last().map(|(_, why)| why);
+        if let Some(why) = self.waiting.last().map(|(_, why)| why).or(handed_over) {
+            return Some(why.clone());
+        }
+        let blocked = self.agents.iter().filter(|a| a.status == Status::Blocked);
+        let mut why: Vec<String> = blocked
+            .map(|a| format!("{}: {}", a.agent, a.because.as_deref().unwrap_or("its score is too low")))
+            .collect();
+        if why.is_empty() && self.outcome.is_some() {
+            let pending = |agent: &&String| self.agents.iter().any(|a| a.agent == **agent && a.is_waiting());
+            why = self
+                .refused
+                .iter()
+                .filter(|(agent, _)| pending(agent))
+                .map(|(_, line)| line.clone())
+                .collect();
+        }
+        (!why.is_empty()).then(|| why.join("; "))
+    }
+
+    pub fn agent(&self, name: &str) -> Option<&AgentState> {
+        self.agents.iter().find(|a| a.agent == name)
+    }
+
+    /// What a pair is about, for people: what its entry says it makes.
+    pub fn target(&self, agent: &str) -> String {
+        let products = self.registry.get(agent).map(|entry| entry.produces.as_slice()).unwrap_or_default();
+        let named = |p: &gadfly_engine::pipeline::Product| {
+            let paths = if p.files.is_empty() { &p.patterns } else { &p.files };
+            paths.iter().map(|path| path.0.clone()).collect::<Vec<_>>()
+        };
+        paths(&products.iter().flat_map(named).collect::<Vec<_>>()).unwrap_or_else(|| agent.to_owned())
+    }
+
+    fn agent_mut(&mut self, name: &str) -> &mut AgentState {
+        let found = self.agents.iter().position(|a| a.agent == name);
+        let at = found.unwrap_or_else(|| {
+            self.agents.push(AgentState::new(name, None, None, 0));
+            self.agents.len() - 1
+        });
+        &mut self.agents[at]
+    }
+
+    fn at(&mut self, node: &NodePath) -> Option<&mut Invocation> {
+        self.invocations.iter_mut().rfind(|i| i.at.contains(node))
+    }
+
+    fn happened(&mut self, node: &NodePath, what: &Happened) -> bool {
+        let now = self.updated_ms;
+        match what {
+            Happened::Decided { .. } => {
+                self.handed_over.retain(|(pair, _)| pair != node);
+                true
+            }
+            Happened::RoundStarted { round, of } => {
+                self.handed_over.retain(|(pair, _)| pair != node);
+                let Some(at) = self.at(node) else { return false };
+                at.rounds += 1;
+                let name = at.agent.clone();
+                let agent = self.agent_mut(&name);
+                (agent.round, agent.rounds_max) = (*round, *of);
+                true
+            }
+            Happened::Charged { .. } => {
+                if let Some(at) = self.at(node) {
+                    at.calls += 1;
+                }
+                false
+            }
+            Happened::Reviewed { round, review } => self.reviewed(node, *round, review),
+            Happened::Escalated { round, to, because } => {
+                let Some(agent) = self.at(node).map(|at| at.agent.clone()) else { return false };
+                let phase = self.agent_mut(&agent).phase.clone();
+                self.handed_over.push((node.clone(), format!("{agent} was escalated to {to}: {because}")));
+                self.entries.push(Entry::escalated(now, phase, &agent, to, because, &self.run));
+                let (to, because, round) = (to.clone(), because.clone(), *round);
+                self.escalations.push(EscalationSeen { agent, to, because, round, at_ms: now });
+                true
+            }
+            Happened::Asked { effect, about } => {
+                let whom = self.at(node).map(|at| format!(" about {}", at.agent)).unwrap_or_default();
+                self.waiting.push((effect.clone(), format!("a person is asked{whom}: {}", about.name())));
+                true
+            }
+            Happened::PersonSaid { effect, .. } => {
+                self.waiting.retain(|(asked, _)| asked != effect);
+                true
+            }
+            Happened::AgentChanged { agent, card } => {
+                match &card.model {
+                    Some(model) => drop(self.models.insert(agent.clone(), model.clone())),
+                    None => drop(self.models.remove(agent)),
+                }
+                false
+            }
+            _ => false,
+        }
+    }
+
+    fn reviewed(&mut self, node: &NodePath, round: u32, review: &Review) -> bool {
+        let now = self.updated_ms;
+        let Some(name) = self.at(node).map(|at| at.agent.clone()) else { return false };
+        let open: Vec<String> = review.open.iter().map(|item| item.text.clone()).collect();
+        let score = review.score.as_ref().map(|score| score.value);
+        let critic = review.binding.critic.clone();
+        let agent = self.agent_mut(&name);
+        // Another lens on the same work has no say in the score.
+        if review.binding.lens.is_none() || agent.critic.as_ref().is_none_or(|c| *c == critic) {
+            agent.last_score = score;
+            agent.open.clone_from(&open);
+        }
+        let phase = agent.phase.clone();
+        let approved = review.verdict == Verdict::Approved;
+        let target = self.target(&name);
+        let entry = Entry::judged(now, phase, &critic, target, score, approved, round, &open, &self.run);
+        self.entries.push(entry);
+        true
+    }
+
+    fn pipeline(&mut self, what: &PipelineEvent) -> bool {
+        let now = self.updated_ms;
+        match what {
+            PipelineEvent::Begun { project, .. } => self.project.clone_from(project),
+            PipelineEvent::PlanDrafted { text, by, spec, .. } => {
+                let (text, by, spec) = (*text, by.clone(), *spec);
+                self.drafted.push(Drafted { text, by, spec, at_ms: now, approved: None });
+            }
+            PipelineEvent::PlanApproved { text, by } => {
+                for plan in self.drafted.iter_mut().filter(|plan| plan.text == *text) {
+                    plan.approved = Some((by.clone(), now));
+                }
+            }
+            PipelineEvent::Dispatched { agent, at, critic, phase, nth, .. } => {
+                let begun_ms = self.active_ms;
+                self.invocations.push(Invocation {
+                    agent: agent.clone(),
+                    at: at.clone(),
+                    critic: critic.clone(),
+                    nth: *nth,
+                    rounds: 0,
+                    calls: 0,
+                    score: None,
+                    status: Status::InProgress,
+                    begun_ms,
+                    took_ms: 0,
+                });
+                self.refused.remove(agent);
+                let one = self.agent_mut(agent);
+                one.status = Status::InProgress;
+                one.because = None;
+                one.round = 0;
+                one.critic = critic.clone().or_else(|| one.critic.take());
+                one.phase = phase.clone().or_else(|| one.phase.take());
+                self.entered(agent);
+            }
+            PipelineEvent::NotDispatched { agent, lines } => {
+                self.refused.insert(agent.clone(), lines.join(" "));
+            }
+            PipelineEvent::Scored { verdict, delivered } => self.scored(verdict, *delivered),
+            PipelineEvent::Completed { agent, files } => {
+                let made: Vec<String> = files.iter().map(|file| file.path.clone()).collect();
+                self.ended(agent, Status::Completed, None);
+                let one = self.agent_mut(agent);
+                (one.status, one.open) = (Status::Completed, Vec::new());
+                one.artifact.clone_from(&made);
+                let phase = one.phase.clone();
+                self.entries.push(Entry::completed(
+                    now,
+                    phase,
+                    agent,
+                    self.target(agent),
+                    &made,
+                    None,
+                    &self.run,
+                ));
+                self.entered(agent);
+            }
+            PipelineEvent::PairBlocked { agent, because, score, open, .. } => {
+                self.ended(agent, Status::Blocked, *score);
+                let one = self.agent_mut(agent);
+                one.status = Status::Blocked;
+                one.because = Some(because.clone());
+                one.open.clone_from(open);
+                one.last_score = score.or(one.last_score);
+                let phase = one.phase.clone();
+                self.entries.push(Entry::blocked(now, phase, agent, self.target(agent), because, &self.run));
+                self.entered(agent);
+            }
+            PipelineEvent::GateChecked { report, .. } => {
+                self.overall = report.aggregate.overall;
+                self.gate = Some(report.as_ref().clone());
+            }
+            PipelineEvent::Learned { suggestions } => self.suggestions.clone_from(suggestions),
+            PipelineEvent::OverallRound { .. } => {}
+            PipelineEvent::OutputIncomplete { .. }
+            | PipelineEvent::WroteOutside { .. }
+            | PipelineEvent::ConditionSaid { .. }
+            | PipelineEvent::HookRan { .. } => return false,
+        }
+        true
+    }
+
+    fn scored(&mut self, verdict: &PairVerdict, delivered: bool) {
+        let now = self.updated_ms;
+        let status = if verdict.passes() { Status::Completed } else { Status::Blocked };
+        self.ended(&verdict.agent, status, Some(verdict.score));
+        if !delivered {
+            // What was delivered before stays, and so does its verdict.
+            let before = self.standing.get(&verdict.agent).cloned();
+            let agent = self.agent_mut(&verdict.agent);
+            match before {
+                Some(before) => agent.judged(&before),
+                None => agent.status = Status::Completed,
+            }
+            return self.entered(&verdict.agent);
+        }
+        self.standing.insert(verdict.agent.clone(), verdict.clone());
+        let model = self.models.get(&verdict.critic).cloned();
+        self.verdicts.push(Given { at_ms: now, model, verdict: verdict.clone() });
+        let agent = self.agent_mut(&verdict.agent);
+        agent.judged(verdict);
+        let (phase, made) = (agent.phase.clone(), agent.artifact.clone());
+        // Whoever judges has its entry from the review.
+        if verdict.agent != verdict.critic {
+            let (name, rounds) = (&verdict.agent, Some(verdict.rounds));
+            let target = self.target(name);
+            self.entries.push(Entry::completed(now, phase, name, target, &made, rounds, &self.run));
+        }
+        self.entered(&verdict.agent);
+    }
+
+    fn ended(&mut self, agent: &str, status: Status, score: Option<u32>) {
+        let now = self.active_ms;
+        let nodes = self.invocations.iter().filter(|i| i.agent == agent).map(|i| i.at.clone());
+        let nodes: Vec<NodePath> = nodes.collect();
+        self.handed_over.retain(|(pair, _)| !nodes.iter().any(|node| node.contains(pair)));
+        if let Some(at) = self.invocations.iter_mut().rfind(|i| i.agent == agent) {
+            at.status = status;
+            at.score = score;
+            at.took_ms = now.saturating_sub(at.begun_ms);
+        }
+    }
+
+    fn entered(&mut self, agent: &str) {
+        if let Some(phase) = self.agent(agent).and_then(|a| a.phase.clone()) {
+            self.phase = Some(phase);
+        }
+    }
+}
+
+/// Paths in one line, the first few by name.
+pub(super) fn paths(all: &[String]) -> Option<String> {
+    const SHOWN: usize = 3;
+    let shown = all.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    match all.len() {
+        0 => None,
+        n if n <= SHOWN => Some(shown),
+        n => Some(format!("{shown} and {} more", n - SHOWN)),
+    }
+}

@@ -1,0 +1,164 @@
+//! The execution trace of a pipeline: who was sent out after whom, what it took, what came of it.
+
+use std::fmt::Write as _;
+
+use gadfly_engine::pipeline::{Check, Pattern};
+
+use super::state::{Invocation, PipelineState, Status};
+use super::text::{Zone, cell, duration, label, one_line, words};
+
+/// The whole file. The comment in its second line tells whose it is.
+pub fn render(state: &PipelineState, zone: &Zone) -> String {
+    let mut out =
+        format!("# Execution Trace — {} — {}\n", words(&state.project), zone.date(state.created_ms));
+    let _ = writeln!(out, "{}\n", marker(state.run.as_str()));
+    graph(state, &mut out);
+    table(state, &mut out);
+    escalations(state, zone, &mut out);
+    artifacts(state, &mut out);
+    summary(state, &mut out);
+    learnings(state, &mut out);
+    out
+}
+
+pub(super) fn marker(run: &str) -> String {
+    format!("<!-- gadfly: run {run} -->")
+}
+
+fn graph(state: &PipelineState, out: &mut String) {
+    out.push_str("## Execution Graph\n\n```mermaid\ngraph LR\n");
+    let mut seen: Vec<&str> = Vec::new();
+    for invocation in &state.invocations {
+        if !seen.contains(&invocation.agent.as_str()) {
+            seen.push(&invocation.agent);
+        }
+    }
+    let mut drawn = vec![false; seen.len()];
+    let node = |at: usize| format!("{}[{}]", letter(at), label(seen[at]));
+    for (to, agent) in seen.iter().enumerate() {
+        for (from, before) in seen.iter().enumerate() {
+            if from == to || !feeds(state, before, agent) {
+                continue;
+            }
+            let score = state.agent(before).and_then(|a| a.last_score);
+            let arrow = score.map_or_else(|| "-->".to_owned(), |score| format!("-->|score: {score}|"));
+            let _ = writeln!(out, "    {} {arrow} {}", node(from), node(to));
+            (drawn[from], drawn[to]) = (true, true);
+        }
+    }
+    for (at, _) in drawn.iter().enumerate().filter(|(_, drawn)| !**drawn) {
+        let _ = writeln!(out, "    {}", node(at));
+    }
+    out.push_str("```\n\n");
+}
+
+fn letter(at: usize) -> String {
+    match u8::try_from(at) {
+        Ok(n) if n < 26 => char::from(b'A' + n).to_string(),
+        _ => format!("N{}", at + 1),
+    }
+}
+
+/// Whether the registry says that one agent needs what another makes, or the verdict on it.
+fn feeds(state: &PipelineState, before: &str, after: &str) -> bool {
+    let registry = &state.registry;
+    let (Some(before), Some(after)) = (registry.get(before), registry.get(after)) else { return false };
+    let makes = |pattern: &Pattern| {
+        before
+            .produces
+            .iter()
+            .flat_map(|p| p.patterns.iter().chain(&p.files))
+            .any(|made| made.overlaps(pattern))
+    };
+    after.requires.atoms().iter().any(|atom| match &atom.check {
+        Check::Path(pattern) | Check::Contains { folder: pattern, .. } => makes(pattern),
+        Check::Score { critic, .. } => before.critic.as_ref() == Some(critic),
+        Check::Manual | Check::Overall { .. } | Check::Components { .. } => false,
+    })
+}
+
+fn table(state: &PipelineState, out: &mut String) {
+    out.push_str("## Agent Invocation Table\n\n");
+    out.push_str(
+        "| Agent | Critic | Rounds | Final Score | Duration | Status |\n|---|---|---|---|---|---|\n",
+    );
+    for one in &state.invocations {
+        let nth = if one.nth > 1 { format!(" ({})", one.nth) } else { String::new() };
+        let _ = writeln!(
+            out,
+            "| {}{nth} | {} | {} | {} | {} | {} |",
+            cell(&one.agent),
+            cell(one.critic.as_deref().unwrap_or_default()),
+            one.rounds,
+            one.score.map_or_else(|| "—".to_owned(), |score| score.to_string()),
+            time(state, one),
+            status(one.status),
+        );
+    }
+    out.push('\n');
+}
+
+fn time(state: &PipelineState, one: &Invocation) -> String {
+    duration(one.took(state.active_ms))
+}
+
+const fn status(status: Status) -> &'static str {
+    match status {
+        Status::Pending => "pending",
+        Status::InProgress => "in progress",
+        Status::Completed => "completed",
+        Status::Blocked => "blocked",
+    }
+}
+
+fn escalations(state: &PipelineState, zone: &Zone, out: &mut String) {
+    out.push_str("## Escalation Events\n\n");
+    for one in &state.escalations {
+        let _ = writeln!(
+            out,
+            "- {} — {} to {} after round {}: {}",
+            zone.minute(one.at_ms),
+            words(&one.agent),
+            words(&one.to),
+            one.round,
+            words(&one.because)
+        );
+    }
+    out.push_str(if state.escalations.is_empty() { "None.\n\n" } else { "\n" });
+}
+
+fn artifacts(state: &PipelineState, out: &mut String) {
+    out.push_str("## Artifacts Produced\n\n| Artifact | Path | Score | Agent |\n|---|---|---|---|\n");
+    for agent in state.agents.iter().filter(|a| state.invocations.iter().any(|i| i.agent == a.agent)) {
+        for path in &agent.artifact {
+            let name = path.rsplit('/').next().unwrap_or(path);
+            let score = agent.last_score.map_or_else(|| "—".to_owned(), |score| score.to_string());
+            let _ = writeln!(out, "| {} | {} | {score} | {} |", cell(name), cell(path), cell(&agent.agent));
+        }
+    }
+    out.push('\n');
+}
+
+fn summary(state: &PipelineState, out: &mut String) {
+    let rounds: u32 = state.invocations.iter().map(|i| i.rounds).sum();
+    let overall = state.overall.map_or_else(|| "N/A".to_owned(), |overall| format!("{overall}/100"));
+    let _ = write!(
+        out,
+        "## Pipeline Summary\n\n- **Total agents dispatched:** {}\n- **Total rounds:** {rounds}\n\
+         - **Escalations:** {}\n- **Overall score:** {overall}\n- **Duration:** {}\n\n",
+        state.invocations.len(),
+        state.escalations.len(),
+        duration(state.active_ms),
+    );
+}
+
+/// `### Suggested Learnings`, as every summary of a pipeline ends.
+fn learnings(state: &PipelineState, out: &mut String) {
+    out.push_str("### Suggested Learnings\n\n");
+    for suggestion in &state.suggestions {
+        let _ = writeln!(out, "{}", one_line(&suggestion.line()).replace('<', "&lt;"));
+    }
+    if state.suggestions.is_empty() {
+        out.push_str("None.\n");
+    }
+}

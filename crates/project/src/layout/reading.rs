@@ -1,0 +1,117 @@
+//! Files and folders of a project, read within bounds: nothing outside the project, nothing hidden, nothing endless.
+//! What cannot be read is among the problems and ends nothing.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::file::{self, FileError};
+use crate::place::{Problem, brief};
+
+/// All texts of a project together: a project of instructions is far smaller.
+const MOST_BYTES: usize = 64 * 1024 * 1024;
+/// More entries of one folder are not looked at.
+const MOST_ENTRIES: usize = 10_000;
+
+pub(super) struct Reader<'a> {
+    pub root: &'a Path,
+    pub problems: Vec<Problem>,
+    left: usize,
+}
+
+pub(super) struct Entry {
+    pub name: String,
+    /// From the root.
+    pub path: PathBuf,
+    pub is_folder: bool,
+}
+
+impl<'a> Reader<'a> {
+    pub const fn new(root: &'a Path) -> Self {
+        Self { root, problems: Vec::new(), left: MOST_BYTES }
+    }
+
+    /// The text of a file, if it is there.
+    pub fn text_if_there(&mut self, path: &Path) -> Option<String> {
+        let read = file::inside(self.root, path).and_then(|whole| file::read_text(&whole));
+        match read {
+            Ok(text) if text.len() <= self.left => {
+                self.left -= text.len();
+                Some(text)
+            }
+            Ok(_) => {
+                let shown = brief(&path.display().to_string());
+                let message = format!("`{shown}` was not read: the project's texts are too large together");
+                self.problems.push(Problem::error(message));
+                None
+            }
+            Err(FileError::Missing { .. }) => None,
+            Err(error @ FileError::Outside { .. }) => {
+                self.problems.push(Problem::error(error.to_string()).help(LINKS));
+                None
+            }
+            Err(error) => {
+                self.problems
+                    .push(Problem::warning(format!("{} and was passed over", relative(&error, path))));
+                None
+            }
+        }
+    }
+
+    pub fn is_file(&self, path: &Path) -> bool {
+        file::inside(self.root, path).is_ok_and(|whole| whole.is_file())
+    }
+
+    pub fn is_folder(&self, path: &Path) -> bool {
+        file::inside(self.root, path).is_ok_and(|whole| whole.is_dir())
+    }
+
+    /// What a folder holds, by name, without what is hidden; nothing if it is not there.
+    pub fn entries_if_there(&mut self, folder: &Path) -> Vec<Entry> {
+        let whole = match file::inside(self.root, folder) {
+            Ok(whole) => whole,
+            Err(error) => {
+                self.problems.push(Problem::error(error.to_string()).help(LINKS));
+                return Vec::new();
+            }
+        };
+        let Ok(listing) = fs::read_dir(whole) else { return Vec::new() };
+        let mut entries = Vec::new();
+        for (n, entry) in listing.flatten().enumerate() {
+            let shown = brief(&folder.display().to_string());
+            if n >= MOST_ENTRIES {
+                let message =
+                    format!("`{shown}` holds more than {MOST_ENTRIES} entries; the rest was passed over");
+                self.problems.push(Problem::warning(message));
+                break;
+            }
+            let Ok(name) = entry.file_name().into_string() else {
+                let message = format!("`{shown}` holds a name that is not UTF-8; it was passed over");
+                self.problems.push(Problem::warning(message));
+                continue;
+            };
+            if name.starts_with('.') {
+                continue;
+            }
+            let path = folder.join(&name);
+            // A link that leads out is told when its text is wanted; what it leads to is not looked at here.
+            let is_folder = file::inside(self.root, &path).is_ok_and(|whole| whole.is_dir());
+            entries.push(Entry { name, path, is_folder });
+        }
+        entries.sort_by(|a, b| a.name.cmp(&b.name));
+        entries
+    }
+}
+
+const LINKS: &str = "a project's own files may not lie elsewhere; copy it into the project";
+
+/// The error with the path as it is seen from the root.
+fn relative(error: &FileError, path: &Path) -> String {
+    let shown = brief(&path.display().to_string());
+    match error {
+        FileError::NotAFile { .. } => format!("`{shown}` is not a regular file"),
+        FileError::TooLarge { most, .. } => format!("`{shown}` is larger than {most} bytes"),
+        FileError::NotText { .. } => format!("`{shown}` is not UTF-8 text"),
+        FileError::Io { source, .. } => format!("`{shown}` cannot be read: {source}"),
+        FileError::Missing { .. } | FileError::Outside { .. } => error.to_string(),
+    }
+}

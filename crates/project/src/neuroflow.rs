@@ -1,0 +1,236 @@
+//! A neuroflow project: `.neuroflow/` with one folder per phase. Reads what the loop of a phase goes by: its
+//! rubric, its agents' words, its skill and context, where its draft and its log go. It chooses no agent and
+//! writes nothing.
+
+mod output;
+mod page;
+mod plugin;
+mod rubric;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+
+use crate::file;
+use crate::place::{Problem, brief};
+use crate::rubric::RubricSource;
+use crate::suggest;
+use crate::trust::TrustEntry;
+use page::Page;
+
+pub use plugin::Words;
+
+/// The folder that makes a project one of neuroflow's.
+pub const FOLDER: &str = ".neuroflow";
+/// The log of a phase, in its folder.
+pub const LOG_NAME: &str = "critic-log.md";
+
+/// Every phase there is by name, whether a project has begun it or not.
+const PHASES: [&str; 29] = [
+    "ideation",
+    "literature-review",
+    "preregistration",
+    "grant-proposal",
+    "experiment",
+    "tool-build",
+    "tool-validate",
+    "data",
+    "data-preprocess",
+    "data-analyze",
+    "paper",
+    "poster",
+    "write-report",
+    "notes",
+    "finance",
+    "review",
+    "brain-build",
+    "brain-optimize",
+    "brain-run",
+    "output",
+    "hive",
+    "flowie",
+    "git",
+    "meeting",
+    "pipeline",
+    "quiz",
+    "search",
+    "slideshow",
+    "utility",
+];
+
+/// Folders of `.neuroflow/` that are no phases.
+const NO_PHASES: [&str; 7] = ["sessions", "reasoning", "ethics", "fails", "tasks", "wiki", "meetings"];
+
+/// Phases that have agents of their own: worker, critic.
+const DEDICATED: [(&str, Option<&str>, Option<&str>); 3] = [
+    ("paper", Some("paper-writer"), Some("paper-critic")),
+    ("poster", None, Some("poster-critic")),
+    ("literature-review", Some("literature-review"), Some("critic")),
+];
+
+/// The most files, and bytes of them, that a phase's folder adds to a brief.
+const MOST_CONTEXT: (usize, usize) = (20, 256 * 1024);
+
+/// What the loop of one phase goes by.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Phase {
+    pub name: String,
+    /// From the project's configuration, the flow and the phase's flow, in that order.
+    pub rubric: Vec<RubricSource>,
+    pub worker: Part,
+    pub critic: Part,
+    /// For a worker that is not dedicated to the phase.
+    pub skill: Option<Skill>,
+    pub context: Vec<Words>,
+    /// Where the approved draft goes: a file, or a folder.
+    pub output: Option<PathBuf>,
+    /// The log that all loops of the phase share.
+    pub log: PathBuf,
+    /// What was taken from where, for the person.
+    pub notes: Vec<String>,
+}
+
+impl Phase {
+    /// What has to be agreed to before the loop begins: files that say who its agents are.
+    pub fn needs_trust(&self) -> Vec<TrustEntry> {
+        let parts = [&self.worker, &self.critic].into_iter();
+        parts.filter_map(|part| Some(part.words.as_ref()?.instructs(part.agent.as_ref()?))).collect()
+    }
+}
+
+/// A part in the loop that the phase wants given to an agent of this name.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Part {
+    pub agent: Option<String>,
+    /// Its file, if there is one.
+    pub words: Option<Words>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Skill {
+    /// The phase it was written for: this one, or the closest that has a skill.
+    pub phase: String,
+    pub words: Words,
+}
+
+pub fn is_here(root: &Path) -> bool {
+    root.join(FOLDER).is_dir()
+}
+
+/// Whether the project knows a phase of this name.
+pub fn is_phase(root: &Path, name: &str) -> bool {
+    is_here(root) && is_name(name) && !NO_PHASES.contains(&name) && {
+        PHASES.contains(&name)
+            || root.join(FOLDER).join(name).is_dir()
+            || plugin::phases(root).iter().any(|p| p == name)
+    }
+}
+
+/// The phase that was meant by a word that is nearly its name.
+pub fn nearest(root: &Path, word: &str) -> Option<String> {
+    if !is_here(root) {
+        return None;
+    }
+    let known = plugin::phases(root);
+    let all = PHASES.into_iter().chain(known.iter().map(String::as_str));
+    suggest::nearest(word, all).map(ToOwned::to_owned)
+}
+
+fn is_name(name: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    (1..=60).contains(&name.len())
+        && name.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && name.chars().all(fits)
+}
+
+/// Reads a phase. None only with a problem that is an error.
+pub fn phase(root: &Path, name: &str, problems: &mut Vec<Problem>) -> Option<Phase> {
+    if !is_phase(root, name) {
+        let help = nearest(root, name).map(|near| format!("did you mean `{near}`?"));
+        problems.push(Problem::error(format!("there is no phase `{}`", brief(name))).maybe_help(help));
+        return None;
+    }
+    let known = problems.len();
+    let folder = Path::new(FOLDER);
+    let own = folder.join(name);
+    // The phase's own folder, or its log, may be a link to somewhere else.
+    if let Err(error) = file::inside(root, &own.join(LOG_NAME)) {
+        problems.push(Problem::error(error.to_string()));
+        return None;
+    }
+    let mut page = |path: PathBuf| Page::read(root, &path, problems);
+    let config = page(folder.join("project_config.md"));
+    let objectives = page(folder.join("objectives.md"));
+    let flow = page(folder.join("flow.md"));
+    let phase_flow = page(own.join("flow.md"));
+    let (rubric, mut notes) = rubric::of(
+        name,
+        &rubric::Pages {
+            config: config.as_ref(),
+            objectives: objectives.as_ref(),
+            flow: flow.as_ref(),
+            phase_flow: phase_flow.as_ref(),
+        },
+    );
+    let pages = [phase_flow.as_ref(), flow.as_ref(), config.as_ref()];
+    let output = output::of(root, name, pages, &mut notes, problems);
+    let dedicated = DEDICATED.iter().find(|(phase, ..)| *phase == name);
+    let mut part = |agent: Option<&str>| Part {
+        agent: agent.map(ToOwned::to_owned),
+        words: agent.and_then(|agent| plugin::agent(root, agent, problems)),
+    };
+    let worker = part(dedicated.and_then(|d| d.1));
+    let critic = part(dedicated.and_then(|d| d.2));
+    let skill = plugin::skill(root, name, problems);
+    if let Some(skill) = &skill {
+        notes.push(format!("the phase's skill: {}", skill.words.path.display()));
+    }
+    let context = context(root, &own, problems);
+    let log = root.join(&own).join(LOG_NAME);
+    let name = name.to_owned();
+    problems.iter().skip(known).all(|p| !p.is_error()).then_some(Phase {
+        name,
+        rubric,
+        worker,
+        critic,
+        skill,
+        context,
+        output,
+        log,
+        notes,
+    })
+}
+
+/// The Markdown files of the phase's folder, `flow.md` first; its log is not shown to anybody.
+fn context(root: &Path, own: &Path, problems: &mut Vec<Problem>) -> Vec<Words> {
+    let mut names: Vec<String> = plugin::entries(&root.join(own))
+        .into_iter()
+        .filter(|n| {
+            n != LOG_NAME && !n.starts_with('.') && Path::new(n).extension().is_some_and(|e| e == "md")
+        })
+        .collect();
+    names.sort_by_key(|n| (n != "flow.md", n.clone()));
+    let (mut all, mut bytes, mut left) = (Vec::new(), 0, Vec::new());
+    for name in names {
+        let Some(page) = Page::read(root, &own.join(&name), problems) else { continue };
+        if page.text.trim().is_empty() {
+            continue;
+        }
+        if all.len() == MOST_CONTEXT.0 || bytes + page.text.len() > MOST_CONTEXT.1 {
+            left.push(name);
+            continue;
+        }
+        bytes += page.text.len();
+        let text = page.text.clone();
+        all.push(Words::of(page, text));
+    }
+    if !left.is_empty() {
+        let message = format!(
+            "{} of the phase's files do not fit into a brief: {}",
+            left.len(),
+            brief(&left.join(", "))
+        );
+        problems.push(Problem::warning(message).help("name what is needed with --with FILE"));
+    }
+    all
+}

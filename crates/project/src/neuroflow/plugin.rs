@@ -1,0 +1,99 @@
+//! What the plugin brings, where a project has it at hand: phase skills and agent files. A plugin that is installed
+//! elsewhere is not looked for.
+
+use std::path::{Path, PathBuf};
+
+use gadfly_engine::digest::Digest;
+
+use crate::fingerprint::fingerprint;
+use crate::place::{Problem, visible};
+use crate::suggest;
+use crate::trust::{TrustEntry, What};
+
+use super::Skill;
+use super::page::{self, Page};
+
+/// Folders of a project that may hold the plugin's `skills/` and `agents/`, the first that has a file wins.
+const HOMES: [&str; 5] = ["", ".claude", "neuroflow", "plugins/neuroflow", ".claude/plugins/neuroflow"];
+const MOST_ENTRIES: usize = 2000;
+
+/// A text that goes into a brief, and the file it is from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Words {
+    /// From the project's root.
+    pub path: PathBuf,
+    pub text: String,
+    /// Of all bytes of the file.
+    pub digest: Digest,
+}
+
+impl Words {
+    pub(super) fn of(page: Page, text: String) -> Self {
+        Self { digest: Digest::of(page.text.as_bytes()), path: page.path, text }
+    }
+
+    /// What a person has to agree to before an agent is told these: the same as for `file` of `[agents.NAME]`.
+    pub fn instructs(&self, agent: &str) -> TrustEntry {
+        let path = visible(&self.path.display().to_string());
+        let text = format!("instruct agent `{}` with the file {path}", visible(agent));
+        let what = What::AgentFile;
+        let digest = fingerprint([what.name(), &self.digest.to_string()]);
+        TrustEntry { what, text, digest, place: None }
+    }
+}
+
+/// The words of an agent's file: all but its front matter, whether that is valid or not.
+pub(super) fn agent(root: &Path, name: &str, problems: &mut Vec<Problem>) -> Option<Words> {
+    first(root, &Path::new("agents").join(format!("{name}.md")), problems)
+}
+
+/// The skill of a phase, or of the closest phase that has one.
+pub(super) fn skill(root: &Path, phase: &str, problems: &mut Vec<Problem>) -> Option<Skill> {
+    let of = |phase: &str, problems: &mut Vec<Problem>| {
+        let path = Path::new("skills").join(format!("phase-{phase}")).join("SKILL.md");
+        Some(Skill { phase: phase.to_owned(), words: first(root, &path, problems)? })
+    };
+    if let Some(own) = of(phase, problems) {
+        return Some(own);
+    }
+    let known = phases(root);
+    let near = closest(phase, &known)?.to_owned();
+    of(&near, problems)
+}
+
+/// By typing errors, else by the words both names begin with.
+fn closest<'a>(phase: &str, known: &'a [String]) -> Option<&'a str> {
+    let names = || known.iter().map(String::as_str);
+    suggest::nearest(phase, names()).or_else(|| {
+        let shared = |name: &str| name.split('-').zip(phase.split('-')).take_while(|(a, b)| a == b).count();
+        names()
+            .filter(|name| shared(name) > 0)
+            .max_by_key(|name| (shared(name), std::cmp::Reverse(name.len())))
+    })
+}
+
+/// The phases that have a skill.
+pub(super) fn phases(root: &Path) -> Vec<String> {
+    let mut all: Vec<String> = HOMES
+        .iter()
+        .flat_map(|home| entries(&root.join(home).join("skills")))
+        .filter_map(|name| name.strip_prefix("phase-").map(ToOwned::to_owned))
+        .collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+fn first(root: &Path, path: &Path, problems: &mut Vec<Problem>) -> Option<Words> {
+    HOMES.iter().find_map(|home| {
+        let page = Page::read(root, &Path::new(home).join(path), problems)?;
+        let text = page::body(&page.text).to_owned();
+        (!text.is_empty()).then(|| Words::of(page, text))
+    })
+}
+
+/// The names in a folder, as far as they are text; none if it cannot be read.
+pub(super) fn entries(dir: &Path) -> Vec<String> {
+    let Ok(found) = std::fs::read_dir(dir) else { return Vec::new() };
+    found.take(MOST_ENTRIES).flatten().filter_map(|e| e.file_name().into_string().ok()).collect()
+}

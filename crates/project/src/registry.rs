@@ -1,0 +1,200 @@
+//! Reads a registry of agents (`permissions.md`): who needs what, makes what, is judged by whom.
+//!
+//! Any text can be read: what is wrong is listed, all of it, each thing with its place, and whatever is not understood
+//! for certain stays a condition for a person. Nothing here looks at other files or decides who runs: that is the
+//! engine's. The user's file is never written.
+
+mod check;
+mod entry;
+mod field;
+mod need;
+mod path;
+mod product;
+mod resolve;
+mod section;
+mod value;
+mod weight;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use gadfly_engine::pipeline::Registry;
+
+pub use check::{Known, check, notes};
+pub use field::Field;
+pub use resolve::{named, resolved};
+
+use crate::file;
+use crate::place::{Place, Problem};
+
+/// More problems than these are only counted.
+const MOST_PROBLEMS: usize = 50;
+/// Real registries have a dozen agents; comparing all with all stays cheap up to here.
+const MOST_ENTRIES: usize = 2_000;
+const MOST_CONDITIONS: usize = 20_000;
+
+/// A registry as it was read.
+#[derive(Clone, Debug, Default)]
+pub struct RegistryFile {
+    /// The name shown to people.
+    pub path: PathBuf,
+    pub registry: Registry,
+    pub coverage: Coverage,
+    /// What is wrong with the text by itself; what is wrong with the graph comes from [`check`].
+    pub problems: Vec<Problem>,
+    /// Fields that mean nothing here, with their lines.
+    pub unknown: Vec<(String, u32)>,
+    /// What was read and is nothing a machine could use: `data codebooks` among the products.
+    pub notes: Vec<Note>,
+    text: String,
+    /// One for each entry.
+    spans: Vec<Spans>,
+}
+
+/// How many conditions a machine can check. What stands under a heading with several names is counted once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Coverage {
+    pub checked: usize,
+    pub manual: usize,
+}
+
+impl std::fmt::Display for Coverage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} of {} conditions machine-checked", self.checked, self.checked + self.manual)
+    }
+}
+
+/// Worth knowing, and nothing to mend.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Note {
+    pub text: String,
+    /// From 1.
+    pub line: u32,
+}
+
+/// Where the parts of an entry stand.
+#[derive(Clone, Debug, Default)]
+struct Spans {
+    name: Range<usize>,
+    values: BTreeMap<Field, Range<usize>>,
+    /// In the order of `Need::atoms`.
+    atoms: Vec<Range<usize>>,
+    products: Vec<Range<usize>>,
+}
+
+impl RegistryFile {
+    pub fn has_errors(&self) -> bool {
+        self.problems.iter().any(Problem::is_error)
+    }
+
+    fn place(&self, span: &Range<usize>) -> Place {
+        Place::new(&self.path, &self.text, span.clone())
+    }
+}
+
+/// Reads the text of the file at `path`; the path is only what people are shown.
+pub fn parse(path: &Path, text: &str) -> RegistryFile {
+    let mut reading = Reading::new(path, text);
+    if u64::try_from(text.len()).is_ok_and(|length| length <= file::LARGEST) {
+        for section in section::all(text, &mut reading) {
+            entry::read(section, &mut reading);
+        }
+        if reading.file.registry.entries.is_empty() && !reading.file.has_errors() {
+            let help = "an agent is a heading with its name, and under it `- **REQUIRES:** …` and `- **PRODUCES:** …`";
+            reading.problem(Problem::warning("no agent is declared here").help(help), &(0..0));
+        }
+    } else {
+        let message = format!("the registry is larger than {} bytes", file::LARGEST);
+        reading.problem(Problem::error(message), &(0..0));
+    }
+    reading.finish()
+}
+
+/// Collects what is read and what is wrong.
+struct Reading<'a> {
+    text: &'a str,
+    line_starts: Vec<usize>,
+    file: RegistryFile,
+    conditions: usize,
+    unnamed: usize,
+    unnamed_error: bool,
+}
+
+impl<'a> Reading<'a> {
+    fn new(path: &Path, text: &'a str) -> Self {
+        let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
+        Self {
+            text,
+            line_starts: std::iter::once(0).chain(breaks).collect(),
+            file: RegistryFile { path: path.to_owned(), ..RegistryFile::default() },
+            conditions: 0,
+            unnamed: 0,
+            unnamed_error: false,
+        }
+    }
+
+    /// From 1.
+    fn line(&self, at: usize) -> u32 {
+        u32::try_from(self.line_starts.partition_point(|start| *start <= at)).unwrap_or(u32::MAX)
+    }
+
+    /// Finding a place costs the length of the file, so it is done only for problems that are shown.
+    fn problem(&mut self, problem: Problem, span: &Range<usize>) {
+        if self.file.problems.len() < MOST_PROBLEMS {
+            let place = Place::new(&self.file.path, self.text, span.clone());
+            self.file.problems.push(problem.at(Some(&place)));
+        } else {
+            self.unnamed += 1;
+            self.unnamed_error |= problem.is_error();
+        }
+    }
+
+    fn error(&mut self, message: impl Into<String>, help: impl Into<String>, span: &Range<usize>) {
+        self.problem(Problem::error(message).help(help), span);
+    }
+
+    fn warning(&mut self, message: impl Into<String>, help: impl Into<String>, span: &Range<usize>) {
+        self.problem(Problem::warning(message).help(help), span);
+    }
+
+    fn note(&mut self, text: &str, at: usize) {
+        let line = self.line(at);
+        if !text.is_empty() && self.file.notes.len() < MOST_CONDITIONS {
+            self.file.notes.push(Note { text: text.to_owned(), line });
+        }
+    }
+
+    /// Whether there is room for one more condition or product; the first that has none is an error.
+    fn room(&mut self, span: &Range<usize>) -> bool {
+        self.conditions += 1;
+        if self.conditions == MOST_CONDITIONS + 1 {
+            let message = format!("this registry has more than {MOST_CONDITIONS} conditions and products");
+            self.error(message, "split the project", span);
+        }
+        self.conditions <= MOST_CONDITIONS
+    }
+
+    fn count(&mut self, is_checked: bool) {
+        let coverage = &mut self.file.coverage;
+        if is_checked {
+            coverage.checked += 1;
+        } else {
+            coverage.manual += 1;
+        }
+    }
+
+    fn finish(mut self) -> RegistryFile {
+        self.file.problems.sort_by_key(|problem| problem.at.as_ref().map(|at| at.span.start));
+        if self.unnamed > 0 {
+            let message = format!("and {} more problems", self.unnamed);
+            let more = if self.unnamed_error { Problem::error(message) } else { Problem::warning(message) };
+            self.file.problems.push(more);
+        }
+        self.file.text = self.text.to_owned();
+        self.file
+    }
+}

@@ -1,0 +1,327 @@
+//! What is wrong with a registry as a graph: names nobody has, conditions that can never hold, agents in each other's
+//! way. It is given the names of agents and looks at no file.
+
+mod cycles;
+mod weights;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use gadfly_engine::pipeline::{Atom, Check, Entry, Pattern, Registry};
+use gadfly_engine::protocol::score::settings::EscalateTo;
+
+use super::field::Field;
+use super::{Note, RegistryFile, Spans, named, resolved};
+use crate::place::{Problem, brief};
+use crate::suggest::{did_you_mean, nearest};
+
+/// What else the project says.
+#[derive(Clone, Copy, Debug)]
+pub struct Known<'a> {
+    /// Agents with a file or a configuration of their own; critics are among them.
+    pub agents: &'a BTreeSet<String>,
+    /// Agent and second critic of each gate artifact.
+    pub duals: &'a [(String, String)],
+}
+
+/// Everything that is wrong, beyond what [`super::parse`] has reported.
+pub fn check(file: &RegistryFile, known: &Known<'_>) -> Vec<Problem> {
+    let graph = Graph::new(file, known);
+    let mut problems = graph.names();
+    problems.extend(graph.duals());
+    problems.extend(cycles::problems(&graph));
+    problems.extend(graph.same_paths());
+    problems.extend(graph.dependent_groups());
+    problems.extend(weights::problems(&graph));
+    problems
+}
+
+/// What is worth knowing about it.
+pub fn notes(file: &RegistryFile, known: &Known<'_>) -> Vec<Note> {
+    let graph = Graph::new(file, known);
+    let mut notes = graph.conditions();
+    notes.extend(weights::notes(&graph));
+    notes
+}
+
+/// The registry with names and paths made definite, and its places.
+struct Graph<'a> {
+    file: &'a RegistryFile,
+    known: &'a Known<'a>,
+    registry: Registry,
+    /// Who makes what is required, by number of entry. Comparing patterns is the dear part: done once.
+    makers: BTreeMap<Pattern, Vec<usize>>,
+}
+
+/// Stands for the project's name while paths are compared: any name will do, it is the same in every path.
+const FILLER: &str = "\u{f8ff}";
+
+impl<'a> Graph<'a> {
+    fn new(file: &'a RegistryFile, known: &'a Known<'a>) -> Self {
+        let registry = resolved(&named(&file.registry, known.agents), FILLER);
+        let mut makers = BTreeMap::new();
+        for atom in registry.entries.iter().flat_map(|entry| entry.requires.atoms()) {
+            let Some(pattern) = required(atom) else { continue };
+            if !makers.contains_key(pattern) {
+                let is_maker = |entry: &Entry| made(entry).any(|made| clashes(made, pattern));
+                let numbers =
+                    registry.entries.iter().enumerate().filter(|(_, e)| is_maker(e)).map(|(n, _)| n);
+                makers.insert(pattern.clone(), numbers.collect());
+            }
+        }
+        Self { file, known, registry, makers }
+    }
+
+    fn entries(&self) -> impl Iterator<Item = (&Entry, &Spans)> {
+        self.registry.entries.iter().zip(&self.file.spans)
+    }
+
+    fn atoms(&self) -> impl Iterator<Item = (&Entry, &Atom, &Range<usize>)> {
+        self.entries().flat_map(|(entry, spans)| {
+            entry.requires.atoms().into_iter().zip(&spans.atoms).map(move |(atom, span)| (entry, atom, span))
+        })
+    }
+
+    fn at(&self, problem: Problem, span: &Range<usize>) -> Problem {
+        problem.at(Some(&self.file.place(span)))
+    }
+
+    fn is_known(&self, name: &str) -> bool {
+        self.registry.get(name).is_some() || self.known.agents.contains(name)
+    }
+
+    /// Whose work a critic's score is about; somebody dispatched as a critic is its own.
+    fn judged(&self, critic: &str) -> Vec<&Entry> {
+        let own = self.registry.get(critic).filter(|entry| entry.judges());
+        self.registry.entries.iter().filter(|e| e.critic.as_deref() == Some(critic)).chain(own).collect()
+    }
+
+    fn unknown(&self, name: &str, what: &str, span: &Range<usize>) -> Problem {
+        let mut names: Vec<&str> = self.registry.entries.iter().map(|entry| entry.agent.as_str()).collect();
+        names.extend(self.known.agents.iter().map(String::as_str));
+        names.sort_unstable();
+        names.dedup();
+        let message = format!("{what} `{}` is nobody here", brief(name));
+        let help = nearest(name, names.iter().copied()).map(|near| format!("did you mean `{near}`?"));
+        let help = help.unwrap_or_else(|| "write its file, or correct the name".into());
+        self.at(Problem::error(message).help(help), span)
+    }
+
+    fn names(&self) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        let mut reported = BTreeSet::new();
+        let mut once = |name: &str, span: &Range<usize>| reported.insert((name.to_owned(), span.start));
+        for (entry, spans) in self.entries() {
+            let span = |field| spans.values.get(&field).unwrap_or(&spans.name);
+            if let Some(critic) = &entry.critic {
+                let at = span(Field::Critic);
+                if *critic == entry.agent {
+                    let help = "name somebody else, or write `None`";
+                    problems.push(
+                        self.at(
+                            Problem::error(format!("`{critic}` would judge its own work")).help(help),
+                            at,
+                        ),
+                    );
+                } else if !self.is_known(critic) && once(critic, at) {
+                    problems.push(self.unknown(critic, "the critic", at));
+                }
+            }
+            if let EscalateTo::Agent(target) = &entry.escalate_to
+                && !self.is_known(target)
+                && once(target, span(Field::Escalation))
+            {
+                problems.push(self.unknown(target, "the escalation target", span(Field::Escalation)));
+            }
+        }
+        // A critic that is misspelt once would be reported again at every gate that names it rightly.
+        let is_misspelt = |entry: &Entry| entry.critic.as_ref().is_some_and(|critic| !self.is_known(critic));
+        let all_known = !self.registry.entries.iter().any(is_misspelt);
+        for (_, atom, span) in self.atoms() {
+            match &atom.check {
+                Check::Score { critic, .. } if !self.is_known(critic) && once(critic, span) => {
+                    problems.push(self.unknown(critic, "the critic", span));
+                }
+                Check::Score { critic, .. }
+                    if all_known && self.judged(critic).is_empty() && once(critic, span) =>
+                {
+                    let message = format!("this can never hold: `{critic}` judges nobody");
+                    let help = "make it the CRITIC of an agent, or name another critic";
+                    problems.push(self.at(Problem::error(message).help(help), span));
+                }
+                Check::Overall { .. } if !weights::any(self) && once("", span) => {
+                    let message = "this can never hold: no agent has a weight";
+                    let help = "give QUALITY_WEIGHT to the agents whose scores count";
+                    problems.push(self.at(Problem::error(message).help(help), span));
+                }
+                _ => {}
+            }
+        }
+        problems
+    }
+
+    fn duals(&self) -> Vec<Problem> {
+        let agents: Vec<&str> = self.registry.entries.iter().map(|entry| entry.agent.as_str()).collect();
+        let all: Vec<&str> = self.known.agents.iter().map(String::as_str).collect();
+        let mut problems = Vec::new();
+        for (agent, critic) in self.known.duals {
+            match self.registry.get(agent) {
+                None => {
+                    let message = format!("`[[dual]]` names the agent `{}`, who has no entry", brief(agent));
+                    problems.push(Problem::error(message).maybe_help(did_you_mean(agent, &agents)));
+                }
+                Some(entry) if entry.critic.as_ref() == Some(critic) => {
+                    let message =
+                        format!("`[[dual]]` names `{critic}`, who is already the critic of `{agent}`");
+                    problems.push(Problem::error(message).help("name a second critic with another lens"));
+                }
+                Some(_) if !self.is_known(critic) => {
+                    let message =
+                        format!("`[[dual]]` names the critic `{}`, who is nobody here", brief(critic));
+                    problems.push(Problem::error(message).maybe_help(did_you_mean(critic, &all)));
+                }
+                Some(_) => {}
+            }
+        }
+        problems
+    }
+
+    /// Agents of one group that write the same path.
+    fn same_paths(&self) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        for (group, members) in self.groups() {
+            let mut reported: BTreeSet<Vec<&str>> = BTreeSet::new();
+            for (entry, spans) in &members {
+                for (product, span) in entry.produces.iter().zip(&spans.products) {
+                    let clash = |pattern: &Pattern| {
+                        let writes =
+                            |(other, _): &&(&Entry, &Spans)| made(other).any(|made| clashes(made, pattern));
+                        let agents = members.iter().filter(writes).map(|(other, _)| other.agent.as_str());
+                        (agents.collect::<Vec<_>>(), pattern.clone())
+                    };
+                    let all = product.patterns.iter().chain(&product.files).map(clash);
+                    for (agents, pattern) in all.filter(|(agents, _)| agents.len() > 1).collect::<Vec<_>>() {
+                        if reported.insert(agents.clone()) {
+                            let message = format!(
+                                "{} of the group `{}` write `{}`",
+                                listed(&agents),
+                                brief(group),
+                                written(&pattern.0)
+                            );
+                            let help = "one waits for the other; give each a path of its own";
+                            problems.push(self.at(Problem::warning(message).help(help), span));
+                        }
+                    }
+                }
+            }
+        }
+        problems
+    }
+
+    /// Agents in a group with one they need: they never run beside it.
+    fn dependent_groups(&self) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        for (entry, atom, span) in self.atoms() {
+            let Some(group) = &entry.group else { continue };
+            let needed: Vec<&str> =
+                self.providers(entry, atom).iter().map(|other| other.agent.as_str()).collect();
+            let in_group =
+                |name: &&str| self.registry.get(name).is_some_and(|e| e.group.as_ref() == Some(group));
+            if !needed.is_empty() && needed.iter().all(in_group) {
+                let message =
+                    format!("`{}` is in one group with {}, whom it needs", entry.agent, listed(&needed));
+                let help = "it runs after, not beside: give it a PARALLEL_GROUP of its own";
+                problems.push(self.at(Problem::warning(message).help(help), span));
+            }
+        }
+        problems
+    }
+
+    fn groups(&self) -> BTreeMap<&str, Vec<(&Entry, &Spans)>> {
+        let mut groups: BTreeMap<&str, Vec<_>> = BTreeMap::new();
+        for (entry, spans) in self.entries() {
+            if let Some(group) = &entry.group {
+                groups.entry(group.as_str()).or_default().push((entry, spans));
+            }
+        }
+        groups
+    }
+
+    /// Who could make a condition of this entry hold, other than itself.
+    fn providers(&self, entry: &Entry, atom: &Atom) -> Vec<&Entry> {
+        let mut all = match &atom.check {
+            Check::Path(pattern) | Check::Contains { folder: pattern, .. } => self.makers(pattern),
+            Check::Score { critic, .. } => self.judged(critic),
+            Check::Manual | Check::Overall { .. } | Check::Components { .. } => Vec::new(),
+        };
+        all.retain(|other| other.agent != entry.agent);
+        all
+    }
+
+    fn makers(&self, pattern: &Pattern) -> Vec<&Entry> {
+        let numbers = self.makers.get(pattern).into_iter().flatten();
+        numbers.filter_map(|number| self.registry.entries.get(*number)).collect()
+    }
+
+    fn conditions(&self) -> Vec<Note> {
+        let mut notes = Vec::new();
+        let mut said = BTreeSet::new();
+        for (_, atom, _) in self.atoms() {
+            let text = match &atom.check {
+                Check::Path(pattern) | Check::Contains { folder: pattern, .. }
+                    if self.makers(pattern).is_empty() =>
+                {
+                    format!("nobody makes `{}`: it has to be there", written(&pattern.0))
+                }
+                Check::Score { critic, at_least } => {
+                    let judged: Vec<&str> = self.judged(critic).iter().map(|e| e.agent.as_str()).collect();
+                    if judged.len() < 2 {
+                        continue;
+                    }
+                    let all = if judged.len() == 2 { "both" } else { "all" };
+                    format!("{critic} judges {}: {all} have to reach {at_least}", listed(&judged))
+                }
+                _ => continue,
+            };
+            if said.insert(text.clone()) {
+                notes.push(Note { text, line: atom.line });
+            }
+        }
+        notes
+    }
+}
+
+fn made(entry: &Entry) -> impl Iterator<Item = &Pattern> {
+    entry.produces.iter().flat_map(|product| product.patterns.iter().chain(&product.files))
+}
+
+/// Whether two patterns can mean one file. Two globs of one folder cannot if their ends differ.
+fn clashes(a: &Pattern, b: &Pattern) -> bool {
+    let end =
+        |pattern: &Pattern| pattern.0.rsplit(['*', '?', ']', '}']).next().unwrap_or_default().to_owned();
+    let is_glob = |pattern: &Pattern| pattern.is_glob() && !pattern.is_folder();
+    let (x, y) = (end(a), end(b));
+    a.overlaps(b) && (!is_glob(a) || !is_glob(b) || x.ends_with(&y) || y.ends_with(&x))
+}
+
+/// The path a condition is about.
+fn required(atom: &Atom) -> Option<&Pattern> {
+    match &atom.check {
+        Check::Path(pattern) | Check::Contains { folder: pattern, .. } => Some(pattern),
+        Check::Manual | Check::Score { .. } | Check::Overall { .. } | Check::Components { .. } => None,
+    }
+}
+
+/// Text as the registry writes it.
+fn written(text: &str) -> String {
+    brief(&text.replace(FILLER, "{project}"))
+}
+
+/// `a, b and c`.
+fn listed(names: &[&str]) -> String {
+    match names.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+        None => String::new(),
+    }
+}

@@ -1,0 +1,60 @@
+//! Where a project's own layout wants a run's log and reports, beside the run's folder: a log that many loops share,
+//! and reports under `.nubos-pilot/.tmp/`. Only places inside the run's project, and only what the plan names.
+
+use std::path::{Path, PathBuf};
+
+use gadfly_engine::input::Start;
+use gadfly_journal::critic_log::CriticLog;
+use gadfly_journal::report_files::ReportFile;
+use gadfly_journal::{RunId, shared_file};
+use gadfly_project::file;
+
+/// Which bytes of a shared log are ours is remembered in the run's folder.
+const MEMORY: &str = "shared-log.json";
+
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Elsewhere {
+    log: Option<PathBuf>,
+    reports: Option<PathBuf>,
+}
+
+impl Elsewhere {
+    pub fn of(start: &Start, run: &RunId) -> Self {
+        let settings = &start.plan.root.settings;
+        let text = |key: &str| settings.get(key).and_then(|v| v.as_str());
+        let log = settings.get("project").and_then(|phase| phase.get("shared_log")?.as_str()).map(PathBuf::from).filter(|path| path.is_absolute());
+        // The folder follows from the run: a plan can want it or not, and name no other.
+        let folder = format!(".nubos-pilot/.tmp/{run}");
+        let wanted = text("report_dir").is_some_and(|dir| dir == folder);
+        let project = start.plan.workspace.as_ref().map(|w| Path::new(&w.project)).filter(|_| wanted);
+        Self { log, reports: project.and_then(|project| file::inside(project, Path::new(&folder)).ok()) }
+    }
+
+    /// What stands in the shared log, if there is one.
+    pub fn block(&self, log: &CriticLog) -> Option<Shared> {
+        let path = self.log.clone()?;
+        Some(Shared { path, heading: log.heading(), block: log.block() })
+    }
+
+    pub fn copy(&self, reports: &[ReportFile]) {
+        let Some(dir) = self.reports.as_ref().filter(|_| !reports.is_empty()) else { return };
+        let _ = std::fs::create_dir_all(dir);
+        for report in reports {
+            let _ = std::fs::write(dir.join(&report.name), &report.content);
+        }
+    }
+}
+
+/// A block of ours in a file that others write, too.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Shared {
+    path: PathBuf,
+    heading: String,
+    block: String,
+}
+
+impl Shared {
+    pub fn write(&self, run_dir: &Path) {
+        let _ = shared_file::write_block(&self.path, &run_dir.join(MEMORY), Some(&self.heading), &self.block);
+    }
+}

@@ -1,0 +1,61 @@
+//! Keeps the files by which a project shows how its pipeline stands up to date while it is driven. Other runs have
+//! none. If one cannot be written the run goes on: `Journal::unwritten` names it.
+
+use gadfly_engine::input::What;
+use gadfly_engine::plan::NodePlan;
+use gadfly_journal::pipeline::{PROTOCOL, PipelineState, ProjectFiles, StateFiles, Zone};
+use gadfly_journal::{Journal, Record, RunId};
+
+/// The files of one run; nothing, if it is no pipeline.
+pub struct PipelineFiles {
+    journal: Journal,
+    run: RunId,
+    kept: Option<(ProjectFiles, PipelineState)>,
+}
+
+impl PipelineFiles {
+    /// For a run that may have records already. What a process that was killed left unwritten is written now.
+    pub fn of(journal: &Journal, run: &RunId, has_records: bool) -> Self {
+        let mut this = Self { journal: journal.clone(), run: run.clone(), kept: None };
+        let is_pipeline = || journal.summary(run).is_ok_and(|summary| summary.protocol == PROTOCOL);
+        if has_records && is_pipeline() {
+            this.fold();
+        }
+        this
+    }
+
+    fn fold(&mut self) {
+        let first = self.journal.records(&self.run, 0, 1).unwrap_or_default();
+        let Some(What::Started(start)) = first.first().map(|record| &record.input.what) else { return };
+        let files = self.files(&start.plan.root);
+        let Ok(state) = self.journal.pipeline_state(&self.run) else { return };
+        files.write(&state);
+        self.kept = Some((files, state));
+    }
+
+    fn files(&self, plan: &NodePlan) -> ProjectFiles {
+        // A plan that names no place keeps its files with the store.
+        let store = self.journal.dir();
+        let beside = || StateFiles {
+            root: store.to_owned(),
+            dir: store.to_owned(),
+            session: store.join("SESSION_REPORT.md"),
+        };
+        let places = StateFiles::of(plan).unwrap_or_else(beside);
+        ProjectFiles::new(&self.journal, &self.run, places, Zone::default())
+    }
+
+    /// Takes in a record; writes the files if it changed what they show.
+    pub fn follow(&mut self, record: &Record) {
+        if let What::Started(start) = &record.input.what
+            && start.plan.root.protocol == PROTOCOL
+        {
+            self.kept = Some((self.files(&start.plan.root), PipelineState::new(self.run.clone())));
+        }
+        if let Some((files, state)) = &mut self.kept
+            && state.apply(record)
+        {
+            files.write(state);
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! A phase of a neuroflow project as a `revise` loop: who works and who judges, what they are told first, where the
+//! draft and the log go. What the project says is read by `neuroflow`; here it meets the configuration.
+
+use std::path::{Path, PathBuf};
+
+use gadfly_engine::Text;
+use gadfly_engine::protocol::revise::ProjectPhase;
+use gadfly_project::neuroflow::{Part, Phase};
+use gadfly_project::{Config, Flags, LoopConfig, Problem, Protocol, Sourced, title};
+
+use super::Material;
+use super::audit::slug;
+
+/// Fills in what the user did not say.
+pub(super) fn flags(phase: &Phase, config: &Config, flags: &mut Flags, problems: &mut Vec<Problem>) {
+    let protocol = Protocol::Revise.name();
+    if flags.protocol.as_deref().is_some_and(|given| given != protocol) {
+        let message = format!("phase `{}` is a `{protocol}` loop", phase.name);
+        problems.push(Problem::error(message).help("leave --protocol out"));
+    }
+    flags.protocol = Some(protocol.to_owned());
+    flags.phase.get_or_insert_with(|| phase.name.clone());
+    let defaults = &config.defaults;
+    if flags.worker.is_none() {
+        flags.worker = seat(phase, "worker", &phase.worker, defaults.worker.as_ref(), config, problems);
+    }
+    if flags.critics.is_empty() {
+        let seat = seat(phase, "critic", &phase.critic, defaults.critic.as_ref(), config, problems);
+        flags.critics.extend(seat);
+    }
+    if flags.out.is_none() && flags.draft.is_none() {
+        let task = flags.task.clone().unwrap_or_default();
+        let task = flags.task_file.as_ref().map_or(task, |file| name_of(file));
+        flags.out = phase.output.as_deref().map(|output| file_in(output, &task));
+    }
+}
+
+/// The agent that is configured under the name the phase wants; else the usual one, by its defaults.
+fn seat(
+    phase: &Phase,
+    role: &str,
+    part: &Part,
+    default: Option<&Sourced<String>>,
+    config: &Config,
+    problems: &mut Vec<Problem>,
+) -> Option<String> {
+    if let Some(wanted) = &part.agent {
+        if config.agents.contains_key(wanted) {
+            return Some(wanted.clone());
+        }
+        if part.words.is_none() {
+            let message = format!(
+                "phase `{}` wants the {role} `{wanted}`, which is neither a file nor configured: the usual {role} takes its place",
+                phase.name
+            );
+            let help = format!("add agents/{wanted}.md, or [agents.{wanted}]");
+            problems.push(Problem::warning(message).help(help));
+        }
+    }
+    usual(role, default, config)
+}
+
+/// None where `[defaults]` has somebody: that is looked up there.
+pub(super) fn usual(role: &str, default: Option<&Sourced<String>>, config: &Config) -> Option<String> {
+    let names = [format!("default-{role}"), "default".to_owned()];
+    let known = names.into_iter().find(|name| config.agents.contains_key(name));
+    known.filter(|_| default.is_none())
+}
+
+/// What the loop's settings say of the phase. The texts are kept with the run.
+pub(super) fn project_phase(phase: &Phase, looped: &LoopConfig, material: &mut Material) -> ProjectPhase {
+    let mut keep = |text: String| material.keep(Text::new(text));
+    let dedicated = phase.worker.words.is_some() || plays(looped.worker.as_ref(), &phase.worker);
+    let (preface, phase_skill) = if dedicated {
+        (phase.worker.words.as_ref().map(|words| words.text.clone()), None)
+    } else {
+        (preface(phase), phase.skill.as_ref().map(|skill| skill.phase.clone()))
+    };
+    ProjectPhase {
+        preface: preface.map(&mut keep),
+        critic_identity: phase.critic.words.as_ref().map(|words| keep(words.text.clone())),
+        phase_skill,
+        shared_log: Some(phase.log.to_string_lossy().into_owned()),
+    }
+}
+
+fn plays(agent: Option<&Sourced<String>>, part: &Part) -> bool {
+    agent.is_some_and(|agent| part.agent.as_ref() == Some(&agent.value))
+}
+
+/// The phase's skill, then what its folder holds.
+fn preface(phase: &Phase) -> Option<String> {
+    let mut parts = Vec::new();
+    if let Some(skill) = &phase.skill {
+        parts.push(format!("Phase skill neuroflow:phase-{}:\n\n{}", skill.phase, skill.words.text.trim()));
+    }
+    for words in &phase.context {
+        parts.push(format!("Phase context {}:\n\n{}", words.path.display(), words.text.trim()));
+    }
+    (!parts.is_empty()).then(|| parts.join("\n\n"))
+}
+
+fn name_of(file: &Path) -> String {
+    file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// A file is taken as it is; in a folder, the task gives the name.
+fn file_in(output: &Path, task: &str) -> PathBuf {
+    if output.extension().is_some() && !output.is_dir() {
+        return output.to_owned();
+    }
+    output.join(format!("{}.md", slug(&title::title(task))))
+}

@@ -1,0 +1,466 @@
+//! From a project and a request to the plan of a pipeline: who is dispatched how, judged by what, up to which gate. Every
+//! problem at once, or a run ready to start.
+//!
+//! The registry and the project's files are `project`'s to read; what goes into a brief is `briefs`; who is called how is
+//! `cast`.
+
+mod briefs;
+mod cast;
+mod earlier;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use gadfly_engine::deduction::Phase;
+use gadfly_engine::pipeline::registry::{Entry, Need, Product, Registry, Weight};
+use gadfly_engine::pipeline::{Gate, PairVerdict, Pattern};
+use gadfly_engine::protocol::pipeline::settings::{Commit, Hooks, Mode, Pair, Planning, Settings};
+use gadfly_engine::protocol::score::files::{Command, Output};
+use gadfly_engine::protocol::score::settings::{EXPLORATION, EscalateTo, THRESHOLD};
+use gadfly_engine::{Digest, Limits, Text};
+use gadfly_project::config::{HookEvent, VerifyConfig};
+use gadfly_project::layout::{self, Layout, ProjectFiles};
+use gadfly_project::{Config, Problem, Sourced, deduction_table, file, registry, suggest, title};
+
+use super::settings::Part;
+use super::{Draft, LoopSettings, Prepared, folder, small};
+use crate::agents::Recruiter;
+use briefs::Shelf;
+use cast::Cast;
+
+pub use cast::Member;
+pub use earlier::{Earlier, state_files};
+
+/// The agents that stand in for those known only by their file.
+pub const DEFAULT: &str = "default";
+pub const DEFAULT_CRITIC: &str = "default-critic";
+
+/// What `pipeline`, or `run` with a skill or an agent, was asked to do.
+#[derive(Clone, Debug, Default)]
+pub struct PipelineRequest {
+    pub request: String,
+    /// Only these, without dependencies: standalone.
+    pub only: Vec<String>,
+    /// The skill that was invoked.
+    pub skill: Option<String>,
+    /// One worker, verify commands, one critic.
+    pub simple: bool,
+    pub gate: Option<String>,
+    pub jobs: Option<u32>,
+    pub assume_manual: bool,
+    pub planning: PlanWanted,
+    /// A list of requirements first.
+    pub spec: bool,
+    /// Agreed to in advance: the plan.
+    pub yes: bool,
+    /// Agreed to in advance: the result, which is committed.
+    pub just_do_it: bool,
+    pub commit: bool,
+    pub branch: Option<String>,
+    pub limits: Limits,
+    pub store: Option<PathBuf>,
+    /// What is known from earlier runs.
+    pub verdicts: Vec<PairVerdict>,
+    pub manual: BTreeMap<String, bool>,
+    /// The project a state file names.
+    pub state_project: Option<String>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum PlanWanted {
+    #[default]
+    Drafted,
+    Given(PathBuf),
+    /// Nothing is planned: one agent, or the user knows.
+    No,
+}
+
+/// A project whose registry can be asked, with its placeholders filled in.
+pub struct Known {
+    pub files: ProjectFiles,
+    pub registry: Registry,
+    pub project: String,
+    pub warnings: Vec<Problem>,
+}
+
+/// Reads a project for a pipeline, or for questions about one.
+pub fn known(
+    root: &std::path::Path,
+    config: &Config,
+    state_project: Option<&str>,
+) -> Result<Known, Vec<Problem>> {
+    let files = layout::read(root, config);
+    let mut problems: Vec<Problem> = files.problems.clone();
+    let Some(file) = &files.registry else {
+        let help = match files.layout {
+            Layout::Claude => "declare the agents in .claude/rules/permissions.md",
+            _ => "declare the agents in permissions.md, or name the file: [project] registry = \"…\"",
+        };
+        let message = format!("this project has no registry of agents ({})", files.because);
+        problems.push(Problem::error(message).help(help));
+        return Err(problems);
+    };
+    problems.extend(file.problems.iter().cloned());
+    problems.extend(layout::check(&files, config));
+    let name = files.project_name(state_project);
+    if name.is_none() && needs_project(&file.registry) {
+        problems.push(
+            Problem::error("nobody knows what `{project}` stands for in the registry")
+                .help("add to gadfly.toml: [project] name = \"my-paper\""),
+        );
+    }
+    if problems.iter().any(Problem::is_error) {
+        return Err(problems);
+    }
+    let project = name.map_or_else(|| root_name(root), |name| name.name);
+    let registry = registry::resolved(&file.registry, &project);
+    Ok(Known { registry, project, warnings: problems, files })
+}
+
+fn needs_project(registry: &Registry) -> bool {
+    let products = registry.entries.iter().flat_map(|entry| &entry.produces);
+    let mut made = products.flat_map(|product| product.patterns.iter().chain(&product.files));
+    let needed = registry.entries.iter().flat_map(|entry| entry.requires.atoms());
+    made.any(|pattern| pattern.0.contains("{project}")) || needed.into_iter().any(|atom| atom.text.contains("{project}"))
+}
+
+fn root_name(root: &std::path::Path) -> String {
+    root.file_name().map_or_else(|| "project".to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
+/// The gate of this name.
+pub fn gate(config: &Config, name: &str) -> Result<Gate, Problem> {
+    config.gates.get(name).map(gadfly_project::config::GateConfig::gate).ok_or_else(|| {
+        let known: Vec<&str> = config.gates.keys().map(String::as_str).collect();
+        Problem::error(format!("there is no gate `{name}`")).maybe_help(suggest::did_you_mean(name, &known))
+    })
+}
+
+/// Makes the plan of one pipeline.
+pub async fn prepare_pipeline(
+    request: &PipelineRequest,
+    recruiter: &Recruiter<'_>,
+) -> Result<Prepared, Vec<Problem>> {
+    let config = recruiter.config;
+    let mut known = if request.simple {
+        simple(recruiter)
+    } else {
+        known(recruiter.root, config, request.state_project.as_deref())?
+    };
+    let mut problems = std::mem::take(&mut known.warnings);
+    if request.request.trim().is_empty() {
+        problems.push(Problem::error("there is nothing to do: say what the pipeline is for"));
+    }
+    let gate = gate(config, request.gate.as_deref().unwrap_or(&config.pipeline.gate.value));
+    let gate = gate.map_err(|problem| problems.push(problem)).unwrap_or_else(|()| Gate::commit());
+    let mut shelf = Shelf::new(&known, request);
+    let planning = shelf.planning(request, config, &mut problems);
+    let registry = asked_for(&known, request, &mut problems);
+    let mut cast = Cast::default();
+    let mut pairs = BTreeMap::new();
+    for entry in &registry.entries {
+        if let Some(pair) = pair(entry, &known, request, config, &mut shelf, &mut cast, &mut problems) {
+            pairs.insert(entry.agent.clone(), pair);
+        }
+    }
+    if let Planning::Drafted { by, .. } = &planning {
+        cast.add(by, false, &known.files, config, &mut problems);
+    }
+    if problems.iter().any(Problem::is_error) {
+        return Err(problems);
+    }
+    let run_limits = config.limits.with(request.limits);
+    let team = match recruiter.standing_in(&cast.members(), run_limits.money.is_some()).await {
+        Ok(team) => team,
+        Err(found) => {
+            problems.extend(found);
+            return Err(problems);
+        }
+    };
+    let commits = request.commit || request.branch.is_some() || request.just_do_it;
+    let what = title::title(&request.request);
+    let settings = Settings {
+        project: known.project.clone(),
+        request: shelf.keep(request.request.clone()),
+        registry,
+        enabled: config.project.enable.iter().map(|name| name.value.clone()).collect(),
+        pairs,
+        gate,
+        mode: mode(request),
+        jobs: request.jobs.unwrap_or_else(|| small(config.pipeline.jobs.value)),
+        rounds: small(config.pipeline.rounds.value),
+        overall: small(config.pipeline.overall.value),
+        fixes: small(config.pipeline.fixes.value),
+        manual: request.manual.clone(),
+        assume_manual: request.assume_manual,
+        verdicts: request.verdicts.clone(),
+        skills: skills(&known.files),
+        also: patterns(&config.project.also),
+        unjudged: patterns(&config.project.unjudged),
+        plan: planning,
+        plan_agreed: request.yes || request.just_do_it,
+        result_agreed: request.yes || request.just_do_it || mode(request) != Mode::Pipeline,
+        commit: commits.then(|| Commit { branch: request.branch.clone(), message: what.clone() }),
+        hooks: hooks(config),
+        pair_limits: gadfly_project::config::loop_default().with(config.limits),
+    };
+    let mut workspace = folder(recruiter);
+    workspace.per_node = true;
+    let named = match (&request.skill, request.only.as_slice()) {
+        (Some(skill), _) => format!("/{skill}: {what}"),
+        (None, [agent]) => format!("{agent}: {what}"),
+        _ => format!("{}: {what}", known.project),
+    };
+    let draft = Draft {
+        folders: Vec::new(),
+        reports: None,
+        settings: LoopSettings::Pipeline(Box::new(settings)),
+        title: named,
+        team,
+        run_limits,
+        loop_limits: Limits::default(),
+        texts: shelf.into_texts(),
+        warnings: problems,
+        workspace: Some(workspace),
+        store: request.store.clone(),
+    };
+    let mut prepared = draft.finish().map_err(|p| vec![p])?;
+    state_files(recruiter.root, &known.files).put(&mut prepared.start.plan.root);
+    Ok(prepared)
+}
+
+fn mode(request: &PipelineRequest) -> Mode {
+    if request.simple {
+        Mode::Simple
+    } else if request.only.is_empty() {
+        Mode::Pipeline
+    } else {
+        Mode::Standalone
+    }
+}
+
+/// One worker and one critic, without a registry.
+fn simple(recruiter: &Recruiter<'_>) -> Known {
+    let entry = Entry {
+        agent: DEFAULT.to_owned(),
+        critic: Some(DEFAULT_CRITIC.to_owned()),
+        escalate_to: EscalateTo::User,
+        weight: Weight::Share { points: 10_000, component: "work".to_owned(), binary: false },
+        ..Entry::default()
+    };
+    Known {
+        files: layout::read(recruiter.root, recruiter.config),
+        registry: Registry { entries: vec![entry] },
+        project: root_name(recruiter.root),
+        warnings: Vec::new(),
+    }
+}
+
+/// The entries this run is about: all, or those that were named.
+fn asked_for(known: &Known, request: &PipelineRequest, problems: &mut Vec<Problem>) -> Registry {
+    if request.only.is_empty() {
+        return known.registry.clone();
+    }
+    let names: Vec<&str> = known.registry.entries.iter().map(|entry| entry.agent.as_str()).collect();
+    let mut entries = Vec::new();
+    for name in &request.only {
+        match known.registry.get(name) {
+            // Whoever is asked for by name runs.
+            Some(entry) => {
+                entries.push(Entry { conditional: None, requires: Need::default(), ..entry.clone() });
+            }
+            None => problems.push(
+                Problem::error(format!("the registry has no agent `{name}`"))
+                    .maybe_help(suggest::did_you_mean(name, &names)),
+            ),
+        }
+    }
+    Registry { entries }
+}
+
+/// How one agent is dispatched.
+fn pair(
+    entry: &Entry,
+    known: &Known,
+    request: &PipelineRequest,
+    config: &Config,
+    shelf: &mut Shelf<'_>,
+    cast: &mut Cast,
+    problems: &mut Vec<Problem>,
+) -> Option<Pair> {
+    let (files, agent) = (&known.files, entry.agent.as_str());
+    let judges = entry.judges();
+    cast.add(agent, judges, files, config, problems)?;
+    let mut critics: Vec<String> = entry.critic.iter().cloned().collect();
+    if judges {
+        critics.push(entry.agent.clone());
+    }
+    let second = files.duals(config).into_iter().find(|dual| dual.agent == agent && !judges);
+    let mut seats = Vec::new();
+    for critic in &critics {
+        cast.add(critic, true, files, config, problems)?;
+        seats.push(gadfly_engine::judging::Seat { agent: critic.clone(), fallback: None, lens: None });
+    }
+    if let Some(dual) = second.filter(|_| mode(request) == Mode::Pipeline && !seats.is_empty()) {
+        cast.add(&dual.critic, true, files, config, problems)?;
+        let lens = Some(dual.lens.unwrap_or_else(|| dual.critic.clone()));
+        seats.push(gadfly_engine::judging::Seat { agent: dual.critic, fallback: None, lens });
+    }
+    if let EscalateTo::Agent(target) = &entry.escalate_to {
+        cast.add(target, true, files, config, problems)?;
+    }
+    let (rubric, table) = match critics.first() {
+        Some(critic) => {
+            let (text, table) = rubric(critic, known, problems)?;
+            (Some(shelf.keep(text)), table)
+        }
+        None => (None, None),
+    };
+    let identities = seats.iter().filter_map(|seat| Some((seat.agent.clone(), shelf.critic(&seat.agent)?)));
+    let identities: BTreeMap<String, Digest> = identities.collect();
+    let (identity, task, loaded) = shelf.worker(entry, request);
+    Some(Pair {
+        worker: entry.agent.clone(),
+        identity,
+        task,
+        rubric,
+        table,
+        severity: entry.phase.as_deref().and_then(Phase::parse).unwrap_or(Phase::Execution).level(),
+        critic_identities: identities,
+        invariants: shelf.invariants(),
+        critics: seats,
+        threshold: threshold(entry),
+        output: output(entry, files),
+        verify: commands(config.project.verify_for(agent)),
+        loaded,
+    })
+}
+
+/// What a critic deducts by: its rubric, else what its own file says.
+fn rubric(
+    critic: &str,
+    known: &Known,
+    problems: &mut Vec<Problem>,
+) -> Option<(String, Option<gadfly_engine::deduction::Table>)> {
+    let files = &known.files;
+    let Some(rubric) = files.rubric_for(critic) else {
+        let own = files.agents.get(critic).map(|agent| agent.body.clone());
+        let text = own.unwrap_or_else(|| format!("Judge as {critic} would: is the work right, complete and clear?"));
+        return Some((text, None));
+    };
+    match deduction_table::read(&files.root.join(&rubric.path), rubric.section.as_deref()) {
+        Ok(reading) => {
+            problems.extend(reading.warnings);
+            Some((rubric.text, reading.table))
+        }
+        Err(found) => {
+            problems.extend(found);
+            None
+        }
+    }
+}
+
+/// Explorations need less.
+fn threshold(entry: &Entry) -> u32 {
+    let patterns = entry.produces.iter().flat_map(|product| &product.patterns);
+    let mut patterns = patterns.peekable();
+    let explores = patterns.peek().is_some() && patterns.all(|pattern| pattern.0.starts_with("explorations/"));
+    if explores { EXPLORATION } else { THRESHOLD }
+}
+
+/// Whoever has no tool to write with says what it has to say, and that becomes its one file.
+fn output(entry: &Entry, files: &ProjectFiles) -> Output {
+    let is_one = matches!(entry.produces.as_slice(), [Product { patterns, files, .. }]
+        if patterns.len() == 1 && patterns[0].is_plain_file() && files.len() <= 1);
+    let cannot_write = files.agents.get(&entry.agent).is_some_and(|agent| !agent.can_write());
+    if is_one && cannot_write { Output::Reply } else { Output::Files }
+}
+
+fn commands(verify: &VerifyConfig) -> Vec<Command> {
+    let timeout_ms = u64::try_from(verify.timeout.value.as_millis()).unwrap_or(u64::MAX);
+    verify.commands.iter().map(|c| Command { line: c.value.clone(), timeout_ms }).collect()
+}
+
+fn hooks(config: &Config) -> Hooks {
+    let timeout_ms = u64::try_from(config.hooks.timeout.value.as_millis()).unwrap_or(u64::MAX);
+    let of = |event| -> Vec<Command> {
+        config.hooks.of(event).iter().map(|c| Command { line: c.value.clone(), timeout_ms }).collect()
+    };
+    Hooks {
+        pre_dispatch: of(HookEvent::PreDispatch),
+        post_completion: of(HookEvent::PostCompletion),
+        pre_commit: of(HookEvent::PreCommit),
+    }
+}
+
+fn patterns(globs: &[Sourced<String>]) -> Vec<Pattern> {
+    globs.iter().map(|glob| Pattern(glob.value.clone())).collect()
+}
+
+/// The skill that dispatches an agent, by agent.
+pub fn skills(files: &ProjectFiles) -> BTreeMap<String, String> {
+    let mut all = BTreeMap::new();
+    let agents: BTreeSet<&String> = files.agents.keys().collect();
+    for agent in agents {
+        if let Some(skill) = files.skills_for(agent).first() {
+            all.insert(agent.clone(), skill.name.clone());
+        }
+    }
+    all
+}
+
+/// A plan the user brings.
+fn given_plan(path: &std::path::Path, problems: &mut Vec<Problem>) -> Option<Text> {
+    match file::read_text(path) {
+        Ok(text) if text.trim().is_empty() => {
+            problems.push(Problem::error(format!("the plan `{}` is empty", path.display())));
+            None
+        }
+        Ok(text) => Some(Text::new(text)),
+        Err(error) => {
+            problems.push(Problem::error(format!("plan: {error}")));
+            None
+        }
+    }
+}
+
+/// Everybody who may be called, for what a run can cost at worst.
+pub(super) fn parts(settings: &Settings) -> Vec<Part> {
+    let mut parts: Vec<Part> = Vec::new();
+    let mut add = |role: &'static str, agent: &str, calls: u32| match parts
+        .iter_mut()
+        .find(|part| part.role == role && part.agent == agent)
+    {
+        Some(part) => part.calls = part.calls.saturating_add(calls),
+        None => parts.push(Part { role, agent: agent.to_owned(), lens: None, calls, grows: 0 }),
+    };
+    // An escalated pair begins once more; what is incomplete or red is mended.
+    let rounds = settings.rounds.saturating_mul(2).saturating_add(settings.fixes).saturating_add(2);
+    let rounds = rounds.saturating_mul(settings.overall);
+    for (agent, pair) in &settings.pairs {
+        let judges = settings.registry.get(agent).is_some_and(Entry::judges);
+        if !judges {
+            add("worker", agent, rounds);
+        }
+        for seat in &pair.critics {
+            add("critic", &seat.agent, rounds.saturating_mul(2));
+        }
+        let target = settings.registry.get(agent).map(|entry| &entry.escalate_to);
+        if let Some(EscalateTo::Agent(target)) = target {
+            add("decides", target, 1);
+        }
+    }
+    if let Planning::Drafted { by, .. } = &settings.plan {
+        add("decides", by, 2);
+    }
+    parts
+}
+
+/// Commands that are run in the folders of its pairs.
+pub(super) fn commands_of(settings: &Settings) -> Vec<String> {
+    let Hooks { pre_dispatch, post_completion, pre_commit } = &settings.hooks;
+    let verify = settings.pairs.values().flat_map(|pair| &pair.verify);
+    let all = verify.chain(pre_dispatch).chain(post_completion).chain(pre_commit);
+    let all: BTreeSet<String> = all.map(|command| command.line.clone()).collect();
+    all.into_iter().collect()
+}

@@ -1,0 +1,64 @@
+//! Who takes part in a pipeline, and as which configured agent each is reached: by its own settings, else by the
+//! project's default, critics by the default critic if there is one.
+
+use std::collections::BTreeMap;
+
+use gadfly_project::layout::ProjectFiles;
+use gadfly_project::{Config, Problem, suggest};
+
+use super::{DEFAULT, DEFAULT_CRITIC};
+
+/// One member of the run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Member {
+    pub name: String,
+    /// The configured agent it is reached as.
+    pub reached_as: String,
+    /// What its own file says about its model.
+    pub model: Option<String>,
+}
+
+#[derive(Default)]
+pub struct Cast(BTreeMap<String, Member>);
+
+impl Cast {
+    /// Adds somebody, or says why it cannot be reached.
+    pub fn add(
+        &mut self,
+        name: &str,
+        judges: bool,
+        files: &ProjectFiles,
+        config: &Config,
+        problems: &mut Vec<Problem>,
+    ) -> Option<()> {
+        if self.0.contains_key(name) {
+            return Some(());
+        }
+        let file = match files.agent(name) {
+            Ok(file) => file,
+            Err(problem) => {
+                problems.push(problem);
+                return None;
+            }
+        };
+        let is_there = |agent: &&str| config.agents.contains_key(*agent);
+        let stand_ins: &[&str] = if judges { &[DEFAULT_CRITIC, DEFAULT] } else { &[DEFAULT] };
+        let Some(reached_as) = std::iter::once(&name).chain(stand_ins).find(|agent| is_there(agent)) else {
+            let known: Vec<&str> = config.agents.keys().map(String::as_str).collect();
+            let nearest = suggest::did_you_mean(name, &known).filter(|_| !known.is_empty());
+            let help = nearest.unwrap_or_else(|| {
+                format!("add [agents.{DEFAULT}] for everybody, or [agents.{name}]; `gadfly doctor` says what this machine has")
+            });
+            problems.push(Problem::error(format!("nobody is configured who could be [{name}]")).help(help));
+            return None;
+        };
+        let model = file.and_then(|file| file.model.clone());
+        let (name, reached_as) = (name.to_owned(), (*reached_as).to_owned());
+        self.0.insert(name.clone(), Member { name, reached_as, model });
+        Some(())
+    }
+
+    pub fn members(&self) -> Vec<Member> {
+        self.0.values().cloned().collect()
+    }
+}

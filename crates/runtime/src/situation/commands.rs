@@ -1,0 +1,95 @@
+//! The commands a gate asks, run in the user's checkout: bounded in time and in what is kept of their output, with
+//! no secret in their environment and no process left behind.
+
+use std::sync::Arc;
+
+use gadfly_agents::launcher::{Command, Exit};
+use gadfly_engine::pipeline::Gate;
+use gadfly_engine::tree::RunEnd;
+use serde::Serialize;
+use tokio_util::sync::CancellationToken;
+
+use crate::means::Means;
+use crate::setup::Setup;
+
+/// How much of the end of a command's output is kept.
+const OUTPUT_KEPT: usize = 8 * 1024;
+/// Both streams go the same way, and only their end is kept.
+const MERGED: &str = "exec sh -c \"$1\" >&2";
+
+/// How one command of a gate ended.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct CommandRan {
+    pub name: String,
+    pub command: String,
+    /// The exit code that passes.
+    pub expected: i32,
+    /// None if it could not be run.
+    pub end: Option<RunEnd>,
+    /// The end of what it said, or why it could not be run.
+    pub said: String,
+}
+
+impl CommandRan {
+    pub fn passes(&self) -> bool {
+        self.end == Some(RunEnd::Code(self.expected))
+    }
+
+    /// Why the gate stays closed, in one line; none if the command passes.
+    pub fn blocking(&self) -> Option<String> {
+        let name = &self.name;
+        match self.end {
+            _ if self.passes() => None,
+            Some(end) => Some(format!("{name}: `{}` ended with {end}, needs exit code {}", self.command, self.expected)),
+            None => Some(format!("{name}: `{}` could not be run: {}", self.command, self.said)),
+        }
+    }
+}
+
+impl Setup {
+    /// Runs the commands of a gate, one after the other; all of them, whatever the first says.
+    pub async fn gate_commands(&self, gate: &Gate) -> Vec<CommandRan> {
+        let (recruiter, dir) = (self.recruiter(), &self.root.dir);
+        let means =
+            recruiter.launcher.map(|launcher| Means::new(Arc::clone(launcher), recruiter.env, recruiter.config));
+        let time = self.config.project.verify.timeout.value;
+        let mut all = Vec::with_capacity(gate.commands.len());
+        for asked in &gate.commands {
+            let ran = |end, said| CommandRan {
+                name: asked.name.clone(),
+                command: asked.command.clone(),
+                expected: asked.exit,
+                end,
+                said,
+            };
+            let Some(means) = &means else {
+                all.push(ran(None, "programs cannot be started here".to_owned()));
+                continue;
+            };
+            let command = Command {
+                program: "sh".to_owned(),
+                args: ["-c", MERGED, "sh", &asked.command].map(str::to_owned).to_vec(),
+                env: means.command_env(dir),
+                cwd: Some(dir.clone()),
+                time: Some(time),
+                max_output: OUTPUT_KEPT,
+                ..Command::default()
+            };
+            all.push(match means.launcher.launch(command, CancellationToken::new()).await {
+                Err(error) => ran(None, error.to_string()),
+                Ok(done) => {
+                    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+                    match done.exit {
+                        Exit::Code(code) => ran(Some(RunEnd::Code(code)), said),
+                        Exit::Signal(signal) => ran(Some(RunEnd::Signal(signal)), said),
+                        Exit::TimedOut => ran(Some(RunEnd::TimedOut), said),
+                        Exit::TooMuchMemory | Exit::TooManyProcesses => ran(Some(RunEnd::Signal(9)), said),
+                        Exit::Cancelled => ran(None, "it was called off".to_owned()),
+                        Exit::Overflowed => ran(None, "`sh` is no shell".to_owned()),
+                    }
+                }
+            });
+        }
+        all
+    }
+}

@@ -1,0 +1,125 @@
+//! Whose word there is for a score: the journal's, or a receipt's. The journal goes first; a receipt counts where the
+//! journal says nothing about the files as they are now, as in a clone or after somebody else's work was fetched.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use gadfly_engine::pipeline::{Listing, PairVerdict};
+use gadfly_journal::pipeline::{RefusedReceipt, read_receipts};
+use gadfly_journal::{Journal, ReadError};
+use gadfly_project::layout::Layout;
+
+/// Where a verdict is from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Proof {
+    Journal { run: String },
+    Receipt { run: String, at: String },
+}
+
+/// All that is known, before anything was looked at.
+#[derive(Clone, Debug, Default)]
+pub struct Evidence {
+    /// The newest of each agent.
+    journal: BTreeMap<String, (PairVerdict, Proof)>,
+    receipts: BTreeMap<String, (PairVerdict, Proof)>,
+    refused: Vec<RefusedReceipt>,
+}
+
+impl Evidence {
+    pub fn read(root: &Path, layout: Layout, journal: Option<&Journal>, strict: bool) -> Result<Self, ReadError> {
+        let mut evidence = Self::default();
+        for recorded in journal.map(Journal::verdicts).transpose()?.unwrap_or_default() {
+            let proof = Proof::Journal { run: recorded.run.to_string() };
+            evidence.journal.insert(recorded.verdict.agent.clone(), (recorded.verdict, proof));
+        }
+        if !strict {
+            let (read, refused) = read_receipts(&root.join(layout.state_folder()).join("receipts"));
+            evidence.refused = refused;
+            for receipt in read {
+                let proof = Proof::Receipt { run: receipt.run.clone(), at: receipt.at.clone() };
+                evidence.receipts.insert(receipt.agent.clone(), (receipt.verdict(), proof));
+            }
+        }
+        Ok(evidence)
+    }
+
+    /// Every verdict, also of those that will not count.
+    pub fn all(&self) -> impl Iterator<Item = &PairVerdict> {
+        self.journal.values().chain(self.receipts.values()).map(|(verdict, _)| verdict)
+    }
+
+    /// One for each agent: the journal's, unless only the receipt is about the files as they are.
+    pub fn counting(
+        self,
+        now: &Listing,
+    ) -> (Vec<PairVerdict>, BTreeMap<String, Proof>, Vec<RefusedReceipt>) {
+        let mut chosen = self.receipts;
+        for (agent, recorded) in self.journal {
+            let is_current = recorded.0.stale(now).is_none();
+            let has_current = chosen.get(&agent).is_some_and(|(verdict, _)| verdict.stale(now).is_none());
+            if is_current || !has_current {
+                chosen.insert(agent, recorded);
+            }
+        }
+        let (mut verdicts, mut proofs) = (Vec::new(), BTreeMap::new());
+        for (agent, (verdict, proof)) in chosen {
+            verdicts.push(verdict);
+            proofs.insert(agent, proof);
+        }
+        (verdicts, proofs, self.refused)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use gadfly_engine::artifact::Entry;
+    use gadfly_engine::pipeline::listing::Found;
+    use gadfly_engine::{Digest, Manifest};
+
+    use super::*;
+
+    fn verdict(score: u32, bytes: &[u8]) -> PairVerdict {
+        let files = vec![Entry { path: "memo.md".into(), mode: 0o644, blob: Digest::of(bytes) }];
+        PairVerdict {
+            agent: "a".into(),
+            critic: "c".into(),
+            lens: None,
+            score,
+            threshold: 80,
+            rounds: 1,
+            escalated: false,
+            artifact: Manifest::new(files.clone()).digest(),
+            files,
+            rubric: Digest::of(b"r"),
+            reply: Digest::of(b"y"),
+            open: Vec::new(),
+            other: Vec::new(),
+            made: Vec::new(),
+        }
+    }
+
+    fn score(journal: Option<PairVerdict>, receipt: Option<PairVerdict>) -> u32 {
+        let mut now = Listing::default();
+        now.insert("memo.md".into(), Found { digest: Digest::of(b"now"), mode: 0o644 });
+        let of = |verdict: Option<PairVerdict>, proof: Proof| {
+            verdict.map(|verdict| ("a".to_owned(), (verdict, proof))).into_iter().collect()
+        };
+        let evidence = Evidence {
+            journal: of(journal, Proof::Journal { run: "r".into() }),
+            receipts: of(receipt, Proof::Receipt { run: "r".into(), at: "now".into() }),
+            refused: Vec::new(),
+        };
+        evidence.counting(&now).0[0].score
+    }
+
+    #[test]
+    fn the_journal_goes_before_a_receipt_unless_only_the_receipt_is_about_these_bytes() {
+        let (low, high) = (verdict(60, b"now"), verdict(99, b"now"));
+        assert_eq!(score(Some(low.clone()), Some(high.clone())), 60, "a receipt overrules no record");
+        assert_eq!(score(Some(verdict(60, b"then")), Some(high.clone())), 99);
+        assert_eq!(score(Some(verdict(60, b"then")), Some(verdict(99, b"then"))), 60, "both are stale");
+        assert_eq!(score(None, Some(high)), 99);
+    }
+}

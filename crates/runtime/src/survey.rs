@@ -1,0 +1,200 @@
+//! A look at the user's own project: which real files some patterns name, each by the digest of its bytes.
+//!
+//! What is on disk counts, whether git ignores it or not; a link is no real file and leads nowhere, `.git` and our
+//! own store are never looked into. A file that is known to be unchanged is not read again: see `cache`. It only
+//! reads the project; what follows from what is there is the engine's to say.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use gadfly_engine::pipeline::listing::{Found, Listing, Matcher, Survey, Surveyed};
+use gadfly_engine::{Digest, Text};
+use rustix::fs::OFlags;
+use tokio_util::sync::CancellationToken;
+
+use crate::edits::{above, open_file};
+use crate::workspace::WorkspaceError;
+use cache::{Cache, Mark};
+use walk::Walked;
+
+mod cache;
+mod staged;
+mod walk;
+
+pub use staged::survey_staged;
+
+/// More files than this are no work of agents.
+const MOST_FILES: usize = 200_000;
+/// Of one file that is read, and of all of them together.
+const LARGEST_TEXT: u64 = 1 << 20;
+const LARGEST_TEXTS: u64 = 16 << 20;
+const BUFFER: usize = 64 << 10;
+
+#[derive(Debug, thiserror::Error)]
+pub enum SurveyError {
+    #[error("there is no project at {}", path.display())]
+    NoProject { path: PathBuf },
+    #[error(
+        "the registry's paths name {count} files, and at most {MOST_FILES} are looked at: name narrower folders or \
+         globs in REQUIRES and PRODUCES"
+    )]
+    TooMany { count: usize },
+    #[error(
+        "more than {seen} files and folders lie below the registry's paths: name narrower folders or globs in \
+         REQUIRES and PRODUCES"
+    )]
+    TooWide { seen: usize },
+    #[error("{} cannot be read: {source}", path.display())]
+    Io { path: PathBuf, source: io::Error },
+    #[error(transparent)]
+    Git(#[from] WorkspaceError),
+    #[error("called off")]
+    Cancelled,
+}
+
+impl SurveyError {
+    fn io(path: PathBuf) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Io { path, source }
+    }
+}
+
+/// What was found, and how much had to be done for it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Seen {
+    pub listing: Listing,
+    /// By path: what `read` asked for, as far as it is text and not too long.
+    pub texts: BTreeMap<String, String>,
+    /// Files whose bytes were read.
+    pub read: usize,
+}
+
+impl Seen {
+    /// As the engine gets it.
+    pub fn reply(self) -> (Surveyed, Vec<Text>) {
+        let listing = Text::new(self.listing.text());
+        let surveyed = listing.digest();
+        let (mut read, mut texts) = (Vec::with_capacity(self.texts.len()), vec![listing]);
+        for (path, text) in self.texts {
+            let text = Text::new(text);
+            read.push((path, text.digest()));
+            texts.push(text);
+        }
+        (Surveyed { listing: surveyed, read }, texts)
+    }
+}
+
+/// The files of the project at `root` that a survey names, and the texts it asks for. `store` is Gadfly's own
+/// folder.
+pub fn survey(
+    root: &Path,
+    store: &Path,
+    survey: &Survey,
+) -> Result<(Listing, BTreeMap<String, String>), SurveyError> {
+    let seen = look(root, store, survey, &CancellationToken::new())?;
+    Ok((seen.listing, seen.texts))
+}
+
+/// As [`survey`], and says what it took. It can be called off.
+pub fn look(
+    root: &Path,
+    store: &Path,
+    survey: &Survey,
+    cancel: &CancellationToken,
+) -> Result<Seen, SurveyError> {
+    let mut found = walk::files(root, store, survey, cancel)?;
+    if found.len() > MOST_FILES {
+        return Err(SurveyError::TooMany { count: found.len() });
+    }
+    found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    let top = walk::open_root(root)?;
+    let mut cache = Cache::open(root, store);
+    let wanted = Wanted::of(survey);
+    let (mut seen, mut left) = (Seen::default(), LARGEST_TEXTS);
+    for Walked { path, mark, mode } in found {
+        if cancel.is_cancelled() {
+            return Err(SurveyError::Cancelled);
+        }
+        let as_text = wanted.text(&path) && mark.bytes <= LARGEST_TEXT.min(left);
+        let known = if as_text { None } else { cache.known(&path, &mark) };
+        let digest = if let Some(digest) = known {
+            digest
+        } else {
+            let whole = root.join(&path);
+            let Some((file, mark)) = opened(&top, &path).map_err(SurveyError::io(whole.clone()))? else {
+                // It went while we looked.
+                continue;
+            };
+            let failed = |source| SurveyError::Io { path: whole, source };
+            let (digest, text) = if as_text { read_text(&file) } else { stream(&file) }.map_err(failed)?;
+            seen.read += 1;
+            if let Some(text) = text {
+                left = left.saturating_sub(text.len() as u64);
+                seen.texts.insert(path.clone(), text);
+            }
+            // Somebody may write to it at this moment: then it is read again the next time.
+            if Mark::of(&file).is_ok_and(|now| now == mark) {
+                cache.learn(&path, mark, digest);
+            }
+            digest
+        };
+        seen.listing.insert(path, Found { digest, mode });
+    }
+    cache.keep();
+    Ok(seen)
+}
+
+/// Which of the files have to be read as texts.
+struct Wanted<'a>(Vec<Matcher<'a>>);
+
+impl<'a> Wanted<'a> {
+    fn of(survey: &'a Survey) -> Self {
+        Self(survey.read.iter().map(gadfly_engine::pipeline::Pattern::matcher).collect())
+    }
+
+    fn text(&self, path: &str) -> bool {
+        self.0.iter().any(|pattern| pattern.matches(path))
+    }
+}
+
+/// None if it is no file any more.
+fn opened(top: &std::os::fd::OwnedFd, path: &str) -> io::Result<Option<(File, Mark)>> {
+    let Ok((folder, name)) = above(top, path, false) else { return Ok(None) };
+    let stat = rustix::fs::statat(&folder, name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW);
+    if stat.is_err() {
+        return Ok(None);
+    }
+    let file = open_file(&folder, name, OFlags::RDONLY).map_err(io::Error::other)?;
+    let mark = Mark::of(&file)?;
+    Ok(Some((file, mark)))
+}
+
+fn stream(mut file: &File) -> io::Result<(Digest, Option<String>)> {
+    let mut hasher = blake3::Hasher::new();
+    let mut buffer = vec![0_u8; BUFFER];
+    loop {
+        let read = match file.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(read) => read,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+            Err(e) => return Err(e),
+        };
+        hasher.update(buffer.get(..read).unwrap_or_default());
+    }
+    Ok((Digest::from_bytes(*hasher.finalize().as_bytes()), None))
+}
+
+/// The digest and the text are of the same bytes, whatever is written meanwhile.
+fn read_text(file: &File) -> io::Result<(Digest, Option<String>)> {
+    let mut bytes = Vec::new();
+    file.take(LARGEST_TEXT + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST_TEXT {
+        // It grew since the walk.
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&bytes);
+        hasher.update_reader(file)?;
+        return Ok((Digest::from_bytes(*hasher.finalize().as_bytes()), None));
+    }
+    Ok((Digest::of(&bytes), String::from_utf8(bytes).ok()))
+}

@@ -1,0 +1,40 @@
+//! The same look at what the next commit would hold: the staged bytes, whatever the files on disk hold by now.
+//! What is not tracked is not there.
+
+use std::path::Path;
+
+use gadfly_engine::pipeline::Pattern;
+use gadfly_engine::pipeline::listing::{Found, Listing, Matcher, Survey};
+
+use super::{LARGEST_TEXT, LARGEST_TEXTS, MOST_FILES, Seen, SurveyError};
+use crate::workspace::Git;
+
+/// The staged files of the project at `root` that a survey names. In a hook, git's own word on which index is
+/// being committed is taken from `git`'s environment.
+pub async fn survey_staged(
+    git: &Git,
+    root: &Path,
+    store: &Path,
+    survey: &Survey,
+) -> Result<Seen, SurveyError> {
+    let patterns: Vec<Matcher<'_>> =
+        survey.patterns.iter().chain(&survey.read).map(Pattern::matcher).collect();
+    let read: Vec<Matcher<'_>> = survey.read.iter().map(Pattern::matcher).collect();
+    let mut staged = git.staged(root, store).await?;
+    staged.files.retain(|file| patterns.iter().any(|pattern| pattern.matches(&file.path)));
+    if staged.files.len() > MOST_FILES {
+        return Err(SurveyError::TooMany { count: staged.files.len() });
+    }
+    let facts = staged.digests().await?;
+    let (mut listing, mut wanted, mut left) = (Listing::default(), Vec::new(), LARGEST_TEXTS);
+    for (file, (digest, bytes)) in staged.files.iter().zip(&facts.of) {
+        let mode = if file.executable { 0o755 } else { 0o644 };
+        listing.insert(file.path.clone(), Found { digest: *digest, mode });
+        if *bytes <= LARGEST_TEXT.min(left) && read.iter().any(|pattern| pattern.matches(&file.path)) {
+            left -= bytes;
+            wanted.push(file);
+        }
+    }
+    let texts = staged.texts(&wanted).await?;
+    Ok(Seen { listing, texts: texts.into_iter().collect(), read: facts.read })
+}

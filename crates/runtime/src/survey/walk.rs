@@ -1,0 +1,250 @@
+//! Finds the files that patterns name, each folder once, beginning where the patterns stop being plain. It opens
+//! every folder from the project's own, step by step and never through a link, so nothing outside is ever seen.
+
+use std::collections::{BTreeSet, HashSet};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use gadfly_engine::pipeline::Pattern;
+use gadfly_engine::pipeline::listing::{Matcher, Survey};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, statat};
+use rustix::io::Errno;
+use tokio_util::sync::CancellationToken;
+
+use super::SurveyError;
+use super::cache::Mark;
+use crate::edits::open_folder;
+
+/// Files and folders that are passed on the way; more is no project of texts.
+const MOST_SEEN: usize = 2_000_000;
+const DEEPEST: usize = 100;
+
+/// A file that a pattern names.
+pub(super) struct Walked {
+    pub path: String,
+    pub mark: Mark,
+    /// 644 or 755.
+    pub mode: u32,
+}
+
+/// Where a pattern's files can lie: below a folder, so many levels deep.
+struct Start<'a> {
+    fixed: &'a str,
+    levels: usize,
+}
+
+impl Start<'_> {
+    /// Whether something that is named can be in this folder, whose path ends in a slash.
+    fn reaches(&self, folder: &str) -> bool {
+        let Some(rest) = folder.strip_prefix(self.fixed) else { return false };
+        rest.matches('/').count() <= self.levels && !rest.split('/').any(|part| part.starts_with('.'))
+    }
+}
+
+pub(super) fn open_root(root: &Path) -> Result<OwnedFd, SurveyError> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    openat(CWD, root, flags, Mode::empty()).map_err(|_| SurveyError::NoProject { path: root.to_owned() })
+}
+
+/// Every file that one of the survey's patterns names, in no order.
+pub(super) fn files(
+    root: &Path,
+    store: &Path,
+    survey: &Survey,
+    cancel: &CancellationToken,
+) -> Result<Vec<Walked>, SurveyError> {
+    let patterns: BTreeSet<&Pattern> =
+        survey.patterns.iter().chain(&survey.read).filter(|p| stays_inside(p)).collect();
+    let (plain, others): (Vec<&Pattern>, Vec<&Pattern>) =
+        patterns.into_iter().partition(|p| p.is_plain_file());
+    let walk = Walk {
+        top: open_root(root)?,
+        root,
+        store: below(root, store),
+        starts: others.iter().map(|p| Start { fixed: p.fixed(), levels: levels(p) }).collect(),
+        matchers: others.iter().map(|p| p.matcher()).collect(),
+    };
+    let mut found = Vec::new();
+    for pattern in plain {
+        found.extend(walk.named(&pattern.0)?);
+    }
+    // What is written out and lies below a pattern, too, is met twice.
+    let known: HashSet<String> = found.iter().map(|f| f.path.clone()).collect();
+    walk.below_the_starts(&known, cancel, &mut found)?;
+    Ok(found)
+}
+
+/// A path that leaves the project, or enters git's own folder, names nothing.
+fn stays_inside(pattern: &Pattern) -> bool {
+    let text = pattern.0.strip_suffix('/').unwrap_or(&pattern.0);
+    let is_fine = |part: &str| {
+        !matches!(part, "" | "." | "..") && !part.contains('\0') && !part.eq_ignore_ascii_case(".git")
+    };
+    text.split('/').all(is_fine)
+}
+
+/// How many folders below its fixed part a pattern can reach.
+fn levels(pattern: &Pattern) -> usize {
+    let rest = pattern.0.strip_prefix(pattern.fixed()).unwrap_or_default();
+    if pattern.is_folder() || rest.contains("**") {
+        return DEEPEST;
+    }
+    // A class can stand for a slash.
+    rest.matches(['/', '[']).count().min(DEEPEST)
+}
+
+/// The store's path in the project, with a slash, if it lies there.
+fn below(root: &Path, store: &Path) -> Option<String> {
+    let inside = store.strip_prefix(root).map(Path::to_owned).ok().or_else(|| {
+        let (root, store) = (root.canonicalize().ok()?, store.canonicalize().ok()?);
+        store.strip_prefix(root).map(Path::to_owned).ok()
+    });
+    inside.and_then(|path| path.to_str().map(|p| format!("{p}/"))).filter(|path| path != "/")
+}
+
+struct Walk<'a> {
+    top: OwnedFd,
+    root: &'a Path,
+    store: Option<String>,
+    starts: Vec<Start<'a>>,
+    matchers: Vec<Matcher<'a>>,
+}
+
+impl Walk<'_> {
+    /// A file that is written out.
+    fn named(&self, path: &str) -> Result<Option<Walked>, SurveyError> {
+        let (folder, name) = path.rsplit_once('/').map_or(("", path), |(above, name)| (above, name));
+        if self.is_ours(&format!("{path}/")) {
+            return Ok(None);
+        }
+        let Some(folder) = self.folder(folder)? else { return Ok(None) };
+        self.file(&folder, name.to_owned(), path.to_owned())
+    }
+
+    fn below_the_starts(
+        &self,
+        known: &HashSet<String>,
+        cancel: &CancellationToken,
+        found: &mut Vec<Walked>,
+    ) -> Result<(), SurveyError> {
+        let mut waiting: Vec<String> = self.starts.iter().map(|s| s.fixed.to_owned()).collect();
+        let mut entered: HashSet<String> = HashSet::new();
+        let mut seen = 0_usize;
+        while let Some(path) = waiting.pop() {
+            if cancel.is_cancelled() {
+                return Err(SurveyError::Cancelled);
+            }
+            if self.is_ours(&path) || !entered.insert(path.clone()) {
+                continue;
+            }
+            let Some(folder) = self.folder(path.trim_end_matches('/'))? else { continue };
+            let failed = |e: Errno| SurveyError::Io { path: self.root.join(&path), source: e.into() };
+            for entry in Dir::read_from(&folder).map_err(failed)? {
+                let entry = entry.map_err(failed)?;
+                // What is no text no pattern can name.
+                let Ok(name) = entry.file_name().to_str() else { continue };
+                if matches!(name, "." | "..") || name.eq_ignore_ascii_case(".git") {
+                    continue;
+                }
+                seen += 1;
+                if seen > MOST_SEEN {
+                    return Err(SurveyError::TooWide { seen: MOST_SEEN });
+                }
+                let whole = format!("{path}{name}");
+                let kind = match entry.file_type() {
+                    FileType::Unknown => self.kind(&folder, name, &whole)?,
+                    known => known,
+                };
+                if kind == FileType::Directory {
+                    let below = format!("{whole}/");
+                    if self.starts.iter().any(|start| start.reaches(&below)) {
+                        waiting.push(below);
+                    }
+                } else if kind == FileType::RegularFile
+                    && !known.contains(&whole)
+                    && self.matchers.iter().any(|pattern| pattern.matches(&whole))
+                {
+                    found.extend(self.file(&folder, name.to_owned(), whole)?);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn is_ours(&self, folder: &str) -> bool {
+        self.store.as_ref().is_some_and(|store| folder.starts_with(store.as_str()))
+    }
+
+    fn kind(&self, folder: &OwnedFd, name: &str, path: &str) -> Result<FileType, SurveyError> {
+        match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(FileType::from_raw_mode(stat.st_mode)),
+            Err(Errno::NOENT) => Ok(FileType::Unknown),
+            Err(e) => Err(self.failed(path, e)),
+        }
+    }
+
+    /// None if there is no file: nothing, a folder, a link.
+    fn file(&self, folder: &OwnedFd, name: String, path: String) -> Result<Option<Walked>, SurveyError> {
+        let stat = match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => stat,
+            Err(Errno::NOENT) => return Ok(None),
+            Err(e) => return Err(self.failed(&path, e)),
+        };
+        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+            return Ok(None);
+        }
+        let mode = if stat.st_mode & 0o100 == 0 { 0o644 } else { 0o755 };
+        Ok(Some(Walked { path, mark: Mark::from_stat(&stat), mode }))
+    }
+
+    /// A folder by its path from the root; none if there is no such folder, or a link is on the way.
+    fn folder(&self, path: &str) -> Result<Option<OwnedFd>, SurveyError> {
+        let mut at = self.top.try_clone().map_err(SurveyError::io(self.root.to_owned()))?;
+        for part in path.split('/').filter(|part| !part.is_empty()) {
+            at = match open_folder(&at, part) {
+                Ok(folder) => folder,
+                Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(None),
+                Err(e) => return Err(self.failed(path, e)),
+            };
+        }
+        Ok(Some(at))
+    }
+
+    fn failed(&self, path: &str, error: Errno) -> SurveyError {
+        let path: PathBuf = self.root.join(path);
+        SurveyError::Io { path, source: io::Error::from(error) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_that_leaves_the_project_names_nothing() {
+        for (text, is) in [
+            ("paper/a.tex", true),
+            ("paper/", true),
+            ("**/*.tex", true),
+            ("../a.tex", false),
+            ("paper/../../a.tex", false),
+            ("/etc/passwd", false),
+            ("paper//a.tex", false),
+            (".git/config", false),
+            ("", false),
+        ] {
+            assert_eq!(stays_inside(&Pattern::new(text)), is, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_walk_goes_no_deeper_than_its_pattern_can_reach() {
+        for (text, deep) in [("*.md", 0), ("a/*/b.md", 1), ("a/{b/c,d}/*.md", 2), ("a/**/b", DEEPEST)] {
+            assert_eq!(levels(&Pattern::new(text)), deep, "{text}");
+        }
+        let start = Start { fixed: "a/", levels: 1 };
+        assert!(start.reaches("a/b/") && !start.reaches("a/b/c/") && !start.reaches("a/.b/"));
+        assert!(!start.reaches("b/"));
+    }
+}
