@@ -29,9 +29,12 @@ fn sources(krate: &str) -> Vec<PathBuf> {
 
 const CRATES: [&str; 8] = ["engine", "project", "journal", "agents", "runtime", "gadfly", "testbed", "bench"];
 
-/// The shipped part of a file: tests live in `tests.rs` or below `#[cfg(test)]` and may do as they like.
+/// The shipped part of a file: tests live in `tests.rs`, in `tests/` or below `#[cfg(test)]` and may do as they like.
 fn shipped(path: &Path) -> String {
-    if path.file_name().is_some_and(|n| n == "tests.rs") {
+    let inside = path.strip_prefix(root()).unwrap_or(path);
+    if inside.file_name().is_some_and(|n| n == "tests.rs")
+        || inside.components().any(|c| c.as_os_str() == "tests")
+    {
         return String::new();
     }
     let text = fs::read_to_string(path).unwrap();

@@ -60,6 +60,9 @@ pub struct AgentCard {
     /// It is offered tools, and we use them for it. Others have hands of their own, or none.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tools: bool,
+    /// Tools it is not offered, because its own file does not give it any that would do the same.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub withheld: Vec<String>,
     /// The configured agent it is reached as, where that has another name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reached_as: Option<String>,

@@ -6,10 +6,10 @@
 mod goal;
 #[path = "cli/going_on.rs"]
 mod going_on;
-#[path = "cli/questions.rs"]
-mod questions;
 #[path = "cli/pipeline.rs"]
 mod pipeline;
+#[path = "cli/questions.rs"]
+mod questions;
 #[path = "cli/report.rs"]
 mod report;
 #[path = "cli/review.rs"]

@@ -8,6 +8,7 @@ mod goal;
 mod json;
 mod junit;
 mod markdown;
+mod pipeline;
 mod sarif;
 
 #[cfg(test)]

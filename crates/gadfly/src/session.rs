@@ -218,9 +218,8 @@ impl Session<'_> {
             Err(e) => return error::fault(&e.to_string()),
         };
         // A folder is no text to print: it was accepted, or committed.
-        let printable = state.summary.out.is_none()
-            && state.summary.last_diff.is_none()
-            && state.pipeline.is_none();
+        let printable =
+            state.summary.out.is_none() && state.summary.last_diff.is_none() && state.pipeline.is_none();
         let approved = matches!(outcome, Some(Outcome::Approved { .. })) && printable;
         let draft =
             match state.summary.last_draft.filter(|_| approved).map(|d| self.gadfly.journal().text(&d)) {

@@ -48,7 +48,11 @@ fn all_scenes_end_as_they_should_and_can_be_played_again_without_git() {
         "verify:fail (1)",
         "claim by the critic: The check passed in step 3",
         "verified after 5 steps",
-        "All 17 runs are in ",
+        "output is incomplete: missing section \"Limits\" in report/findings.md",
+        "editor: 88/100 by editor-critic after 2 rounds",
+        "gate commit is open: 90.40",
+        "approved: 2 of 2 agents done",
+        "All 18 runs are in ",
     ] {
         assert!(said.contains(line), "`{line}` is not in: {said}");
     }
@@ -65,8 +69,8 @@ fn all_scenes_end_as_they_should_and_can_be_played_again_without_git() {
     fs::create_dir(&bare).unwrap();
     let (code, said) = demo(home.path(), bare.to_str().unwrap(), &folder);
     assert_eq!(code, Some(0), "{said}");
-    for protocol in ["audit", "watch"] {
-        let skipped = format!("skipped: the 3 scenes of `{protocol}` need git and were not played: ");
+    for (protocol, scenes) in [("audit", 3), ("watch", 3), ("pipeline", 2)] {
+        let skipped = format!("skipped: the {scenes} scenes of `{protocol}` need git and were not played: ");
         assert_eq!(said.matches(&skipped).count(), 2, "at their place and at the end: {said}");
     }
     assert!(said.contains("All 11 runs are in "), "{said}");

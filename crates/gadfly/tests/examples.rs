@@ -2,6 +2,9 @@
 //! at afterwards. `first-loop` and `embed` are run where the pages are tested.
 #![allow(clippy::unwrap_used, clippy::panic)] // tests may fail loudly
 
+#[path = "examples/research_paper.rs"]
+mod research_paper;
+
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};

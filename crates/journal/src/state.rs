@@ -269,6 +269,8 @@ impl RunState {
                 self.round(node, *round).deferred.push(item);
             }
             Happened::RoundEnded { round, line } => self.round(node, *round).result = Some(line.clone()),
+            // What a pair of a pipeline sums up is its own.
+            Happened::Summarised { .. } if self.pipeline.is_some() && *node != NodePath::root() => {}
             Happened::Summarised { line } => self.result = Some(line.clone()),
             Happened::Decided { by, text } => {
                 self.decisions.push(Decision { by: by.clone(), text: *text });

@@ -58,16 +58,21 @@ pub fn open_regular(path: &Path) -> Result<File, FileError> {
 /// `path`, taken relative to `dir`, if it stays inside `dir`: by its name, and after symbolic links as far
 /// as it exists.
 pub fn inside(dir: &Path, path: &Path) -> Result<PathBuf, FileError> {
+    inside_real(dir, dir.canonicalize().ok().as_deref(), path)
+}
+
+/// As [`inside`], where `dir` was made canonical before: that is the dear part. None if it is not there.
+pub(crate) fn inside_real(dir: &Path, real_dir: Option<&Path>, path: &Path) -> Result<PathBuf, FileError> {
     let outside = || FileError::Outside { path: name(path) };
     let joined = dir.join(path);
     let rest = joined.strip_prefix(dir).map_err(|_| outside())?;
     if rest.components().any(|c| !matches!(c, Component::Normal(_) | Component::CurDir)) {
         return Err(outside());
     }
-    let Ok(real_dir) = dir.canonicalize() else { return Ok(joined) };
+    let Some(real_dir) = real_dir else { return Ok(joined) };
     for ancestor in joined.ancestors().take_while(|a| a.starts_with(dir)) {
         match ancestor.canonicalize() {
-            Ok(real) if real.starts_with(&real_dir) => return Ok(joined),
+            Ok(real) if real.starts_with(real_dir) => return Ok(joined),
             Ok(_) => return Err(outside()),
             // A link whose target does not exist yet could be written through later.
             Err(_) if ancestor.is_symlink() => return Err(outside()),

@@ -86,7 +86,6 @@ pub struct ProjectFiles {
     /// What could not be read, is refused, or is larger than it should be.
     pub problems: Vec<Problem>,
     own_rubrics: BTreeMap<String, Doc>,
-    registry_text: String,
 }
 
 /// One text of the project.
@@ -141,9 +140,8 @@ pub fn read(root: &Path, config: &Config) -> ProjectFiles {
     let agents = agents::read_all(&mut reader, &places.agents, &mut guessed);
     let shelf = skills::Shelf { folder: &places.skills, home: &places.home, agents: &agents };
     let skills = skills::read_all(&mut reader, &shelf, &mut guessed);
-    let registry_text = registry_of(&mut reader, &places, config);
-    let registry = registry_text.as_ref().map(|(path, text)| {
-        let mut file = registry::parse(path, text);
+    let registry = registry_of(&mut reader, &places, config).map(|(path, text)| {
+        let mut file = registry::parse(&path, &text);
         // `Writer` is `writer` from here on.
         file.registry = registry::named(&file.registry, &known_agents(&agents, config));
         file
@@ -179,7 +177,6 @@ pub fn read(root: &Path, config: &Config) -> ProjectFiles {
         guessed,
         problems: reader.problems,
         own_rubrics,
-        registry_text: registry_text.map(|(_, text)| text).unwrap_or_default(),
         agents,
         always,
     }

@@ -51,6 +51,8 @@ pub struct RegistryFile {
     /// What was read and is nothing a machine could use: `data codebooks` among the products.
     pub notes: Vec<Note>,
     text: String,
+    /// Where its lines begin: finding a place must not cost the length of the file.
+    line_starts: Vec<usize>,
     /// One for each entry.
     spans: Vec<Spans>,
 }
@@ -91,9 +93,28 @@ impl RegistryFile {
         self.problems.iter().any(Problem::is_error)
     }
 
-    fn place(&self, span: &Range<usize>) -> Place {
-        Place::new(&self.path, &self.text, span.clone())
+    /// A whole line, from 1.
+    pub(crate) fn line(&self, line: u32) -> Place {
+        let nth = usize::try_from(line).unwrap_or(1).saturating_sub(1);
+        let start = self.line_starts.get(nth).copied().unwrap_or(self.text.len());
+        let length = self.text.get(start..).and_then(|rest| rest.lines().next()).map_or(0, str::len);
+        self.place(&(start..start + length))
     }
+
+    fn place(&self, span: &Range<usize>) -> Place {
+        place(&self.path, &self.text, &self.line_starts, span)
+    }
+}
+
+/// As [`Place::new`], without counting lines.
+fn place(path: &Path, text: &str, line_starts: &[usize], span: &Range<usize>) -> Place {
+    let before = line_starts.partition_point(|start| *start <= span.start.min(text.len())).max(1) - 1;
+    let line_start = line_starts.get(before).copied().unwrap_or(0);
+    let local = |at: usize| at.saturating_sub(line_start);
+    let place =
+        Place::new(path, text.get(line_start..).unwrap_or_default(), local(span.start)..local(span.end));
+    let span = place.span.start + line_start..place.span.end + line_start;
+    Place { span, line: place.line + before, ..place }
 }
 
 /// Reads the text of the file at `path`; the path is only what people are shown.
@@ -142,10 +163,9 @@ impl<'a> Reading<'a> {
         u32::try_from(self.line_starts.partition_point(|start| *start <= at)).unwrap_or(u32::MAX)
     }
 
-    /// Finding a place costs the length of the file, so it is done only for problems that are shown.
     fn problem(&mut self, problem: Problem, span: &Range<usize>) {
         if self.file.problems.len() < MOST_PROBLEMS {
-            let place = Place::new(&self.file.path, self.text, span.clone());
+            let place = place(&self.file.path, self.text, &self.line_starts, span);
             self.file.problems.push(problem.at(Some(&place)));
         } else {
             self.unnamed += 1;
@@ -195,6 +215,7 @@ impl<'a> Reading<'a> {
             self.file.problems.push(more);
         }
         self.file.text = self.text.to_owned();
+        self.file.line_starts = self.line_starts;
         self.file
     }
 }

@@ -12,21 +12,29 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .into_iter()
         .filter_map(|candidate| {
             let chars: Vec<char> = candidate.chars().flat_map(char::to_lowercase).collect();
+            let most = allowance(name.len().max(chars.len()));
+            // Each letter that is too many is an edit.
+            if name.len().abs_diff(chars.len()) > most {
+                return None;
+            }
             let distance = edits(&name, &chars);
-            (distance <= allowance(name.len().max(chars.len()))).then_some((distance, candidate))
+            (distance <= most).then_some((distance, candidate))
         })
         .min()
         .map(|(_, candidate)| candidate)
 }
 
-/// `did you mean …?` for the nearest candidate, else the list of what there is.
+/// `did you mean …?` for the nearest candidate, else the list of what there is; of many the first.
 pub fn did_you_mean(name: &str, candidates: &[&str]) -> Option<String> {
+    const MOST: usize = 60;
     match nearest(name, candidates.iter().copied()) {
         Some(near) => Some(format!("did you mean `{near}`?")),
         None if candidates.is_empty() => None,
         None => {
-            let list: Vec<String> = candidates.iter().map(|c| format!("`{c}`")).collect();
-            Some(format!("known here: {}", list.join(", ")))
+            let list: Vec<String> = candidates.iter().take(MOST).map(|c| format!("`{c}`")).collect();
+            let more = candidates.len() - list.len();
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            Some(format!("known here: {}{more}", list.join(", ")))
         }
     }
 }

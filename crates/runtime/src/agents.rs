@@ -86,8 +86,8 @@ impl Recruiter<'_> {
             }
             if let Err(found) = self.recruit(&agent, money_capped, &mut team).await {
                 problems.extend(found);
-            } else if member.name != member.reached_as {
-                team.reach_as(&member.name, &member.reached_as);
+            } else {
+                team.stand_in(&member.name, &member.reached_as, &member.withheld);
             }
         }
         if problems.is_empty() { Ok(team) } else { Err(problems) }
@@ -309,6 +309,7 @@ pub fn card(agent: &AgentConfig) -> AgentCard {
         continues: agent.kind.value.is_process() && agent.process.continues.value,
         // Its agent knows better, once there is one.
         tools: false,
+        withheld: Vec::new(),
         reached_as: None,
     }
 }

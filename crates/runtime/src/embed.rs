@@ -120,6 +120,7 @@ pub fn own_card() -> AgentCard {
         per_call: Limits::default(),
         continues: false,
         tools: false,
+        withheld: Vec::new(),
         reached_as: None,
     }
 }

@@ -11,9 +11,9 @@ mod inherited;
 mod material;
 mod nubos;
 mod phase;
+pub mod pipeline;
 mod revise;
 mod score;
-pub mod pipeline;
 mod settings;
 mod watch;
 

@@ -197,7 +197,7 @@ impl Gadfly {
     ) -> Result<Ended, ResumeError> {
         let writer = self.journal().create(run)?;
         let driver = self.driver(Engine::new(self.protocols.clone()), writer, team, driving);
-        Ok(driver.drive(What::Started(Box::new(start)), texts).await?)
+        Ok(Box::pin(driver.drive(What::Started(Box::new(start)), texts)).await?)
     }
 
     /// Takes a parked or interrupted run up again.
@@ -220,14 +220,15 @@ impl Gadfly {
             .filter(|(name, card)| cards.get(name).is_some_and(|c| c != card))
             .collect();
         let first = What::Resumed { limits: raise.limits, rounds: raise.rounds, agents };
-        Ok(self.driver(engine, writer, team, driving).drive(first, Vec::new()).await?)
+        Ok(Box::pin(self.driver(engine, writer, team, driving).drive(first, Vec::new())).await?)
     }
 
     /// How an agent of a run is reached now: by settings of its own, if it has any meanwhile.
     fn member(&self, name: &str, card: &AgentCard) -> Member {
         let own = self.config().agents.contains_key(name);
         let reached_as = card.reached_as.clone().filter(|_| !own).unwrap_or_else(|| name.to_owned());
-        Member { name: name.to_owned(), reached_as, model: card.model.clone() }
+        let withheld = card.withheld.clone();
+        Member { name: name.to_owned(), reached_as, model: card.model.clone(), withheld }
     }
 
     /// Asks a run to pause or cancel. A run that nobody drives is cancelled here and now.
@@ -237,7 +238,7 @@ impl Gadfly {
                 let (_quiet, stop) = watch::channel(Stop::No);
                 let driving = Driving { attended: false, stop, updates: None };
                 let driver = self.driver(engine, writer, Team::default(), driving);
-                Ok(Controlled::Done(driver.drive(What::Controlled(control), Vec::new()).await?))
+                Ok(Controlled::Done(Box::pin(driver.drive(What::Controlled(control), Vec::new())).await?))
             }
             Ok(_) => Ok(Controlled::NotDriven),
             Err(ResumeError::Claim(ClaimError::Owned { .. })) => {
@@ -269,7 +270,9 @@ impl Gadfly {
         let effect = match waiting {
             Some(effect) => Some(effect),
             // Others of the run are still at work: it asks, and does not wait yet.
-            None if self.is_driven(run) => self.open_questions(run)?.into_iter().next().map(|(effect, _)| effect),
+            None if self.is_driven(run) => {
+                self.open_questions(run)?.into_iter().next().map(|(effect, _)| effect)
+            }
             None => None,
         };
         match effect {

@@ -152,7 +152,7 @@ impl Setup {
         let (root, store, wanted) = (self.root.dir.clone(), store.to_owned(), wanted.clone());
         let looked = tokio::task::spawn_blocking(move || survey(&root, &store, &wanted)).await;
         let (listing, texts) = looked.map_err(|_| SurveyError::Cancelled)??;
-        Ok(Seen { listing, texts, read: 0 })
+        Ok(Seen { listing, texts, ..Seen::default() })
     }
 
     fn asking_git(&self) -> Result<Git, SituationError> {

@@ -9,7 +9,8 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use gadfly_engine::pipeline::listing::{Found, Listing, Matcher, Survey, Surveyed};
+use gadfly_engine::pipeline::headings::headings;
+use gadfly_engine::pipeline::listing::{Found, Listing, Survey, Surveyed};
 use gadfly_engine::{Digest, Text};
 use rustix::fs::OFlags;
 use tokio_util::sync::CancellationToken;
@@ -17,9 +18,11 @@ use tokio_util::sync::CancellationToken;
 use crate::edits::{above, open_file};
 use crate::workspace::WorkspaceError;
 use cache::{Cache, Mark};
+use names::Names;
 use walk::Walked;
 
 mod cache;
+mod names;
 mod staged;
 mod walk;
 
@@ -64,10 +67,12 @@ impl SurveyError {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Seen {
     pub listing: Listing,
-    /// By path: what `read` asked for, as far as it is text and not too long.
+    /// By path: the headings of what `read` asked for, as far as it is text and not too long.
     pub texts: BTreeMap<String, String>,
     /// Files whose bytes were read.
     pub read: usize,
+    /// How often a path was compared with a pattern.
+    pub compared: usize,
 }
 
 impl Seen {
@@ -103,23 +108,22 @@ pub fn look(
     survey: &Survey,
     cancel: &CancellationToken,
 ) -> Result<Seen, SurveyError> {
-    let mut found = walk::files(root, store, survey, cancel)?;
+    let (found, compared) = walk::files(root, store, survey, cancel)?;
     if found.len() > MOST_FILES {
         return Err(SurveyError::TooMany { count: found.len() });
     }
-    found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     let top = walk::open_root(root)?;
     let mut cache = Cache::open(root, store);
-    let wanted = Wanted::of(survey);
+    let wanted = Names::of(&survey.read);
     let (mut seen, mut left) = (Seen::default(), LARGEST_TEXTS);
     for Walked { path, mark, mode } in found {
         if cancel.is_cancelled() {
             return Err(SurveyError::Cancelled);
         }
-        let as_text = wanted.text(&path) && mark.bytes <= LARGEST_TEXT.min(left);
-        let known = if as_text { None } else { cache.known(&path, &mark) };
-        let digest = if let Some(digest) = known {
-            digest
+        let as_text = wanted.has(&path) && mark.bytes <= LARGEST_TEXT;
+        let known = cache.known(&path, &mark).filter(|known| !as_text || known.outline != Outline::Unread);
+        let known = if let Some(known) = known {
+            known.clone()
         } else {
             let whole = root.join(&path);
             let Some((file, mark)) = opened(&top, &path).map_err(SurveyError::io(whole.clone()))? else {
@@ -127,35 +131,42 @@ pub fn look(
                 continue;
             };
             let failed = |source| SurveyError::Io { path: whole, source };
-            let (digest, text) = if as_text { read_text(&file) } else { stream(&file) }.map_err(failed)?;
+            let read = if as_text { read_text(&file) } else { stream(&file) }.map_err(failed)?;
             seen.read += 1;
-            if let Some(text) = text {
-                left = left.saturating_sub(text.len() as u64);
-                seen.texts.insert(path.clone(), text);
-            }
             // Somebody may write to it at this moment: then it is read again the next time.
             if Mark::of(&file).is_ok_and(|now| now == mark) {
-                cache.learn(&path, mark, digest);
+                cache.learn(&path, mark, read.clone());
             }
-            digest
+            read
         };
-        seen.listing.insert(path, Found { digest, mode });
+        if let (true, Outline::Text(outline)) = (as_text, known.outline) {
+            let bytes = outline.len() as u64;
+            if bytes <= left {
+                left -= bytes;
+                seen.texts.insert(path.clone(), outline);
+            }
+        }
+        seen.listing.insert(path, Found { digest: known.digest, mode });
     }
     cache.keep();
+    seen.compared = compared + wanted.compared();
     Ok(seen)
 }
 
-/// Which of the files have to be read as texts.
-struct Wanted<'a>(Vec<Matcher<'a>>);
+/// What is known of a file's bytes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Content {
+    digest: Digest,
+    outline: Outline,
+}
 
-impl<'a> Wanted<'a> {
-    fn of(survey: &'a Survey) -> Self {
-        Self(survey.read.iter().map(gadfly_engine::pipeline::Pattern::matcher).collect())
-    }
-
-    fn text(&self, path: &str) -> bool {
-        self.0.iter().any(|pattern| pattern.matches(path))
-    }
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Outline {
+    /// Nobody asked for it yet.
+    Unread,
+    /// It is no text, or too long.
+    None,
+    Text(String),
 }
 
 /// None if it is no file any more.
@@ -170,7 +181,7 @@ fn opened(top: &std::os::fd::OwnedFd, path: &str) -> io::Result<Option<(File, Ma
     Ok(Some((file, mark)))
 }
 
-fn stream(mut file: &File) -> io::Result<(Digest, Option<String>)> {
+fn stream(mut file: &File) -> io::Result<Content> {
     let mut hasher = blake3::Hasher::new();
     let mut buffer = vec![0_u8; BUFFER];
     loop {
@@ -182,11 +193,11 @@ fn stream(mut file: &File) -> io::Result<(Digest, Option<String>)> {
         };
         hasher.update(buffer.get(..read).unwrap_or_default());
     }
-    Ok((Digest::from_bytes(*hasher.finalize().as_bytes()), None))
+    Ok(Content { digest: Digest::from_bytes(*hasher.finalize().as_bytes()), outline: Outline::Unread })
 }
 
-/// The digest and the text are of the same bytes, whatever is written meanwhile.
-fn read_text(file: &File) -> io::Result<(Digest, Option<String>)> {
+/// The digest and the headings are of the same bytes, whatever is written meanwhile.
+fn read_text(file: &File) -> io::Result<Content> {
     let mut bytes = Vec::new();
     file.take(LARGEST_TEXT + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > LARGEST_TEXT {
@@ -194,7 +205,18 @@ fn read_text(file: &File) -> io::Result<(Digest, Option<String>)> {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&bytes);
         hasher.update_reader(file)?;
-        return Ok((Digest::from_bytes(*hasher.finalize().as_bytes()), None));
+        let digest = Digest::from_bytes(*hasher.finalize().as_bytes());
+        return Ok(Content { digest, outline: Outline::None });
     }
-    Ok((Digest::of(&bytes), String::from_utf8(bytes).ok()))
+    let digest = Digest::of(&bytes);
+    let outline = String::from_utf8(bytes).map_or(Outline::None, |text| Outline::Text(outline(text)));
+    Ok(Content { digest, outline })
+}
+
+/// A text with the same headings and little else: it is what is asked of a text, and small enough to be kept.
+fn outline(text: String) -> String {
+    let all = headings(&text);
+    let outline: String = all.iter().map(|heading| format!("# {heading}\n")).collect();
+    // Where a heading without its number looks like one with a number, the text itself has to do.
+    if headings(&outline) == all { outline } else { text }
 }

@@ -48,10 +48,11 @@ impl Team {
         self.0.insert(name.into(), Member { card, agent, needs });
     }
 
-    /// Notes which configured agent a member is reached as.
-    pub fn reach_as(&mut self, name: &str, configured: &str) {
+    /// Notes which configured agent a member is reached as, and what it is not offered.
+    pub fn stand_in(&mut self, name: &str, configured: &str, withheld: &[String]) {
         if let Some(member) = self.0.get_mut(name) {
-            member.card.reached_as = Some(configured.to_owned());
+            member.card.reached_as = (name != configured).then(|| configured.to_owned());
+            withheld.clone_into(&mut member.card.withheld);
         }
     }
 

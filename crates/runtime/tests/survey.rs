@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use gadfly_engine::Digest;
 use gadfly_engine::pipeline::Pattern;
+use gadfly_engine::pipeline::headings::headings;
 use gadfly_engine::pipeline::listing::Survey;
 use gadfly_runtime::os::ProcessLauncher;
 use gadfly_runtime::survey::{Seen, SurveyError, look, survey_staged};
@@ -130,23 +131,52 @@ fn nothing_outside_the_project_and_nothing_of_git_or_of_ours_is_seen() {
 #[test]
 fn a_text_comes_along_only_if_it_is_one_and_not_too_long() {
     let desk = Desk::new();
-    desk.put("a.md", "# A\n");
+    desk.put("a.md", "# A\nmuch more\n\n## 2. B\n");
     desk.put("long.md", "x".repeat((1 << 20) + 1));
     desk.put("whole.md", "x".repeat(1 << 20));
     desk.put("bytes.md", [0xff, 0xfe]);
     desk.put("b.txt", "b");
     let seen = desk.look(&["b.txt"], &["*.md"]).unwrap();
     assert_eq!(seen.texts.keys().collect::<Vec<_>>(), ["a.md", "whole.md"]);
-    assert_eq!(seen.texts["a.md"], "# A\n");
+    assert_eq!(headings(&seen.texts["a.md"]), ["a", "b"]);
+    assert_eq!(seen.texts["a.md"], "# a\n# b\n", "nothing else of it is asked");
     assert_eq!(seen.listing.len(), 5, "the others are listed all the same");
     let (surveyed, texts) = seen.reply();
-    assert_eq!(surveyed.read[0], ("a.md".to_owned(), Digest::of(b"# A\n")));
+    assert_eq!(surveyed.read[0], ("a.md".to_owned(), Digest::of(b"# a\n# b\n")));
     assert!(surveyed.read.iter().all(|(_, text)| texts.iter().any(|t| t.digest() == *text)));
-    // Seventeen of a megabyte each: what all have together is bounded, too.
+    // Seventeen of nearly a megabyte each: what all have together is bounded, too.
+    let headings = format!("# {}\n", "y".repeat(380)).repeat(2_737);
+    assert!(headings.len() * 16 <= 16 << 20 && headings.len() * 17 > 16 << 20);
     for n in 0..17 {
-        desk.put(&format!("many/{n:02}.md"), "y".repeat(1 << 20));
+        desk.put(&format!("many/{n:02}.md"), &headings);
     }
     assert_eq!(desk.look(&[], &["many/"]).unwrap().texts.len(), 16);
+}
+
+/// A heading that looks numbered without its number: shortened twice, it would be another.
+#[test]
+fn headings_come_along_as_they_are_in_the_text() {
+    let desk = Desk::new();
+    for (n, text) in
+        ["# 1. 2. Data\n", "Data\n====\n", "\\section{Data}\n", "```\n# no\n```\n# \n"].iter().enumerate()
+    {
+        desk.put(&format!("{n}.md"), text);
+    }
+    desk.settle("3.md");
+    for read in [4, 0] {
+        let seen = desk.look(&[], &["*.md"]).unwrap();
+        for (path, outline) in &seen.texts {
+            let text = fs::read_to_string(desk.project().join(path)).unwrap();
+            assert_eq!(headings(outline), headings(&text), "{path}");
+        }
+        assert_eq!((seen.texts.len(), seen.read), (4, read));
+    }
+    // A file that was listed before its text was wanted.
+    desk.put("late.md", "# Late\n");
+    desk.settle("late.md");
+    assert_eq!(desk.look(&["late.md"], &[]).unwrap().read, 1);
+    let late = || desk.look(&[], &["late.md"]).unwrap();
+    assert_eq!((late().texts["late.md"].clone(), late().read), ("# late\n".to_owned(), 0));
 }
 
 #[test]

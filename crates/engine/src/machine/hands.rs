@@ -118,7 +118,8 @@ impl Run {
         let size = |parts: &[Message], run: &Self| -> usize {
             parts.iter().flat_map(|message| &message.parts).map(|part| part.size(&run.texts)).sum()
         };
-        let tools = hands.last.is_none().then(|| self.intern(offered::as_text(&hands.offered())));
+        let withheld = self.withheld_from(&hands.call.agent).to_vec();
+        let tools = hands.last.is_none().then(|| self.intern(offered::as_text(&hands.offered(&withheld))));
         let offered = tools.map_or(0, |tools| self.texts.get(&tools).len());
         let card = self.plan.agents.get(&hands.call.agent);
         let window = card.and_then(|card| Some((card.window?, card.max_output_tokens)));
@@ -201,8 +202,16 @@ impl Run {
         self.request_task(effect, EffectKind::Tool(tool), None);
     }
 
+    fn withheld_from(&self, agent: &str) -> &[String] {
+        self.plan.agents.get(agent).map_or(&[], |card| &card.withheld)
+    }
+
     /// What a model asks for, if it may be done. Nobody is asked here: what would need it is refused.
     fn hands_may(&mut self, hands: &mut Hands, call: &ToolCall) -> Result<Deed, Refusal> {
+        if self.withheld_from(&hands.call.agent).contains(&call.name) {
+            let why = format!("`{}` is none of your tools", call.name);
+            return Err(Refusal { end: StepEnd::Denied, why });
+        }
         let args = self.texts.get(&call.args).to_owned();
         if let Some(block) = hands.guard.before(&call.name, &args) {
             if block.halt {
@@ -352,9 +361,10 @@ struct Got {
 
 impl Hands {
     /// Everything that stays on this machine, as long as it works.
-    fn offered(&self) -> Vec<Offered> {
+    fn offered(&self, withheld: &[String]) -> Vec<Offered> {
         let mut tools = offered::builtin();
         tools.retain(|tool| tool.name != "fetch_url" && !self.guard.is_disabled(&tool.name));
+        tools.retain(|tool| !withheld.contains(&tool.name));
         tools
     }
 }

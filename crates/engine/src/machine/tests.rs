@@ -95,6 +95,7 @@ fn start_of(root: NodePlan, person: bool) -> Start {
         per_call: Limits::default(),
         continues: false,
         tools: false,
+        withheld: Vec::new(),
         reached_as: None,
     };
     let plan = Plan {

@@ -19,6 +19,14 @@ pub struct Loaded {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct AlreadyDone {
+    pub agent: String,
+    /// None where nobody judges.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<u32>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "pipeline")]
 pub enum PipelineEvent {
     /// It begins.
@@ -34,6 +42,8 @@ pub enum PipelineEvent {
     },
     /// A person, or `--yes`, agreed to the plan.
     PlanApproved { text: Digest, by: String },
+    /// Who was done before this run did anything.
+    FoundDone { agents: Vec<AlreadyDone> },
     /// An overall round begins: who is sent out again, although done, and why.
     OverallRound { round: u32, of: u32, again: Vec<String> },
     /// An agent is dispatched: the node its pair works at, and what went into its brief.
@@ -95,6 +105,10 @@ pub fn line(event: &PipelineEvent) -> Option<String> {
             format!("{} drafted by {by}", if *spec { "requirements" } else { "plan" })
         }
         PipelineEvent::PlanApproved { by, .. } => format!("plan approved by {by}"),
+        PipelineEvent::FoundDone { agents } => {
+            let named: Vec<&str> = agents.iter().map(|done| done.agent.as_str()).collect();
+            format!("done before: {}", named.join(", "))
+        }
         PipelineEvent::OverallRound { round, of, again } if again.is_empty() => {
             format!("overall round {round} of {of}")
         }

@@ -13,7 +13,8 @@ use crate::digest::Digest;
 pub struct Survey {
     /// Every real file that one of these names is listed.
     pub patterns: Vec<Pattern>,
-    /// Of these the text comes along, as far as it is text and not too long.
+    /// Of these the headings come along, as far as it is text and not too long: a text that has the same
+    /// [`headings`](super::headings::headings), or the whole of it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub read: Vec<Pattern>,
 }

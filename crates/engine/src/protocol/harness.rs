@@ -62,6 +62,7 @@ pub fn card() -> AgentCard {
         per_call: Limits { tokens: Some(100), money: Some(Money(100)), ..Limits::default() },
         continues: false,
         tools: false,
+        withheld: Vec::new(),
         reached_as: None,
     }
 }

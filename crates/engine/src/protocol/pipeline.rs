@@ -22,10 +22,11 @@ use crate::effect::{EffectId, NodePath};
 use crate::event::Happened;
 use crate::machine::{Answered, Cx, Learned};
 use crate::outcome::Outcome;
-use crate::pipeline::event::PipelineEvent;
+use crate::pipeline::event::{AlreadyDone, PipelineEvent};
 use crate::pipeline::headings::headings;
 use crate::pipeline::listing::{Survey, Surveyed};
 use crate::pipeline::registry::{Check, Entry};
+use crate::pipeline::world::Standing;
 use crate::pipeline::{Listing, PairVerdict, Pattern, World};
 use crate::plan::NodePlan;
 use crate::protocol::{Protocol, RuleBook};
@@ -33,7 +34,7 @@ use crate::protocol::{Protocol, RuleBook};
 use checking::Checks;
 use planning::Stage;
 use questions::Ask;
-use settings::Settings;
+use settings::{Mode, Settings};
 use taking::Taking;
 
 /// Version 1 of the rules.
@@ -65,6 +66,7 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
         escalated: BTreeSet::new(),
         told: BTreeSet::new(),
         delivered: BTreeMap::new(),
+        told_what_is_done: false,
         passes: Vec::new(),
         checks: None,
     }))
@@ -94,8 +96,8 @@ struct Pipeline {
     asks: BTreeMap<EffectId, Ask>,
     /// Who was dispatched in this overall round.
     tried: BTreeSet<String>,
-    /// Who is sent out although done, with what is open.
-    again: BTreeMap<String, Vec<String>>,
+    /// Who is sent out although done.
+    again: BTreeMap<String, Again>,
     blocked: BTreeMap<String, String>,
     dispatches: BTreeMap<String, u32>,
     /// Whose question somebody else has decided: once per run.
@@ -104,6 +106,7 @@ struct Pipeline {
     told: BTreeSet<String>,
     /// Every file this run brought to the user, by path.
     delivered: BTreeMap<String, FileEntry>,
+    told_what_is_done: bool,
     /// How each dispatch went, for what can be learned from it.
     passes: Vec<Pass>,
     /// Commands on the whole project, while they run.
@@ -116,7 +119,16 @@ struct AtWork {
     group: Option<String>,
     wave: u32,
     /// It was sent out although there is a verdict that counts.
-    again: bool,
+    again: Option<Again>,
+}
+
+/// Why somebody is sent out once more.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+struct Again {
+    /// What is open.
+    open: Vec<String>,
+    /// It is others who found it: its own score need not rise for it.
+    for_others: bool,
 }
 
 /// One dispatch, as it ended.
@@ -233,7 +245,25 @@ impl Pipeline {
         self.listing = Listing::parse(cx.text(&surveyed.listing));
         let read = surveyed.read.iter().map(|(path, text)| (path.clone(), headings(cx.text(text))));
         self.headings = read.collect();
+        self.tell_what_is_done(cx);
         self.identify(cx);
+    }
+}
+
+impl Pipeline {
+    /// Once, before anybody is dispatched.
+    fn tell_what_is_done(&mut self, cx: &mut Cx<'_>) {
+        if std::mem::replace(&mut self.told_what_is_done, true) || self.settings.mode != Mode::Pipeline {
+            return;
+        }
+        let done = self.world().standings().into_iter().filter_map(|(agent, standing)| match standing {
+            Standing::Done { score } => Some(AlreadyDone { agent, score }),
+            _ => None,
+        });
+        let agents: Vec<AlreadyDone> = done.collect();
+        if !agents.is_empty() {
+            cx.emit(Happened::Pipeline(PipelineEvent::FoundDone { agents }));
+        }
     }
 }
 

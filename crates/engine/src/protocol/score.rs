@@ -161,7 +161,8 @@ impl Protocol for Score {
     }
 
     fn lost(&mut self, effect: &EffectId, tool: ToolUse, cx: &mut Cx<'_>) {
-        self.lost_in_folder(effect, tool, cx);
+        // Its folder is put back first, so that writing again is writing once.
+        cx.tool_again(tool, effect);
     }
 
     fn result(&self, _texts: &Texts) -> Option<PairResult> {
@@ -225,6 +226,7 @@ impl Score {
         let mut subject = work.subject(cx.texts());
         let unjudged = self.settings.files.as_ref().map_or(&[][..], |files| &files.unjudged);
         subject.hidden.retain(|hidden| !unjudged.iter().any(|pattern| pattern.matches(&hidden.what)));
+        subject.pieces.retain(|piece| !unjudged.iter().any(|pattern| pattern.matches(&piece.path)));
         let identities = self.settings.files.as_ref().map(|files| &files.critics);
         let by_rows: &[&'static str] = &[CRITIC, CRITIC_ROWS];
         let by_number: &[&'static str] = &[CRITIC, CRITIC_STATED];
@@ -338,7 +340,7 @@ impl Score {
             None if self.attempt.escalated && spent => self.halt(Halt::Cap, &scores, cx),
             None if !self.settings.escalates && spent => self.halt(Halt::Cap, &scores, cx),
             None if self.settings.escalates && !self.attempt.escalated && (spent || both_fail) => {
-                self.escalate(both_fail, &scores, cx)
+                self.escalate(both_fail, &scores, cx);
             }
             None => {
                 self.begin_round(cx);

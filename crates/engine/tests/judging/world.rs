@@ -330,6 +330,7 @@ fn card(name: &str) -> AgentCard {
         per_call: Limits::default(),
         continues: false,
         tools: false,
+        withheld: Vec::new(),
         reached_as: None,
     }
 }

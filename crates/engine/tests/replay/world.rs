@@ -77,6 +77,7 @@ impl World {
             per_call: Limits { tokens: Some(PER_CALL), money: Some(Money(0)), ..Limits::default() },
             continues: false,
             tools: false,
+            withheld: Vec::new(),
             reached_as: None,
         };
         let agents = [("worker", false), ("critic", false), ("person", true)]

@@ -40,9 +40,15 @@ pub struct Gate {
 
 #[derive(Args, Debug)]
 pub struct Adopt {
-    /// Start a pipeline from there
+    /// What the pipeline is to do (default: go on from where the project stands)
+    #[arg(value_name = "REQUEST", requires = "yes")]
+    pub request: Option<String>,
+    /// Start a pipeline from there; its plan still waits for your word
     #[arg(long, short)]
     pub yes: bool,
+    /// Agree to the commands, agent files and keys the project's files name
+    #[arg(long, requires = "yes")]
+    pub trust: bool,
 }
 
 #[derive(Args, Debug)]

@@ -5,40 +5,53 @@ use std::path::Path;
 
 use gadfly_engine::pipeline::PairVerdict;
 use gadfly_engine::pipeline::world::Standing;
+use gadfly_runtime::prepare::PipelineRequest;
 use gadfly_runtime::situation::{Asked, Proof, Situation, Sources};
 use owo_colors::OwoColorize as _;
 use serde_json::json;
 
-use super::asking;
-use crate::cli::Adopt;
+use super::run::How;
+use super::{asking, pipeline};
+use crate::cli::{Adopt, Patience};
 use crate::context::Context;
 use crate::exit::{self, Code};
-use crate::output::{again, print, safe, standing};
+use crate::output::{again, print, safe, standing, terminal};
 
+/// What a pipeline is asked for if nobody says.
+const GO_ON: &str =
+    "Go on from where this project stands: what is missing, blocked or below its gate comes next.";
 /// Rows shown of one kind.
 const SHOWN: usize = 40;
 const LONGEST: usize = 300;
 
 pub async fn adopt(args: &Adopt, context: &Context) -> Code {
-    let said = say(context).await;
-    match said {
-        Err(code) => code,
-        Ok(()) if args.yes => start(context).await,
-        Ok(()) => {
-            if !context.global.json {
-                print::err(&format!("to go on from here: {}", again::command("adopt --yes")));
-            }
-            exit::OK
-        }
-    }
+    go(args, context).await.unwrap_or_else(|code| code)
 }
 
-async fn start(context: &Context) -> Code {
-    let command = again::command("pipeline \"go on from what is there\"");
-    if !context.global.json {
-        print::err(&format!("start it with: {command}"));
+async fn go(args: &Adopt, context: &Context) -> Result<Code, Code> {
+    say(context).await?;
+    if args.yes {
+        return Box::pin(start(args, context)).await;
     }
-    exit::OK
+    if !context.global.json {
+        print::err(&format!("to go on from here: {}", again::command("adopt --yes")));
+    }
+    Ok(exit::OK)
+}
+
+/// A pipeline that takes up what is proved. Its plan is still shown and agreed to.
+async fn start(args: &Adopt, context: &Context) -> Result<Code, Code> {
+    let request = args.request.clone().unwrap_or_else(|| GO_ON.to_owned());
+    let request = PipelineRequest { request, store: Some(context.store()), ..PipelineRequest::default() };
+    let how = How {
+        yes: true,
+        dry_run: false,
+        attended: terminal::can_ask(),
+        print_draft: false,
+        reports: &[],
+        patience: Patience::default(),
+    };
+    pipeline::start(request, how, args.trust, context).await
 }
 
 async fn say(context: &Context) -> Result<(), Code> {
@@ -78,7 +91,10 @@ async fn say(context: &Context) -> Result<(), Code> {
     if !sources.near.is_empty() {
         lines.push(heading("Artifacts under other names"));
         lines.extend(bounded(sources.near.iter().map(|near| {
-            format!("{} may be {}, which {} makes: git mv it, or correct the registry", near.found, near.wanted, near.agent)
+            format!(
+                "{} may be {}, which {} makes: git mv it, or correct the registry",
+                near.found, near.wanted, near.agent
+            )
         })));
     }
     lines.push(heading("What could run next"));
@@ -89,12 +105,16 @@ async fn say(context: &Context) -> Result<(), Code> {
 fn told(sources: &Sources, situation: &Situation) -> Vec<String> {
     let mut lines = vec![heading("What this project says about itself")];
     let shown = |path: &Path| safe::line(&path.display().to_string(), LONGEST);
-    let mut row = |what: &str, text: String| lines.push(format!("  {what:<16} {}", safe::line(&text, LONGEST)));
+    let mut row =
+        |what: &str, text: String| lines.push(format!("  {what:<16} {}", safe::line(&text, LONGEST)));
     let adopted = &sources.adopted;
     for path in &adopted.read {
         let is_state = path.extension().is_some_and(|ending| ending == "json");
         let phase = adopted.phase.as_ref().filter(|_| is_state).map(|phase| format!(", phase {phase}"));
-        row(if is_state { "state file" } else { "journal" }, format!("{}{}", shown(path), phase.unwrap_or_default()));
+        row(
+            if is_state { "state file" } else { "journal" },
+            format!("{}{}", shown(path), phase.unwrap_or_default()),
+        );
     }
     if adopted.read.is_empty() {
         row("state file", "none".to_owned());
@@ -114,7 +134,10 @@ fn told(sources: &Sources, situation: &Situation) -> Vec<String> {
             for commit in &recent.commits {
                 row("commit", commit.clone());
             }
-            row("uncommitted", recent.changes.last().map_or_else(|| "nothing".to_owned(), |sum| sum.trim().to_owned()));
+            row(
+                "uncommitted",
+                recent.changes.last().map_or_else(|| "nothing".to_owned(), |sum| sum.trim().to_owned()),
+            );
         }
     }
     row("project", situation.known.project.clone());

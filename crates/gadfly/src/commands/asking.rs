@@ -43,7 +43,9 @@ pub fn refused(error: SituationError, context: &Context) -> Code {
 pub fn say_source(situation: &Situation) {
     let receipts = situation.from_receipts();
     let folder = situation.known.files.layout.state_folder();
-    if !situation.has_journal {
+    if !situation.has_journal && receipts.is_empty() {
+        print::err("note: there is no journal here and no receipt: nothing is scored yet");
+    } else if !situation.has_journal {
         print::err(&format!(
             "note: there is no journal here: scores are those of the receipts in {folder}/receipts/"
         ));

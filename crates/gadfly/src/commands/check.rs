@@ -44,7 +44,12 @@ pub fn check(context: &Context) -> Code {
     if errors > 0 { exit::USAGE } else { exit::OK }
 }
 
-fn summary(context: &Context, project: Option<&Project>, errors: usize, warnings: usize) -> serde_json::Value {
+fn summary(
+    context: &Context,
+    project: Option<&Project>,
+    errors: usize,
+    warnings: usize,
+) -> serde_json::Value {
     let config = &context.config;
     json!({ "summary": {
         "errors": errors,
@@ -71,7 +76,11 @@ fn verdict(context: &Context, project: Option<&Project>, errors: usize, warnings
     }
     counted.extend(project.map(|project| {
         let entries = project.entries();
-        if entries == 1 { "1 entry in the registry".to_owned() } else { format!("{entries} entries in the registry") }
+        if entries == 1 {
+            "1 entry in the registry".to_owned()
+        } else {
+            format!("{entries} entries in the registry")
+        }
     }));
     format!("no problems: {}", counted.join(", "))
 }

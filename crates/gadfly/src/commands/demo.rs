@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use gadfly_journal::RunId;
 use gadfly_project::{Config, Problem, Root};
 use gadfly_runtime::Gadfly;
-use gadfly_runtime::prepare::{GoalRequest, Prepared, Request};
+use gadfly_runtime::prepare::{GoalRequest, PipelineRequest, PlanWanted, Prepared, Request};
 use gadfly_runtime::service::{Raise, UserDirs};
 use gadfly_runtime::setup::Setup;
 use owo_colors::OwoColorize as _;
@@ -109,6 +109,16 @@ impl Troupe<'_> {
                     ..GoalRequest::default()
                 };
                 let prepared = self.gadfly.prepare_goal(&request).await;
+                self.start(prepared).await?
+            }
+            Play::Pipeline(request) => {
+                let request = PipelineRequest {
+                    request: request.to_owned(),
+                    planning: PlanWanted::No,
+                    store: Some(self.context.store()),
+                    ..PipelineRequest::default()
+                };
+                let prepared = self.gadfly.prepare_pipeline(&request).await;
                 self.start(prepared).await?
             }
             Play::Answer(text) => self.answer(text).await?,

@@ -80,7 +80,11 @@ fn decide(
         if !context.global.json {
             let path = memory.strip_prefix(&context.root.dir).unwrap_or(&memory).display().to_string();
             let skill = skill.map(|skill| format!(", and to the gotchas of /{skill}")).unwrap_or_default();
-            print::out(&format!("added to {path}{}: {}", safe::line(&skill, 100), safe::line(&line, LONGEST)))?;
+            print::out(&format!(
+                "added to {path}{}: {}",
+                safe::line(&skill, 100),
+                safe::line(&line, LONGEST)
+            ))?;
         }
     }
     for id in reject {

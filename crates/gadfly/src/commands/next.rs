@@ -26,7 +26,8 @@ async fn say(args: &Next, context: &Context) -> Result<(), Code> {
 }
 
 fn as_json(situation: &Situation, standings: &[(String, Standing)]) -> serde_json::Value {
-    let agents: Vec<_> = standings.iter().map(|(agent, standing)| json!({ "agent": agent, "is": standing })).collect();
+    let agents: Vec<_> =
+        standings.iter().map(|(agent, standing)| json!({ "agent": agent, "is": standing })).collect();
     let ready: Vec<_> =
         standings.iter().filter(|(_, s)| *s == Standing::Ready).map(|(agent, _)| agent).collect();
     json!({

@@ -50,6 +50,10 @@ async fn go(args: &Resume, context: &Context) -> Result<Code, Code> {
         Some(typed) => {
             let run = find(gadfly.journal(), typed)?;
             let summary = gadfly.journal().summary(&run).map_err(|e| error::fault(&e.to_string()))?;
+            if summary.ended && summary.protocol == pipeline::RULE_BOOK.name {
+                let why = format!("run `{run}` has ended ({}); its verdicts count on", summary.state);
+                return Err(error::usage(&format!("{why}: gadfly pipeline \"…\" goes on from there")));
+            }
             if let Some(rounds) = args.rounds.filter(|n| *n <= summary.rounds_max && !summary.ended) {
                 return Err(error::usage(&format!(
                     "run `{run}` has {} already, so --rounds {rounds} raises nothing",

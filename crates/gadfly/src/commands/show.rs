@@ -149,7 +149,9 @@ fn glance(journal: &Journal, state: &RunState, powers: &Powers) -> Result<(), Co
             None => question(journal, &s.run, effect)?,
         }
     }
-    for asked in state.open_questions().filter(|asked| !s.ended && s.waiting_for.as_ref() != Some(&asked.effect)) {
+    for asked in
+        state.open_questions().filter(|asked| !s.ended && s.waiting_for.as_ref() != Some(&asked.effect))
+    {
         print::out("")?;
         judged::question(&asked.question).iter().try_for_each(|line| print::out(line))?;
         let (run, effect) = (&s.run, &asked.effect);

@@ -1,7 +1,7 @@
 //! `gadfly why AGENT`: how one agent stands, condition by condition, and what would help.
 
-use gadfly_engine::pipeline::world::{Standing, refusal};
 use gadfly_engine::pipeline::Entry;
+use gadfly_engine::pipeline::world::{Standing, refusal};
 use gadfly_project::suggest;
 use gadfly_runtime::situation::{Asked, Situation};
 use serde_json::json;
@@ -22,7 +22,8 @@ async fn say(args: &Why, context: &Context) -> Result<Code, Code> {
     let registry = &situation.known.registry;
     let Some(entry) = registry.get(&args.agent) else {
         let names: Vec<&str> = registry.entries.iter().map(|entry| entry.agent.as_str()).collect();
-        let near = suggest::did_you_mean(&args.agent, &names).map(|near| format!(": {near}")).unwrap_or_default();
+        let near =
+            suggest::did_you_mean(&args.agent, &names).map(|near| format!(": {near}")).unwrap_or_default();
         return Err(error::usage(&format!("the registry has no agent `{}`{near}", args.agent)));
     };
     let is = situation.world().standing(entry);

@@ -69,7 +69,8 @@ fn together(all: &[Recipient]) -> Vec<String> {
         let more = members.len().saturating_sub(MOST_NAMED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let (host, kind) = (safe::line(&first.sends_to, 100), safe::line(&first.kind, 40));
-        let model = first.model.as_ref().map(|m| format!(", model {}", safe::line(m, 80))).unwrap_or_default();
+        let model =
+            first.model.as_ref().map(|m| format!(", model {}", safe::line(m, 80))).unwrap_or_default();
         lines.push(format!("{:<7} → {host} ({}{more}; {kind}{model})", first.role, names.join(", ")));
         lines.extend(first.held.as_ref().map(held));
     }
@@ -80,12 +81,12 @@ fn together(all: &[Recipient]) -> Vec<String> {
 fn pipeline(terms: &PipelineTerms) -> Vec<String> {
     let gate = terms.gate.as_ref().map_or_else(
         || "none: one agent and its critic".to_owned(),
-        |gate| format!("{}, at most {}", safe::line(gate, 60), counted(terms.overall as usize, "overall round")),
+        |gate| {
+            format!("{}, at most {}", safe::line(gate, 60), counted(terms.overall as usize, "overall round"))
+        },
     );
-    let mut lines = vec![
-        format!("agents  {}, {} at work at once", terms.agents, terms.jobs),
-        format!("gate    {gate}"),
-    ];
+    let mut lines =
+        vec![format!("agents  {}, {} at work at once", terms.agents, terms.jobs), format!("gate    {gate}")];
     if let Some(planner) = &terms.planner {
         lines.push(format!("plan    drafted by {}, before anything else", safe::line(planner, 60)));
     }

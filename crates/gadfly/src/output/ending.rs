@@ -125,7 +125,8 @@ pub fn block(state: &RunState, outcome: Option<&Outcome>, draft: DraftIs) -> Vec
     say("run", run.to_string());
     let mut onwards = onwards(state, outcome);
     let delivered = state.pipeline.is_some() && state.summary.ended && state.accepted.is_some();
-    let undo = goal::undo(state).or_else(|| delivered.then(|| ("undo", again::command(&format!("undo {run}")))));
+    let undo =
+        goal::undo(state).or_else(|| delivered.then(|| ("undo", again::command(&format!("undo {run}")))));
     let undo = undo.filter(|_| !onwards.iter().any(|(label, _)| *label == "undo"));
     onwards.extend(undo);
     for (label, command) in onwards {

@@ -1,7 +1,7 @@
 //! The words for a pipeline, the same while it is watched, followed and looked back at: who was dispatched, what came of
 //! it, the gate with its sum, what could be learned. What models and files say is text only.
 
-use gadfly_engine::pipeline::aggregate::Row;
+use gadfly_engine::pipeline::event::AlreadyDone;
 use gadfly_engine::pipeline::{GateReport, PipelineEvent};
 use gadfly_engine::tree::Verified;
 use gadfly_engine::{Digest, Outcome, Waiting};
@@ -9,14 +9,12 @@ use gadfly_journal::state::{AgentRow, PipelineView, RowStatus};
 use owo_colors::OwoColorize as _;
 
 use super::table::counted;
-use super::{judged, safe};
+use super::{gate, judged, safe};
 
 /// Longer texts are cut on the screen; `show --log` has them whole.
 const LONGEST: usize = 400;
 /// More entries of one list are counted.
 const MOST: usize = 40;
-/// The score a component is called in order from, where the gate does not name one.
-const IN_ORDER: u32 = 80;
 
 /// One event of a pipeline, in lines. `text` finds what a command printed.
 pub fn told(event: &PipelineEvent, text: &dyn Fn(&Digest) -> Option<String>) -> Vec<String> {
@@ -35,12 +33,21 @@ pub fn told(event: &PipelineEvent, text: &dyn Fn(&Digest) -> Option<String>) -> 
         PipelineEvent::PlanDrafted { by, spec, blocked, .. } => {
             let what = if *spec { "requirements" } else { "plan" };
             let mut lines = vec![format!("  {what} drafted by {}", safe::line(by, 60))];
-            let blocks = |line: &String| format!("    {} blocked: {}", "!".yellow(), safe::line(line, LONGEST));
+            let blocks =
+                |line: &String| format!("    {} blocked: {}", "!".yellow(), safe::line(line, LONGEST));
             lines.extend(blocked.iter().take(MOST).map(blocks));
             lines
         }
         PipelineEvent::PlanApproved { by, .. } => {
             vec![format!("  {} plan approved by {}", "✓".green(), safe::line(by, 60))]
+        }
+        PipelineEvent::FoundDone { agents } => {
+            let done = |one: &AlreadyDone| match one.score {
+                Some(score) => format!("{} {score}", one.agent),
+                None => one.agent.clone(),
+            };
+            let done: Vec<String> = agents.iter().map(done).collect();
+            vec![format!("  {} done before: {}", "✓".green(), some(&done))]
         }
         PipelineEvent::OverallRound { round, of, again } => {
             let again = if again.is_empty() { String::new() } else { format!(", again: {}", some(again)) };
@@ -106,7 +113,8 @@ pub fn told(event: &PipelineEvent, text: &dyn Fn(&Digest) -> Option<String>) -> 
 
 fn dispatched(agent: &str, critic: Option<&str>, phase: Option<&str>, nth: u32, loaded: usize) -> String {
     let agent = safe::line(agent, 60);
-    let critic = critic.map_or_else(|| "no critic".to_owned(), |critic| format!("judged by {}", safe::line(critic, 60)));
+    let critic = critic
+        .map_or_else(|| "no critic".to_owned(), |critic| format!("judged by {}", safe::line(critic, 60)));
     let phase = phase.map(|phase| format!(", {}", safe::line(phase, 60))).unwrap_or_default();
     let again = if nth > 1 { format!(", dispatch {nth}") } else { String::new() };
     let files = if loaded > 0 { format!(", brief of {}", counted(loaded, "file")) } else { String::new() };
@@ -132,61 +140,16 @@ fn hooked(
 
 /// The gate: its table, the sum, what stands in the way.
 pub fn gate(report: &GateReport) -> Vec<String> {
-    let floor = report.gate.each.unwrap_or(IN_ORDER);
-    let head = ["Component", "Weight", "Agent", "Score", "Status"].map(str::to_owned);
-    let mut rows = vec![head];
-    for component in &report.aggregate.components {
-        for row in component.rows.iter().take(MOST) {
-            rows.push(cells(&component.name, row, floor));
-        }
-    }
-    let mut lines = columns(&rows).into_iter().map(|line| format!("  {line}")).collect::<Vec<_>>();
-    lines.extend(report.aggregate.arithmetic.iter().take(MOST).map(|line| format!("  {}", safe::line(line, LONGEST))));
-    let overall = report.aggregate.overall.map_or_else(|| "no score".to_owned(), |overall| overall.to_string());
-    let name = safe::line(&report.gate.name, 60);
-    if report.is_open() {
-        lines.push(format!("  {} gate {name} is open: {overall}", "✓".green()));
-    } else {
-        lines.push(format!("  {} gate {name} is closed: {overall}", "✗".red()));
-        lines.extend(report.blocking.iter().take(MOST).map(|line| format!("    {}", safe::line(line, LONGEST))));
-    }
-    if !report.missing.is_empty() {
-        lines.push(format!("    not scored, left out of the sum: {}", some(&report.missing)));
-    }
-    lines
-}
-
-fn cells(component: &str, row: &Row, floor: u32) -> [String; 5] {
-    let status = match (row.score, &row.because) {
-        (Some(score), _) if score >= floor => "pass".to_owned(),
-        (Some(_), _) => format!("below {floor}"),
-        (None, Some(because)) => safe::line(because, 80),
-        (None, None) => "not scored".to_owned(),
-    };
-    [
-        safe::line(component, 40),
-        percent(row.points),
-        safe::line(&row.agent, 40),
-        row.score.map_or_else(|| "—".to_owned(), |score| score.to_string()),
-        status,
-    ]
-}
-
-/// Hundredths of a percent: `12.5%`.
-fn percent(points: u32) -> String {
-    let (whole, part) = (points / 100, points % 100);
-    match part {
-        0 => format!("{whole}%"),
-        part if part % 10 == 0 => format!("{whole}.{}%", part / 10),
-        part => format!("{whole}.{part:02}%"),
-    }
+    let lines = gate::report(report, &[]).into_iter().filter(|line| !line.is_empty());
+    lines.map(|line| format!("  {line}")).collect()
 }
 
 /// Every agent of the run, one line each.
 pub fn agents(view: &PipelineView) -> Vec<String> {
     let head = ["Agent", "Critic", "Rounds", "Score", "Status"].map(str::to_owned);
     let row = |row: &AgentRow| {
-        let because = row.because.as_ref().map(|why| format!(": {}", safe::line(why, 120))).unwrap_or_default();
+        let because =
+            row.because.as_ref().map(|why| format!(": {}", safe::line(why, 120))).unwrap_or_default();
         [
             safe::line(&row.agent, 40),
             row.critic.as_ref().map_or_else(|| "—".to_owned(), |critic| safe::line(critic, 40)),
@@ -266,10 +229,10 @@ pub fn briefs(view: &PipelineView) -> Vec<String> {
 }
 
 /// The first few by name.
-fn some(names: &[String]) -> String {
+fn some(all: &[String]) -> String {
     const NAMED: usize = 8;
-    let named: Vec<String> = names.iter().take(NAMED).map(|name| safe::line(name, 200)).collect();
-    match names.len().checked_sub(NAMED).filter(|more| *more > 0) {
+    let named: Vec<String> = all.iter().take(NAMED).map(|name| safe::line(name, 200)).collect();
+    match all.len().checked_sub(NAMED).filter(|more| *more > 0) {
         Some(more) => format!("{} and {more} more", named.join(", ")),
         None => named.join(", "),
     }

@@ -91,8 +91,10 @@ pub fn one(situation: &Situation, entry: &Entry, standing: &Standing) -> Vec<Str
         lines.extend(refusal(agent, gaps).iter().map(|line| safe::line(line, 2 * LONGEST)));
     }
     if let Standing::Asking { conditions } = standing {
-        let all: Vec<String> = conditions.iter().map(|text| format!("“{}”", safe::line(text, LONGEST))).collect();
-        lines.push(format!("A pipeline asks about {}; --assume-manual takes all as true.", all.join(" and ")));
+        let all: Vec<String> =
+            conditions.iter().map(|text| format!("“{}”", safe::line(text, LONGEST))).collect();
+        lines
+            .push(format!("A pipeline asks about {}; --assume-manual takes all as true.", all.join(" and ")));
     }
     lines
 }
@@ -100,7 +102,8 @@ pub fn one(situation: &Situation, entry: &Entry, standing: &Standing) -> Vec<Str
 fn heading(situation: &Situation, agent: &str, standing: &Standing) -> String {
     match standing {
         Standing::Done { score } => {
-            let score = score.map_or_else(|| "it needs no score".to_owned(), |score| format!("score {score}"));
+            let score =
+                score.map_or_else(|| "it needs no score".to_owned(), |score| format!("score {score}"));
             let from = match situation.proofs.get(agent) {
                 Some(Proof::Journal { run }) => format!(", by run {run}"),
                 Some(Proof::Receipt { run, .. }) => format!(", by the receipt of run {run}"),

@@ -1,4 +1,7 @@
 //! A run told in lines: a fold over its records. The same lines live, piped and when followed.
+//! What one critic said is `review`.
+
+mod review;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -7,7 +10,6 @@ use gadfly_engine::event::Happened;
 use gadfly_engine::input::What;
 use gadfly_engine::pipeline::PipelineEvent;
 use gadfly_engine::powers::NOT_HELD;
-use gadfly_engine::review::{Review, Verdict};
 use gadfly_engine::{
     AgentCard, Class, Digest, Effect, EffectId, EffectKind, Event, NodePath, Observation, Part,
 };
@@ -16,7 +18,7 @@ use gadfly_journal::state::Moved;
 use owo_colors::OwoColorize as _;
 
 use super::rail::{self, Entry};
-use super::table::{cost, counted, size};
+use super::table::{counted, size};
 use super::{diff, goal, judged, pipeline, safe};
 
 /// Longer items are cut on the screen; `show --log` has them whole.
@@ -128,10 +130,9 @@ impl Story {
     /// Several pairs work at once: whose line it is stands before it.
     fn of_pair(&self, node: &NodePath, lines: Vec<String>) -> Vec<String> {
         match self.pair(node) {
-            Some(agent) => lines
-                .into_iter()
-                .map(|line| format!("{} {line}", format!("  [{agent}]").dimmed()))
-                .collect(),
+            Some(agent) => {
+                lines.into_iter().map(|line| format!("{} {line}", format!("  [{agent}]").dimmed())).collect()
+            }
             None => lines,
         }
     }
@@ -395,8 +396,11 @@ impl Story {
     ) {
         let mut texts = record.input.texts.iter().chain(&record.step.texts);
         let text = texts.find(|t| t.digest() == *blob).map(|t| t.as_str().to_owned());
+        // A pair of a pipeline makes files: what is kept of them is a list, not their lines.
+        let is_files = self.pair(node).is_some();
         let change = match (self.drafts.get(node), &text) {
             (Some(old), Some(new)) if old == new => ", unchanged".to_owned(),
+            _ if is_files => String::new(),
             (Some(old), Some(new)) => {
                 let (more, less) = diff::changed_lines(old, new);
                 format!(", +{more} −{less} lines")
@@ -404,7 +408,12 @@ impl Story {
             (None, Some(new)) => format!(", {}", counted(new.lines().count(), "line")),
             _ => String::new(),
         };
-        let whose = if given { "your draft" } else { "draft" };
+        let whose = match (given, is_files) {
+            (true, false) => "your draft",
+            (false, false) => "draft",
+            (true, true) => "as it is",
+            (false, true) => "files",
+        };
         lines.push(format!("  {whose}: {}{change}", size(bytes)));
         match text {
             Some(text) => drop(self.drafts.insert(node.clone(), text)),
@@ -433,47 +442,6 @@ impl Story {
             lines.push(format!("    round {round}: {}", judged::moved(&moved)));
         }
         self.points.extend(findings().map(|f| ((node.clone(), f.number), f.line())));
-    }
-
-    fn reviewed(&self, review: &Review, lines: &mut Vec<String>) {
-        let critic = self.agent(&review.binding.critic);
-        let so_far = if self.spent.money.0 > 0 || self.spent.unknown {
-            format!(" · {} so far", cost(self.spent.money, self.spent.unknown)).dimmed().to_string()
-        } else {
-            String::new()
-        };
-        match review.verdict {
-            Verdict::Approved => lines.push(format!("  {} by {critic}{so_far}", "✓ approved".green().bold())),
-            Verdict::Unverified => {
-                lines.push(format!("  {} by {critic}{so_far}", "! unverified".yellow().bold()));
-            }
-            Verdict::Rejected => {
-                let open = counted(review.open.len(), "open item");
-                lines.push(format!("  {} by {critic}: {open}{so_far}", "✗ rejected".red().bold()));
-            }
-        }
-        if let Some(score) = &review.score {
-            lines.extend(indented(indented(judged::score(score))));
-        }
-        lines.extend(indented(indented(judged::criteria(review.criteria.iter()))));
-        let (supported, left_out): (Vec<_>, Vec<_>) = review.findings.iter().partition(|f| f.is_supported());
-        lines.extend(indented(indented(judged::findings(supported.iter().copied()))));
-        lines.extend(left_out.iter().map(|f| format!("    {}", judged::unsupported(f))));
-        for unseen in &review.coverage.unseen {
-            let (what, because) = (safe::line(&unseen.what, 200), safe::line(&unseen.because, 200));
-            lines.push(format!("    {} not seen: {what}: {because}", "!".yellow()));
-        }
-        // Findings say the same as the items made of them.
-        let items = review.open.iter().filter(|_| supported.is_empty());
-        for item in items {
-            lines.push(format!("    {}. {}", item.number, safe::line(&item.text, LONGEST_ITEM)));
-        }
-        for note in &review.notes {
-            lines.push(format!("    note: {}", safe::line(note, LONGEST_ITEM)));
-        }
-        for deviation in &review.deviations {
-            lines.push(format!("    noted: {}", safe::line(deviation, 200)).dimmed().to_string());
-        }
     }
 }
 

@@ -53,8 +53,8 @@ impl View {
             let idle = wall_ms().saturating_sub(self.last_ms);
             live.show_panel(meters::panel(goal, &|digest| self.story.said(digest), idle, room));
         } else if let Some(view) = &self.pipeline {
-            let line = format!("  {}", pipeline::progress(view));
-            live.show_panel(vec![fitting(line.chars(), terminal::width().saturating_sub(1))]);
+            let standing = format!("  {}", pipeline::progress(view));
+            live.show_panel(vec![fitting(standing.chars(), terminal::width().saturating_sub(1))]);
         }
         live.draw();
     }

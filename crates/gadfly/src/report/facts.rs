@@ -50,6 +50,9 @@ pub struct Noted {
 impl<'a> Facts<'a> {
     pub fn of(state: &'a RunState, root: &Path) -> Self {
         let outcome = state.outcome.as_ref();
+        if let Some(view) = &state.pipeline {
+            return Self::of_pairs(state, super::pipeline::judged(&state.rounds, view));
+        }
         let round = state.last_judged();
         let path = state.summary.out.as_deref().map(|out| relative(out, root));
         let mut findings = round.map(standing).unwrap_or_default();
@@ -66,6 +69,30 @@ impl<'a> Facts<'a> {
             round,
             path,
         }
+    }
+
+    /// A pipeline has no last judgement: it has one of every agent.
+    fn of_pairs(state: &'a RunState, judged: Vec<(&'a RoundState, bool)>) -> Self {
+        let outcome = state.outcome.as_ref();
+        let mut facts = Self {
+            state,
+            label: outcome.map_or_else(|| state.summary.state.clone(), Outcome::label),
+            exit: outcome.map_or(exit::INTERRUPTED, exit::of_outcome),
+            round: None,
+            findings: Vec::new(),
+            fixed: Vec::new(),
+            unsupported: Vec::new(),
+            unseen: Vec::new(),
+            path: None,
+        };
+        for (round, blocks) in judged {
+            facts.findings.extend(noted(standing(round), |_| blocks));
+            facts.fixed.extend(noted(fixed(state, Some(round)), |_| false));
+            facts.unsupported.extend(round.unsupported().cloned());
+            facts.unseen.extend(unseen(None, Some(round)));
+        }
+        facts.findings.sort_by_key(|noted| (Reverse(noted.finding.severity), noted.finding.number));
+        facts
     }
 
     /// Whether critics have decided: only then is silence about something a judgement.

@@ -53,6 +53,7 @@ pub fn render(facts: &Facts<'_>) -> String {
         "result": facts.state.result,
         "accepted": facts.state.accepted,
         "goal": super::goal::value(facts),
+        "pipeline": super::pipeline::value(facts),
         "warnings": facts.state.warnings,
         "cost": {
             "usd": summary.cost.usd(),

@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 
 use gadfly_engine::finding::ENGINE;
 use gadfly_engine::review::{Review, Verdict};
+use gadfly_journal::state::{AgentRow, RowStatus};
 
 use super::facts::{Facts, Noted};
 use crate::output::safe;
@@ -91,6 +92,7 @@ fn tagged(tag: &str, why: &str, body: &str) -> String {
 fn cases(facts: &Facts<'_>) -> Vec<Case> {
     let mut cases = vec![outcome(facts)];
     cases.extend(goal(facts));
+    cases.extend(pairs(facts));
     for ran in facts.verify() {
         let ends: Vec<String> = ran.verified.runs.iter().map(|run| run.end.to_string()).collect();
         let end = if ran.green { End::Passed } else { End::Failed(ends.join(", ")) };
@@ -133,6 +135,29 @@ fn goal(facts: &Facts<'_>) -> Option<Case> {
         Some(_) => End::Error(standing),
     };
     Some(Case { group: "criteria", name, end, body })
+}
+
+/// Every agent of a pipeline, and its gate.
+fn pairs(facts: &Facts<'_>) -> Vec<Case> {
+    let Some(view) = &facts.state.pipeline else { return Vec::new() };
+    let case = |row: &AgentRow| {
+        let score = row.score.map_or_else(|| "no score".to_owned(), |score| format!("{score}/100"));
+        let why = row.because.clone().unwrap_or_else(|| score.clone());
+        let end = match row.status {
+            RowStatus::Done => End::Passed,
+            RowStatus::Blocked => End::Failed(why),
+            RowStatus::Working => End::Error("it was not through".to_owned()),
+            RowStatus::Pending => End::Skipped(why),
+        };
+        Case { group: "agents", name: row.agent.clone(), end, body: row.open.join("\n") }
+    };
+    let mut cases: Vec<Case> = view.agents.iter().map(case).collect();
+    cases.extend(view.gate.as_ref().map(|report| {
+        let end = if report.is_open() { End::Passed } else { End::Failed(report.blocking.join("; ")) };
+        let body = report.aggregate.arithmetic.join("\n");
+        Case { group: "gate", name: report.gate.name.clone(), end, body }
+    }));
+    cases
 }
 
 fn score(review: &Review) -> Option<Case> {

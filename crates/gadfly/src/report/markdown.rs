@@ -28,6 +28,9 @@ pub fn render(facts: &Facts<'_>) -> String {
     let mut out = String::new();
     headline(facts, &mut out);
     goal(facts, &mut out);
+    if let Some(view) = &facts.state.pipeline {
+        out.push_str(&super::pipeline::markdown(view, &|any| text(any, 200)));
+    }
     scores(facts, &mut out);
     findings(facts, MOST.saturating_sub(tail.len()), &mut out);
     out.push_str(&tail);
@@ -44,6 +47,9 @@ fn headline(facts: &Facts<'_>, out: &mut String) {
     let overruled = if summary.overruled { " (rejection overruled)" } else { "" };
     let rounds = match &facts.state.goal {
         Some(pursued) => counted(pursued.used.steps as usize, "step"),
+        None if facts.state.pipeline.is_some() => {
+            counted(facts.state.summary.rounds as usize, "overall round")
+        }
         None => counted(facts.state.rounds.len(), "round"),
     };
     let verified = facts.state.goal.is_some() && facts.is_approved();
@@ -227,6 +233,7 @@ fn who(facts: &Facts<'_>, out: &mut String) {
     let named: Vec<String> = facts.reviews().iter().take(MOST_CRITICS).map(judge).collect();
     let judged = match (&facts.state.goal, named.is_empty()) {
         (Some(_), true) => "its criterion".to_owned(),
+        (None, true) if facts.state.pipeline.is_some() => "the critics above".to_owned(),
         (None, true) => "nobody".to_owned(),
         (_, false) => named.join(", "),
     };

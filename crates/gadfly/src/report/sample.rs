@@ -40,6 +40,7 @@ pub fn begun(protocol: &str, title: &str) -> RunState {
         per_call: Limits::default(),
         continues: false,
         tools: false,
+        withheld: Vec::new(),
         reached_as: None,
     };
     let settings = serde_json::json!({

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::support::Project;
 
-const COMMANDS: [&[&str]; 24] = [
+const COMMANDS: [&[&str]; 30] = [
     &[],
     &["demo"],
     &["init"],
@@ -15,6 +15,12 @@ const COMMANDS: [&[&str]; 24] = [
     &["batch"],
     &["review"],
     &["goal"],
+    &["pipeline"],
+    &["next"],
+    &["why"],
+    &["gate"],
+    &["adopt"],
+    &["learn"],
     &["runs"],
     &["runs", "rm"],
     &["show"],

@@ -300,6 +300,12 @@ impl PipelineState {
                 one.phase = phase.clone().or_else(|| one.phase.take());
                 self.entered(agent);
             }
+            PipelineEvent::FoundDone { agents } => {
+                for done in agents {
+                    let one = self.agent_mut(&done.agent);
+                    (one.status, one.last_score) = (Status::Completed, done.score.or(one.last_score));
+                }
+            }
             PipelineEvent::NotDispatched { agent, lines } => {
                 self.refused.insert(agent.clone(), lines.join(" "));
             }

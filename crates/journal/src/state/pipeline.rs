@@ -192,6 +192,13 @@ impl PipelineView {
                 let (agent, loaded) = (agent.clone(), loaded.clone());
                 self.briefs.push(Briefed { agent, nth: *nth, loaded });
             }
+            PipelineEvent::FoundDone { agents } => {
+                for done in agents {
+                    if let Some(row) = self.row(&done.agent) {
+                        (row.status, row.score) = (RowStatus::Done, done.score.or(row.score));
+                    }
+                }
+            }
             PipelineEvent::NotDispatched { agent, lines } => {
                 if let Some(row) = self.row(agent) {
                     row.because = Some(lines.join(" "));

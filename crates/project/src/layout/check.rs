@@ -1,8 +1,9 @@
 //! Whether registry, agents, skills and configuration speak of the same things. What is wrong with the registry's
 //! graph is `registry`'s to say, and said here with the rest; what is wrong with its text is with the text.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use gadfly_engine::pipeline::listing::Matcher;
 use gadfly_engine::pipeline::{Entry, Pattern};
 
 use super::ProjectFiles;
@@ -21,7 +22,10 @@ pub fn check(files: &ProjectFiles, config: &Config) -> Vec<Problem> {
         // Second critics are looked at below, where their own lines are known.
         problems.extend(registry::check(file, &registry::Known { agents: &agents, duals: &[] }));
     }
-    let mut checking = Checking { files, config, known, problems };
+    let registered = files.registry.iter().flat_map(|file| &file.registry.entries);
+    // Of two entries of one name the first counts.
+    let by_name = registered.rev().map(|entry| (entry.agent.as_str(), entry)).collect();
+    let mut checking = Checking { files, config, known, by_name, problems };
     checking.entries();
     checking.unlisted();
     checking.settings();
@@ -39,6 +43,7 @@ struct Checking<'a> {
     files: &'a ProjectFiles,
     config: &'a Config,
     known: BTreeSet<&'a str>,
+    by_name: BTreeMap<&'a str, &'a Entry>,
     problems: Vec<Problem>,
 }
 
@@ -48,17 +53,12 @@ impl<'a> Checking<'a> {
     }
 
     fn entry(&self, name: &str) -> Option<&'a Entry> {
-        self.registered().iter().find(|entry| entry.agent == name)
+        self.by_name.get(name).copied()
     }
 
     /// A line of the registry.
     fn line(&self, line: u32) -> Option<Place> {
-        let file = self.files.registry.as_ref()?;
-        let text = self.files.registry_text.as_str();
-        let before = usize::try_from(line).unwrap_or(1).saturating_sub(1);
-        let start: usize = text.split_inclusive('\n').take(before).map(str::len).sum();
-        let length = text.get(start..).and_then(|rest| rest.lines().next()).map_or(0, str::len);
-        Some(Place::new(&file.path, text, start..start + length))
+        Some(self.files.registry.as_ref()?.line(line))
     }
 
     fn entries(&mut self) {
@@ -189,6 +189,7 @@ impl<'a> Checking<'a> {
         // Only where the registry expects something, too: logs and notes may go anywhere.
         let tops: BTreeSet<&str> =
             made.iter().filter_map(|p| p.0.split_once('/')).map(|(top, _)| top).collect();
+        let expecting: Vec<(&Pattern, Matcher<'_>)> = made.iter().map(|p| (p, p.matcher())).collect();
         for skill in self.files.skills.values() {
             let dispatched = skill.dispatches(&self.files.agents);
             let wanted: Vec<&Entry> = dispatched.iter().filter_map(|name| self.entry(name)).collect();
@@ -199,7 +200,7 @@ impl<'a> Checking<'a> {
                 let sample = sample(&save.text);
                 let top = sample.split_once('/').map(|(top, _)| top);
                 let is_theirs = top.is_some_and(|top| tops.contains(top));
-                if !is_theirs || made.iter().any(|pattern| is_within(pattern, &sample)) {
+                if !is_theirs || is_expected(&expecting, &sample) {
                     continue;
                 }
                 let message = format!(
@@ -264,7 +265,11 @@ fn sample(path: &str) -> String {
 }
 
 /// A folder that is written is within a folder that is expected.
-fn is_within(pattern: &Pattern, sample: &str) -> bool {
+fn is_expected(expecting: &[(&Pattern, Matcher<'_>)], sample: &str) -> bool {
     let file = if sample.ends_with('/') { format!("{sample}x.md") } else { sample.to_owned() };
-    pattern.matches(&file) || pattern.matches(&format!("{sample}/x.md")) || pattern.0 == sample
+    let inside = format!("{sample}/x.md");
+    let is_it = |(pattern, matcher): &(&Pattern, Matcher<'_>)| {
+        matcher.matches(&file) || matcher.matches(&inside) || pattern.0 == sample
+    };
+    expecting.iter().any(is_it)
 }

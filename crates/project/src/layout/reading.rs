@@ -15,6 +15,7 @@ const MOST_ENTRIES: usize = 10_000;
 pub(super) struct Reader<'a> {
     pub root: &'a Path,
     pub problems: Vec<Problem>,
+    real_root: Option<PathBuf>,
     left: usize,
 }
 
@@ -26,13 +27,17 @@ pub(super) struct Entry {
 }
 
 impl<'a> Reader<'a> {
-    pub const fn new(root: &'a Path) -> Self {
-        Self { root, problems: Vec::new(), left: MOST_BYTES }
+    pub fn new(root: &'a Path) -> Self {
+        Self { root, problems: Vec::new(), real_root: root.canonicalize().ok(), left: MOST_BYTES }
+    }
+
+    fn inside(&self, path: &Path) -> Result<PathBuf, FileError> {
+        file::inside_real(self.root, self.real_root.as_deref(), path)
     }
 
     /// The text of a file, if it is there.
     pub fn text_if_there(&mut self, path: &Path) -> Option<String> {
-        let read = file::inside(self.root, path).and_then(|whole| file::read_text(&whole));
+        let read = self.inside(path).and_then(|whole| file::read_text(&whole));
         match read {
             Ok(text) if text.len() <= self.left => {
                 self.left -= text.len();
@@ -58,16 +63,16 @@ impl<'a> Reader<'a> {
     }
 
     pub fn is_file(&self, path: &Path) -> bool {
-        file::inside(self.root, path).is_ok_and(|whole| whole.is_file())
+        self.inside(path).is_ok_and(|whole| whole.is_file())
     }
 
     pub fn is_folder(&self, path: &Path) -> bool {
-        file::inside(self.root, path).is_ok_and(|whole| whole.is_dir())
+        self.inside(path).is_ok_and(|whole| whole.is_dir())
     }
 
     /// What a folder holds, by name, without what is hidden; nothing if it is not there.
     pub fn entries_if_there(&mut self, folder: &Path) -> Vec<Entry> {
-        let whole = match file::inside(self.root, folder) {
+        let whole = match self.inside(folder) {
             Ok(whole) => whole,
             Err(error) => {
                 self.problems.push(Problem::error(error.to_string()).help(LINKS));
@@ -94,7 +99,10 @@ impl<'a> Reader<'a> {
             }
             let path = folder.join(&name);
             // A link that leads out is told when its text is wanted; what it leads to is not looked at here.
-            let is_folder = file::inside(self.root, &path).is_ok_and(|whole| whole.is_dir());
+            let is_folder = match entry.file_type() {
+                Ok(kind) if !kind.is_symlink() => kind.is_dir(),
+                _ => self.inside(&path).is_ok_and(|whole| whole.is_dir()),
+            };
             entries.push(Entry { name, path, is_folder });
         }
         entries.sort_by(|a, b| a.name.cmp(&b.name));

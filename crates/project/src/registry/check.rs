@@ -2,9 +2,11 @@
 //! way. It is given the names of agents and looks at no file.
 
 mod cycles;
+mod meeting;
 mod weights;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
 use gadfly_engine::pipeline::{Atom, Check, Entry, Pattern, Registry};
@@ -14,6 +16,10 @@ use super::field::Field;
 use super::{Note, RegistryFile, Spans, named, resolved};
 use crate::place::{Problem, brief};
 use crate::suggest::{did_you_mean, nearest};
+use meeting::Meeting;
+
+/// Of a list in a sentence.
+const MOST_NAMED: usize = 20;
 
 /// What else the project says.
 #[derive(Clone, Copy, Debug)]
@@ -49,8 +55,14 @@ struct Graph<'a> {
     file: &'a RegistryFile,
     known: &'a Known<'a>,
     registry: Registry,
+    /// The first entry of each name.
+    numbers: HashMap<String, usize>,
+    /// By critic, by number of entry: whose work its score is about; somebody dispatched as a critic is its own.
+    judged: HashMap<String, Vec<usize>>,
     /// Who makes what is required, by number of entry. Comparing patterns is the dear part: done once.
-    makers: BTreeMap<Pattern, Vec<usize>>,
+    makers: HashMap<Pattern, Vec<usize>>,
+    /// Everybody who could be meant by a name, sorted.
+    everybody: OnceCell<Vec<String>>,
 }
 
 /// Stands for the project's name while paths are compared: any name will do, it is the same in every path.
@@ -59,17 +71,28 @@ const FILLER: &str = "\u{f8ff}";
 impl<'a> Graph<'a> {
     fn new(file: &'a RegistryFile, known: &'a Known<'a>) -> Self {
         let registry = resolved(&named(&file.registry, known.agents), FILLER);
-        let mut makers = BTreeMap::new();
-        for atom in registry.entries.iter().flat_map(|entry| entry.requires.atoms()) {
-            let Some(pattern) = required(atom) else { continue };
-            if !makers.contains_key(pattern) {
-                let is_maker = |entry: &Entry| made(entry).any(|made| clashes(made, pattern));
-                let numbers =
-                    registry.entries.iter().enumerate().filter(|(_, e)| is_maker(e)).map(|(n, _)| n);
-                makers.insert(pattern.clone(), numbers.collect());
+        let (mut numbers, mut judged) = (HashMap::new(), HashMap::<String, Vec<usize>>::new());
+        for (number, entry) in registry.entries.iter().enumerate() {
+            numbers.entry(entry.agent.clone()).or_insert(number);
+            if let Some(critic) = &entry.critic {
+                judged.entry(critic.clone()).or_default().push(number);
             }
         }
-        Self { file, known, registry, makers }
+        for (agent, number) in &numbers {
+            if registry.entries.get(*number).is_some_and(Entry::judges) {
+                judged.entry(agent.clone()).or_default().push(*number);
+            }
+        }
+        let makers = makers(&registry);
+        Self { file, known, registry, numbers, judged, makers, everybody: OnceCell::new() }
+    }
+
+    fn get(&self, agent: &str) -> Option<&Entry> {
+        self.entry(*self.numbers.get(agent)?)
+    }
+
+    fn entry(&self, number: usize) -> Option<&Entry> {
+        self.registry.entries.get(number)
     }
 
     fn entries(&self) -> impl Iterator<Item = (&Entry, &Spans)> {
@@ -87,22 +110,25 @@ impl<'a> Graph<'a> {
     }
 
     fn is_known(&self, name: &str) -> bool {
-        self.registry.get(name).is_some() || self.known.agents.contains(name)
+        self.numbers.contains_key(name) || self.known.agents.contains(name)
     }
 
-    /// Whose work a critic's score is about; somebody dispatched as a critic is its own.
-    fn judged(&self, critic: &str) -> Vec<&Entry> {
-        let own = self.registry.get(critic).filter(|entry| entry.judges());
-        self.registry.entries.iter().filter(|e| e.critic.as_deref() == Some(critic)).chain(own).collect()
+    fn judged(&self, critic: &str) -> &[usize] {
+        self.judged.get(critic).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    fn agents(&self, numbers: &[usize]) -> Vec<&str> {
+        numbers.iter().filter_map(|number| self.entry(*number)).map(|entry| entry.agent.as_str()).collect()
     }
 
     fn unknown(&self, name: &str, what: &str, span: &Range<usize>) -> Problem {
-        let mut names: Vec<&str> = self.registry.entries.iter().map(|entry| entry.agent.as_str()).collect();
-        names.extend(self.known.agents.iter().map(String::as_str));
-        names.sort_unstable();
-        names.dedup();
+        let names = self.everybody.get_or_init(|| {
+            let all: BTreeSet<&String> = self.numbers.keys().chain(self.known.agents).collect();
+            all.into_iter().cloned().collect()
+        });
         let message = format!("{what} `{}` is nobody here", brief(name));
-        let help = nearest(name, names.iter().copied()).map(|near| format!("did you mean `{near}`?"));
+        let help =
+            nearest(name, names.iter().map(String::as_str)).map(|near| format!("did you mean `{near}`?"));
         let help = help.unwrap_or_else(|| "write its file, or correct the name".into());
         self.at(Problem::error(message).help(help), span)
     }
@@ -165,7 +191,7 @@ impl<'a> Graph<'a> {
         let all: Vec<&str> = self.known.agents.iter().map(String::as_str).collect();
         let mut problems = Vec::new();
         for (agent, critic) in self.known.duals {
-            match self.registry.get(agent) {
+            match self.get(agent) {
                 None => {
                     let message = format!("`[[dual]]` names the agent `{}`, who has no entry", brief(agent));
                     problems.push(Problem::error(message).maybe_help(did_you_mean(agent, &agents)));
@@ -190,21 +216,20 @@ impl<'a> Graph<'a> {
     fn same_paths(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         for (group, members) in self.groups() {
-            let mut reported: BTreeSet<Vec<&str>> = BTreeSet::new();
+            let mut reported: BTreeSet<Vec<usize>> = BTreeSet::new();
+            let numbered = members.iter().enumerate();
+            let meeting = Meeting::of(numbered.flat_map(|(n, (entry, _))| made(entry).map(move |p| (n, p))));
             for (entry, spans) in &members {
                 for (product, span) in entry.produces.iter().zip(&spans.products) {
-                    let clash = |pattern: &Pattern| {
-                        let writes =
-                            |(other, _): &&(&Entry, &Spans)| made(other).any(|made| clashes(made, pattern));
-                        let agents = members.iter().filter(writes).map(|(other, _)| other.agent.as_str());
-                        (agents.collect::<Vec<_>>(), pattern.clone())
-                    };
-                    let all = product.patterns.iter().chain(&product.files).map(clash);
-                    for (agents, pattern) in all.filter(|(agents, _)| agents.len() > 1).collect::<Vec<_>>() {
-                        if reported.insert(agents.clone()) {
+                    for pattern in product.patterns.iter().chain(&product.files) {
+                        let writers = meeting.with(pattern);
+                        if writers.len() > 1 && !reported.contains(&writers) {
+                            let named = writers.iter().filter_map(|n| members.get(*n));
+                            let named: Vec<&str> = named.map(|(entry, _)| entry.agent.as_str()).collect();
+                            reported.insert(writers);
                             let message = format!(
                                 "{} of the group `{}` write `{}`",
-                                listed(&agents),
+                                listed(&named),
                                 brief(group),
                                 written(&pattern.0)
                             );
@@ -223,13 +248,13 @@ impl<'a> Graph<'a> {
         let mut problems = Vec::new();
         for (entry, atom, span) in self.atoms() {
             let Some(group) = &entry.group else { continue };
-            let needed: Vec<&str> =
-                self.providers(entry, atom).iter().map(|other| other.agent.as_str()).collect();
-            let in_group =
-                |name: &&str| self.registry.get(name).is_some_and(|e| e.group.as_ref() == Some(group));
-            if !needed.is_empty() && needed.iter().all(in_group) {
+            let mut needed = self.providers(entry, atom).peekable();
+            let in_group = |other: &Entry| other.group.as_ref() == Some(group);
+            if needed.peek().is_some() && needed.all(in_group) {
+                let names: Vec<&str> =
+                    self.providers(entry, atom).map(|other| other.agent.as_str()).collect();
                 let message =
-                    format!("`{}` is in one group with {}, whom it needs", entry.agent, listed(&needed));
+                    format!("`{}` is in one group with {}, whom it needs", entry.agent, listed(&names));
                 let help = "it runs after, not beside: give it a PARALLEL_GROUP of its own";
                 problems.push(self.at(Problem::warning(message).help(help), span));
             }
@@ -248,19 +273,17 @@ impl<'a> Graph<'a> {
     }
 
     /// Who could make a condition of this entry hold, other than itself.
-    fn providers(&self, entry: &Entry, atom: &Atom) -> Vec<&Entry> {
-        let mut all = match &atom.check {
+    fn providers<'g>(&'g self, entry: &'g Entry, atom: &Atom) -> impl Iterator<Item = &'g Entry> {
+        let all = match &atom.check {
             Check::Path(pattern) | Check::Contains { folder: pattern, .. } => self.makers(pattern),
             Check::Score { critic, .. } => self.judged(critic),
-            Check::Manual | Check::Overall { .. } | Check::Components { .. } => Vec::new(),
+            Check::Manual | Check::Overall { .. } | Check::Components { .. } => &[],
         };
-        all.retain(|other| other.agent != entry.agent);
-        all
+        all.iter().filter_map(|number| self.entry(*number)).filter(|other| other.agent != entry.agent)
     }
 
-    fn makers(&self, pattern: &Pattern) -> Vec<&Entry> {
-        let numbers = self.makers.get(pattern).into_iter().flatten();
-        numbers.filter_map(|number| self.registry.entries.get(*number)).collect()
+    fn makers(&self, pattern: &Pattern) -> &[usize] {
+        self.makers.get(pattern).map(Vec::as_slice).unwrap_or_default()
     }
 
     fn conditions(&self) -> Vec<Note> {
@@ -274,10 +297,11 @@ impl<'a> Graph<'a> {
                     format!("nobody makes `{}`: it has to be there", written(&pattern.0))
                 }
                 Check::Score { critic, at_least } => {
-                    let judged: Vec<&str> = self.judged(critic).iter().map(|e| e.agent.as_str()).collect();
-                    if judged.len() < 2 {
+                    let judged = self.judged(critic);
+                    if judged.len() < 2 || !said.insert(format!("{critic} {at_least}")) {
                         continue;
                     }
+                    let judged = self.agents(judged);
                     let all = if judged.len() == 2 { "both" } else { "all" };
                     format!("{critic} judges {}: {all} have to reach {at_least}", listed(&judged))
                 }
@@ -291,17 +315,22 @@ impl<'a> Graph<'a> {
     }
 }
 
-fn made(entry: &Entry) -> impl Iterator<Item = &Pattern> {
-    entry.produces.iter().flat_map(|product| product.patterns.iter().chain(&product.files))
+/// Who makes what is required.
+fn makers(registry: &Registry) -> HashMap<Pattern, Vec<usize>> {
+    let numbered = registry.entries.iter().enumerate();
+    let meeting =
+        Meeting::of(numbered.flat_map(|(number, entry)| made(entry).map(move |made| (number, made))));
+    let mut makers = HashMap::new();
+    for pattern in registry.entries.iter().flat_map(|entry| entry.requires.atoms()).filter_map(required) {
+        if !makers.contains_key(pattern) {
+            makers.insert(pattern.clone(), meeting.with(pattern));
+        }
+    }
+    makers
 }
 
-/// Whether two patterns can mean one file. Two globs of one folder cannot if their ends differ.
-fn clashes(a: &Pattern, b: &Pattern) -> bool {
-    let end =
-        |pattern: &Pattern| pattern.0.rsplit(['*', '?', ']', '}']).next().unwrap_or_default().to_owned();
-    let is_glob = |pattern: &Pattern| pattern.is_glob() && !pattern.is_folder();
-    let (x, y) = (end(a), end(b));
-    a.overlaps(b) && (!is_glob(a) || !is_glob(b) || x.ends_with(&y) || y.ends_with(&x))
+fn made(entry: &Entry) -> impl Iterator<Item = &Pattern> {
+    entry.produces.iter().flat_map(|product| product.patterns.iter().chain(&product.files))
 }
 
 /// The path a condition is about.
@@ -317,8 +346,11 @@ fn written(text: &str) -> String {
     brief(&text.replace(FILLER, "{project}"))
 }
 
-/// `a, b and c`.
+/// `a, b and c`; of many only the first.
 fn listed(names: &[&str]) -> String {
+    if let Some((first, rest)) = names.split_at_checked(MOST_NAMED).filter(|(_, rest)| rest.len() > 1) {
+        return format!("{} and {} more", first.join(", "), rest.len());
+    }
     match names.split_last() {
         Some((last, [])) => (*last).to_owned(),
         Some((last, rest)) => format!("{} and {last}", rest.join(", ")),

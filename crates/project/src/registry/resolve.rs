@@ -1,6 +1,6 @@
 //! A registry made definite: placeholders filled in, names as the agents' files spell them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use gadfly_engine::pipeline::{Check, Entry, Need, Pattern, Registry};
 use gadfly_engine::protocol::score::settings::EscalateTo;
@@ -30,18 +30,11 @@ pub fn resolved(registry: &Registry, project: &str) -> Registry {
 /// known nowhere stays as it is; [`super::check`] reports it.
 pub fn named(registry: &Registry, agents: &BTreeSet<String>) -> Registry {
     let mut registry = registry.clone();
-    for entry in &mut registry.entries {
-        if let Some(known) = spelt(&entry.agent, agents.iter().map(String::as_str)) {
-            entry.agent = known;
-        }
-    }
+    let files = Spellings::of(agents.iter().map(String::as_str));
+    registry.entries.iter_mut().for_each(|entry| files.mend(&mut entry.agent));
     let entries: Vec<String> = registry.entries.iter().map(|entry| entry.agent.clone()).collect();
-    let all = || entries.iter().chain(agents).map(String::as_str);
-    let rename = |name: &mut String| {
-        if let Some(known) = spelt(name, all()) {
-            *name = known;
-        }
-    };
+    let all = Spellings::of(entries.iter().chain(agents).map(String::as_str));
+    let rename = |name: &mut String| all.mend(name);
     for entry in &mut registry.entries {
         let Entry { requires, critic, escalate_to, .. } = entry;
         critic.iter_mut().for_each(rename);
@@ -57,11 +50,28 @@ pub fn named(registry: &Registry, agents: &BTreeSet<String>) -> Registry {
     registry
 }
 
-/// A name as it is known: exactly, else the first that differs only in case.
-fn spelt<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
-    let folded = name.to_lowercase();
-    let same = known.clone().find(|known| *known == name);
-    same.or_else(|| known.into_iter().find(|known| known.to_lowercase() == folded)).map(str::to_owned)
+/// Names as they are known, by their lower case: the first, then the others that differ only in case.
+struct Spellings<'a>(HashMap<String, Vec<&'a str>>);
+
+impl<'a> Spellings<'a> {
+    fn of(known: impl Iterator<Item = &'a str>) -> Self {
+        let mut all: HashMap<String, Vec<&str>> = HashMap::new();
+        for name in known {
+            let same = all.entry(name.to_lowercase()).or_default();
+            if !same.contains(&name) {
+                same.push(name);
+            }
+        }
+        Self(all)
+    }
+
+    /// A name as it is known: exactly, else the first that differs only in case.
+    fn mend(&self, name: &mut String) {
+        let same = self.0.get(&name.to_lowercase()).map(Vec::as_slice).unwrap_or_default();
+        if let Some(first) = same.first().filter(|_| !same.contains(&name.as_str())) {
+            (*first).clone_into(name);
+        }
+    }
 }
 
 /// Recursion ends: parentheses are read only a few deep.

@@ -53,7 +53,9 @@ impl Folder {
         let mut paths = look.paths.clone();
         if self.plan.per_node {
             let below = inside.workspace.below();
-            paths.iter_mut().for_each(|path| *path = from_top(below, path));
+            for path in &mut paths {
+                *path = from_top(below, path);
+            }
         }
         let mut files = files(&inside, &tree_name, &paths, &mut texts).await?;
         for (file, path) in files.iter_mut().zip(&look.paths) {

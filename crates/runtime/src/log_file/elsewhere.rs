@@ -22,7 +22,11 @@ impl Elsewhere {
     pub fn of(start: &Start, run: &RunId) -> Self {
         let settings = &start.plan.root.settings;
         let text = |key: &str| settings.get(key).and_then(|v| v.as_str());
-        let log = settings.get("project").and_then(|phase| phase.get("shared_log")?.as_str()).map(PathBuf::from).filter(|path| path.is_absolute());
+        let log = settings
+            .get("project")
+            .and_then(|phase| phase.get("shared_log")?.as_str())
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute());
         // The folder follows from the run: a plan can want it or not, and name no other.
         let folder = format!(".nubos-pilot/.tmp/{run}");
         let wanted = text("report_dir").is_some_and(|dir| dir == folder);

@@ -121,7 +121,8 @@ fn needs_project(registry: &Registry) -> bool {
     let products = registry.entries.iter().flat_map(|entry| &entry.produces);
     let mut made = products.flat_map(|product| product.patterns.iter().chain(&product.files));
     let needed = registry.entries.iter().flat_map(|entry| entry.requires.atoms());
-    made.any(|pattern| pattern.0.contains("{project}")) || needed.into_iter().any(|atom| atom.text.contains("{project}"))
+    made.any(|pattern| pattern.0.contains("{project}"))
+        || needed.into_iter().any(|atom| atom.text.contains("{project}"))
 }
 
 fn root_name(root: &std::path::Path) -> String {
@@ -345,7 +346,8 @@ fn rubric(
     let files = &known.files;
     let Some(rubric) = files.rubric_for(critic) else {
         let own = files.agents.get(critic).map(|agent| agent.body.clone());
-        let text = own.unwrap_or_else(|| format!("Judge as {critic} would: is the work right, complete and clear?"));
+        let text =
+            own.unwrap_or_else(|| format!("Judge as {critic} would: is the work right, complete and clear?"));
         return Some((text, None));
     };
     match deduction_table::read(&files.root.join(&rubric.path), rubric.section.as_deref()) {
@@ -364,7 +366,8 @@ fn rubric(
 fn threshold(entry: &Entry) -> u32 {
     let patterns = entry.produces.iter().flat_map(|product| &product.patterns);
     let mut patterns = patterns.peekable();
-    let explores = patterns.peek().is_some() && patterns.all(|pattern| pattern.0.starts_with("explorations/"));
+    let explores =
+        patterns.peek().is_some() && patterns.all(|pattern| pattern.0.starts_with("explorations/"));
     if explores { EXPLORATION } else { THRESHOLD }
 }
 

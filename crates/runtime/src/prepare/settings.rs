@@ -16,7 +16,7 @@ use super::{GoalSettings, Material, Request};
 #[derive(Clone, PartialEq, Debug)]
 pub enum LoopSettings {
     Revise(revise::Settings),
-    Score(score::settings::Settings),
+    Score(Box<score::settings::Settings>),
     Audit(audit::settings::Settings),
     Converge(converge::settings::Settings),
     /// A goal, which is no loop.
@@ -49,7 +49,9 @@ pub(super) fn of(
         Protocol::Revise => {
             LoopSettings::Revise(super::revise::settings(config, request, material, problems)?)
         }
-        Protocol::Score => LoopSettings::Score(super::score::settings(config, request, material, problems)?),
+        Protocol::Score => {
+            LoopSettings::Score(Box::new(super::score::settings(config, request, material, problems)?))
+        }
         Protocol::Audit => LoopSettings::Audit(super::audit::settings(config, request, material, problems)?),
         Protocol::Converge => {
             LoopSettings::Converge(super::converge::settings(config, request, material, problems)?)
@@ -80,7 +82,7 @@ impl LoopSettings {
     pub(crate) fn of_task(config: &LoopConfig, task: Digest) -> Option<Self> {
         match config.protocol.value {
             Protocol::Revise => super::revise::bare(config, task).map(Self::Revise),
-            Protocol::Score => Some(Self::Score(super::score::bare(config, task))),
+            Protocol::Score => Some(Self::Score(Box::new(super::score::bare(config, task)))),
             Protocol::Audit | Protocol::Converge => None,
         }
     }
@@ -129,7 +131,8 @@ impl LoopSettings {
 
     /// The worker edits files.
     pub const fn needs_folder(&self) -> bool {
-        matches!(self, Self::Watch(_) | Self::Pipeline(_)) || matches!(self, Self::Audit(settings) if settings.folder)
+        matches!(self, Self::Watch(_) | Self::Pipeline(_))
+            || matches!(self, Self::Audit(settings) if settings.folder)
     }
 
     /// How many there may be. Without a worker it is a review: one. A goal has none.

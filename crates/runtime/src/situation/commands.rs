@@ -40,7 +40,10 @@ impl CommandRan {
         let name = &self.name;
         match self.end {
             _ if self.passes() => None,
-            Some(end) => Some(format!("{name}: `{}` ended with {end}, needs exit code {}", self.command, self.expected)),
+            Some(end) => Some(format!(
+                "{name}: `{}` ended with {end}, needs exit code {}",
+                self.command, self.expected
+            )),
             None => Some(format!("{name}: `{}` could not be run: {}", self.command, self.said)),
         }
     }
@@ -50,8 +53,9 @@ impl Setup {
     /// Runs the commands of a gate, one after the other; all of them, whatever the first says.
     pub async fn gate_commands(&self, gate: &Gate) -> Vec<CommandRan> {
         let (recruiter, dir) = (self.recruiter(), &self.root.dir);
-        let means =
-            recruiter.launcher.map(|launcher| Means::new(Arc::clone(launcher), recruiter.env, recruiter.config));
+        let means = recruiter
+            .launcher
+            .map(|launcher| Means::new(Arc::clone(launcher), recruiter.env, recruiter.config));
         let time = self.config.project.verify.timeout.value;
         let mut all = Vec::with_capacity(gate.commands.len());
         for asked in &gate.commands {

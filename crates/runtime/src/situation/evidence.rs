@@ -26,7 +26,12 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    pub fn read(root: &Path, layout: Layout, journal: Option<&Journal>, strict: bool) -> Result<Self, ReadError> {
+    pub fn read(
+        root: &Path,
+        layout: Layout,
+        journal: Option<&Journal>,
+        strict: bool,
+    ) -> Result<Self, ReadError> {
         let mut evidence = Self::default();
         for recorded in journal.map(Journal::verdicts).transpose()?.unwrap_or_default() {
             let proof = Proof::Journal { run: recorded.run.to_string() };
@@ -49,10 +54,7 @@ impl Evidence {
     }
 
     /// One for each agent: the journal's, unless only the receipt is about the files as they are.
-    pub fn counting(
-        self,
-        now: &Listing,
-    ) -> (Vec<PairVerdict>, BTreeMap<String, Proof>, Vec<RefusedReceipt>) {
+    pub fn counting(self, now: &Listing) -> (Vec<PairVerdict>, BTreeMap<String, Proof>, Vec<RefusedReceipt>) {
         let mut chosen = self.receipts;
         for (agent, recorded) in self.journal {
             let is_current = recorded.0.stale(now).is_none();

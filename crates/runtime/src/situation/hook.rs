@@ -1,5 +1,6 @@
 //! A gate as the pre-commit hook of the user's repository. A hook that somebody else wrote stays as it is.
 
+use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
@@ -74,7 +75,12 @@ fn is_ours(path: &Path) -> bool {
 }
 
 /// The program is named by where it is now; if it moved, the one in PATH is taken.
-fn script(gate: &str, program: &Path, store: Option<&Path>, below: Option<&Path>) -> Result<String, HookError> {
+fn script(
+    gate: &str,
+    program: &Path,
+    store: Option<&Path>,
+    below: Option<&Path>,
+) -> Result<String, HookError> {
     let quoted = |path: &Path| {
         let text = path.to_str().filter(|text| !text.contains(['\n', '\0']));
         let text = text.ok_or_else(|| HookError::NotText { path: path.to_owned() })?;
@@ -82,11 +88,12 @@ fn script(gate: &str, program: &Path, store: Option<&Path>, below: Option<&Path>
     };
     let mut text = format!("#!/bin/sh\n{MARK}\n");
     if let Some(below) = below.filter(|below| !below.as_os_str().is_empty()) {
-        text += &format!("cd {} || exit 1\n", quoted(below)?);
+        let _ = writeln!(text, "cd {} || exit 1", quoted(below)?);
     }
-    text += &format!("gadfly={}\n[ -x \"$gadfly\" ] || gadfly=gadfly\n", quoted(program)?);
+    let _ = writeln!(text, "gadfly={}\n[ -x \"$gadfly\" ] || gadfly=gadfly", quoted(program)?);
     let store = store.map(|store| Ok::<_, HookError>(format!(" --store {}", quoted(store)?))).transpose()?;
-    text += &format!("exec \"$gadfly\"{} gate {} --staged\n", store.unwrap_or_default(), shell_word(gate));
+    let (store, gate) = (store.unwrap_or_default(), shell_word(gate));
+    let _ = writeln!(text, "exec \"$gadfly\"{store} gate {gate} --staged");
     Ok(text)
 }
 

@@ -8,7 +8,7 @@ use gadfly_project::file;
 
 use super::Situation;
 use crate::setup::Setup;
-use crate::workspace::Recent;
+use crate::workspace::{Recent, WorkspaceError};
 
 /// Plans that are looked at to find the newest.
 const MOST_PLANS: usize = 5_000;
@@ -36,7 +36,10 @@ impl Setup {
         let folder = Path::new(files.layout.state_folder());
         let registry = &situation.known.registry;
         let recent = match self.asking_git() {
-            Ok(git) => git.recent(root).await.map_err(|error| error.to_string()),
+            Ok(git) => git.recent(root).await.map_err(|error| match error {
+                WorkspaceError::NotARepository => "this is no repository".to_owned(),
+                other => other.to_string(),
+            }),
             Err(error) => Err(error.to_string()),
         };
         let sessions = [PathBuf::from("SESSION_REPORT.md"), folder.join("SESSION_REPORT.md")];
@@ -62,5 +65,7 @@ fn last_heading(root: &Path, path: &Path) -> Option<String> {
 fn newest_plan(root: &Path, folder: &Path) -> Option<PathBuf> {
     let found = std::fs::read_dir(file::inside(root, folder).ok()?).ok()?;
     let names = found.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).take(MOST_PLANS);
-    names.filter(|name| name.ends_with(".md") && !name.starts_with('.')).max().map(|name| folder.join(name))
+    let is_plan =
+        |name: &String| !name.starts_with('.') && Path::new(name).extension().is_some_and(|e| e == "md");
+    names.filter(is_plan).max().map(|name| folder.join(name))
 }

@@ -13,13 +13,19 @@ use std::path::{Path, PathBuf};
 use gadfly_engine::Digest;
 use rustix::fs::{Stat, fstat};
 
+use super::{Content, Outline};
 use crate::save::write_atomically;
 
-const MAGIC: &[u8; 16] = b"gadfly survey 1\n";
+const MAGIC: &[u8; 16] = b"gadfly survey 2\n";
 const LARGEST: u64 = 256 << 20;
 /// Entries of files nobody asked for this time are kept up to this many.
 const MOST: usize = 400_000;
 const SECOND: i128 = 1_000_000_000;
+/// A longer outline is made anew each time.
+const LONGEST_KEPT: usize = 64 << 10;
+const UNREAD: u8 = 0;
+const NONE: u8 = 1;
+const TEXT: u8 = 2;
 /// A file system that keeps no fractions of a second may keep only every other second.
 const COARSE: i128 = 2 * SECOND;
 
@@ -61,8 +67,8 @@ impl Mark {
 
 pub(super) struct Cache {
     path: PathBuf,
-    known: HashMap<String, (Mark, Digest)>,
-    learned: HashMap<String, (Mark, Digest)>,
+    known: HashMap<String, (Mark, Content)>,
+    learned: HashMap<String, (Mark, Content)>,
     /// When this look began; none if nothing can be kept.
     began: Option<i128>,
 }
@@ -76,13 +82,16 @@ impl Cache {
         Self { began: instant(store), path, known, learned: HashMap::new() }
     }
 
-    pub fn known(&self, path: &str, mark: &Mark) -> Option<Digest> {
-        self.known.get(path).filter(|(known, _)| known == mark).map(|(_, digest)| *digest)
+    pub fn known(&self, path: &str, mark: &Mark) -> Option<&Content> {
+        self.known.get(path).filter(|(known, _)| known == mark).map(|(_, content)| content)
     }
 
-    pub fn learn(&mut self, path: &str, mark: Mark, digest: Digest) {
+    pub fn learn(&mut self, path: &str, mark: Mark, mut content: Content) {
+        if matches!(&content.outline, Outline::Text(text) if text.len() > LONGEST_KEPT) {
+            content.outline = Outline::Unread;
+        }
         if self.began.is_some_and(|began| mark.is_older_than(began)) {
-            self.learned.insert(path.to_owned(), (mark, digest));
+            self.learned.insert(path.to_owned(), (mark, content));
         }
     }
 
@@ -109,9 +118,9 @@ fn instant(store: &Path) -> Option<i128> {
     mark.ok().map(|mark| mark.modified)
 }
 
-fn written(known: &HashMap<String, (Mark, Digest)>) -> Vec<u8> {
+fn written(known: &HashMap<String, (Mark, Content)>) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
-    for (path, (mark, digest)) in known {
+    for (path, (mark, content)) in known {
         let Ok(length) = u32::try_from(path.len()) else { continue };
         bytes.extend_from_slice(&length.to_le_bytes());
         bytes.extend_from_slice(path.as_bytes());
@@ -120,7 +129,16 @@ fn written(known: &HashMap<String, (Mark, Digest)>) -> Vec<u8> {
         bytes.extend_from_slice(&mark.changed.to_le_bytes());
         bytes.extend_from_slice(&mark.inode.to_le_bytes());
         bytes.extend_from_slice(&mark.device.to_le_bytes());
-        bytes.extend_from_slice(digest.as_bytes());
+        bytes.extend_from_slice(content.digest.as_bytes());
+        match &content.outline {
+            Outline::Unread => bytes.push(UNREAD),
+            Outline::None => bytes.push(NONE),
+            Outline::Text(text) => {
+                bytes.push(TEXT);
+                bytes.extend_from_slice(&u32::try_from(text.len()).unwrap_or(0).to_le_bytes());
+                bytes.extend_from_slice(text.as_bytes());
+            }
+        }
     }
     let sum = Digest::of(&bytes);
     bytes.extend_from_slice(sum.as_bytes());
@@ -128,7 +146,7 @@ fn written(known: &HashMap<String, (Mark, Digest)>) -> Vec<u8> {
 }
 
 /// None if it is not exactly what `written` wrote.
-fn read(path: &Path) -> Option<HashMap<String, (Mark, Digest)>> {
+fn read(path: &Path) -> Option<HashMap<String, (Mark, Content)>> {
     let mut bytes = Vec::new();
     File::open(path).ok()?.take(LARGEST + 1).read_to_end(&mut bytes).ok()?;
     let (body, sum) = bytes.split_last_chunk::<32>()?;
@@ -138,9 +156,7 @@ fn read(path: &Path) -> Option<HashMap<String, (Mark, Digest)>> {
     let mut rest = body.strip_prefix(MAGIC.as_slice())?;
     let mut known = HashMap::new();
     while !rest.is_empty() {
-        let length = usize::try_from(u32::from_le_bytes(*next(&mut rest)?)).ok()?;
-        let path = std::str::from_utf8(rest.get(..length)?).ok()?.to_owned();
-        rest = rest.get(length..)?;
+        let path = text(&mut rest)?;
         let mark = Mark {
             bytes: u64::from_le_bytes(*next(&mut rest)?),
             modified: i128::from_le_bytes(*next(&mut rest)?),
@@ -148,9 +164,23 @@ fn read(path: &Path) -> Option<HashMap<String, (Mark, Digest)>> {
             inode: u64::from_le_bytes(*next(&mut rest)?),
             device: u64::from_le_bytes(*next(&mut rest)?),
         };
-        known.insert(path, (mark, Digest::from_bytes(*next(&mut rest)?)));
+        let digest = Digest::from_bytes(*next(&mut rest)?);
+        let outline = match *next(&mut rest)? {
+            [UNREAD] => Outline::Unread,
+            [NONE] => Outline::None,
+            [TEXT] => Outline::Text(text(&mut rest)?),
+            _ => return None,
+        };
+        known.insert(path, (mark, Content { digest, outline }));
     }
     Some(known)
+}
+
+fn text(rest: &mut &[u8]) -> Option<String> {
+    let length = usize::try_from(u32::from_le_bytes(*next(rest)?)).ok()?;
+    let (text, after) = rest.split_at_checked(length)?;
+    *rest = after;
+    std::str::from_utf8(text).ok().map(str::to_owned)
 }
 
 fn next<'a, const N: usize>(rest: &mut &'a [u8]) -> Option<&'a [u8; N]> {
@@ -184,7 +214,12 @@ mod tests {
     fn what_is_damaged_in_any_byte_is_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("cache");
-        let known = HashMap::from([("a/ä.md".to_owned(), (mark(1, 2), Digest::of(b"x")))]);
+        let content = |outline| Content { digest: Digest::of(b"x"), outline };
+        let known = HashMap::from([
+            ("a/ä.md".to_owned(), (mark(1, 2), content(Outline::Text("# ö\n".to_owned())))),
+            ("b".to_owned(), (mark(1, 2), content(Outline::None))),
+            ("c".to_owned(), (mark(1, 2), content(Outline::Unread))),
+        ]);
         let whole = written(&known);
         fs::write(&path, &whole).unwrap();
         assert_eq!(read(&path), Some(known));

@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
-use gadfly_engine::pipeline::Pattern;
-use gadfly_engine::pipeline::listing::{Found, Listing, Matcher, Survey};
+use gadfly_engine::pipeline::listing::{Found, Listing, Survey};
 
+use super::names::Names;
 use super::{LARGEST_TEXT, LARGEST_TEXTS, MOST_FILES, Seen, SurveyError};
 use crate::workspace::Git;
 
@@ -17,11 +17,9 @@ pub async fn survey_staged(
     store: &Path,
     survey: &Survey,
 ) -> Result<Seen, SurveyError> {
-    let patterns: Vec<Matcher<'_>> =
-        survey.patterns.iter().chain(&survey.read).map(Pattern::matcher).collect();
-    let read: Vec<Matcher<'_>> = survey.read.iter().map(Pattern::matcher).collect();
+    let (named, read) = (Names::of(survey.patterns.iter().chain(&survey.read)), Names::of(&survey.read));
     let mut staged = git.staged(root, store).await?;
-    staged.files.retain(|file| patterns.iter().any(|pattern| pattern.matches(&file.path)));
+    staged.files.retain(|file| named.has(&file.path));
     if staged.files.len() > MOST_FILES {
         return Err(SurveyError::TooMany { count: staged.files.len() });
     }
@@ -30,11 +28,12 @@ pub async fn survey_staged(
     for (file, (digest, bytes)) in staged.files.iter().zip(&facts.of) {
         let mode = if file.executable { 0o755 } else { 0o644 };
         listing.insert(file.path.clone(), Found { digest: *digest, mode });
-        if *bytes <= LARGEST_TEXT.min(left) && read.iter().any(|pattern| pattern.matches(&file.path)) {
+        if *bytes <= LARGEST_TEXT.min(left) && read.has(&file.path) {
             left -= bytes;
             wanted.push(file);
         }
     }
     let texts = staged.texts(&wanted).await?;
-    Ok(Seen { listing, texts: texts.into_iter().collect(), read: facts.read })
+    let compared = named.compared() + read.compared();
+    Ok(Seen { listing, texts: texts.into_iter().collect(), read: facts.read, compared })
 }

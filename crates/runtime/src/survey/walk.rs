@@ -1,24 +1,29 @@
 //! Finds the files that patterns name, each folder once, beginning where the patterns stop being plain. It opens
 //! every folder from the project's own, step by step and never through a link, so nothing outside is ever seen.
 
-use std::collections::{BTreeSet, HashSet};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use gadfly_engine::pipeline::Pattern;
-use gadfly_engine::pipeline::listing::{Matcher, Survey};
+use gadfly_engine::pipeline::listing::Survey;
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, statat};
 use rustix::io::Errno;
 use tokio_util::sync::CancellationToken;
 
 use super::SurveyError;
 use super::cache::Mark;
+use super::names::Names;
 use crate::edits::open_folder;
 
 /// Files and folders that are passed on the way; more is no project of texts.
 const MOST_SEEN: usize = 2_000_000;
 const DEEPEST: usize = 100;
+/// Folders inside each other that are open at once; nothing is looked for below.
+const MOST_OPEN: usize = 200;
 
 /// A file that a pattern names.
 pub(super) struct Walked {
@@ -28,17 +33,27 @@ pub(super) struct Walked {
     pub mode: u32,
 }
 
-/// Where a pattern's files can lie: below a folder, so many levels deep.
-struct Start<'a> {
-    fixed: &'a str,
-    levels: usize,
-}
+/// Where the files of patterns can lie: below these folders, so many levels deep.
+struct Starts<'a>(BTreeMap<&'a str, usize>);
 
-impl Start<'_> {
+impl<'a> Starts<'a> {
+    fn of(patterns: &[&'a Pattern]) -> Self {
+        let mut starts: BTreeMap<&str, usize> = BTreeMap::new();
+        for pattern in patterns {
+            let deepest = starts.entry(pattern.fixed()).or_default();
+            *deepest = (*deepest).max(levels(pattern));
+        }
+        Self(starts)
+    }
+
     /// Whether something that is named can be in this folder, whose path ends in a slash.
-    fn reaches(&self, folder: &str) -> bool {
-        let Some(rest) = folder.strip_prefix(self.fixed) else { return false };
-        rest.matches('/').count() <= self.levels && !rest.split('/').any(|part| part.starts_with('.'))
+    fn reach(&self, folder: &str) -> bool {
+        let above = std::iter::once(0).chain(folder.match_indices('/').map(|(at, _)| at + 1));
+        let above = above.filter_map(|at| folder.split_at_checked(at));
+        above.into_iter().any(|(fixed, rest)| {
+            let is_near = |levels: &usize| rest.matches('/').count() <= *levels;
+            self.0.get(fixed).is_some_and(is_near) && !rest.split('/').any(|part| part.starts_with('.'))
+        })
     }
 }
 
@@ -47,32 +62,39 @@ pub(super) fn open_root(root: &Path) -> Result<OwnedFd, SurveyError> {
     openat(CWD, root, flags, Mode::empty()).map_err(|_| SurveyError::NoProject { path: root.to_owned() })
 }
 
-/// Every file that one of the survey's patterns names, in no order.
+/// Every file that one of the survey's patterns names, by path, and how many paths were compared with patterns.
 pub(super) fn files(
     root: &Path,
     store: &Path,
     survey: &Survey,
     cancel: &CancellationToken,
-) -> Result<Vec<Walked>, SurveyError> {
+) -> Result<(Vec<Walked>, usize), SurveyError> {
     let patterns: BTreeSet<&Pattern> =
         survey.patterns.iter().chain(&survey.read).filter(|p| stays_inside(p)).collect();
     let (plain, others): (Vec<&Pattern>, Vec<&Pattern>) =
         patterns.into_iter().partition(|p| p.is_plain_file());
     let walk = Walk {
-        top: open_root(root)?,
+        top: Rc::new(open_root(root)?),
         root,
         store: below(root, store),
-        starts: others.iter().map(|p| Start { fixed: p.fixed(), levels: levels(p) }).collect(),
-        matchers: others.iter().map(|p| p.matcher()).collect(),
+        starts: Starts::of(&others),
+        names: Names::of(others.iter().copied()),
+        way: RefCell::default(),
     };
+    let by_path = |a: &Walked, b: &Walked| a.path.cmp(&b.path);
     let mut found = Vec::new();
+    walk.below_the_starts(cancel, &mut found)?;
+    found.sort_unstable_by(by_path);
+    // What is written out is often below a pattern, too.
+    let mut named = Vec::new();
     for pattern in plain {
-        found.extend(walk.named(&pattern.0)?);
+        if found.binary_search_by(|file| file.path.as_str().cmp(&pattern.0)).is_err() {
+            named.extend(walk.named(&pattern.0)?);
+        }
     }
-    // What is written out and lies below a pattern, too, is met twice.
-    let known: HashSet<String> = found.iter().map(|f| f.path.clone()).collect();
-    walk.below_the_starts(&known, cancel, &mut found)?;
-    Ok(found)
+    found.append(&mut named);
+    found.sort_by(by_path);
+    Ok((found, walk.names.compared()))
 }
 
 /// A path that leaves the project, or enters git's own folder, names nothing.
@@ -104,11 +126,13 @@ fn below(root: &Path, store: &Path) -> Option<String> {
 }
 
 struct Walk<'a> {
-    top: OwnedFd,
+    top: Rc<OwnedFd>,
     root: &'a Path,
     store: Option<String>,
-    starts: Vec<Start<'a>>,
-    matchers: Vec<Matcher<'a>>,
+    starts: Starts<'a>,
+    names: Names<'a>,
+    /// The way to the folder that was opened last: the next one mostly shares it.
+    way: RefCell<Vec<(String, Rc<OwnedFd>)>>,
 }
 
 impl Walk<'_> {
@@ -119,16 +143,15 @@ impl Walk<'_> {
             return Ok(None);
         }
         let Some(folder) = self.folder(folder)? else { return Ok(None) };
-        self.file(&folder, name.to_owned(), path.to_owned())
+        self.file(&folder, name, path.to_owned())
     }
 
     fn below_the_starts(
         &self,
-        known: &HashSet<String>,
         cancel: &CancellationToken,
         found: &mut Vec<Walked>,
     ) -> Result<(), SurveyError> {
-        let mut waiting: Vec<String> = self.starts.iter().map(|s| s.fixed.to_owned()).collect();
+        let mut waiting: Vec<String> = self.starts.0.keys().map(|fixed| (*fixed).to_owned()).collect();
         let mut entered: HashSet<String> = HashSet::new();
         let mut seen = 0_usize;
         while let Some(path) = waiting.pop() {
@@ -140,7 +163,7 @@ impl Walk<'_> {
             }
             let Some(folder) = self.folder(path.trim_end_matches('/'))? else { continue };
             let failed = |e: Errno| SurveyError::Io { path: self.root.join(&path), source: e.into() };
-            for entry in Dir::read_from(&folder).map_err(failed)? {
+            for entry in Dir::read_from(&*folder).map_err(failed)? {
                 let entry = entry.map_err(failed)?;
                 // What is no text no pattern can name.
                 let Ok(name) = entry.file_name().to_str() else { continue };
@@ -158,14 +181,11 @@ impl Walk<'_> {
                 };
                 if kind == FileType::Directory {
                     let below = format!("{whole}/");
-                    if self.starts.iter().any(|start| start.reaches(&below)) {
+                    if self.starts.reach(&below) {
                         waiting.push(below);
                     }
-                } else if kind == FileType::RegularFile
-                    && !known.contains(&whole)
-                    && self.matchers.iter().any(|pattern| pattern.matches(&whole))
-                {
-                    found.extend(self.file(&folder, name.to_owned(), whole)?);
+                } else if kind == FileType::RegularFile && self.names.matches(&whole) {
+                    found.extend(self.file(&folder, name, whole)?);
                 }
             }
         }
@@ -185,7 +205,7 @@ impl Walk<'_> {
     }
 
     /// None if there is no file: nothing, a folder, a link.
-    fn file(&self, folder: &OwnedFd, name: String, path: String) -> Result<Option<Walked>, SurveyError> {
+    fn file(&self, folder: &OwnedFd, name: &str, path: String) -> Result<Option<Walked>, SurveyError> {
         let stat = match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => stat,
             Err(Errno::NOENT) => return Ok(None),
@@ -199,16 +219,23 @@ impl Walk<'_> {
     }
 
     /// A folder by its path from the root; none if there is no such folder, or a link is on the way.
-    fn folder(&self, path: &str) -> Result<Option<OwnedFd>, SurveyError> {
-        let mut at = self.top.try_clone().map_err(SurveyError::io(self.root.to_owned()))?;
-        for part in path.split('/').filter(|part| !part.is_empty()) {
-            at = match open_folder(&at, part) {
-                Ok(folder) => folder,
+    fn folder(&self, path: &str) -> Result<Option<Rc<OwnedFd>>, SurveyError> {
+        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        if parts.len() > MOST_OPEN {
+            return Ok(None);
+        }
+        let mut way = self.way.borrow_mut();
+        let shared = way.iter().zip(&parts).take_while(|((name, _), part)| name == *part).count();
+        way.truncate(shared);
+        for part in parts.into_iter().skip(shared) {
+            let above = way.last().map_or(&self.top, |(_, folder)| folder);
+            match open_folder(above, part) {
+                Ok(folder) => way.push((part.to_owned(), Rc::new(folder))),
                 Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(None),
                 Err(e) => return Err(self.failed(path, e)),
-            };
+            }
         }
-        Ok(Some(at))
+        Ok(Some(Rc::clone(way.last().map_or(&self.top, |(_, folder)| folder))))
     }
 
     fn failed(&self, path: &str, error: Errno) -> SurveyError {
@@ -243,8 +270,9 @@ mod tests {
         for (text, deep) in [("*.md", 0), ("a/*/b.md", 1), ("a/{b/c,d}/*.md", 2), ("a/**/b", DEEPEST)] {
             assert_eq!(levels(&Pattern::new(text)), deep, "{text}");
         }
-        let start = Start { fixed: "a/", levels: 1 };
-        assert!(start.reaches("a/b/") && !start.reaches("a/b/c/") && !start.reaches("a/.b/"));
-        assert!(!start.reaches("b/"));
+        let patterns = [Pattern::new("a/*/b.md"), Pattern::new("a/*.md"), Pattern::new(".c/d/")];
+        let starts = Starts::of(&patterns.iter().collect::<Vec<_>>());
+        assert!(starts.reach("a/b/") && !starts.reach("a/b/c/") && !starts.reach("a/.b/"));
+        assert!(!starts.reach("b/") && starts.reach(".c/d/e/f/") && !starts.reach(".c/e/"));
     }
 }

@@ -26,11 +26,9 @@ impl Git {
             return Ok(Recent::default());
         }
         let log = ["log", "--oneline", "-10", "--no-color", "--no-show-signature"];
-        let diff = ["diff", "--stat", "--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules", "HEAD"];
-        Ok(Recent {
-            commits: self.said(&place, &log).await?,
-            changes: self.said(&place, &diff).await?,
-        })
+        let diff =
+            ["diff", "--stat", "--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules", "HEAD"];
+        Ok(Recent { commits: self.said(&place, &log).await?, changes: self.said(&place, &diff).await? })
     }
 
     /// The top of the repository a project is in, and the folder its hooks are in: as the user set it up.

@@ -82,14 +82,19 @@ impl Pipeline {
         let Some(checks) = &mut self.checks else { return };
         let Some(one) = checks.commands.get(checks.at) else { return };
         let end = verified.runs.last().map(|run| run.end);
-        let (passed, command, purpose) = (end == Some(RunEnd::Code(one.exit)), one.line.clone(), checks.purpose);
+        let (passed, command, purpose) =
+            (end == Some(RunEnd::Code(one.exit)), one.line.clone(), checks.purpose);
         checks.at += 1;
         let hook = match purpose {
             Purpose::Gate => format!("gate {}", self.settings.gate.name),
             Purpose::Commit => "pre-commit".to_owned(),
         };
-        let ran =
-            PipelineEvent::HookRan { hook, command: command.clone(), green: passed, verified: verified.clone() };
+        let ran = PipelineEvent::HookRan {
+            hook,
+            command: command.clone(),
+            green: passed,
+            verified: verified.clone(),
+        };
         cx.emit(Happened::Pipeline(ran));
         if passed {
             return self.next_check(cx);
@@ -98,12 +103,13 @@ impl Pipeline {
         let end = end.map_or_else(|| "it did not run".to_owned(), |end| end.to_string());
         match purpose {
             Purpose::Gate => {
-                let mut report = self.world().gate(&self.settings.gate);
+                let mut report = self.report();
                 report.blocking.push(format!("the gate's command `{command}` failed: {end}"));
                 self.closed(&report, cx);
             }
             Purpose::Commit => {
-                let open = vec![format!("the pre-commit hook `{command}` failed ({end}); nothing was committed")];
+                let open =
+                    vec![format!("the pre-commit hook `{command}` failed ({end}); nothing was committed")];
                 self.end_short(Halt::Guard, open, cx);
             }
         }

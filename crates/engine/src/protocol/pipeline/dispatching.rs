@@ -27,7 +27,7 @@ impl Pipeline {
             return;
         }
         if let Some((node, at, outcome)) = self.queue.pop_front() {
-            return self.take(node, at, outcome, cx);
+            return self.take(node, at, &outcome, cx);
         }
         let mut ready: Vec<String> = Vec::new();
         let mut asking: Vec<(String, String)> = Vec::new();
@@ -112,12 +112,13 @@ impl Pipeline {
         self.dispatches.insert(agent.to_owned(), nth);
         self.tried.insert(agent.to_owned());
         let again = self.again.remove(agent);
-        let settings = self.pair(&entry, &pair, again.as_deref().unwrap_or_default(), cx);
+        let open = again.as_ref().map(|again| again.open.clone()).unwrap_or_default();
+        let settings = self.pair(&entry, &pair, &open, cx);
         if settings.worker.is_none() && settings.files.as_ref().is_none_or(|files| files.there.is_empty()) {
             return self.block(agent, "there is nothing it could judge".to_owned(), cx);
         }
-        let plain = agent.replace(['/', '#'], "-");
-        let name = if nth == 1 { plain } else { format!("{plain}.{nth}") };
+        let base = agent.replace(['/', '#'], "-");
+        let name = if nth == 1 { base } else { format!("{base}.{nth}") };
         let spawned = match settings.node_plan(self.settings.pair_limits) {
             Ok(plan) => cx.spawn(&name, &plan),
             Err(error) => Err(error.to_string()),
@@ -135,7 +136,6 @@ impl Pipeline {
             loaded: pair.loaded,
         }));
         let (group, wave) = (entry.group.clone(), self.wave);
-        let again = again.is_some();
         self.at_work.insert(at, AtWork { agent: agent.to_owned(), group, wave, again });
     }
 
@@ -185,7 +185,9 @@ impl Pipeline {
             stop_early: false,
             out: None,
             max_parts: PARTS,
-            escalates: self.settings.mode != Mode::Simple && !self.escalated.contains(&entry.agent),
+            escalates: self.settings.mode != Mode::Simple
+                && !entry.is_advisory()
+                && !self.escalated.contains(&entry.agent),
             files: Some(self.files(entry, pair, open)),
         }
     }

@@ -133,8 +133,7 @@ impl Pipeline {
     }
 
     fn told_of_result(&mut self, said: &str, by: &str, cx: &mut Cx<'_>) {
-        let Some(report) = self.last_report() else { return };
-        match result(&report, &[]).pick(said) {
+        match result(&self.report(), &[]).pick(said) {
             Picked::Choice { word: APPROVE, .. } => self.end_well(by, cx),
             Picked::Choice { word: REVISE, rest } => self.send_again(rest.trim(), cx),
             _ => {

@@ -1,9 +1,9 @@
 //! SCORE: the gate, who is sent out again, and how the run ends.
 
+use super::checking::Purpose;
 use super::questions::{self, Ask};
 use super::settings::Mode;
-use super::checking::Purpose;
-use super::{Pass, Pipeline, Stage};
+use super::{Again, Pass, Pipeline, Stage};
 use crate::digest::Digest;
 use crate::event::Happened;
 use crate::machine::{Cx, Learned};
@@ -27,8 +27,8 @@ impl Pipeline {
         cx.emit(Happened::Pipeline(PipelineEvent::OverallRound { round, of, again }));
     }
 
-    pub(super) fn last_report(&self) -> Option<GateReport> {
-        Some(self.world().gate(&self.settings.gate))
+    pub(super) fn report(&self) -> GateReport {
+        self.world().gate(&self.settings.gate)
     }
 
     /// Nobody is at work and nobody can be dispatched.
@@ -36,7 +36,7 @@ impl Pipeline {
         if self.settings.mode != Mode::Pipeline {
             return self.end_without_gate(cx);
         }
-        let report = self.world().gate(&self.settings.gate);
+        let report = self.report();
         let (round, boxed) = (self.round, Box::new(report.clone()));
         cx.emit(Happened::Pipeline(PipelineEvent::GateChecked { round, report: boxed }));
         if report.is_open() {
@@ -50,7 +50,7 @@ impl Pipeline {
         if self.settings.result_agreed {
             return self.end_well("--yes", cx);
         }
-        let report = self.world().gate(&self.settings.gate);
+        let report = self.report();
         self.stage = Stage::Ending;
         let remaining = self.remaining(&report);
         let effect = cx.ask(questions::result(&report, &remaining));
@@ -74,24 +74,25 @@ impl Pipeline {
         self.end_short(Halt::Cap, open, cx);
     }
 
-    /// Who could raise the score: the components under 80, else the lowest, each with what is open. Where somebody
-    /// judged the work of others, those whose work it was.
-    fn low(&self, report: &GateReport) -> Vec<(String, Vec<String>)> {
+    /// Who could raise the score: the components under 80, else the lowest if the sum is too low, each with what is
+    /// open. Where somebody judged the work of others, those whose work it was.
+    fn low(&self, report: &GateReport) -> Vec<(String, Again)> {
         let mut scored: Vec<&Component> =
             report.aggregate.components.iter().filter(|component| component.score.is_some()).collect();
         scored.sort_by_key(|component| component.score);
         let low: Vec<&Component> =
             scored.iter().filter(|component| component.score < Some(LOW)).copied().collect();
         let low = self.open_of(&low);
-        if !low.is_empty() {
+        let is_enough = report.aggregate.overall.is_some_and(|overall| overall.reaches(report.gate.overall));
+        if !low.is_empty() || is_enough {
             return low;
         }
         let mut lowest = scored.into_iter().map(|component| self.open_of(&[component]));
         lowest.find(|open| !open.is_empty()).unwrap_or_default()
     }
 
-    fn open_of(&self, components: &[&Component]) -> Vec<(String, Vec<String>)> {
-        let mut all: Vec<(String, Vec<String>)> = Vec::new();
+    fn open_of(&self, components: &[&Component]) -> Vec<(String, Again)> {
+        let mut all: Vec<(String, Again)> = Vec::new();
         for row in components.iter().flat_map(|component| &component.rows) {
             let Some(entry) = self.settings.registry.get(&row.agent).filter(|entry| self.takes_part(entry))
             else {
@@ -103,9 +104,13 @@ impl Pipeline {
             };
             let whose = if entry.judges() { self.first_judged(entry) } else { Some(row.agent.clone()) };
             let Some(whose) = whose else { continue };
+            let for_others = entry.judges();
             match all.iter_mut().find(|(agent, _)| *agent == whose) {
-                Some((_, open)) => open.extend(verdict.open.iter().cloned()),
-                None => all.push((whose, verdict.open.clone())),
+                Some((_, again)) => {
+                    again.open.extend(verdict.open.iter().cloned());
+                    again.for_others |= for_others;
+                }
+                None => all.push((whose, Again { open: verdict.open.clone(), for_others })),
             }
         }
         all
@@ -140,7 +145,7 @@ impl Pipeline {
         }
         let open = self.world().current(agent).map(|verdict| verdict.open.clone()).unwrap_or_default();
         self.begin_overall(vec![agent.to_owned()], cx);
-        self.again.insert(agent.to_owned(), open);
+        self.again.insert(agent.to_owned(), Again { open, for_others: false });
         self.survey(cx);
     }
 
@@ -182,14 +187,14 @@ impl Pipeline {
     }
 
     fn end(&mut self, cx: &mut Cx<'_>) {
-        let notes = self.last_report().map(|report| self.remaining(&report)).unwrap_or_default();
+        let notes = self.remaining(&self.report());
         let draft = self.summarise("✓", cx);
         cx.finish(Outcome::Approved { draft, overruled: false, notes });
     }
 
     /// The end in words: what was reached, with its arithmetic, and what could be learned.
     fn summarise(&mut self, mark: &str, cx: &mut Cx<'_>) -> Digest {
-        let report = self.world().gate(&self.settings.gate);
+        let report = self.report();
         let overall =
             report.aggregate.overall.map_or_else(|| "no score".to_owned(), |o| format!("overall {o}"));
         let rounds = if self.round == 1 { "round" } else { "rounds" };
@@ -228,6 +233,9 @@ impl Pipeline {
             to_user: pass.escalated_to_user,
             open: pass.open.clone(),
         };
-        learning::suggestions(&self.passes.iter().map(record).collect::<Vec<_>>())
+        // The score of somebody who judges says nothing about how well it judges.
+        let judges = |pass: &&Pass| self.settings.registry.get(&pass.agent).is_some_and(Entry::judges);
+        let passes = self.passes.iter().filter(|pass| !judges(pass));
+        learning::suggestions(&passes.map(record).collect::<Vec<_>>())
     }
 }

@@ -44,23 +44,26 @@ impl Pipeline {
         self.identify(cx);
     }
 
-    pub(super) fn take(&mut self, node: NodePath, at: AtWork, outcome: Outcome, cx: &mut Cx<'_>) {
-        let judges = self.settings.registry.get(&at.agent).is_some_and(super::Entry::judges);
+    pub(super) fn take(&mut self, node: NodePath, at: AtWork, outcome: &Outcome, cx: &mut Cx<'_>) {
+        let entry = self.settings.registry.get(&at.agent);
+        let judges = entry.is_some_and(super::Entry::judges);
+        let advisory = entry.is_some_and(super::Entry::is_advisory);
         let result = cx.result_of(&node);
-        let counts = match &outcome {
+        let is_whole = result.as_ref().is_some_and(|result| result.blocked.is_none());
+        let counts = match outcome {
             Outcome::Approved { .. } => true,
             // Who judges has done its work, whatever it thinks of what it judged.
             Outcome::Rejected { .. } => judges,
+            // What is said about it is reported, and blocks nothing.
+            Outcome::Halted { .. } => advisory && is_whole,
             _ => false,
         };
         self.note_pass(&at.agent, result.as_ref(), counts);
-        match result.filter(|_| counts) {
-            Some(result) => self.deliver(node, at, result, cx),
-            None => {
-                self.not_taken(&node, &at.agent, &outcome, cx);
-                self.next(cx);
-            }
+        if let Some(result) = result.filter(|_| counts) {
+            return self.deliver(node, at, result, cx);
         }
+        self.not_taken(&node, &at.agent, outcome, cx);
+        self.next(cx);
     }
 
     fn note_pass(&mut self, agent: &str, result: Option<&PairResult>, passed: bool) {
@@ -106,9 +109,10 @@ impl Pipeline {
     }
 
     fn deliver(&mut self, node: NodePath, at: AtWork, result: PairResult, cx: &mut Cx<'_>) {
-        let earlier = self.world().current(&at.agent).filter(|_| at.again);
+        let earlier = self.world().current(&at.agent).filter(|_| at.again.is_some());
+        let for_others = at.again.as_ref().is_some_and(|again| again.for_others);
         if let (Some(earlier), Some(verdict)) = (earlier, &result.verdict)
-            && verdict.score <= earlier.score
+            && (verdict.score < earlier.score || (verdict.score == earlier.score && !for_others))
         {
             let verdict = Box::new(verdict.clone());
             cx.emit(Happened::Pipeline(PipelineEvent::Scored { verdict, delivered: false }));
@@ -160,7 +164,7 @@ impl Pipeline {
         match what {
             Learned::Accepted { .. } => self.taken(cx),
             Learned::Conflicts(conflicts) => self.ask_about(&conflicts, cx),
-            Learned::NotAccepted { message } => self.refused(message, cx),
+            Learned::NotAccepted { message } => self.refused(&message, cx),
             _ => {}
         }
     }
@@ -177,11 +181,11 @@ impl Pipeline {
         let seen = self.taking.as_ref().and_then(|taking| taking.seen);
         match (way, seen) {
             (Some(way), Some(seen)) => self.accept(Some(Resolution { way, seen }), cx),
-            _ => self.refused("its files changed in the project meanwhile, and were left so".to_owned(), cx),
+            _ => self.refused("its files changed in the project meanwhile, and were left so", cx),
         }
     }
 
-    fn refused(&mut self, because: String, cx: &mut Cx<'_>) {
+    fn refused(&mut self, because: &str, cx: &mut Cx<'_>) {
         if let Some(taking) = self.taking.take() {
             self.block(&taking.at.agent, format!("not delivered: {because}"), cx);
         }

@@ -64,7 +64,7 @@ impl Score {
         };
         let mut brief = match &self.settings.files {
             None => Blocks::of(cx.intern(template)),
-            Some(files) => self.files_brief(files, cx),
+            Some(files) => Self::files_brief(files, cx),
         };
         brief = brief.references(&self.settings.shown_references()).block("Task", self.settings.task);
         if !self.settings.critics.is_empty() {
@@ -101,7 +101,7 @@ impl Score {
     }
 
     /// Who the worker is, and what it has to make.
-    fn files_brief(&self, files: &Files, cx: &mut Cx<'_>) -> Blocks {
+    fn files_brief(files: &Files, cx: &mut Cx<'_>) -> Blocks {
         let template = match files.output {
             Output::Files => WORKER_FILES,
             Output::Reply => WORKER_REPLY,

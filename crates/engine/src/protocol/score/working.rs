@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::artifact::{Entry, Manifest};
 use crate::digest::Digest;
-use crate::effect::EffectId;
 use crate::event::Happened;
 use crate::judging::Heard;
 use crate::machine::{Answered, Cx, Learned};
@@ -98,7 +97,7 @@ impl Score {
             }
             (Learned::Tool(_), Awaiting::Saving) => self.look(cx),
             (Learned::Verified(verified), Awaiting::Hook { after, at }) => {
-                self.hooked(after, at, verified, cx)
+                self.hooked(after, at, verified, cx);
             }
             (Learned::Verified(verified), Awaiting::Verify(at)) => self.verified(at, verified, cx),
             (_, awaiting) => {
@@ -378,11 +377,6 @@ impl Score {
             }
             _ => cx.finish(ending),
         }
-    }
-
-    pub(super) fn lost_in_folder(&mut self, effect: &EffectId, tool: ToolUse, cx: &mut Cx<'_>) {
-        // Its folder is put back first, so that writing again is writing once.
-        cx.tool_again(tool, effect);
     }
 
     fn block(&mut self, because: String, cx: &mut Cx<'_>) {

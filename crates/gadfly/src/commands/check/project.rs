@@ -21,6 +21,8 @@ const SHOWN: usize = 12;
 /// Entries without their files for which strays are looked for.
 const SOUGHT: usize = 20;
 const MOST_HOOKS: usize = 100;
+/// Components whose weights are shown one by one.
+const MOST_WEIGHTS: usize = 20;
 
 pub struct Project {
     files: ProjectFiles,
@@ -75,28 +77,39 @@ impl Project {
         }
         if let Some(file) = self.registry() {
             lines.push(file.coverage.to_string());
-            lines.extend(weights(&file.registry).iter().map(|share| format!("weight {share}")));
+            lines.extend(weighed(&file.registry));
             let path = file.path.display();
-            let unknown = file.unknown.iter().map(|(field, line)| format!("{path}:{line}: `{field}` means nothing here"));
+            let unknown = file
+                .unknown
+                .iter()
+                .map(|(field, line)| format!("{path}:{line}: `{field}` means nothing here"));
             let notes = self.notes.iter().map(|note| format!("{path}:{}: {}", note.line, note.text));
             lines.extend(bounded("note", notes.chain(unknown)));
         }
-        lines.extend(bounded("guessed", self.files.guessed.iter().map(|guess| {
-            let at = guess.at.as_ref().map(|at| format!("{}:{}: ", at.file.display(), at.line));
-            format!("{}{}", at.unwrap_or_default(), guess.message)
-        })));
+        lines.extend(bounded(
+            "guessed",
+            self.files.guessed.iter().map(|guess| {
+                let at = guess.at.as_ref().map(|at| format!("{}:{}: ", at.file.display(), at.line));
+                format!("{}{}", at.unwrap_or_default(), guess.message)
+            }),
+        ));
         if !self.files.skills.is_empty() {
             let (mut index, mut largest) = (0_u32, 0_u32);
             for skill in self.files.skills.values() {
                 index = index.saturating_add(skill.level1_tokens);
                 largest = largest.max(skill.level2_tokens);
             }
-            lines.push(format!("skills: their index takes about {index} tokens, the longest of them {largest}"));
+            lines.push(format!(
+                "skills: their index takes about {index} tokens, the longest of them {largest}"
+            ));
         }
         lines.extend(bounded("hook", self.hooks.iter().cloned()));
-        lines.extend(bounded("suggestion", self.near.iter().map(|near| {
-            format!("{} may be {}, which {} makes", near.found, near.wanted, near.agent)
-        })));
+        lines.extend(bounded(
+            "suggestion",
+            self.near
+                .iter()
+                .map(|near| format!("{} may be {}, which {} makes", near.found, near.wanted, near.agent)),
+        ));
         lines.iter().map(|line| safe::line(line, 400)).collect()
     }
 
@@ -168,7 +181,8 @@ fn uncast(files: &ProjectFiles, config: &Config) -> Option<Problem> {
     let file = files.registry.as_ref()?;
     let nobody = file.registry.entries.iter().find(|entry| !is_set(&entry.agent) && !is_set("default"))?;
     let message = format!("nobody is configured who could be `{}`: no pipeline can run yet", nobody.agent);
-    let help = "add [agents.default] to gadfly.toml: it lends kind and model to all agents known by their files";
+    let help =
+        "add [agents.default] to gadfly.toml: it lends kind and model to all agents known by their files";
     Some(Problem::warning(message).help(help))
 }
 
@@ -176,13 +190,28 @@ fn uncast(files: &ProjectFiles, config: &Config) -> Option<Problem> {
 fn strays(registry: &Registry, root: &Path) -> Vec<NearMiss> {
     let is_missing = |pattern: &Pattern| !pattern.is_glob() && !root.join(&pattern.0).exists();
     let lacks = |entry: &&Entry| {
-        let mut made = entry.produces.iter().flat_map(|product| product.patterns.iter().chain(&product.files));
+        let mut made =
+            entry.produces.iter().flat_map(|product| product.patterns.iter().chain(&product.files));
         made.any(is_missing)
     };
     let entries = registry.entries.iter().filter(lacks).take(SOUGHT).cloned().collect();
     let mut near = near_misses(&Registry { entries }, root);
     near.retain(|near| !registry.entries.iter().any(|entry| entry.makes(&near.found)));
     near
+}
+
+/// The weights for people: of very many only how many there are and what they add up to.
+fn weighed(registry: &Registry) -> Vec<String> {
+    let all = weights(registry);
+    if all.len() <= MOST_WEIGHTS {
+        return all.iter().map(|share| format!("weight {share}")).collect();
+    }
+    let points = registry.entries.iter().filter_map(|entry| match entry.weight {
+        Weight::Share { points, .. } => Some(points),
+        _ => None,
+    });
+    let sum = percent(points.fold(0, u32::saturating_add));
+    vec![format!("weights: {} components, together {sum} (--json has all)", all.len())]
 }
 
 /// The components and what they count for: as written, and of the whole.
@@ -196,10 +225,15 @@ fn weights(registry: &Registry) -> Vec<String> {
         }
     }
     let sum = |conditional: bool| -> u64 {
-        shares.values().filter(|(_, optional)| conditional || !optional).map(|(points, _)| u64::from(*points)).sum()
+        shares
+            .values()
+            .filter(|(_, optional)| conditional || !optional)
+            .map(|(points, _)| u64::from(*points))
+            .sum()
     };
     let whole = sum(false).max(1);
-    let of = |points: u32| u32::try_from(u64::from(points) * 10_000 / whole).unwrap_or(u32::MAX);
+    let of =
+        |points: u32| u32::try_from((u64::from(points) * 10_000 + whole / 2) / whole).unwrap_or(u32::MAX);
     let shown = |(name, (points, optional)): (&&str, &(u32, bool))| match (optional, whole == 10_000) {
         (true, _) => format!("{name} {} (only where enabled)", percent(*points)),
         (false, true) => format!("{name} {}", percent(*points)),
@@ -211,7 +245,8 @@ fn weights(registry: &Registry) -> Vec<String> {
 /// Commands that belong to events, and files that look as if they should.
 fn hooks(root: &Path, files: &ProjectFiles, config: &Config) -> Vec<String> {
     let set = config.hooks.commands.iter();
-    let set = set.flat_map(|(event, list)| list.iter().map(move |c| format!("{}: {}", event.name(), c.value)));
+    let set =
+        set.flat_map(|(event, list)| list.iter().map(move |c| format!("{}: {}", event.name(), c.value)));
     let mut all: Vec<String> = set.collect();
     if files.layout == Layout::Claude {
         let found = std::fs::read_dir(root.join(".claude/hooks")).into_iter().flatten();

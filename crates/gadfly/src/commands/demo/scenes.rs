@@ -26,6 +26,8 @@ pub struct Scene {
 pub enum Play {
     Run,
     Goal,
+    /// The agents of the registry, with this request.
+    Pipeline(&'static str),
     /// The run of the scene before is answered and resumed.
     Answer(&'static str),
 }
@@ -163,6 +165,25 @@ pub const ACTS: &[Act] = &[
                 exit::OK,
                 "The goal is reached and the worker does not notice. The critic does; the check decides.",
             ),
+        ],
+    },
+    Act {
+        protocol: "pipeline",
+        says: "the agents of a registry work as soon as what they need is there, up to a gate",
+        needs_git: true,
+        scenes: &[
+            Scene {
+                name: "agents",
+                says: "A missing section is sent back before any critic is paid. The editor waits for the analyst's score.",
+                play: Play::Pipeline("Say what the new process changed."),
+                ends: exit::WAITING,
+            },
+            Scene {
+                name: "agreed",
+                says: "The gate is open; a person has the last word.",
+                play: Play::Answer("approve"),
+                ends: exit::OK,
+            },
         ],
     },
 ];

@@ -38,6 +38,9 @@ const FILES: &[(&str, &str)] = &[
     ("stuck.toml", include_str!("../../demo/watch/stuck.toml")),
     ("misled.toml", include_str!("../../demo/watch/misled.toml")),
     ("unnoticed.toml", include_str!("../../demo/watch/unnoticed.toml")),
+    ("permissions.md", include_str!("../../demo/pipeline/permissions.md")),
+    ("pipeline-analyst.toml", include_str!("../../demo/pipeline/analyst.toml")),
+    ("pipeline-editor.toml", include_str!("../../demo/pipeline/editor.toml")),
 ];
 
 /// A repository without a commit. The name is there so that a scene can make one.

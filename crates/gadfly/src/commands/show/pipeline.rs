@@ -22,7 +22,12 @@ pub fn lines(state: &RunState, view: &PipelineView, text: &dyn Fn(&Digest) -> Op
         lines.push(format!("plan{by}: {}", safe::line(first, 200)));
     }
     if view.gate_name.is_some() {
-        lines.push(format!("overall round {} of {}: {}", view.overall, view.overall_max, pipeline::progress(view)));
+        lines.push(format!(
+            "overall round {} of {}: {}",
+            view.overall,
+            view.overall_max,
+            pipeline::progress(view)
+        ));
     }
     lines.extend(pipeline::agents(view));
     for row in view.agents.iter().filter(|row| !row.open.is_empty()) {

@@ -3,6 +3,7 @@
 use gadfly_engine::budget::Reservation;
 use gadfly_engine::finding::{Finding, Severity, Standing};
 use gadfly_engine::question::{About, Choice, Question};
+use gadfly_engine::review::Verdict;
 use gadfly_engine::tree::{OneRun, RunEnd, Verified};
 use gadfly_engine::{Event, Guard, Input, Layer, NodePath, Reply, Stamp, Step, Text};
 

@@ -27,6 +27,7 @@ fn card() -> AgentCard {
         per_call: Limits::default(),
         continues: false,
         tools: true,
+        withheld: Vec::new(),
         reached_as: None,
     }
 }

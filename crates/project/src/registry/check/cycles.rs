@@ -3,23 +3,19 @@
 //! An agent is within reach if its conditions can hold once others within reach have run; alternatives count. Of those
 //! that never come within reach, each circle is reported once. What a person or nobody provides is always within reach.
 
-use std::collections::BTreeSet;
+use std::collections::{HashMap, HashSet};
 
 use gadfly_engine::pipeline::{Atom, Check, Entry, Need};
 
-use super::{Graph, required, written};
+use super::{Graph, MOST_NAMED, required, written};
 use crate::place::Problem;
 
 pub(super) fn problems(graph: &Graph<'_>) -> Vec<Problem> {
     let reached = reached(graph);
-    let mut reported: BTreeSet<BTreeSet<&str>> = BTreeSet::new();
+    let mut seen = HashSet::new();
     let mut problems = Vec::new();
     for entry in graph.registry.entries.iter().filter(|entry| !reached.contains(entry.agent.as_str())) {
-        let circle = circle(graph, entry, &reached);
-        if !circle.is_empty() && reported.insert(circle.iter().map(|step| step.from.agent.as_str()).collect())
-        {
-            problems.extend(report(graph, &circle));
-        }
+        problems.extend(report(graph, &circle(graph, entry, &reached, &mut seen)));
     }
     problems.extend(own_products(graph));
     problems
@@ -33,20 +29,23 @@ struct Step<'a> {
     to: &'a Entry,
 }
 
-fn reached<'a>(graph: &'a Graph<'_>) -> BTreeSet<&'a str> {
-    let mut reached: BTreeSet<&str> = BTreeSet::new();
+fn reached<'a>(graph: &'a Graph<'_>) -> HashSet<&'a str> {
+    let mut reached: HashSet<&str> = HashSet::new();
+    let mut waiting: Vec<&Entry> = graph.registry.entries.iter().collect();
     loop {
-        let before = reached.len();
-        for entry in &graph.registry.entries {
-            if !reached.contains(entry.agent.as_str())
-                && blocking(graph, entry, &entry.requires, &reached).is_none()
-            {
+        let before = waiting.len();
+        waiting.retain(|entry| {
+            let is_blocked = blocking(graph, entry, &entry.requires, &reached).is_some();
+            if !is_blocked {
                 reached.insert(&entry.agent);
             }
-        }
-        if reached.len() == before {
+            is_blocked
+        });
+        if waiting.len() == before {
             return reached;
         }
+        // Whatever the order of the file: who needs the next one is met on the way back.
+        waiting.reverse();
     }
 }
 
@@ -55,7 +54,7 @@ fn blocking<'a>(
     graph: &'a Graph<'_>,
     entry: &'a Entry,
     need: &'a Need,
-    reached: &BTreeSet<&str>,
+    reached: &HashSet<&str>,
 ) -> Option<Step<'a>> {
     match need {
         Need::All(needs) => needs.iter().find_map(|need| blocking(graph, entry, need, reached)),
@@ -69,13 +68,15 @@ fn blocking<'a>(
             match &atom.check {
                 // One maker is enough. What it makes itself may be there already: see `own_products`.
                 Check::Path(_) | Check::Contains { .. } => {
-                    let makers = graph.providers(entry, atom);
-                    let holds = own(graph, entry, atom) || makers.iter().any(|maker| is_reached(maker));
-                    if holds { None } else { makers.first().copied().map(step) }
+                    let mut makers = graph.providers(entry, atom);
+                    let first = makers.next()?;
+                    let holds = is_reached(first) || makers.any(is_reached) || own(graph, entry, atom);
+                    if holds { None } else { Some(step(first)) }
                 }
                 // Everybody the critic judges has to pass.
                 Check::Score { critic, .. } => {
-                    graph.judged(critic).into_iter().find(|judged| !is_reached(judged)).map(step)
+                    let mut judged = graph.judged(critic).iter().filter_map(|number| graph.entry(*number));
+                    judged.find(|judged| !is_reached(judged)).map(step)
                 }
                 Check::Manual | Check::Overall { .. } | Check::Components { .. } => None,
             }
@@ -85,16 +86,27 @@ fn blocking<'a>(
 
 /// Whether an agent needs what it makes.
 fn own(graph: &Graph<'_>, entry: &Entry, atom: &Atom) -> bool {
-    required(atom).is_some_and(|pattern| graph.makers(pattern).iter().any(|maker| maker.agent == entry.agent))
+    let is_own = |number: &usize| graph.entry(*number).is_some_and(|maker| maker.agent == entry.agent);
+    required(atom).is_some_and(|pattern| graph.makers(pattern).iter().any(is_own))
 }
 
-/// Follows what keeps an agent waiting until somebody comes up again; what led there is cut off.
-fn circle<'a>(graph: &'a Graph<'_>, start: &'a Entry, reached: &BTreeSet<&str>) -> Vec<Step<'a>> {
+/// Follows what keeps an agent waiting until somebody comes up again; what led there is cut off. Each agent waits
+/// for one other, so whoever was met on an earlier way leads to nothing new.
+fn circle<'a>(
+    graph: &'a Graph<'_>,
+    start: &'a Entry,
+    reached: &HashSet<&str>,
+    seen: &mut HashSet<&'a str>,
+) -> Vec<Step<'a>> {
     let mut steps: Vec<Step<'a>> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
     let mut at = start;
     while let Some(step) = blocking(graph, at, &at.requires, reached) {
-        if let Some(first) = steps.iter().position(|earlier| earlier.from.agent == step.from.agent) {
+        if let Some(first) = places.insert(&step.from.agent, steps.len()) {
             return steps.split_off(first);
+        }
+        if !seen.insert(&step.from.agent) {
+            break;
         }
         steps.push(step);
         at = step.to;
@@ -104,10 +116,14 @@ fn circle<'a>(graph: &'a Graph<'_>, start: &'a Entry, reached: &BTreeSet<&str>) 
 
 fn report(graph: &Graph<'_>, circle: &[Step<'_>]) -> Option<Problem> {
     let first = circle.first()?;
-    let mut names: Vec<&str> = circle.iter().map(|step| step.from.agent.as_str()).collect();
-    names.push(&first.from.agent);
-    let whys: Vec<String> = circle
-        .iter()
+    let left_out = circle.len().saturating_sub(MOST_NAMED);
+    let shown = || circle.iter().take(MOST_NAMED);
+    let mut names: Vec<String> = shown().map(|step| step.from.agent.clone()).collect();
+    if left_out > 0 {
+        names.push(format!("… ({left_out} more)"));
+    }
+    names.push(first.from.agent.clone());
+    let whys: Vec<String> = shown()
         .map(|step| {
             let verb = if matches!(step.atom.check, Check::Score { .. }) { "rests on" } else { "is made by" };
             format!(
@@ -133,7 +149,7 @@ fn report(graph: &Graph<'_>, circle: &[Step<'_>]) -> Option<Problem> {
 fn own_products(graph: &Graph<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (entry, atom, span) in graph.atoms() {
-        if own(graph, entry, atom) && graph.providers(entry, atom).is_empty() {
+        if own(graph, entry, atom) && graph.providers(entry, atom).next().is_none() {
             let message = format!("`{}` requires what only it makes: {}", entry.agent, written(&atom.text));
             let help = "it can run only where that is there already";
             problems.push(graph.at(Problem::warning(message).help(help), span));

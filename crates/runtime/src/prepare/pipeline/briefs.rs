@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use gadfly_engine::pipeline::Pattern;
 use gadfly_engine::pipeline::event::Loaded;
 use gadfly_engine::pipeline::registry::Entry;
 use gadfly_engine::protocol::pipeline::settings::Planning;
@@ -29,8 +30,13 @@ pub(super) struct Shelf<'a> {
 impl<'a> Shelf<'a> {
     pub fn new(known: &'a Known, request: &PipelineRequest) -> Self {
         let skill = request.skill.as_ref().and_then(|name| known.files.skills.get(name));
-        let mut shelf =
-            Self { known, skill, texts: BTreeMap::new(), always: (String::new(), Vec::new()), invariants: None };
+        let mut shelf = Self {
+            known,
+            skill,
+            texts: BTreeMap::new(),
+            always: (String::new(), Vec::new()),
+            invariants: None,
+        };
         shelf.always = shelf.always();
         let lines = known.files.invariants.iter().map(|inv| format!("**{}.** {}\n", inv.id, inv.text));
         let lines: String = lines.collect();
@@ -59,6 +65,13 @@ impl<'a> Shelf<'a> {
         let (mut text, mut loaded) = (String::new(), Vec::new());
         for doc in files.always.iter().filter(|doc| doc.paths.is_empty()) {
             add(&mut text, &mut loaded, doc, 0);
+        }
+        if !files.references.is_empty() {
+            text.push_str("References of this project, to be read where they help:\n");
+            for doc in &files.references {
+                let _ = writeln!(text, "- {}", doc.path.display());
+            }
+            text.push('\n');
         }
         if !files.skills.is_empty() {
             text.push_str("Skills of this project:\n");
@@ -92,6 +105,9 @@ impl<'a> Shelf<'a> {
         }
         text.push_str(&self.always.0);
         loaded.extend(self.always.1.iter().cloned());
+        for doc in files.always.iter().filter(|doc| concerns(doc, entry)) {
+            add(&mut text, &mut loaded, doc, 0);
+        }
         let skill = self.skill.or_else(|| files.skills_for(&entry.agent).into_iter().next());
         if let Some(skill) = skill {
             let _ = writeln!(text, "Skill /{}:\n{}\n", skill.name, skill.body.trim());
@@ -143,8 +159,9 @@ impl<'a> Shelf<'a> {
             },
             PlanWanted::Drafted => {
                 let named = config.pipeline.planner.as_ref().map(|planner| planner.value.clone());
-                let is_there =
-                    |name: &str| config.agents.contains_key(name) || self.known.files.agents.contains_key(name);
+                let is_there = |name: &str| {
+                    config.agents.contains_key(name) || self.known.files.agents.contains_key(name)
+                };
                 let planner = named.or_else(|| is_there("planner").then(|| "planner".to_owned()));
                 let brief = self.situation();
                 let brief = self.keep(brief);
@@ -158,7 +175,8 @@ impl<'a> Shelf<'a> {
     fn situation(&self) -> String {
         let mut text = format!("{}Agents of the project:\n", self.always.0);
         for entry in &self.known.registry.entries {
-            let needs: Vec<&str> = entry.requires.atoms().into_iter().map(|atom| atom.text.as_str()).collect();
+            let needs: Vec<&str> =
+                entry.requires.atoms().into_iter().map(|atom| atom.text.as_str()).collect();
             let makes: Vec<String> =
                 entry.produces.iter().flat_map(|p| &p.patterns).map(ToString::to_string).collect();
             let critic = entry.critic.as_deref().unwrap_or("nobody");
@@ -188,4 +206,11 @@ fn add(text: &mut String, loaded: &mut Vec<Loaded>, doc: &Doc, level: u8) {
     let path = doc.path.display().to_string();
     let _ = writeln!(text, "{path}:\n{}\n", doc.body());
     loaded.push(Loaded { path, level, tokens: doc.tokens() });
+}
+
+/// Whether a rule that is about some files only is about what an agent makes.
+fn concerns(doc: &Doc, entry: &Entry) -> bool {
+    let made = || entry.produces.iter().flat_map(|product| product.patterns.iter().chain(&product.files));
+    let globs = doc.paths.iter().map(|glob| Pattern(glob.clone()));
+    globs.into_iter().any(|glob| made().any(|pattern| glob.overlaps(pattern)))
 }

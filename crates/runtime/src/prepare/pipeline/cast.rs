@@ -16,6 +16,8 @@ pub struct Member {
     pub reached_as: String,
     /// What its own file says about its model.
     pub model: Option<String>,
+    /// Tools of ours its own file gives it no equal of.
+    pub withheld: Vec<String>,
 }
 
 #[derive(Default)]
@@ -53,12 +55,46 @@ impl Cast {
             return None;
         };
         let model = file.and_then(|file| file.model.clone());
+        let withheld = file.and_then(|file| file.tools.as_deref()).map(withheld).unwrap_or_default();
         let (name, reached_as) = (name.to_owned(), (*reached_as).to_owned());
-        self.0.insert(name.clone(), Member { name, reached_as, model });
+        self.0.insert(name.clone(), Member { name, reached_as, model, withheld });
         Some(())
     }
 
     pub fn members(&self) -> Vec<Member> {
         self.0.values().cloned().collect()
+    }
+}
+
+/// Tools of ours, each with those of agent files that do the same.
+const EQUALS: [(&str, &[&str]); 6] = [
+    ("run_command", &["bash"]),
+    ("read_file", &["read"]),
+    ("write_file", &["write"]),
+    ("edit_file", &["edit", "multiedit", "write"]),
+    ("list_files", &["glob", "ls", "read"]),
+    ("search_files", &["grep", "glob", "read"]),
+];
+
+/// What an agent is not offered whose file lists these tools. `Bash(git *)` counts as `Bash`.
+fn withheld(listed: &[String]) -> Vec<String> {
+    let has = |equal: &&str| {
+        let name = |tool: &String| tool.split('(').next().unwrap_or_default().trim().to_lowercase();
+        listed.iter().any(|tool| name(tool) == **equal)
+    };
+    let missing = EQUALS.iter().filter(|(_, equals)| !equals.iter().any(&has));
+    missing.map(|(ours, _)| (*ours).to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_is_offered_what_its_file_lists_and_no_more() {
+        let listed = |tools: &[&str]| withheld(&tools.iter().map(|t| (*t).to_owned()).collect::<Vec<_>>());
+        assert_eq!(listed(&["Read", "Grep", "Glob"]), ["run_command", "write_file", "edit_file"]);
+        assert_eq!(listed(&["Read", "Write"]), ["run_command"]);
+        assert_eq!(listed(&["Bash(git *)", "Read", "Edit"]), ["write_file"]);
     }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use gadfly_engine::pipeline::PairVerdict;
-use gadfly_journal::pipeline::{StateFiles, read_receipts};
+use gadfly_journal::pipeline::{Receipt, StateFiles, read_receipts};
 use gadfly_journal::{Journal, ReadError};
 use gadfly_project::layout::{Layout, ProjectFiles};
 use gadfly_project::{Config, adopt, layout};
@@ -50,7 +50,7 @@ impl PipelineRequest {
         }
         if self.verdicts.is_empty() {
             let (receipts, refused) = read_receipts(&places.receipts());
-            self.verdicts = newest(receipts.into_iter().map(|receipt| receipt.verdict()));
+            self.verdicts = newest(receipts.into_iter().map(Receipt::verdict));
             earlier.receipts = !self.verdicts.is_empty();
             earlier.refused = refused.into_iter().map(|one| format!("{}: {}", one.file, one.why)).collect();
         }

@@ -209,6 +209,7 @@ impl Stage {
             per_call: Limits::default(),
             continues: false,
             tools: false,
+            withheld: Vec::new(),
             reached_as: None,
         };
         names.into_iter().map(|name| (name, card.clone())).collect()
@@ -517,6 +518,7 @@ fn answer(text: &Text) -> Answer {
 }
 
 /// Writes what it has to, and finds everything well.
+#[allow(clippy::needless_pass_by_value)] // as every other agent here
 pub fn diligent(asked: Asked<'_>) -> String {
     match asked.role {
         Role::Worker => {

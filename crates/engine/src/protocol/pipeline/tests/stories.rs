@@ -455,3 +455,20 @@ fn a_gate_may_be_a_command() {
         assert_eq!(stage.label(), label, "{}", stage.story());
     }
 }
+
+#[test]
+fn what_is_advisory_is_reported_and_blocks_nothing() {
+    let mut talk = entry("storyteller", needs(vec![]), 0);
+    talk.weight = Weight::Advisory;
+    let stage = Stage::of(vec![talk, entry("coder", needs(vec![]), 10)]).with_agents(|asked: Asked<'_>| {
+        if asked.agent == "storyteller-critic" { gives(40) } else { diligent(asked) }
+    });
+    let stage = stage.plays();
+    assert_eq!(stage.label(), "approved", "{}", stage.story());
+    assert!(
+        stage.story().contains("storyteller scored 40") && !stage.story().contains("asked"),
+        "{}",
+        stage.story()
+    );
+    assert!(stage.checkout.contains_key("out/storyteller.md"));
+}

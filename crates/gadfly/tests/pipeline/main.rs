@@ -1,0 +1,14 @@
+//! Pipelines through the real binary: what agents say is scripted, everything else is as a user has it.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test that cannot go on says so
+#![cfg(target_os = "linux")]
+
+#[path = "../judging/desk.rs"]
+#[allow(dead_code)]
+mod desk;
+
+mod guards;
+mod killed;
+mod modes;
+mod people;
+mod stage;
+mod stories;
