@@ -182,6 +182,9 @@ pub struct Accept {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct CommitFiles {
     pub files: Vec<crate::artifact::Entry>,
+    /// Files that are gone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deleted: Vec<String>,
     /// Without a name it is `gadfly/RUN`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,

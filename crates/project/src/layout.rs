@@ -254,7 +254,7 @@ fn known_agents(agents: &BTreeMap<String, AgentFile>, config: &Config) -> BTreeS
 
 fn registry_of(reader: &mut Reader<'_>, places: &Places, config: &Config) -> Option<(PathBuf, String)> {
     let path = places.registry.as_ref()?;
-    let text = reader.text_if_there(path);
+    let text = reader.needed_if_there(path);
     if let (None, Some(named)) = (&text, &config.project.registry) {
         let message = format!("the registry `{}` cannot be read", brief(&path.display().to_string()));
         reader.problems.push(Problem::error(message).at(named.place.as_ref()));

@@ -18,7 +18,7 @@ mod weight;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -121,7 +121,9 @@ fn place(path: &Path, text: &str, line_starts: &[usize], span: &Range<usize>) ->
 pub fn parse(path: &Path, text: &str) -> RegistryFile {
     let mut reading = Reading::new(path, text);
     if u64::try_from(text.len()).is_ok_and(|length| length <= file::LARGEST) {
-        for section in section::all(text, &mut reading) {
+        let sections = section::all(text, &mut reading);
+        reading.names = sections.iter().flat_map(entry::people).collect();
+        for section in sections {
             entry::read(section, &mut reading);
         }
         if reading.file.registry.entries.is_empty() && !reading.file.has_errors() {
@@ -140,6 +142,8 @@ struct Reading<'a> {
     text: &'a str,
     line_starts: Vec<usize>,
     file: RegistryFile,
+    /// Who has a heading or is a critic, in lower case.
+    names: HashSet<String>,
     conditions: usize,
     unnamed: usize,
     unnamed_error: bool,
@@ -152,6 +156,7 @@ impl<'a> Reading<'a> {
             text,
             line_starts: std::iter::once(0).chain(breaks).collect(),
             file: RegistryFile { path: path.to_owned(), ..RegistryFile::default() },
+            names: HashSet::new(),
             conditions: 0,
             unnamed: 0,
             unnamed_error: false,

@@ -216,7 +216,10 @@ fn read_text(file: &File) -> io::Result<Content> {
 /// A text with the same headings and little else: it is what is asked of a text, and small enough to be kept.
 fn outline(text: String) -> String {
     let all = headings(&text);
-    let outline: String = all.iter().map(|heading| format!("# {heading}\n")).collect();
+    let mut outline = String::new();
+    for heading in &all {
+        outline.extend(["# ", heading, "\n"]);
+    }
     // Where a heading without its number looks like one with a number, the text itself has to do.
     if headings(&outline) == all { outline } else { text }
 }

@@ -39,6 +39,8 @@ impl Project {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path();
         fs::create_dir_all(root.join(".gadfly")).unwrap();
+        // What is seen is kept only in a store that a run has used.
+        fs::write(root.join(".gadfly/journal.db"), "").unwrap();
         fs::create_dir_all(root.join("agents")).unwrap();
         let config = "[agents.default]\nkind = \"scripted\"\nscript = \"w.toml\"\n";
         fs::write(root.join("gadfly.toml"), config).unwrap();
@@ -125,6 +127,7 @@ impl Project {
                 reply: Digest::of(b"reply"),
                 open: Vec::new(),
                 other: Vec::new(),
+                rejected: false,
                 made: Vec::new(),
             }
         };

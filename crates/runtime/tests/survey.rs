@@ -25,6 +25,7 @@ impl Desk {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir_all(dir.path().join("project/.gadfly")).unwrap();
+        fs::write(dir.path().join("project/.gadfly/journal.db"), "").unwrap();
         Self { dir }
     }
 
@@ -198,6 +199,19 @@ fn of_ten_thousand_files_only_those_that_changed_are_read_again() {
     bytes[40] ^= 1;
     fs::write(&cache, bytes).unwrap();
     assert_eq!((read(), read()), (10_000, 0));
+}
+
+#[test]
+fn a_look_leaves_nothing_in_a_store_no_run_has_used() {
+    let desk = Desk::new();
+    fs::remove_file(desk.store().join("journal.db")).unwrap();
+    desk.put("a.md", "one");
+    desk.settle("a.md");
+    assert_eq!(desk.paths(&["a.md"]), ["a.md"]);
+    assert_eq!(fs::read_dir(desk.store()).unwrap().count(), 0);
+    fs::remove_dir(desk.store()).unwrap();
+    assert_eq!(desk.paths(&["a.md"]), ["a.md"]);
+    assert!(!desk.store().exists());
 }
 
 /// With `changed` left out of a mark, the second content is taken for the first.

@@ -123,7 +123,11 @@ pub fn line(event: &PipelineEvent) -> Option<String> {
             format!("{agent} wrote outside: {}", paths.join(", "))
         }
         PipelineEvent::Scored { verdict, delivered } => {
-            let kept = if *delivered { "" } else { ", the earlier draft stays" };
+            let kept = match (*delivered, verdict.rejected) {
+                (true, _) => "",
+                (false, true) => ", rejected",
+                (false, false) => ", the earlier draft stays",
+            };
             format!("{} scored {} by {}{kept}", verdict.agent, verdict.score, verdict.critic)
         }
         PipelineEvent::Completed { agent, .. } => format!("{agent} completed"),

@@ -33,6 +33,10 @@ pub struct PairVerdict {
     /// Another lens on a gate artifact. It has to pass; it is not the component's score.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub other: Vec<OtherLens>,
+    /// Its draft did not pass and was not delivered; nothing better is in the project. What was reached counts, so that
+    /// nobody's sum gets better by it being left out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rejected: bool,
     /// Files it made, where these are not what was judged: a referee's report.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub made: Vec<Entry>,
@@ -49,13 +53,18 @@ pub struct OtherLens {
 impl PairVerdict {
     /// The first file that is not what was judged; none if the verdict counts.
     pub fn stale(&self, now: &Listing) -> Option<&str> {
+        if self.rejected {
+            return None;
+        }
         let changed = |entry: &&Entry| now.get(&entry.path).is_none_or(|found| found.digest != entry.blob);
         self.files.iter().chain(&self.made).find(changed).map(|entry| entry.path.as_str())
     }
 
     /// Every lens is satisfied.
     pub fn passes(&self) -> bool {
-        self.score >= self.threshold && self.other.iter().all(|other| other.score >= self.threshold)
+        !self.rejected
+            && self.score >= self.threshold
+            && self.other.iter().all(|other| other.score >= self.threshold)
     }
 
     /// Whether the digest is that of the files it names: a receipt may have been edited.

@@ -66,6 +66,9 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
         escalated: BTreeSet::new(),
         told: BTreeSet::new(),
         delivered: BTreeMap::new(),
+        deleted: BTreeSet::new(),
+        hopeless: BTreeSet::new(),
+        spec: None,
         told_what_is_done: false,
         passes: Vec::new(),
         checks: None,
@@ -106,6 +109,11 @@ struct Pipeline {
     told: BTreeSet<String>,
     /// Every file this run brought to the user, by path.
     delivered: BTreeMap<String, FileEntry>,
+    deleted: BTreeSet<String>,
+    /// Whose output a program refused for good: not sent out again by itself.
+    hopeless: BTreeSet<String>,
+    /// The list of requirements, once there is one.
+    spec: Option<Digest>,
     told_what_is_done: bool,
     /// How each dispatch went, for what can be learned from it.
     passes: Vec<Pass>,

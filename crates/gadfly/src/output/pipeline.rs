@@ -72,7 +72,11 @@ pub fn told(event: &PipelineEvent, text: &dyn Fn(&Digest) -> Option<String>) -> 
         PipelineEvent::Scored { verdict, delivered } => {
             let mark = if verdict.passes() { "✓".green().to_string() } else { "✗".red().to_string() };
             let (agent, critic) = (safe::line(&verdict.agent, 60), safe::line(&verdict.critic, 60));
-            let kept = if *delivered { "" } else { "; the earlier draft had more and stays" };
+            let kept = match (*delivered, verdict.rejected) {
+                (true, _) => "",
+                (false, true) => "; rejected, and not delivered",
+                (false, false) => "; the earlier draft had more and stays",
+            };
             let rounds = counted(verdict.rounds as usize, "round");
             let mut lines =
                 vec![format!("  {mark} {agent}: {}/100 by {critic} after {rounds}{kept}", verdict.score)];

@@ -150,6 +150,7 @@ impl Desk {
             reply: Digest::of(b"reply"),
             open: Vec::new(),
             other: Vec::new(),
+            rejected: false,
             made: Vec::new(),
         }
     }

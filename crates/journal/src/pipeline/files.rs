@@ -32,17 +32,19 @@ pub struct StateFiles {
     pub dir: PathBuf,
     /// `SESSION_REPORT.md`.
     pub session: PathBuf,
+    /// The run is about the whole project: its state file tells of it.
+    pub state: bool,
 }
 
 impl StateFiles {
     pub fn native(root: &Path) -> Self {
         let dir = root.join(".gadfly");
-        Self { root: root.to_owned(), session: dir.join("SESSION_REPORT.md"), dir }
+        Self { root: root.to_owned(), session: dir.join("SESSION_REPORT.md"), dir, state: true }
     }
 
     pub fn claude(root: &Path) -> Self {
         let dir = root.join("quality_reports");
-        Self { root: root.to_owned(), session: root.join("SESSION_REPORT.md"), dir }
+        Self { root: root.to_owned(), session: root.join("SESSION_REPORT.md"), dir, state: true }
     }
 
     pub fn receipts(&self) -> PathBuf {
@@ -52,7 +54,8 @@ impl StateFiles {
     /// Notes the places in a plan, so that whoever drives the run finds them.
     pub fn put(&self, plan: &mut NodePlan) {
         if let Value::Object(settings) = &mut plan.settings {
-            let places = json!({ "root": self.root, "dir": self.dir, "session": self.session });
+            let places =
+                json!({ "root": self.root, "dir": self.dir, "session": self.session, "state": self.state });
             settings.insert(KEY.to_owned(), places);
         }
     }
@@ -60,7 +63,8 @@ impl StateFiles {
     pub fn of(plan: &NodePlan) -> Option<Self> {
         let places = plan.settings.get(KEY)?;
         let path = |name: &str| places.get(name).and_then(Value::as_str).map(PathBuf::from);
-        Some(Self { root: path("root")?, dir: path("dir")?, session: path("session")? })
+        let state = places.get("state").and_then(Value::as_bool).unwrap_or(true);
+        Some(Self { root: path("root")?, dir: path("dir")?, session: path("session")?, state })
     }
 
     /// Whether a path lies in the project also after symbolic links.
@@ -96,7 +100,11 @@ impl ProjectFiles {
             }
         };
         let dir = &self.files.dir;
-        tried(dir.join("pipeline_state.json"), &|path| state_file::write(path, state, &self.zone).map(drop));
+        if self.files.state {
+            tried(dir.join("pipeline_state.json"), &|path| {
+                state_file::write(path, state, &self.zone).map(drop)
+            });
+        }
         tried(dir.join("research_journal.md"), &|path| {
             let entries: Vec<String> = state.entries.iter().map(|e| e.render(&self.zone)).collect();
             shared_file::append_entries(

@@ -98,6 +98,7 @@ impl Receipt {
             reply: self.reply,
             open: self.open,
             other: self.other,
+            rejected: false,
             made: self.made,
         }
     }

@@ -43,7 +43,7 @@ const CHARGED: &str = "\"event\":\"charged\"";
 const CHANGED: &str = "\"event\":\"agent_changed\"";
 
 impl Journal {
-    /// Every verdict that was delivered, of all runs of the store, the oldest first.
+    /// Every verdict that counts, of work that was delivered or rejected, of all runs of the store, the oldest first.
     pub fn verdicts(&self) -> Result<Vec<Recorded>, ReadError> {
         let mut all = Vec::new();
         for run in self.pipelines()? {
@@ -52,8 +52,8 @@ impl Journal {
             self.each(&run, &[SCORED, CHARGED, CHANGED], |pair| {
                 follow_models(&mut models, pair);
                 for event in &pair.step.events {
-                    if let Happened::Pipeline(PipelineEvent::Scored { verdict, delivered: true }) =
-                        &event.what
+                    if let Happened::Pipeline(PipelineEvent::Scored { verdict, delivered }) = &event.what
+                        && (*delivered || verdict.rejected)
                     {
                         let model = models.get(&verdict.critic).cloned();
                         let (at_ms, verdict) = (pair.input.at.wall_ms, verdict.as_ref().clone());
@@ -68,7 +68,8 @@ impl Journal {
         Ok(all)
     }
 
-    /// What people said about conditions only they can judge, in all runs; the last word counts.
+    /// The conditions only people can judge of which they said, in all runs, that they hold; the last word counts.
+    /// A "no" is not kept: what did not hold then may hold now, and the next run asks again.
     pub fn conditions_said(&self) -> Result<BTreeMap<String, bool>, ReadError> {
         let mut said: Vec<(u64, String, bool)> = Vec::new();
         for run in self.pipelines()? {
@@ -82,7 +83,10 @@ impl Journal {
             })?;
         }
         said.sort_by_key(|(at_ms, ..)| *at_ms);
-        Ok(said.into_iter().map(|(_, text, holds)| (text, holds)).collect())
+        let mut last: BTreeMap<String, bool> =
+            said.into_iter().map(|(_, text, holds)| (text, holds)).collect();
+        last.retain(|_, holds| *holds);
+        Ok(last)
     }
 
     pub(super) fn noted(&self) -> Result<Vec<Noted>, ReadError> {

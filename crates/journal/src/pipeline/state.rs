@@ -357,6 +357,10 @@ impl PipelineState {
         let now = self.updated_ms;
         let status = if verdict.passes() { Status::Completed } else { Status::Blocked };
         self.ended(&verdict.agent, status, Some(verdict.score));
+        if verdict.rejected {
+            // It is blocked, and was said to be.
+            return;
+        }
         if !delivered {
             // What was delivered before stays, and so does its verdict.
             let before = self.standing.get(&verdict.agent).cloned();

@@ -230,10 +230,16 @@ impl PipelineView {
 
     fn scored(&mut self, verdict: &PairVerdict, delivered: bool) {
         let Some(row) = self.row(&verdict.agent) else { return };
-        row.status = if verdict.passes() || !delivered { RowStatus::Done } else { RowStatus::Blocked };
+        // Whatever its score: advice and referees' reports are delivered below the one that passes.
+        let is_rejected = !delivered && verdict.rejected;
+        row.status = if is_rejected { RowStatus::Blocked } else { RowStatus::Done };
         row.rounds = verdict.rounds;
-        row.because = (!delivered).then(|| "an earlier draft had a higher score and stays".to_owned());
-        if delivered {
+        row.because = match (delivered, is_rejected) {
+            (true, _) => None,
+            (false, true) => Some("its draft did not pass and was not delivered".to_owned()),
+            (false, false) => Some("an earlier draft had a higher score and stays".to_owned()),
+        };
+        if delivered || is_rejected {
             row.score = Some(verdict.score);
             row.open.clone_from(&verdict.open);
         }

@@ -75,7 +75,8 @@ impl<'a> Checking<'a> {
                     self.problems.push(Problem::error(message).help(help).at(at.as_ref()));
                 }
                 Some(agent) if agent.module => self.problems.push(not_spawnable(agent, at.as_ref())),
-                Some(agent) if !entry.produces.is_empty() && !agent.can_write() => {
+                // Of whoever judges, the reply is what it makes.
+                Some(agent) if !entry.judges() && !entry.produces.is_empty() && !agent.can_write() => {
                     let made = entry.produces.iter().flat_map(|p| p.files.iter().chain(&p.patterns)).next();
                     let where_to = made.map_or_else(|| "what it produces".to_owned(), ToString::to_string);
                     let message = format!(

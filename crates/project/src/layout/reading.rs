@@ -37,6 +37,15 @@ impl<'a> Reader<'a> {
 
     /// The text of a file, if it is there.
     pub fn text_if_there(&mut self, path: &Path) -> Option<String> {
+        self.text(path, |why| Problem::warning(format!("{why} and was passed over")))
+    }
+
+    /// As [`Self::text_if_there`]; if it is there and cannot be read, nothing can go on without it.
+    pub fn needed_if_there(&mut self, path: &Path) -> Option<String> {
+        self.text(path, Problem::error)
+    }
+
+    fn text(&mut self, path: &Path, unreadable: impl FnOnce(String) -> Problem) -> Option<String> {
         let read = self.inside(path).and_then(|whole| file::read_text(&whole));
         match read {
             Ok(text) if text.len() <= self.left => {
@@ -55,8 +64,7 @@ impl<'a> Reader<'a> {
                 None
             }
             Err(error) => {
-                self.problems
-                    .push(Problem::warning(format!("{} and was passed over", relative(&error, path))));
+                self.problems.push(unreadable(relative(&error, path)));
                 None
             }
         }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use gadfly_engine::pipeline::{Entry, Weight};
 use gadfly_engine::protocol::score::settings::EscalateTo;
 
-use super::field::{Field, Label, meant};
+use super::field::{Field, Label, meant, strays};
 use super::product::Products;
 use super::section::{RawField, Section};
 use super::value::{Value, bare, is_none, parts, without_note};
@@ -21,6 +21,7 @@ pub(super) fn read(section: Section, reading: &mut Reading<'_>) {
     let count = |is: &dyn Fn(Field) -> bool| {
         fields.iter().filter(|field| matches!(field.label, Label::Known(known) if is(known))).count()
     };
+    swallowed(&fields, reading);
     let makes_entry = count(&|field| matches!(field, Field::Requires | Field::Produces)) > 0;
     if makes_entry || count(&|_| true) > 0 {
         unknown(&fields, reading);
@@ -37,6 +38,33 @@ pub(super) fn read(section: Section, reading: &mut Reading<'_>) {
         draft.take(field, reading);
     }
     draft.enter(&heading, reading);
+}
+
+/// Who is named as somebody who works or judges, in lower case.
+pub(super) fn people(section: &Section) -> Vec<String> {
+    let critics = section.fields.iter().filter(|field| field.label == Label::Known(Field::Critic));
+    let critics = critics.map(|field| bare(without_note(&field.value.text).0));
+    let workers = names(&section.heading).into_iter().map(|(name, _)| name);
+    let workers = workers.filter(|_| !section.fields.is_empty());
+    workers.chain(critics).filter(|name| is_name(name)).map(str::to_lowercase).collect()
+}
+
+/// Two fields on one line: the second would be part of the first one's value, and lost.
+fn swallowed(fields: &[RawField], reading: &mut Reading<'_>) {
+    for field in fields {
+        let is_read = !matches!(field.label, Label::Unknown(_));
+        for value in std::iter::once(&field.value).chain(&field.bullets) {
+            for stray in strays(&value.text, is_read) {
+                let of = match &field.label {
+                    Label::Known(known) => known.name(),
+                    _ => bare(reading.text.get(field.key.clone()).unwrap_or_default()).trim_end_matches(':'),
+                };
+                let inner = brief(value.get(&stray)).replace('*', "");
+                let message = format!("`{inner}` stands inside the value of {}", brief(of));
+                reading.error(message, "put it on a line of its own", &value.source(&stray));
+            }
+        }
+    }
 }
 
 /// Fields we do not know are kept; those that were probably meant to be known are errors, because without them the

@@ -1,5 +1,7 @@
 //! The names of fields, in the spellings that are seen: with and without bold, in English and Spanish.
 
+use std::ops::Range;
+
 /// What an entry declares.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Field {
@@ -45,6 +47,8 @@ const NAMES: [(Field, &str, &[&str]); 8] = [
 
 /// A longer label is a sentence.
 const LONGEST: usize = 60;
+/// Of a key, at most.
+const MOST_WORDS: usize = 3;
 
 impl Field {
     pub const fn name(self) -> &'static str {
@@ -57,6 +61,17 @@ impl Field {
 
     fn of(folded: &str) -> Option<Self> {
         NAMES.iter().find(|(_, _, all)| all.contains(&folded)).map(|(field, _, _)| *field)
+    }
+}
+
+impl Detail {
+    fn of(folded: &str) -> Option<Self> {
+        match folded {
+            "required files" | "archivos requeridos" | "ficheros requeridos" => Some(Self::Files),
+            "required sections" | "secciones requeridas" => Some(Self::Sections),
+            "required content" | "contenido requerido" => Some(Self::Content),
+            _ => None,
+        }
     }
 }
 
@@ -76,13 +91,7 @@ pub(super) fn label(line: &str, is_nested: bool) -> Option<(Label, usize, usize)
     {
         return Some((Label::Known(field), key_end, value));
     }
-    let detail = match folded.as_str() {
-        "required files" | "archivos requeridos" | "ficheros requeridos" => Some(Detail::Files),
-        "required sections" | "secciones requeridas" => Some(Detail::Sections),
-        "required content" | "contenido requerido" => Some(Detail::Content),
-        _ => None,
-    };
-    if let Some(detail) = detail {
+    if let Some(detail) = Detail::of(&folded) {
         let about = Some(about.to_owned()).filter(|about| !about.is_empty());
         return Some((Label::Detail(detail, about), key_end, value));
     }
@@ -111,6 +120,46 @@ fn key(line: &str) -> Option<(&str, usize, usize)> {
     let name = line[..colon].trim_matches(['*', '`', ' ']);
     let is_key = after.is_none_or(|c| c.is_whitespace() || c == '*') && !name.contains('`');
     is_key.then_some((name, colon, colon + 1))
+}
+
+/// A known key with its colon inside the value of another field, outside backticks: it would be lost there. In prose a
+/// key counts with a capital letter; after a value nobody reads (`is_read` is not set), only where a field would begin.
+pub(super) fn strays(text: &str, is_read: bool) -> Vec<Range<usize>> {
+    let code = super::value::code_spans(text);
+    let mut found = Vec::new();
+    for (colon, _) in text.match_indices(':') {
+        let next = code.partition_point(|span| span.end <= colon);
+        let is_code = code.get(next).is_some_and(|span| span.contains(&colon));
+        let after = text[colon + 1..].chars().next();
+        if is_code || after.is_some_and(|c| !c.is_whitespace() && c != '*') {
+            continue;
+        }
+        let before = text[..colon].trim_end_matches(['*', ' ']);
+        let from = before.ceil_char_boundary(before.len().saturating_sub(LONGEST));
+        let breaks = before[from..].char_indices().rev().filter(|(_, c)| !is_of_key(*c));
+        let starts = breaks.map(|(at, c)| from + at + c.len_utf8()).chain([from]);
+        let starts: Vec<usize> = starts.filter(|start| *start < before.len()).take(MOST_WORDS).collect();
+        let key = starts.into_iter().rev().find(|start| {
+            let key = &before[*start..];
+            let (ahead, is_known) = (&text[..*start], Field::of(&fold(key)).is_some());
+            let is_bold = ahead.ends_with("**");
+            let begins = ahead.trim_end().is_empty()
+                || ahead.trim_end().ends_with(['-', '|', ';', ',', '·', '•', '/']);
+            let is_capital = key.starts_with(char::is_uppercase);
+            key.starts_with(char::is_alphabetic)
+                && (is_known && (is_bold || begins || (is_read && is_capital))
+                    || (Detail::of(&fold(key)).is_some() && (is_bold || begins)))
+        });
+        if let Some(start) = key {
+            found.push(start..colon + 1);
+        }
+    }
+    found
+}
+
+/// What stands in a key besides the spaces between its words.
+fn is_of_key(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-')
 }
 
 fn is_upper_case(key: &str) -> bool {

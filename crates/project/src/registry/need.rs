@@ -3,6 +3,7 @@
 //! A condition is checked only if *all* of its words are understood; the rest is kept as it is written. To understand
 //! one more form, add a function to `classify`.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use gadfly_engine::pipeline::{Atom, Check, Need};
@@ -133,8 +134,8 @@ fn operand(
         return vec![expression(value, &inside, depth + 1, spans, reading)];
     }
     let listed = value::parts(&value.text, part, &[',', ';']);
-    let is_list =
-        listed.len() > 1 && listed.iter().all(|part| matches!(classify(value.get(part)), Ok(Check::Path(_))));
+    let is_path = |part| matches!(classify(value.get(part), &reading.names), Ok(Check::Path(_)));
+    let is_list = listed.len() > 1 && listed.iter().all(is_path);
     let parts = if is_list { listed } else { vec![part.clone()] };
     parts.iter().filter_map(|part| atom(value, part, spans, reading)).map(Need::Atom).collect()
 }
@@ -150,8 +151,15 @@ fn atom(
         return None;
     }
     let text = value.get(part).trim_end_matches([',', ';']).to_owned();
-    let check = match classify(&text) {
-        Ok(check) => check,
+    let check = match classify(&text, &reading.names) {
+        Ok(check) => {
+            if check == Check::Manual && speaks_of_score(&text) {
+                let message =
+                    format!("`{}` could not be read as a score: a person is asked", brief(bare(&text)));
+                reading.warning(message, "write `NAME score >= 80`", &span);
+            }
+            check
+        }
         Err(why) => {
             let message = format!("`{}` cannot be a condition: {why}", brief(bare(&text)));
             let is_score = why == PAST_THE_TOP;
@@ -170,8 +178,8 @@ fn atom(
     Some(Atom { text, line, check })
 }
 
-/// What a machine can do with a condition.
-fn classify(text: &str) -> Result<Check, &'static str> {
+/// What a machine can do with a condition. `names`: who works or judges here, in lower case.
+fn classify(text: &str, names: &HashSet<String>) -> Result<Check, &'static str> {
     let (said, _) = without_dash(text);
     let (first, note) = without_parenthesis(said);
     // `memo.md (its `research:` block)` asks for more than the file.
@@ -183,7 +191,7 @@ fn classify(text: &str) -> Result<Check, &'static str> {
     match path::read(first) {
         path::Reading::Path(pattern) => Ok(Check::Path(pattern)),
         path::Reading::Refused(why) => Err(why),
-        path::Reading::No => Ok(score(first)?.unwrap_or(Check::Manual)),
+        path::Reading::No => Ok(score(first, names)?.unwrap_or(Check::Manual)),
     }
 }
 
@@ -221,25 +229,32 @@ fn asks_for_more(word: &str) -> bool {
         || ["no", "not", "all", "every", "each", "only", "both", "and", "y", "sin"].contains(&lower.as_str())
 }
 
-/// `X score >= 80`, `Overall score >= 95`, `all components >= 80`.
-fn score(text: &str) -> Result<Option<Check>, &'static str> {
-    let spaced = text.replace('≥', " >= ").replace(">=", " >= ").replace(['`', '*'], "");
+/// The word and a number: probably meant for a machine.
+fn speaks_of_score(text: &str) -> bool {
+    let (said, _) = without_dash(text);
+    let mut words = said.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let is_score = |word: &str| word.eq_ignore_ascii_case("score") || word.eq_ignore_ascii_case("scores");
+    words.clone().any(is_score) && words.any(|word| word.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// `X score >= 80`, `X-critic > 79`, `Overall score >= 95`, `all components >= 80`.
+fn score(text: &str, names: &HashSet<String>) -> Result<Option<Check>, &'static str> {
+    let spaced = text.replace(">=", "≥").replace('>', " > ").replace('≥', " >= ").replace(['`', '*'], "");
     let lower = spaced.to_lowercase();
     let words: Vec<&str> = lower.split_whitespace().collect();
     let Some((last, before)) = words.split_last() else { return Ok(None) };
-    let Some(subject) = [&[">="][..], &["of", "at", "least"], &["at", "least"]]
-        .iter()
-        .find_map(|comparison| before.strip_suffix(*comparison))
-    else {
-        return Ok(None);
-    };
+    let comparisons = [(&[">="][..], 0), (&[">"], 1), (&["of", "at", "least"], 0), (&["at", "least"], 0)];
+    let compared = comparisons.iter().find_map(|(words, more)| Some((before.strip_suffix(*words)?, *more)));
+    let Some((subject, more)) = compared else { return Ok(None) };
     let number = last.trim_end_matches('%').trim_end_matches("/100");
-    let Ok(at_least) = number.parse::<u32>() else { return Ok(None) };
+    let Ok(number) = number.parse::<u32>() else { return Ok(None) };
+    let at_least = number.saturating_add(more);
+    let is_somebody = |name: &str| name.ends_with("-critic") || names.contains(name);
     let check = match subject {
         ["all" | "every" | "each", "component" | "components"]
         | ["all" | "every" | "each", "component", "score" | "scores"] => Check::Components { at_least },
         ["overall", "score"] | ["overall"] => Check::Overall { at_least },
-        [_, "score"] => {
+        [name, rest @ ..] if *rest == ["score"] || (rest.is_empty() && is_somebody(name)) => {
             let critic = spaced.split_whitespace().next().unwrap_or_default().to_owned();
             Check::Score { critic, at_least }
         }

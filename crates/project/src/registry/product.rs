@@ -12,6 +12,9 @@ use super::section::RawField;
 use super::value::{self, Value, bare, is_none, without_dash};
 use crate::place::brief;
 
+const UNDELIVERABLE: &str = "it can never be delivered";
+const ELSEWHERE: &str = "name a path outside `.git/` and `.gadfly/`";
+
 /// The products of an entry, and where they stand.
 #[derive(Default)]
 pub(super) struct Products {
@@ -87,6 +90,12 @@ impl Products {
                 return;
             }
             match one_path(value.get(part)) {
+                path::Reading::Path(pattern) if is_undeliverable(&pattern) => {
+                    let message =
+                        format!("`{}` cannot be made: {UNDELIVERABLE}", brief(bare(value.get(part))));
+                    reading.error(message, ELSEWHERE, &value.source(part));
+                    return;
+                }
                 path::Reading::Path(pattern) => product.patterns.push(pattern),
                 path::Reading::Refused(why) => {
                     let message = format!("`{}` cannot be made: {why}", brief(bare(value.get(part))));
@@ -140,6 +149,10 @@ impl Products {
                 if name.starts_with(folder.as_str()) { name.to_owned() } else { format!("{folder}{name}") };
             let is_named = !name.starts_with(['/', '~']) && !name.contains(char::is_whitespace);
             match path::read(if is_named { &in_folder } else { name }) {
+                path::Reading::Path(pattern) if is_undeliverable(&pattern) => {
+                    let message = format!("`{}` cannot be required: {UNDELIVERABLE}", brief(name));
+                    reading.error(message, ELSEWHERE, &span);
+                }
                 path::Reading::Path(pattern) => product.files.push(pattern),
                 path::Reading::Refused(why) => {
                     let help = "name a file below the folder";
@@ -181,6 +194,13 @@ impl Products {
             reading.count(false);
         }
     }
+}
+
+/// Git's own files and ours are never written for an agent.
+fn is_undeliverable(pattern: &Pattern) -> bool {
+    let mut parts = pattern.0.split('/');
+    let is_ours = parts.clone().next().is_some_and(|part| part.eq_ignore_ascii_case(".gadfly"));
+    is_ours || parts.any(|part| part.eq_ignore_ascii_case(".git"))
 }
 
 /// The folder a product's files stand in: itself, or the one it lies in. Empty, or it ends in `/`.

@@ -16,10 +16,10 @@ impl Folder {
         // One at a time, as for everything else here.
         let _state = Arc::clone(&self.state).lock_owned().await;
         std::fs::create_dir_all(&self.home).map_err(FolderError::io(&self.home))?;
-        let CommitFiles { files, branch, message } = wanted.clone();
+        let CommitFiles { files, deleted, branch, message } = wanted.clone();
         let branch = branch.unwrap_or_else(|| format!("{COMMIT_BRANCH}{}", self.run));
-        let paths = files.iter().map(|file| file.path.clone()).collect();
-        let intent = CommitIntent { files, branch: branch.clone(), message };
+        let paths = files.iter().map(|file| file.path.clone()).chain(deleted.iter().cloned()).collect();
+        let intent = CommitIntent { files, deleted, branch: branch.clone(), message };
         let id = self.git().commit_files(Path::new(&self.plan.project), &self.home, intent).await?;
         Ok(Reply::Accepted {
             paths,

@@ -40,6 +40,7 @@ impl PipelineFiles {
             root: store.to_owned(),
             dir: store.to_owned(),
             session: store.join("SESSION_REPORT.md"),
+            state: false,
         };
         let places = StateFiles::of(plan).unwrap_or_else(beside);
         ProjectFiles::new(&self.journal, &self.run, places, Zone::default())

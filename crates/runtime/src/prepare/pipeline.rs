@@ -226,7 +226,12 @@ pub async fn prepare_pipeline(
         store: request.store.clone(),
     };
     let mut prepared = draft.finish().map_err(|p| vec![p])?;
-    state_files(recruiter.root, &known.files).put(&mut prepared.start.plan.root);
+    // Of one agent, or of none of the registry's, the project's state is not told.
+    let mut files = state_files(recruiter.root, &known.files);
+    files.state = mode(request) == Mode::Pipeline;
+    if mode(request) != Mode::Simple {
+        files.put(&mut prepared.start.plan.root);
+    }
     Ok(prepared)
 }
 
@@ -249,12 +254,9 @@ fn simple(recruiter: &Recruiter<'_>) -> Known {
         weight: Weight::Share { points: 10_000, component: "work".to_owned(), binary: false },
         ..Entry::default()
     };
-    Known {
-        files: layout::read(recruiter.root, recruiter.config),
-        registry: Registry { entries: vec![entry] },
-        project: root_name(recruiter.root),
-        warnings: Vec::new(),
-    }
+    let files = layout::read(recruiter.root, recruiter.config);
+    let project = files.project_name(None).map_or_else(|| root_name(recruiter.root), |name| name.name);
+    Known { files, registry: Registry { entries: vec![entry] }, project, warnings: Vec::new() }
 }
 
 /// The entries this run is about: all, or those that were named.

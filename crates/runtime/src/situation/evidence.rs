@@ -98,6 +98,7 @@ mod tests {
             reply: Digest::of(b"y"),
             open: Vec::new(),
             other: Vec::new(),
+            rejected: false,
             made: Vec::new(),
         }
     }

@@ -79,7 +79,9 @@ impl Cache {
         let of = Digest::of(root.as_os_str().as_encoded_bytes()).short();
         let path = store.join(format!("survey-cache-{of}"));
         let known = read(&path).unwrap_or_default();
-        Self { began: instant(store), path, known, learned: HashMap::new() }
+        // A store that no run has used yet stays as it is: looking at a fresh clone leaves nothing behind.
+        let is_used = store.join("journal.db").is_file();
+        Self { began: is_used.then(|| instant(store)).flatten(), path, known, learned: HashMap::new() }
     }
 
     pub fn known(&self, path: &str, mark: &Mark) -> Option<&Content> {

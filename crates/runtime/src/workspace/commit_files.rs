@@ -31,6 +31,8 @@ const FILE_MODE: u32 = 0o100_644;
 pub(crate) struct Intent {
     /// By their paths in the project.
     pub files: Vec<Entry>,
+    #[serde(default)]
+    pub deleted: Vec<String>,
     pub branch: String,
     pub message: String,
 }
@@ -168,10 +170,17 @@ impl Making<'_> {
         for (file, oid) in files.iter().zip(&oids) {
             lines.extend_from_slice(format!("{:o} {oid}\t{}\0", mode(file), file.path).as_bytes());
         }
+        let deleted: Vec<String> = intent.deleted.iter().map(|path| self.whole(path)).collect();
+        for path in &deleted {
+            lines.extend_from_slice(
+                format!("0 {}\t{path}\0", "0".repeat(head.map_or(40, str::len))).as_bytes(),
+            );
+        }
         git.feed(&place, &["update-index", "-z", "--index-info"], lines).await?;
         let tree = git.line(&place, &["write-tree", "--missing-ok"]).await?;
         if let Some(head) = head {
-            let named: HashSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
+            let named = files.iter().map(|file| file.path.as_str()).chain(deleted.iter().map(String::as_str));
+            let named: HashSet<&str> = named.collect();
             let between = store.between(head, &tree).await?;
             if let Some(other) = between.iter().find(|d| !named.contains(d.path.as_str())) {
                 let reason = "a file would take its place in the commit: commit these files yourself";

@@ -114,7 +114,8 @@ async fn a_commit_holds_head_and_exactly_the_named_files_and_is_made_once() {
     }
     let before = git(&project, &["status", "--porcelain"]);
     let files = vec![entry("a.txt", "two\n"), entry("new/n.dos", "1\r\n"), entry("cache", "c")];
-    let wanted = CommitFiles { files, branch: None, message: "Pipeline\n\nscore 91".into() };
+    let wanted =
+        CommitFiles { files, deleted: Vec::new(), branch: None, message: "Pipeline\n\nscore 91".into() };
     let first = stage.folder.commit_files(&wanted).await.unwrap();
     let Reply::Accepted { paths, commit: Some(commit), .. } = &first else { panic!("{first:?}") };
     assert_eq!(paths, &["a.txt", "new/n.dos", "cache"]);
@@ -148,7 +149,8 @@ async fn a_file_that_is_not_what_was_judged_is_not_committed() {
     std::os::unix::fs::symlink("b.txt", project.join("link.txt")).unwrap();
     let files =
         vec![entry("a.txt", "two\n"), entry("b.txt", "b\n"), entry("link.txt", "b\n"), entry("no.txt", "")];
-    let wanted = CommitFiles { files, branch: Some("result".into()), message: "m".into() };
+    let wanted =
+        CommitFiles { files, deleted: Vec::new(), branch: Some("result".into()), message: "m".into() };
     let refused = stage.folder.commit_files(&wanted).await.unwrap_err();
     let reply = refused.reply();
     let Reply::Conflict { message } = &reply else { panic!("{reply:?}") };

@@ -137,7 +137,7 @@ impl Protocol for Boss {
                     blob: Digest::of(text.as_bytes()),
                 };
                 let files = vec![file("shared.txt", "by three\n"), file("two.txt", "2")];
-                cx.commit(CommitFiles { files, branch: None, message: "Done".into() });
+                cx.commit(CommitFiles { files, deleted: Vec::new(), branch: None, message: "Done".into() });
             }
             other => panic!("{other:?}"),
         }

@@ -60,6 +60,11 @@ impl Pipeline {
             return cx.unusable(answer, failure);
         }
         let (by, spec) = (answer.agent().to_owned(), answer.tag() == TAG_SPEC);
+        if spec && !lists_requirements(&text) {
+            let message = "the reply lists no requirements (MUST, SHOULD, MAY)".to_owned();
+            let failure = CallFailure { kind: FailureKind::BadReply, message, usage: Usage::default() };
+            return cx.unusable(answer, failure);
+        }
         let text = cx.intern(text);
         self.drafted(text, &by, spec, cx);
     }
@@ -73,11 +78,13 @@ impl Pipeline {
             let effect = cx.ask(questions::blocked_plan(&blocked, spec));
             self.asks.insert(effect, Ask::Plan { text, spec });
         } else if spec {
+            self.spec = Some(text);
             self.ask_for(TAG_PLAN, Some(text), None, cx);
         } else if self.settings.plan_agreed {
             self.agreed(text, "--yes", cx);
         } else {
-            let effect = cx.ask(questions::plan(cx.text(&text)));
+            let required = self.spec.map(|spec| cx.text(&spec).to_owned());
+            let effect = cx.ask(questions::plan(cx.text(&text), required.as_deref()));
             self.asks.insert(effect, Ask::Plan { text, spec });
         }
     }
@@ -132,14 +139,23 @@ fn item(line: &str) -> String {
     crate::brief::one_line(line.strip_prefix("- ").or_else(|| line.strip_prefix("* ")).unwrap_or(line).trim())
 }
 
+/// Wherever the word stands, it counts: what was meant as blocked must not be agreed to because it was written
+/// otherwise. A line that lists all the words only explains them.
 fn is_blocked(line: &str) -> bool {
-    let line = line.trim();
-    let Some(item) = line.strip_prefix("- ").or_else(|| line.strip_prefix("* ")) else { return false };
-    let mut parts = item.split('|').map(|part| part.trim().trim_matches(['*', '`', '[', ']']));
-    let first = parts.next().unwrap_or_default();
-    let begins = first == "BLOCKED"
-        || first.strip_prefix("BLOCKED").is_some_and(|rest| rest.starts_with([':', ' ', '*']));
-    begins || (matches!(first, "MUST" | "SHOULD" | "MAY") && parts.next() == Some("BLOCKED"))
+    let words = || line.split(|c: char| !c.is_alphanumeric() && c != '-' && c != '_');
+    if ["CLEAR", "ASSUMED", "BLOCKED"].iter().all(|word| words().any(|w| w == *word)) {
+        return false;
+    }
+    let is_cell = |cell: &str| cell.trim().trim_matches(['*', '`', '[', ']']).eq_ignore_ascii_case("blocked");
+    words().any(|word| word == "BLOCKED") || line.split('|').any(is_cell)
+}
+
+/// Whether a text lists requirements at all.
+fn lists_requirements(text: &str) -> bool {
+    lines(text).any(|(line, fenced)| {
+        let mut words = line.split(|c: char| !c.is_alphanumeric());
+        !fenced && words.any(|word| matches!(word, "MUST" | "SHOULD" | "MAY"))
+    })
 }
 
 #[cfg(test)]
@@ -148,13 +164,27 @@ mod tests {
 
     #[test]
     fn what_is_blocked_is_found_where_a_requirement_stands() {
-        let text = "- MUST | CLEAR | a\n- **MUST** | BLOCKED | which data?\n* BLOCKED: the licence\n\
-                    It is BLOCKED by nothing.\n- not BLOCKED: b\n```\n- BLOCKED: an example\n```\n- **BLOCKED:** c\n";
-        assert_eq!(
-            blocked(text),
-            ["**MUST** | BLOCKED | which data?", "BLOCKED: the licence", "**BLOCKED:** c"]
-        );
-        assert!(!without_blocked(text).contains("which data"));
-        assert!(without_blocked(text).contains("an example"));
+        for line in [
+            "- **MUST** | BLOCKED | which data?",
+            "* BLOCKED: the licence",
+            "1. MUST | BLOCKED | x",
+            "- [BLOCKED] x",
+            "- MUST BLOCKED: x",
+            "| MUST | which? | BLOCKED |",
+            "| R1 | Blocked |",
+            "- **R3** | MUST | BLOCKED | x",
+        ] {
+            assert_eq!(blocked(line).len(), 1, "{line}");
+            assert_eq!(without_blocked(line), "", "{line}");
+        }
+        for line in [
+            "- MUST | CLEAR | a",
+            "CLEAR / ASSUMED / BLOCKED",
+            "Nothing is blocked.",
+            "```\n- BLOCKED: an example\n```",
+        ] {
+            assert_eq!(blocked(line), [""; 0], "{line}");
+        }
+        assert!(lists_requirements("- MUST | CLEAR | a") && !lists_requirements("I could not say."));
     }
 }

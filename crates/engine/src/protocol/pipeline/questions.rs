@@ -34,8 +34,10 @@ pub(super) enum Ask {
     Result,
 }
 
-pub(super) fn plan(text: &str) -> Question {
-    let text = format!("This is the plan:\n\n{text}\n\nShall it be carried out?");
+pub(super) fn plan(text: &str, required: Option<&str>) -> Question {
+    let required =
+        required.map_or_else(String::new, |list| format!("These are the requirements:\n\n{list}\n\n"));
+    let text = format!("{required}This is the plan:\n\n{text}\n\nShall it be carried out?");
     let choices = vec![
         Choice::new(APPROVE, "carry it out"),
         Choice::taking(REVISE, "TEXT", "have it drafted again, with what you say"),
@@ -122,7 +124,7 @@ impl Pipeline {
     }
 
     fn told_of_plan(&mut self, text: Digest, spec: bool, said: &str, by: &str, cx: &mut Cx<'_>) {
-        match plan("").pick(said) {
+        match plan("", None).pick(said) {
             Picked::Choice { word: APPROVE, .. } => self.agreed(text, by, cx),
             Picked::Choice { word: REVISE, rest } => self.replan(text, spec, rest, cx),
             _ => {

@@ -1,6 +1,8 @@
 //! SCORE: the gate, who is sent out again, and how the run ends.
 
 use super::checking::Purpose;
+use std::collections::BTreeSet;
+
 use super::questions::{self, Ask};
 use super::settings::Mode;
 use super::{Again, Pass, Pipeline, Stage};
@@ -13,6 +15,7 @@ use crate::pipeline::aggregate::{Component, Hundredths};
 use crate::pipeline::event::PipelineEvent;
 use crate::pipeline::learning::{self, PairRecord, Suggestion};
 use crate::pipeline::registry::{Check, Entry};
+use crate::pipeline::world::Standing;
 use crate::tree::CommitFiles;
 
 /// A component below this is sent out again.
@@ -21,8 +24,8 @@ const LOW: Hundredths = Hundredths(8_000);
 impl Pipeline {
     pub(super) fn begin_overall(&mut self, again: Vec<String>, cx: &mut Cx<'_>) {
         self.round += 1;
-        self.tried.clear();
-        self.blocked.clear();
+        self.tried.clone_from(&self.hopeless);
+        self.blocked.retain(|agent, _| self.hopeless.contains(agent));
         let (round, of) = (self.round, self.overall.max(self.round));
         cx.emit(Happened::Pipeline(PipelineEvent::OverallRound { round, of, again }));
     }
@@ -39,7 +42,8 @@ impl Pipeline {
         let report = self.report();
         let (round, boxed) = (self.round, Box::new(report.clone()));
         cx.emit(Happened::Pipeline(PipelineEvent::GateChecked { round, report: boxed }));
-        if report.is_open() {
+        // Somebody who is blocked is not done, whatever the sum of the others is.
+        if report.is_open() && self.blocked.is_empty() {
             return self.check(Purpose::Gate, cx);
         }
         self.closed(&report, cx);
@@ -61,10 +65,13 @@ impl Pipeline {
     pub(super) fn closed(&mut self, report: &GateReport, cx: &mut Cx<'_>) {
         if self.round < self.overall {
             let again = self.low(report);
-            let stuck: Vec<String> = self.blocked.keys().cloned().collect();
+            let mut stuck: Vec<String> =
+                self.blocked.keys().filter(|agent| !self.hopeless.contains(*agent)).cloned().collect();
+            stuck.extend(self.undone());
             if !again.is_empty() || !stuck.is_empty() {
-                let names = again.iter().map(|(agent, _)| agent.clone()).chain(stuck).collect();
-                self.begin_overall(names, cx);
+                let names: BTreeSet<String> =
+                    again.iter().map(|(agent, _)| agent.clone()).chain(stuck).collect();
+                self.begin_overall(names.into_iter().collect(), cx);
                 self.again.extend(again);
                 return self.survey(cx);
             }
@@ -136,8 +143,19 @@ impl Pipeline {
         blocked.chain(missing).collect()
     }
 
+    /// Whose work was done in this round and does not count any more: somebody changed it.
+    fn undone(&self) -> Vec<String> {
+        let could = |agent: &String| self.tried.contains(agent) && !self.blocked.contains_key(agent);
+        let standings = self.world().standings().into_iter();
+        let ready = standings.filter(|(_, standing)| matches!(standing, Standing::Ready));
+        let ready = ready.map(|(agent, _)| agent).filter(could);
+        // Who needs no verdict and makes nothing is never done.
+        ready.filter(|agent| self.world().verdict(agent).is_some()).collect()
+    }
+
     /// Once more, because a person wants it.
     pub(super) fn send_again(&mut self, agent: &str, cx: &mut Cx<'_>) {
+        self.hopeless.remove(agent);
         let known = self.settings.registry.get(agent).is_some_and(|entry| self.takes_part(entry));
         self.stage = Stage::Working;
         if !known {
@@ -165,7 +183,12 @@ impl Pipeline {
     /// Agreed to. What was delivered becomes a commit, if that is wanted.
     pub(super) fn end_well(&mut self, _by: &str, cx: &mut Cx<'_>) {
         self.stage = Stage::Ending;
-        if self.settings.commit.is_none() || self.delivered.is_empty() {
+        if self.settings.commit.is_none() {
+            return self.end(cx);
+        }
+        if self.delivered.is_empty() && self.deleted.is_empty() {
+            let message = "this run delivered nothing, so there is nothing to commit".to_owned();
+            cx.emit(Happened::Warned { message });
             return self.end(cx);
         }
         self.check(Purpose::Commit, cx);
@@ -174,7 +197,9 @@ impl Pipeline {
     pub(super) fn commit(&self, cx: &mut Cx<'_>) {
         let Some(commit) = &self.settings.commit else { return };
         let files = self.delivered.values().cloned().collect();
-        cx.commit(CommitFiles { files, branch: commit.branch.clone(), message: commit.message.clone() });
+        let deleted = self.deleted.iter().cloned().collect();
+        let (branch, message) = (commit.branch.clone(), commit.message.clone());
+        cx.commit(CommitFiles { files, deleted, branch, message });
     }
 
     pub(super) fn committed(&mut self, what: Learned, cx: &mut Cx<'_>) {

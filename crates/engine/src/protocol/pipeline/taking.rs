@@ -10,6 +10,7 @@ use crate::effect::NodePath;
 use crate::event::Happened;
 use crate::machine::{Cx, Learned};
 use crate::outcome::Outcome;
+use crate::pipeline::PairVerdict;
 use crate::pipeline::event::PipelineEvent;
 use crate::protocol::PairResult;
 use crate::protocol::score::settings::EscalateTo;
@@ -63,6 +64,7 @@ impl Pipeline {
             return self.deliver(node, at, result, cx);
         }
         self.not_taken(&node, &at.agent, outcome, cx);
+        self.note_rejected(&node, &at.agent, cx);
         self.next(cx);
     }
 
@@ -105,7 +107,22 @@ impl Pipeline {
             open,
         };
         cx.emit(Happened::Pipeline(blocked));
+        // What a program found wrong, and was mended in vain, is not tried again by itself.
+        if result.is_some_and(|result| result.blocked.is_some()) {
+            self.hopeless.insert(agent.to_owned());
+        }
         self.blocked.insert(agent.to_owned(), because);
+    }
+
+    /// A draft that was judged and did not pass. Where the project has nothing better, what it reached counts.
+    fn note_rejected(&mut self, node: &NodePath, agent: &str, cx: &mut Cx<'_>) {
+        let Some(result) = cx.result_of(node).filter(|result| result.blocked.is_none()) else { return };
+        let has_better = self.world().current(agent).is_some_and(|current| !current.rejected);
+        let Some(verdict) = result.verdict.filter(|_| !has_better) else { return };
+        let verdict = PairVerdict { rejected: true, ..verdict };
+        self.verdicts.push(verdict.clone());
+        let scored = PipelineEvent::Scored { verdict: Box::new(verdict), delivered: false };
+        cx.emit(Happened::Pipeline(scored));
     }
 
     fn deliver(&mut self, node: NodePath, at: AtWork, result: PairResult, cx: &mut Cx<'_>) {
@@ -122,7 +139,13 @@ impl Pipeline {
         let only =
             result.changes.iter().filter(|change| !is_outside(change)).map(|change| change.path.clone());
         let only: Vec<String> = only.collect();
-        let outside = result.outside.clone();
+        let outside: Vec<String> = result.changes.iter().filter(is_outside).map(said_of).collect();
+        let gone = result.changes.iter().filter(|change| !is_outside(change) && change.after.is_none());
+        let gone: Vec<String> = gone.map(|change| change.path.clone()).collect();
+        if !gone.is_empty() {
+            let message = format!("[{}] deletes {}", at.agent, crate::brief::some_of(&gone));
+            cx.emit(Happened::Warned { message });
+        }
         let agent = at.agent.clone();
         self.taking = Some(Taking { node, at, result, only, seen: None });
         if outside.is_empty() {
@@ -136,7 +159,9 @@ impl Pipeline {
 
     pub(super) fn told_of_outside(&mut self, yes: bool, cx: &mut Cx<'_>) {
         if let Some(taking) = self.taking.as_mut().filter(|_| yes) {
-            taking.only.extend(taking.result.outside.iter().cloned());
+            let wanted = taking.result.changes.iter().filter(|change| !is_link(change));
+            let wanted = wanted.filter(|change| taking.result.outside.contains(&change.path));
+            taking.only.extend(wanted.map(|change| change.path.clone()));
             taking.only.sort();
         }
         self.accept(None, cx);
@@ -146,7 +171,7 @@ impl Pipeline {
         let Some(taking) = &self.taking else { return };
         if taking.only.is_empty() {
             // What was judged is in the project already.
-            return self.taken(cx);
+            return self.taken(&[], cx);
         }
         cx.accept(Accept {
             tree: taking.result.tree,
@@ -162,7 +187,7 @@ impl Pipeline {
             return self.committed(what, cx);
         }
         match what {
-            Learned::Accepted { .. } => self.taken(cx),
+            Learned::Accepted { kept, .. } => self.taken(&kept, cx),
             Learned::Conflicts(conflicts) => self.ask_about(&conflicts, cx),
             Learned::NotAccepted { message } => self.refused(&message, cx),
             _ => {}
@@ -193,18 +218,22 @@ impl Pipeline {
     }
 
     /// It is with the user: from now on it counts.
-    fn taken(&mut self, cx: &mut Cx<'_>) {
+    /// Of what is `kept` the user's own version stayed.
+    fn taken(&mut self, kept: &[String], cx: &mut Cx<'_>) {
         let Some(taking) = self.taking.take() else { return };
         let Taking { at, result, only, .. } = taking;
-        for change in result.changes.iter().filter(|change| only.contains(&change.path)) {
+        let mine = |change: &&Change| only.contains(&change.path) && !kept.contains(&change.path);
+        for change in result.changes.iter().filter(mine) {
             match change.after {
                 Some(blob) => {
                     let mode = if change.mode & 0o111 == 0 { 0o644 } else { 0o755 };
                     let entry = FileEntry { path: change.path.clone(), mode, blob };
+                    self.deleted.remove(&change.path);
                     self.delivered.insert(change.path.clone(), entry);
                 }
                 None => {
                     self.delivered.remove(&change.path);
+                    self.deleted.insert(change.path.clone());
                 }
             }
         }
@@ -223,4 +252,17 @@ impl Pipeline {
     fn next(&mut self, cx: &mut Cx<'_>) {
         if self.queue.is_empty() { self.survey(cx) } else { self.identify(cx) }
     }
+}
+
+/// A change in words: who is asked must not take a deletion for a file.
+fn said_of(change: &Change) -> String {
+    match change.after {
+        Some(_) if is_link(change) => format!("{} (a link, which is never brought)", change.path),
+        Some(_) => change.path.clone(),
+        None => format!("{} (deleted)", change.path),
+    }
+}
+
+const fn is_link(change: &Change) -> bool {
+    change.mode & 0o170_000 == 0o120_000
 }

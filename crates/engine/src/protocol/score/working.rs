@@ -16,7 +16,7 @@ use crate::pipeline::verdict::OtherLens;
 use crate::pipeline::{self, PairVerdict, Registry, World};
 use crate::protocol::PairResult;
 use crate::tool::{Deed, ToolUse};
-use crate::tree::{ChangeKind, Look, Looked, Tree, Verified, Verify};
+use crate::tree::{Change, ChangeKind, Look, Looked, Tree, Verified, Verify};
 use crate::work::Work;
 
 use super::Score;
@@ -266,6 +266,10 @@ impl Score {
         if files.goes_on() && !worked && files.there.is_empty() {
             return vec!["nothing was changed".to_owned()];
         }
+        let unfit = self.unfit(files);
+        if !unfit.is_empty() {
+            return unfit;
+        }
         if files.produces.is_empty() {
             return if worked { Vec::new() } else { vec!["nothing was changed".to_owned()] };
         }
@@ -293,6 +297,23 @@ impl Score {
         };
         let goes_on = files.goes_on();
         world.gaps_of_output(&entry, &|path| goes_on || changed.contains(path))
+    }
+
+    /// What could not be delivered: a link leads elsewhere, and a name with a line break in it is two lines of a list.
+    fn unfit(&self, files: &Files) -> Vec<String> {
+        let tree = self.ground.iter().filter_map(|ground| ground.tree.as_ref());
+        let changes = tree.flat_map(|tree| &tree.changes);
+        let made = changes.filter(|change| change.kind != ChangeKind::Deleted && files.makes(&change.path));
+        let why = |change: &Change| {
+            if change.mode & 0o170_000 == 0o120_000 {
+                Some(format!("{} is a link: write a file", change.path))
+            } else if change.path.chars().any(char::is_control) {
+                Some(format!("{} has a name that cannot be used", change.path.escape_debug()))
+            } else {
+                None
+            }
+        };
+        made.filter_map(why).collect()
     }
 
     fn judge_files(&mut self, cx: &mut Cx<'_>) {
@@ -328,6 +349,7 @@ impl Score {
             reply: first.reply(),
             open,
             other: other.collect(),
+            rejected: false,
             made: Vec::new(),
         });
     }

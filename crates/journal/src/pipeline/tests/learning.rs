@@ -47,6 +47,18 @@ fn the_last_word_about_a_condition_counts() {
 }
 
 #[test]
+fn a_no_is_asked_again_in_the_next_run() {
+    let (_dir, journal) = store();
+    let mut stream = story("coder", "robustness", None);
+    for (text, holds) in [("data is there", true), ("data is there", false), ("it is clean", true)] {
+        let said = PipelineEvent::ConditionSaid { text: text.into(), holds, by: "anna".into() };
+        stream.then(vec![pipeline(said)], None);
+    }
+    stream.record(&journal, run());
+    assert_eq!(journal.conditions_said().unwrap(), [("it is clean".to_owned(), true)].into());
+}
+
+#[test]
 fn nothing_is_learned_before_a_person_agrees() {
     let (dir, journal) = store();
     whole("coder", "robustness", None).record(&journal, run());

@@ -51,6 +51,7 @@ pub fn verdict(agent: &str, critic: &str, score: u32, files: Vec<Entry>) -> Pair
         reply: digest("reply"),
         open: vec![],
         other: vec![],
+        rejected: false,
         made: vec![],
     }
 }

@@ -65,8 +65,8 @@ impl Bundle<'_> {
         if path.is_absolute() || written.starts_with("~/") {
             // `/review` is a command; `/data/x.csv` in a sentence about paths may be an example.
             let names_file = path.components().count() > 2 || path.extension().is_some();
-            let is_sure = path.is_file();
-            return if names_file { Meaning::Outside { is_sure } } else { Meaning::Nothing };
+            // Nor is `/usr/bin/env`, which exists, meant to be handed to anybody.
+            return if names_file { Meaning::Outside { is_sure: false } } else { Meaning::Nothing };
         }
         if written.contains('*') {
             return self.globbed(written);

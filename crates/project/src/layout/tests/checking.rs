@@ -18,9 +18,13 @@ fn agents() -> Vec<(&'static str, &'static str)> {
 fn a_project_that_fits_together_has_only_what_is_worth_knowing() {
     let mut files = agents();
     files.push((".claude/skills/w/SKILL.md", "---\nname: w\n---\nThe writer saves `quality_reports/drafts/[topic]/draft.md`.\nLogs: write `logs/x.md`.\n"));
+    assert_eq!(project(&files).check(), "");
+    // The editor judges, so its reply is what it makes; the theorist is expected to write.
+    files.retain(|(path, _)| !path.ends_with("theorist.md"));
+    files.push((".claude/agents/theorist.md", "---\nname: theorist\ntools: Read\n---\nYou are a CREATOR."));
     assert_snapshot!(project(&files).check(), @r#"
-    warning: agent `editor` makes files and has no tool to write them: its reply is saved at quality_reports/reviews/letter.md
-      at .claude/agents/editor.md:2:1
+    warning: agent `theorist` makes files and has no tool to write them: its reply is saved at theory.md
+      at .claude/agents/theorist.md:2:1
     "#);
 }
 
@@ -38,8 +42,6 @@ fn everything_that_does_not_fit_is_said_at_once() {
         ),
     ]);
     assert_snapshot!(project(&files).check(), @r#"
-    warning: agent `editor` makes files and has no tool to write them: its reply is saved at quality_reports/reviews/letter.md
-      at .claude/agents/editor.md:2:1
     error: agent `theorist` has an entry and no file
       at .claude/permissions.md:15:1
       help: did you mean `theorst`?
@@ -97,6 +99,13 @@ fn a_registry_that_is_named_and_not_there_is_an_error() {
       at gadfly.toml:2:12
     "#);
     assert!(found.registry.is_none());
+}
+
+#[test]
+fn a_registry_that_cannot_be_read_is_an_error() {
+    let large = "x".repeat(1024 * 1024 + 1);
+    let found = project(&[agents()[0], (".claude/permissions.md", &large)]).read();
+    assert_eq!(shown(&found.problems), "error: `.claude/permissions.md` is larger than 1048576 bytes");
 }
 
 #[test]

@@ -88,7 +88,7 @@ fn a_path_that_leaves_the_project_is_refused() {
     error: `../../../../secret.md` leads out of the project and is given to nobody
       at .claude/skills/s/SKILL.md:4:7
       help: copy the file into the project, and name it there
-    error: `OUTSIDE/secret.md` leads out of the project and is given to nobody
+    warning: `OUTSIDE/secret.md` leads out of the project and is given to nobody
       at .claude/skills/s/SKILL.md:5:6
       help: copy the file into the project, and name it there
     warning: `/data/raw.csv` leads out of the project and is given to nobody

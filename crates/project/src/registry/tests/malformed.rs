@@ -84,6 +84,71 @@ fn a_field_without_its_bullet_is_not_swallowed_by_the_one_above() {
 }
 
 #[test]
+fn a_field_inside_the_value_of_another_is_an_error_at_its_place() {
+    for line in [
+        "- **PHASE:** One **REQUIRES:** `a/`",
+        "- PHASE: One **REQUIRES**: `a/`",
+        "- PHASE: One - REQUIRES: `a/`",
+        "- PHASE: One | REQUIRES: `a/`",
+        "- phase: one | requires: `a/`",
+        "- phase: One Requires: `a/`",
+        "- PHASE: REQUIRES: `a/`",
+        "- PHASE: One\n  and REQUIRES: `a/`",
+        "- NAME: coder | REQUIRES: `a/`",
+        "- CRITIC: coder-critic, QUALITY WEIGHT: 10%",
+        "- PHASE: One / Peso de calidad: 10%",
+        "- Required files: a.md | Required sections: One",
+    ] {
+        let text = format!("## coder\n- PRODUCES: `b/`\n{line}\n");
+        let file = read(&text);
+        let said = said(&file.problems);
+        assert!(said.contains(" stands inside the value of "), "{line}: {said}");
+        assert!(said.contains("| put it on a line of its own"), "{said}");
+    }
+    let text = "## coder\n- PRODUCES: `b/`\n- **PHASE:** One **REQUIRES:** `a/`\n";
+    let file = read(text);
+    assert_snapshot!(said(&file.problems), @"3:20 error: `REQUIRES:` stands inside the value of PHASE | put it on a line of its own");
+    assert_eq!(pointed(text, &file.problems[0]), "REQUIRES:");
+    clean(
+        "## coder\n- PHASE: One · REQUIRES: memo.md — its `REQUIRES:` block; ask the critic: it knows\n\
+         - PRODUCES: `b/` (by phase: one file)\n- NOTE: as REQUIRES: says\n",
+    );
+}
+
+#[test]
+fn a_score_that_cannot_be_read_is_said() {
+    let file = read(
+        "## coder\n- REQUIRES: b-critic score is 80 or better AND approved by 2 people AND a good score\n\
+         - PRODUCES: `b/`\n",
+    );
+    assert_snapshot!(said(&file.problems), @"2:13 warning: `b-critic score is 80 or better` could not be read as a score: a person is asked | write `NAME score >= 80`");
+    let file = clean(
+        "## referee\n- REQUIRES: b-critic score > 80 AND b-critic >= 80 AND `b-critic` >79 AND Referee >= 70 AND \
+         coverage >= 80\n- PRODUCES: `b/`\n",
+    );
+    assert_eq!(
+        need(&entry(&file, "referee").requires),
+        "all(2 b-critic>=81, 2 b-critic>=80, 2 b-critic>=80, 2 Referee>=70, 2? coverage >= 80)"
+    );
+    assert!(read("## a\n- REQUIRES: b-critic > 100\n").has_errors());
+}
+
+#[test]
+fn what_can_never_be_delivered_is_no_product() {
+    let file = read(
+        "## coder\n- REQUIRES: None\n- PRODUCES: `.git/hooks/pre-commit`, `.gadfly/x.md`, `sub/.GIT/`, \
+         `.github/ci.yml`, `ok/`\n  - Required files: .git/config, .gitkeep\n",
+    );
+    assert_snapshot!(said(&file.problems), @r"
+    3:13 error: `.git/hooks/pre-commit` cannot be made: it can never be delivered | name a path outside `.git/` and `.gadfly/`
+    3:38 error: `.gadfly/x.md` cannot be made: it can never be delivered | name a path outside `.git/` and `.gadfly/`
+    3:54 error: `sub/.GIT/` cannot be made: it can never be delivered | name a path outside `.git/` and `.gadfly/`
+    4:21 error: `.git/config` cannot be required: it can never be delivered | name a path outside `.git/` and `.gadfly/`
+    ");
+    assert_eq!(entry(&file, "coder").produces.len(), 2);
+}
+
+#[test]
 fn a_path_that_leaves_the_project_is_never_in_the_graph() {
     let file = read(
         "## coder\n- REQUIRES: ../a/\n- PRODUCES: a/../../b.md, /abs/x.md\n- Required files: ../../c.md\n",

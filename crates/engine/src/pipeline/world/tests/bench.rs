@@ -226,6 +226,7 @@ impl Bench {
             reply: Digest::of(b"reply"),
             open: Vec::new(),
             other: Vec::new(),
+            rejected: false,
             made: Vec::new(),
         });
     }

@@ -472,3 +472,31 @@ fn what_is_advisory_is_reported_and_blocks_nothing() {
     );
     assert!(stage.checkout.contains_key("out/storyteller.md"));
 }
+
+#[test]
+fn what_was_rejected_counts_and_opens_no_gate_by_being_left_out() {
+    for score in [0, 60] {
+        let entries = vec![entry("coder", needs(vec![]), 50), entry("writer", needs(vec![]), 50)];
+        let stage = Stage::of(entries).with_agents(move |asked: Asked<'_>| match asked.agent {
+            "coder-critic" => gives(score),
+            _ => diligent(asked),
+        });
+        let mut stage = stage.with_person(|_| Some("give-up".into()));
+        stage.settings.overall = 2;
+        let stage = stage.plays();
+        assert_eq!(stage.label(), "halted(cap)", "{}", stage.story());
+        let sum = (score + 92) / 2;
+        assert!(stage.story().contains(&format!("gate commit closed: {sum}.00")), "{}", stage.story());
+        assert!(!stage.checkout.contains_key("out/coder.md"), "nothing of it is delivered");
+    }
+}
+
+#[test]
+fn what_a_program_refuses_is_not_paid_for_in_every_overall_round() {
+    let mut stage = Stage::of(vec![entry("coder", needs(vec![]), 10), entry("writer", needs(vec![]), 10)]);
+    stage.pair("coder").verify = vec![command("make")];
+    stage.commands = std::rc::Rc::new(|_, _| 2);
+    let stage = stage.plays();
+    assert_eq!(stage.briefs("coder", Role::Worker).len(), 3, "{}", stage.story());
+    assert_eq!(stage.label(), "halted(cap)", "somebody is blocked: {}", stage.story());
+}
