@@ -64,12 +64,14 @@ impl CriticLog {
     pub fn apply(&mut self, record: &Record) {
         let Record { input, step, .. } = record;
         if let What::Started(start) = &input.what {
-            let named = |key: &str| start.plan.root.settings.get(key).and_then(|v| v.as_str());
+            let settings = &start.plan.root.settings;
+            let named = |key: &str| settings.get(key).and_then(|v| v.as_str());
             self.task = one_line(&start.plan.title);
             if let Some(phase) = named("phase").map(one_line).filter(|p| !p.is_empty()) {
                 self.phase = phase;
             }
-            self.closest = named("phase_skill").map(one_line).filter(|s| !s.is_empty() && *s != self.phase);
+            let skill = settings.get("project").and_then(|project| project.get("phase_skill")?.as_str());
+            self.closest = skill.map(one_line).filter(|s| !s.is_empty() && *s != self.phase);
             let judged = start.plan.root.protocol != "revise";
             self.judged = judged.then(|| Box::new(RunState::new(self.summary.run.clone())));
         }

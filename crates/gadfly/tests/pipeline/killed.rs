@@ -65,7 +65,7 @@ fn killed_after_every_few_records_it_ends_the_same_and_pays_at_most_for_what_was
     let expected = contents(&whole, &files);
     assert_eq!(paid, 6);
     let mut kills = 0;
-    for record in (1..).step_by(9) {
+    for record in (1..).step_by(6) {
         let desk = counted();
         if !killed_after(&desk, record) {
             break;

@@ -197,7 +197,7 @@ fn a_resumed_run_has_no_ending_until_it_has_one() {
 
 #[test]
 fn a_phase_without_a_skill_names_the_closest() {
-    let mut log = log(serde_json::json!({ "phase": "grant", "phase_skill": "paper" }), "Task");
+    let mut log = log(serde_json::json!({ "phase": "grant", "project": { "phase_skill": "paper" } }), "Task");
     step(&mut log, vec![begun(1)], None);
     insta::assert_snapshot!(log.block(), @r"
     ## Loop 0123456789 — Task — 2026-11-15T21:30:00Z

@@ -217,24 +217,20 @@ impl Pipeline {
         self.next(cx);
     }
 
-    /// It is with the user: from now on it counts.
-    /// Of what is `kept` the user's own version stayed.
+    /// It is with the user: from now on it counts. Of what is `kept` the user's own version stayed.
     fn taken(&mut self, kept: &[String], cx: &mut Cx<'_>) {
         let Some(taking) = self.taking.take() else { return };
         let Taking { at, result, only, .. } = taking;
         let mine = |change: &&Change| only.contains(&change.path) && !kept.contains(&change.path);
         for change in result.changes.iter().filter(mine) {
-            match change.after {
-                Some(blob) => {
-                    let mode = if change.mode & 0o111 == 0 { 0o644 } else { 0o755 };
-                    let entry = FileEntry { path: change.path.clone(), mode, blob };
-                    self.deleted.remove(&change.path);
-                    self.delivered.insert(change.path.clone(), entry);
-                }
-                None => {
-                    self.delivered.remove(&change.path);
-                    self.deleted.insert(change.path.clone());
-                }
+            if let Some(blob) = change.after {
+                let mode = if change.mode & 0o111 == 0 { 0o644 } else { 0o755 };
+                let entry = FileEntry { path: change.path.clone(), mode, blob };
+                self.deleted.remove(&change.path);
+                self.delivered.insert(change.path.clone(), entry);
+            } else {
+                self.delivered.remove(&change.path);
+                self.deleted.insert(change.path.clone());
             }
         }
         let event = match result.verdict {
