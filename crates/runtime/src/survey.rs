@@ -125,6 +125,7 @@ pub fn look(
         let known = if let Some(known) = known {
             known.clone()
         } else {
+            cache.begin();
             let whole = root.join(&path);
             let Some((file, mark)) = opened(&top, &path).map_err(SurveyError::io(whole.clone()))? else {
                 // It went while we looked.

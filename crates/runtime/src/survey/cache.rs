@@ -21,6 +21,8 @@ const LARGEST: u64 = 256 << 20;
 /// Entries of files nobody asked for this time are kept up to this many.
 const MOST: usize = 400_000;
 const SECOND: i128 = 1_000_000_000;
+/// What is written of one file takes about this many bytes, or more.
+const SHORTEST: usize = 100;
 /// A longer outline is made anew each time.
 const LONGEST_KEPT: usize = 64 << 10;
 const UNREAD: u8 = 0;
@@ -69,8 +71,9 @@ pub(super) struct Cache {
     path: PathBuf,
     known: HashMap<String, (Mark, Content)>,
     learned: HashMap<String, (Mark, Content)>,
-    /// When this look began; none if nothing can be kept.
-    began: Option<i128>,
+    store: PathBuf,
+    /// When the first file was about to be read; none if nothing can be kept. A look that reads nothing asks no clock.
+    began: Option<Option<i128>>,
 }
 
 impl Cache {
@@ -79,9 +82,16 @@ impl Cache {
         let of = Digest::of(root.as_os_str().as_encoded_bytes()).short();
         let path = store.join(format!("survey-cache-{of}"));
         let known = read(&path).unwrap_or_default();
-        // A store that no run has used yet stays as it is: looking at a fresh clone leaves nothing behind.
-        let is_used = store.join("journal.db").is_file();
-        Self { began: is_used.then(|| instant(store)).flatten(), path, known, learned: HashMap::new() }
+        Self { path, known, learned: HashMap::new(), store: store.to_owned(), began: None }
+    }
+
+    /// Has to be called before a file is read that is to be learned.
+    pub fn begin(&mut self) {
+        let store = &self.store;
+        self.began.get_or_insert_with(|| {
+            // A store that no run has used yet stays as it is: looking at a fresh clone leaves nothing behind.
+            store.join("journal.db").is_file().then(|| instant(store)).flatten()
+        });
     }
 
     pub fn known(&self, path: &str, mark: &Mark) -> Option<&Content> {
@@ -92,7 +102,7 @@ impl Cache {
         if matches!(&content.outline, Outline::Text(text) if text.len() > LONGEST_KEPT) {
             content.outline = Outline::Unread;
         }
-        if self.began.is_some_and(|began| mark.is_older_than(began)) {
+        if self.began.flatten().is_some_and(|began| mark.is_older_than(began)) {
             self.learned.insert(path.to_owned(), (mark, content));
         }
     }
@@ -156,7 +166,7 @@ fn read(path: &Path) -> Option<HashMap<String, (Mark, Content)>> {
         return None;
     }
     let mut rest = body.strip_prefix(MAGIC.as_slice())?;
-    let mut known = HashMap::new();
+    let mut known = HashMap::with_capacity(body.len() / SHORTEST);
     while !rest.is_empty() {
         let path = text(&mut rest)?;
         let mark = Mark {

@@ -2,7 +2,7 @@
 //! every folder from the project's own, step by step and never through a link, so nothing outside is ever seen.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -69,8 +69,10 @@ pub(super) fn files(
     survey: &Survey,
     cancel: &CancellationToken,
 ) -> Result<(Vec<Walked>, usize), SurveyError> {
-    let patterns: BTreeSet<&Pattern> =
+    let mut patterns: Vec<&Pattern> =
         survey.patterns.iter().chain(&survey.read).filter(|p| stays_inside(p)).collect();
+    patterns.sort();
+    patterns.dedup();
     let (plain, others): (Vec<&Pattern>, Vec<&Pattern>) =
         patterns.into_iter().partition(|p| p.is_plain_file());
     let walk = Walk {
@@ -85,15 +87,20 @@ pub(super) fn files(
     let mut found = Vec::new();
     walk.below_the_starts(cancel, &mut found)?;
     found.sort_unstable_by(by_path);
-    // What is written out is often below a pattern, too.
-    let mut named = Vec::new();
+    // What is written out is often below a pattern, too. Both are in order.
+    let (mut named, mut at) = (Vec::new(), 0);
     for pattern in plain {
-        if found.binary_search_by(|file| file.path.as_str().cmp(&pattern.0)).is_err() {
+        while found.get(at).is_some_and(|file: &Walked| file.path < pattern.0) {
+            at += 1;
+        }
+        if found.get(at).is_none_or(|file| file.path != pattern.0) {
             named.extend(walk.named(&pattern.0)?);
         }
     }
-    found.append(&mut named);
-    found.sort_by(by_path);
+    if !named.is_empty() {
+        found.append(&mut named);
+        found.sort_by(by_path);
+    }
     Ok((found, walk.names.compared()))
 }
 
