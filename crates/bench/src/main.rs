@@ -5,6 +5,7 @@ mod baseline;
 mod contest;
 mod facts;
 mod measure;
+mod opening;
 mod scene;
 mod server;
 
@@ -14,9 +15,12 @@ use std::process::Command;
 
 use baseline::Fault;
 use contest::Load;
+use gadfly_bench::store::fill;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 const USAGE: &str = "usage: gadfly-bench [--quick] [--no-build] [--only contest|memory|start|storage]\n\
+                     \u{20}      gadfly-bench open [--quick]\n\
+                     \u{20}      gadfly-bench fill-store DIR [--runs N] [--records N] [--rounds N]\n\
                      \u{20}      gadfly-bench baseline URL TASKS.jsonl JOBS [JOURNAL.db]";
 
 /// The programs that are run, all from the folder this one is in.
@@ -35,6 +39,12 @@ fn main() -> Result<(), Fault> {
             let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
             runtime.block_on(baseline::run(url, tasks.as_ref(), jobs.parse()?, db))
         }
+        ["fill-store", dir, ref flags @ ..] => {
+            fill(dir.as_ref(), opening::sizes(flags)?)?;
+            Ok(())
+        }
+        ["open"] => opening::measure(&mut std::io::stdout(), opening::LARGE),
+        ["open", "--quick"] => opening::measure(&mut std::io::stdout(), opening::QUICK),
         ref flags => bench(flags),
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use gadfly_engine::Plan;
 use gadfly_engine::protocol::{pipeline, watch};
-use gadfly_project::config::{HookEvent, Workspace};
+use gadfly_project::config::{HookEvent, TelemetryConfig, Workspace};
 use gadfly_project::trust::{self, TrustEntry, needs_trust};
 use gadfly_project::{GoalConfig, LoopConfig, Protocol};
 use gadfly_runtime::consent::Consent;
@@ -126,18 +126,7 @@ fn commands_of(set: &pipeline::settings::Settings) -> Vec<TrustEntry> {
 /// Lets a run use these things if the project's part in them is trusted, was asked for here, or is agreed
 /// to with `--trust`. The files that recorded runs write must be this project's, or named before.
 pub fn trust(context: &Context, uses: &Uses, agreed: bool) -> Result<(), Code> {
-    let mut entries = entries(context, uses);
-    entries.extend(uses.outputs.iter().filter_map(|path| elsewhere(context, path)));
-    let entries = trust::once(entries);
-    if entries.is_empty() {
-        return Ok(());
-    }
-    let Some(state) = &context.user.state else {
-        let why = "what you agree to cannot be remembered: set HOME or XDG_STATE_HOME";
-        return Err(error::usage(why));
-    };
-    let mut known = Trust::load(state).map_err(|e| error::usage(&e.to_string()))?;
-    let missing = known.missing(entries);
+    let missing = missing(context, uses).map_err(|why| error::usage(&why))?;
     if missing.is_empty() {
         return Ok(());
     }
@@ -154,7 +143,33 @@ pub fn trust(context: &Context, uses: &Uses, agreed: bool) -> Result<(), Code> {
             return Err(error::usage("not allowed, so nothing was started"));
         }
     }
-    known.remember(&missing).map_err(|e| error::usage(&e.to_string()))
+    remember(context, &missing).map_err(|why| error::usage(&why))
+}
+
+/// What these uses need that nobody has agreed to yet.
+pub fn missing(context: &Context, uses: &Uses) -> Result<Vec<TrustEntry>, String> {
+    let mut entries = entries(context, uses);
+    entries.extend(uses.outputs.iter().filter_map(|path| elsewhere(context, path)));
+    let entries = trust::once(entries);
+    if entries.is_empty() {
+        return Ok(entries);
+    }
+    Ok(known(context)?.missing(entries))
+}
+
+/// Notes that the user allows this here from now on.
+pub fn remember(context: &Context, entries: &[TrustEntry]) -> Result<(), String> {
+    if entries.is_empty() {
+        return Ok(());
+    }
+    known(context)?.remember(entries).map_err(|e| e.to_string())
+}
+
+fn known(context: &Context) -> Result<Trust, String> {
+    let Some(state) = &context.user.state else {
+        return Err("what you agree to cannot be remembered: set HOME or XDG_STATE_HOME".to_owned());
+    };
+    Trust::load(state).map_err(|e| e.to_string())
 }
 
 /// The user named these here, or they are the user's own, so that a later `resume` need not ask. If they
@@ -195,6 +210,10 @@ fn entries(context: &Context, uses: &Uses) -> Vec<TrustEntry> {
         config.gates.clear();
         config.project.verify.commands.clear();
         config.project.verify_of.clear();
+    }
+    if uses.agents.is_empty() {
+        // Nothing is driven, so nothing is told of it.
+        config.telemetry = TelemetryConfig::default();
     }
     let mut entries = needs_trust(&config);
     entries.extend(uses.commands.iter().cloned());

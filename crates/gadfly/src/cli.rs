@@ -2,6 +2,8 @@
 //! arguments have a file of their own, named by path because the tests of the documentation read this one from
 //! where they are.
 
+#[path = "cli/doors.rs"]
+mod doors;
 #[path = "cli/goal.rs"]
 mod goal;
 #[path = "cli/going_on.rs"]
@@ -16,11 +18,14 @@ mod report;
 mod review;
 #[path = "cli/run.rs"]
 mod run;
+#[path = "cli/serve.rs"]
+mod serve;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use doors::{Hook, HookCommand, Mcp, StopHook};
 pub use goal::{Caps, Goal, Reached};
 pub use going_on::{Answer, Resume, Steer};
 pub use pipeline::Pipeline;
@@ -28,6 +33,7 @@ pub use questions::{Adopt, Gate, Learn, Next, Why};
 pub use report::{Format, ReportTo};
 pub use review::Review;
 pub use run::{Batch, Judging, Run};
+pub use serve::Serve;
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -110,6 +116,12 @@ pub enum Command {
     Cancel(RunName),
     /// Take back what a run changed in your files
     Undo(Undo),
+    /// Show all runs in a web page, and answer, steer and start them there
+    Serve(Serve),
+    /// Serve MCP on standard input and output, for Claude Code, Codex or an editor as the worker
+    Mcp(Mcp),
+    /// Be called by Claude Code when it wants to stop
+    Hook(Hook),
     /// Remove old runs and texts nobody needs (shows what it would do)
     Gc(Gc),
     /// Write one run to a file
@@ -246,6 +258,18 @@ pub struct Show {
     /// Which files went into the briefs of a pipeline, at which level, with how many tokens
     #[arg(long)]
     pub briefs: bool,
+    /// Who was called when, with what result: a diagram and tables (--json: the spans of its trace)
+    #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "markdown")]
+    pub trace: Option<TraceFormat>,
+}
+
+/// How a trace is printed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum TraceFormat {
+    /// The diagram, the calls and the verdicts
+    Markdown,
+    /// Only the source of the diagram
+    Mermaid,
 }
 
 #[derive(Args, Debug)]

@@ -17,14 +17,17 @@ pub mod follow;
 pub mod gate;
 pub mod gc;
 pub mod goal;
+pub mod hook;
 pub mod init;
 pub mod learn;
+pub mod mcp;
 pub mod next;
 pub mod pipeline;
 pub mod resume;
 pub mod review;
 pub mod run;
 pub mod runs;
+pub mod serve;
 pub mod show;
 pub mod steer;
 pub mod transfer;
@@ -62,6 +65,9 @@ pub async fn dispatch(cli: Cli) -> Code {
         Command::Pause(args) => control::pause(&args, &context()).await,
         Command::Cancel(args) => control::cancel(&args, &context()).await,
         Command::Undo(args) => undo::undo(&args, &context()).await,
+        Command::Serve(args) => serve::serve(args, context()).await,
+        Command::Mcp(args) => Box::pin(mcp::mcp(&args, &cli.global)).await,
+        Command::Hook(args) => Box::pin(hook::hook(args, &context())).await,
         Command::Gc(args) => gc::gc(&args, &context()),
         Command::Export(args) => transfer::export(&args, &context()),
         Command::Import(args) => transfer::import(&args, &context()),

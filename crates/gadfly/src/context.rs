@@ -11,6 +11,7 @@ use gadfly_runtime::setup::Setup;
 use crate::cli::Global;
 use crate::exit::Code;
 use crate::output;
+use crate::telemetry;
 
 pub struct Context {
     pub global: Global,
@@ -48,9 +49,11 @@ impl Context {
         self.global.store.clone().unwrap_or_else(|| self.root.store.clone())
     }
 
-    /// This project, with what all runs of this user know of providers.
+    /// This project, with what all runs of this user know of providers, and whoever is told of its runs.
     pub fn setup(&self) -> Setup {
-        Setup::new(self.root.clone(), self.config.clone()).sharing(self.user.state.as_deref())
+        Setup::new(self.root.clone(), self.config.clone())
+            .sharing(self.user.state.as_deref())
+            .witnessed(telemetry::witness(self))
     }
 
     /// Opens Gadfly for this project, creating its store if need be.

@@ -1,16 +1,21 @@
 //! The `gadfly` binary: commands in, exit code out. Everything it does goes through `gadfly-runtime`.
 
 mod agreement;
+mod background;
 mod cli;
 mod commands;
 mod context;
 mod exit;
 mod interrupts;
+mod mcp;
 mod output;
 mod proposal;
 mod quota;
 mod report;
+mod serve;
 mod session;
+mod telemetry;
+mod terms;
 mod typing;
 
 use clap::Parser as _;
@@ -23,12 +28,18 @@ fn main() -> std::process::ExitCode {
     // First of all: started as a supervisor, this never returns.
     gadfly_runtime::supervise();
     gadfly_runtime::os::keep_memory_private();
-    let cli = cli::Cli::parse();
+    let cli = cli::Cli::try_parse().unwrap_or_else(|wrong| {
+        // To Claude Code, 2 from a hook means "not yet": a mistyped flag would hold it for ever.
+        let is_hook = std::env::args_os().any(|word| word == "hook") && wrong.use_stderr();
+        let _ = wrong.print();
+        std::process::exit(if is_hook { exit::FAILED.0.into() } else { wrong.exit_code() })
+    });
     let code = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime.block_on(commands::dispatch(cli)),
         Err(error) => {
             output::error::fault(&format!("the asynchronous runtime could not be started: {error}"))
         }
     };
+    telemetry::finish();
     std::process::ExitCode::from(code.0)
 }

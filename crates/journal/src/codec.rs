@@ -34,6 +34,7 @@ thread_local! {
     // Building a compressor costs more than compressing a record.
     static TEXTS: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
     static RECORDS: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
+    static RECORDS_BACK: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
 }
 
 /// A text.
@@ -98,7 +99,13 @@ pub(crate) fn unpack(packed: &[u8], size: usize) -> io::Result<Vec<u8>> {
         Some((&RECORD_1, body)) => {
             let known = DECODING_1.get_or_init(|| DecoderDictionary::try_copy(RECORDS_1).ok());
             let dictionary = known.as_ref().ok_or_else(|| wrong("its dictionary cannot be loaded"))?;
-            Decompressor::with_prepared_dictionary(dictionary)?.decompress(body, size)?
+            RECORDS_BACK.with_borrow_mut(|slot| {
+                if slot.is_none() {
+                    *slot = Some(Decompressor::with_prepared_dictionary(dictionary)?);
+                }
+                let decompressor = slot.as_mut().ok_or_else(|| wrong("it cannot be unpacked"))?;
+                decompressor.decompress(body, size)
+            })?
         }
         Some(_) => return Err(wrong("its codec is unknown")),
         None => return Err(wrong("it is empty")),

@@ -11,6 +11,8 @@ use rusqlite::{Connection, params};
 
 use crate::codec::{self, MAX_BODY};
 use crate::journal::Journal;
+use crate::marks::Marks;
+use crate::meters::Meters;
 use crate::read::{Pair, ReadError};
 use crate::run_id::{RunId, random_u64};
 use crate::run_writer::{Blob, INSERT_RECORD};
@@ -214,7 +216,7 @@ fn insert(conn: &Connection, run: &RunId, file: File, max_unpacked: u64) -> Resu
         return Err(ImportError::Different(run.clone()));
     }
     let number = conn.last_insert_rowid();
-    let mut summary = Summary::new(run.clone());
+    let (mut summary, mut meters) = (Summary::new(run.clone()), Meters::default());
     let mut next = 0_u32;
     lines(file, max_unpacked, |line| {
         match line {
@@ -233,7 +235,9 @@ fn insert(conn: &Connection, run: &RunId, file: File, max_unpacked: u64) -> Resu
                     joined(&input_texts),
                     joined(&step_texts)
                 ])?;
+                Marks::of(&input, &step).insert(conn, number, seq)?;
                 summary.apply(&input, &step);
+                meters.apply(seq, &input, &step);
                 next = seq.saturating_add(1);
             }
             OwnedLine::Header { .. } | OwnedLine::Footer { .. } => {}
@@ -241,6 +245,8 @@ fn insert(conn: &Connection, run: &RunId, file: File, max_unpacked: u64) -> Resu
         Ok(())
     })?;
     let json = serde_json::to_string(&summary).map_err(|e| ImportError::Damaged(e.to_string()))?;
+    let counted = serde_json::to_string(&meters).map_err(|e| ImportError::Damaged(e.to_string()))?;
+    Meters::store(conn, number, &counted)?;
     conn.execute(
         "UPDATE runs SET created = ?2, updated = ?3, next = ?4, ended = ?5, outcome = ?6, summary = ?7
          WHERE number = ?1",

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
+use crate::changes::Watcher;
 use crate::inbox::Poller;
 use crate::lock::ProcessLock;
 use crate::repeated::Repeated;
@@ -35,6 +36,7 @@ pub(crate) struct Inner {
     inbox: PathBuf,
     readers: Mutex<Vec<Connection>>,
     pub(crate) poller: Mutex<Poller>,
+    pub(crate) watcher: Mutex<Watcher>,
     /// Runs with a living `RunWriter` in this journal.
     pub(crate) held: Mutex<HashSet<RunId>>,
     pub(crate) repeated: Repeated,
@@ -87,6 +89,7 @@ impl Journal {
             inbox: dir.join(schema::File::Inbox.name()),
             readers: Mutex::default(),
             poller: Mutex::default(),
+            watcher: Mutex::default(),
             held: Mutex::default(),
             repeated: Repeated::default(),
             consumed: Arc::default(),
@@ -103,6 +106,10 @@ impl Journal {
     /// Where rendered files of a run belong. It is not made here.
     pub fn run_dir(&self, run: &RunId) -> PathBuf {
         self.inner.dir.join("runs").join(run.as_str())
+    }
+
+    pub(crate) fn journal_path(&self) -> &Path {
+        &self.inner.journal
     }
 
     pub(crate) fn inbox_path(&self) -> &Path {

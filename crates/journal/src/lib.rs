@@ -8,13 +8,16 @@
 
 pub mod critic_log;
 pub mod deferred;
+pub mod page;
 pub mod pipeline;
 pub mod report_files;
 pub mod shared_file;
 pub mod state;
 pub mod summary;
 
+mod changes;
 mod codec;
+mod effect;
 mod gc;
 mod import;
 mod inbox;
@@ -22,6 +25,8 @@ mod journal;
 mod known;
 mod list;
 mod lock;
+mod marks;
+mod meters;
 mod ownership;
 mod read;
 mod repeated;
@@ -29,16 +34,19 @@ mod run_id;
 mod run_writer;
 mod schema;
 mod store_error;
+mod tally;
 mod transfer;
 mod writer;
 
+pub use changes::{Changes, Pulse};
 pub use deferred::Deferred;
 pub use gc::{Gc, GcReport, RemoveError};
 pub use import::ImportError;
 pub use inbox::{Delivery, Mail, MailId, MailKind, PostError};
 pub use journal::Journal;
 pub use known::Known;
-pub use list::{FindError, ListFilter};
+pub use list::{FindError, ListFilter, Place};
+pub use page::{RunPage, Window};
 pub use read::{ReadError, Record, Records};
 pub use run_id::{NotARunId, RunId};
 pub use run_writer::{AppendError, ClaimError, RunWriter};

@@ -9,11 +9,12 @@ use crate::journal::Journal;
 use crate::lock;
 use crate::read::ReadError;
 use crate::run_id::{RunId, normal_prefix};
+use crate::schema::int;
 use crate::store_error::{StoreError, failure};
 use crate::summary::{INTERRUPTED, RUNNING, Summary};
 
 const CANDIDATES: i64 = 10;
-const COLUMNS: &str = "id, owner, outcome, summary";
+pub(crate) const COLUMNS: &str = "id, owner, outcome, summary";
 
 /// Which runs to list, newest first.
 #[derive(Clone, Debug)]
@@ -29,6 +30,13 @@ impl Default for ListFilter {
     fn default() -> Self {
         Self { states: Vec::new(), limit: 50, offset: 0 }
     }
+}
+
+/// Where a list was left off: the last run of it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Place {
+    pub created_ms: u64,
+    pub run: RunId,
 }
 
 /// Why a prefix names no single run.
@@ -50,8 +58,18 @@ fn one_of(candidates: &[RunId]) -> String {
 
 impl Journal {
     pub fn list(&self, filter: &ListFilter) -> Result<Vec<Summary>, ReadError> {
+        self.listed(filter, None)
+    }
+
+    /// The runs that come after `than` in the list: a run that begins meanwhile moves none of them, and none
+    /// before them is walked. `filter.offset` counts from there.
+    pub fn list_older(&self, filter: &ListFilter, than: &Place) -> Result<Vec<Summary>, ReadError> {
+        self.listed(filter, Some(than))
+    }
+
+    fn listed(&self, filter: &ListFilter, than: Option<&Place>) -> Result<Vec<Summary>, ReadError> {
         let live = lock::live(self.inner.lock.dir());
-        let (sql, values) = query(filter, &live);
+        let (sql, values) = query(filter, than, &live);
         self.read(|conn| {
             let mut rows = conn.prepare(&sql)?;
             let mut rows = rows.query(params_from_iter(values))?;
@@ -96,7 +114,8 @@ fn starting_with(conn: &Connection, prefix: &str) -> Result<Vec<RunId>, FindErro
     Ok(ids.iter().filter_map(|id| id.parse().ok()).collect())
 }
 
-fn summary(row: &Row<'_>, live: &HashSet<String>) -> Result<Summary, ReadError> {
+/// From a row that begins with `COLUMNS`.
+pub(crate) fn summary(row: &Row<'_>, live: &HashSet<String>) -> Result<Summary, ReadError> {
     let owner: Option<String> = row.get(1)?;
     let outcome: Option<String> = row.get(2)?;
     let mut summary: Summary =
@@ -116,7 +135,7 @@ fn summary(row: &Row<'_>, live: &HashSet<String>) -> Result<Summary, ReadError> 
 }
 
 /// The statement for a filter. Everything it tests is in the index it walks.
-fn query(filter: &ListFilter, live: &HashSet<String>) -> (String, Vec<Value>) {
+fn query(filter: &ListFilter, than: Option<&Place>, live: &HashSet<String>) -> (String, Vec<Value>) {
     let mut values: Vec<Value> = Vec::new();
     let mut tests = Vec::new();
     let owned = |values: &mut Vec<Value>| {
@@ -140,7 +159,18 @@ fn query(filter: &ListFilter, live: &HashSet<String>) -> (String, Vec<Value>) {
             }
         }
     }
-    let clause = if tests.is_empty() { String::new() } else { format!("WHERE {}", tests.join(" OR ")) };
+    let mut clauses = Vec::new();
+    if !tests.is_empty() {
+        clauses.push(format!("({})", tests.join(" OR ")));
+    }
+    if let Some(than) = than {
+        // Of a run that is gone meanwhile only the time is known.
+        let number = "coalesce((SELECT number FROM runs WHERE id = ?), 0)";
+        clauses.push(format!("(created, number) < (?, {number})"));
+        values.push(Value::Integer(int(than.created_ms)));
+        values.push(Value::Text(than.run.as_str().to_owned()));
+    }
+    let clause = if clauses.is_empty() { String::new() } else { format!("WHERE {}", clauses.join(" AND ")) };
     values.push(Value::Integer(filter.limit.into()));
     values.push(Value::Integer(filter.offset.into()));
     let sql = format!(
@@ -170,10 +200,15 @@ mod tests {
         let live = HashSet::from(["1-0f.owner".to_owned()]);
         for states in [vec![], vec!["running"], vec!["interrupted", "approved"], vec!["halted", "waiting"]] {
             let states = states.into_iter().map(str::to_owned).collect();
-            let (sql, values) = query(&ListFilter { states, ..ListFilter::default() }, &live);
-            let plan = plan(&sql, values);
-            assert!(plan.contains("USING INDEX runs_newest"), "{plan}");
-            assert!(!plan.contains("TEMP B-TREE"), "{plan}");
+            let filter = ListFilter { states, ..ListFilter::default() };
+            let place = Place { created_ms: 7, run: RunId::random().unwrap() };
+            for than in [None, Some(&place)] {
+                let (sql, values) = query(&filter, than, &live);
+                let plan = plan(&sql, values);
+                assert!(plan.contains("USING INDEX runs_newest"), "{plan}");
+                assert!(!plan.contains("TEMP B-TREE"), "{plan}");
+                assert_eq!(plan.contains("SEARCH runs USING INDEX runs_newest"), than.is_some(), "{plan}");
+            }
         }
     }
 

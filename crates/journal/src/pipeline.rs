@@ -48,6 +48,11 @@ pub fn trace_of(state: &PipelineState, zone: &Zone) -> String {
     trace::render(state, zone)
 }
 
+/// The graph of a pipeline as Mermaid source, as its trace has it.
+pub fn graph_of(state: &PipelineState) -> String {
+    trace::mermaid(state)
+}
+
 /// `pipeline_state.json`, as its file has it.
 pub fn state_json(state: &PipelineState) -> String {
     state_file::render(state)

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use gadfly_engine::{Digest, Input, Step, Text};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 
 use crate::codec;
@@ -65,10 +65,27 @@ failure!(ReadError);
 impl Journal {
     /// Up to `limit` records from `from` on, in order.
     pub fn records(&self, run: &RunId, from: u32, limit: u32) -> Result<Vec<Record>, ReadError> {
-        self.page(run, from, limit, usize::MAX)
+        self.stretch(run, from, limit, usize::MAX, true)
     }
 
-    fn page(&self, run: &RunId, from: u32, limit: u32, bytes: usize) -> Result<Vec<Record>, ReadError> {
+    /// As `records`, but no text is read: `input.texts` and `step.texts` are empty.
+    pub fn records_without_texts(
+        &self,
+        run: &RunId,
+        from: u32,
+        limit: u32,
+    ) -> Result<Vec<Record>, ReadError> {
+        self.stretch(run, from, limit, usize::MAX, false)
+    }
+
+    fn stretch(
+        &self,
+        run: &RunId,
+        from: u32,
+        limit: u32,
+        bytes: usize,
+        with_texts: bool,
+    ) -> Result<Vec<Record>, ReadError> {
         self.read(|conn| {
             let number = run_number(conn, run)?;
             let sql = "SELECT seq, size, body, input_texts, step_texts FROM records
@@ -80,22 +97,19 @@ impl Journal {
             while held < bytes
                 && let Some(row) = rows.next()?
             {
-                let seq: u32 = row.get(0)?;
                 let due = from.saturating_add(u32::try_from(records.len()).unwrap_or(u32::MAX));
-                let damaged = |message: String| ReadError::Record { run: run.clone(), seq, message };
-                if seq != due {
-                    return Err(damaged(format!("record {due} is missing before it")));
+                let (mut record, size) = unpacked(run, row)?;
+                if record.seq != due {
+                    let message = format!("record {due} is missing before it");
+                    return Err(ReadError::Record { run: run.clone(), seq: record.seq, message });
                 }
-                let size = usize::try_from(row.get::<_, i64>(1)?).unwrap_or(usize::MAX);
-                let json = codec::unpack(row.get_ref(2)?.as_blob().unwrap_or_default(), size);
-                let json = json.map_err(|e| damaged(e.to_string()))?;
-                let pair: OwnedPair = serde_json::from_slice(&json).map_err(|e| damaged(e.to_string()))?;
-                let OwnedPair { mut input, mut step } = pair;
-                input.texts = texts(conn, row.get_ref(3)?.as_blob_or_null().unwrap_or_default())?;
-                step.texts = texts(conn, row.get_ref(4)?.as_blob_or_null().unwrap_or_default())?;
-                let texts = input.texts.iter().chain(&step.texts);
+                if with_texts {
+                    record.input.texts = texts(conn, row.get_ref(3)?.as_blob_or_null().unwrap_or_default())?;
+                    record.step.texts = texts(conn, row.get_ref(4)?.as_blob_or_null().unwrap_or_default())?;
+                }
+                let texts = record.input.texts.iter().chain(&record.step.texts);
                 held += size + texts.map(|t| t.as_str().len()).sum::<usize>();
-                records.push(Record { seq, input, step });
+                records.push(record);
             }
             Ok(records)
         })
@@ -103,7 +117,12 @@ impl Journal {
 
     /// All records of a run, a page at a time.
     pub fn replay(&self, run: &RunId) -> Records {
-        Records { journal: self.clone(), run: run.clone(), next: 0, page: VecDeque::new(), over: false }
+        Records::of(self, run, true)
+    }
+
+    /// As `replay`, but no text is read.
+    pub(crate) fn replay_without_texts(&self, run: &RunId) -> Records {
+        Records::of(self, run, false)
     }
 
     /// A stored text, checked against its digest.
@@ -119,6 +138,14 @@ pub struct Records {
     next: u32,
     page: VecDeque<Record>,
     over: bool,
+    with_texts: bool,
+}
+
+impl Records {
+    fn of(journal: &Journal, run: &RunId, with_texts: bool) -> Self {
+        let (journal, run) = (journal.clone(), run.clone());
+        Self { journal, run, next: 0, page: VecDeque::new(), over: false, with_texts }
+    }
 }
 
 impl Iterator for Records {
@@ -126,7 +153,7 @@ impl Iterator for Records {
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.page.is_empty() && !self.over {
-            match self.journal.page(&self.run, self.next, PAGE, PAGE_BYTES) {
+            match self.journal.stretch(&self.run, self.next, PAGE, PAGE_BYTES, self.with_texts) {
                 Ok(page) => {
                     self.over = page.is_empty();
                     self.next = page.last().map_or(self.next, |r| r.seq.saturating_add(1));
@@ -140,6 +167,17 @@ impl Iterator for Records {
         }
         self.page.pop_front().map(Ok)
     }
+}
+
+/// A record without its texts, from a row that begins with `seq, size, body`; and its size.
+pub(crate) fn unpacked(run: &RunId, row: &Row<'_>) -> Result<(Record, usize), ReadError> {
+    let seq: u32 = row.get(0)?;
+    let damaged = |message: String| ReadError::Record { run: run.clone(), seq, message };
+    let size = usize::try_from(row.get::<_, i64>(1)?).unwrap_or(usize::MAX);
+    let json = codec::unpack(row.get_ref(2)?.as_blob().unwrap_or_default(), size);
+    let json = json.map_err(|e| damaged(e.to_string()))?;
+    let OwnedPair { input, step } = serde_json::from_slice(&json).map_err(|e| damaged(e.to_string()))?;
+    Ok((Record { seq, input, step }, size))
 }
 
 pub(crate) fn run_number(conn: &Connection, run: &RunId) -> Result<i64, ReadError> {

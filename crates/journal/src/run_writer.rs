@@ -10,6 +10,8 @@ use crate::codec::{self, MAX_BODY};
 use crate::inbox::MailId;
 use crate::journal::{Journal, locked};
 use crate::lock;
+use crate::marks::{self, Marks};
+use crate::meters::Meters;
 use crate::read::Pair;
 use crate::run_id::RunId;
 use crate::schema::int;
@@ -69,6 +71,10 @@ pub struct RunWriter {
     owner: String,
     next: u32,
     summary: Summary,
+    /// None for a run that another Gadfly wrote a part of without them: its records are not marked either.
+    meters: Option<Meters>,
+    /// Meters as they were last written: many records change none of them.
+    metered: String,
     /// Texts this writer has already sent: they are not compressed twice.
     sent: HashSet<Digest>,
     /// Whether there is a row that names us as its owner.
@@ -81,8 +87,9 @@ impl Journal {
         let owner = self.inner.lock.name().map_err(StoreError::from)?;
         self.hold(&run, &owner)?;
         let summary = Summary::new(run.clone());
-        let (journal, sent) = (self.clone(), HashSet::new());
-        Ok(RunWriter { journal, run, owner, next: 0, summary, sent, owned: false })
+        let (journal, meters, sent) = (self.clone(), Some(Meters::default()), HashSet::new());
+        let metered = String::new();
+        Ok(RunWriter { journal, run, owner, next: 0, summary, meters, metered, sent, owned: false })
     }
 
     /// Takes a run over that no living process owns.
@@ -92,11 +99,12 @@ impl Journal {
         let (id, ours, dir) = (run.clone(), owner.clone(), self.inner.lock.dir().to_owned());
         let taken = self.write(move |conn| take(conn, &id, &ours, &dir));
         match taken {
-            Ok((next, summary)) => {
+            Ok(Taken { next, summary, meters }) => {
                 // Mail that came while nobody owned the run must be seen by the next poll.
                 locked(&self.inner.poller).forget();
                 let (journal, run, sent) = (self.clone(), run.clone(), HashSet::new());
-                Ok(RunWriter { journal, run, owner, next, summary, sent, owned: true })
+                let metered = String::new();
+                Ok(RunWriter { journal, run, owner, next, summary, meters, metered, sent, owned: true })
             }
             Err(error) => {
                 locked(&self.inner.held).remove(run);
@@ -114,17 +122,19 @@ impl Journal {
     }
 }
 
-fn take(
-    conn: &Connection,
-    run: &RunId,
-    ours: &str,
-    locks: &std::path::Path,
-) -> Result<(u32, Summary), ClaimError> {
-    let sql = "SELECT owner, next, summary FROM runs WHERE id = ?1";
+/// A run as it stands when it is taken over.
+struct Taken {
+    next: u32,
+    summary: Summary,
+    meters: Option<Meters>,
+}
+
+fn take(conn: &Connection, run: &RunId, ours: &str, locks: &std::path::Path) -> Result<Taken, ClaimError> {
+    let sql = "SELECT owner, next, summary, number FROM runs WHERE id = ?1";
     let row = conn.prepare_cached(sql)?.query_row([run.as_str()], |r| {
-        Ok((r.get::<_, Option<String>>(0)?, r.get::<_, u32>(1)?, r.get::<_, String>(2)?))
+        Ok((r.get::<_, Option<String>>(0)?, r.get::<_, u32>(1)?, r.get::<_, String>(2)?, r.get(3)?))
     });
-    let Some((owner, next, summary)) = row.optional()? else {
+    let Some((owner, next, summary, number)) = row.optional()? else {
         return Err(ClaimError::NotFound(run.clone()));
     };
     if let Some(owner) = owner.filter(|o| o != ours) {
@@ -134,10 +144,14 @@ fn take(
         }
         lock::bury(locks, &owner);
     }
-    let summary = serde_json::from_str(&summary)
+    let mut summary: Summary = serde_json::from_str(&summary)
         .map_err(|e| ClaimError::Damaged { run: run.clone(), message: e.to_string() })?;
+    let meters = Meters::read(conn, number)?.filter(|_| summary.active_ms.is_some());
+    if meters.is_none() {
+        summary.active_ms = None;
+    }
     conn.prepare_cached("UPDATE runs SET owner = ?2 WHERE id = ?1")?.execute([run.as_str(), ours])?;
-    Ok((next, summary))
+    Ok(Taken { next, summary, meters })
 }
 
 impl RunWriter {
@@ -239,6 +253,18 @@ impl RunWriter {
             }
         }
         self.summary.apply(input, step);
+        let (mut marks, mut meters) = (Marks::default(), None);
+        if let Some(kept) = &mut self.meters {
+            kept.apply(self.next, input, step);
+            marks = Marks::of(input, step);
+            if !marks::is_quiet(input, step) {
+                let now = serde_json::to_string(kept).map_err(|e| broken(e.to_string()))?;
+                if now != self.metered {
+                    self.metered.clone_from(&now);
+                    meters = Some(now);
+                }
+            }
+        }
         Ok(Row {
             run: run.clone(),
             owner: self.owner.clone(),
@@ -247,6 +273,8 @@ impl RunWriter {
             body: codec::pack_record(&json).map_err(|e| broken(e.to_string()))?,
             input_texts: digests(&input.texts),
             step_texts: digests(&step.texts),
+            marks,
+            meters,
             blobs,
             mail,
             created: int(self.summary.created_ms),
@@ -306,6 +334,8 @@ pub(crate) struct Row {
     pub(crate) body: Vec<u8>,
     pub(crate) input_texts: Option<Vec<u8>>,
     pub(crate) step_texts: Option<Vec<u8>>,
+    pub(crate) marks: Marks,
+    pub(crate) meters: Option<String>,
     pub(crate) blobs: Vec<Blob>,
     pub(crate) mail: Option<MailId>,
     pub(crate) created: i64,
@@ -326,6 +356,10 @@ impl Row {
             self.input_texts,
             self.step_texts
         ])?;
+        self.marks.insert(conn, run, self.seq)?;
+        if let Some(meters) = &self.meters {
+            Meters::store(conn, run, meters)?;
+        }
         for blob in &self.blobs {
             blob.insert(conn, run)?;
         }

@@ -45,6 +45,30 @@ CREATE TABLE refs(run INTEGER, blob INTEGER, PRIMARY KEY(run, blob)) STRICT, WIT
 CREATE TABLE consumed(run INTEGER, mail INTEGER, PRIMARY KEY(run, mail)) STRICT, WITHOUT ROWID;
 ";
 
+/// What pages and overviews are read from without walking a run or all runs: where a run tells something of
+/// which kind, what its records add up to, and how many runs stand how. A Gadfly from before these tables
+/// works on the same file and knows nothing of them: triggers count and forget for it, too, and a run that it
+/// writes to is read as a whole from then on (`Summary::active_ms`).
+const READING_TABLES: &str = "
+CREATE TABLE marks(run INTEGER, kind INTEGER, seq INTEGER, PRIMARY KEY(run, kind, seq)) STRICT, WITHOUT ROWID;
+CREATE TABLE meters(run INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT;
+CREATE TABLE tallies(outcome TEXT NOT NULL PRIMARY KEY, runs INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+INSERT INTO tallies SELECT coalesce(outcome, ''), count(*) FROM runs GROUP BY 1;
+CREATE INDEX runs_driven ON runs(owner) WHERE outcome IS NULL AND owner IS NOT NULL;
+CREATE TRIGGER run_begun AFTER INSERT ON runs BEGIN
+  INSERT INTO tallies VALUES(coalesce(new.outcome, ''), 1) ON CONFLICT(outcome) DO UPDATE SET runs = runs + 1;
+END;
+CREATE TRIGGER run_decided AFTER UPDATE OF outcome ON runs WHEN old.outcome IS NOT new.outcome BEGIN
+  UPDATE tallies SET runs = runs - 1 WHERE outcome = coalesce(old.outcome, '');
+  INSERT INTO tallies VALUES(coalesce(new.outcome, ''), 1) ON CONFLICT(outcome) DO UPDATE SET runs = runs + 1;
+END;
+CREATE TRIGGER run_forgotten AFTER DELETE ON runs BEGIN
+  UPDATE tallies SET runs = runs - 1 WHERE outcome = coalesce(old.outcome, '');
+  DELETE FROM marks WHERE run = old.number;
+  DELETE FROM meters WHERE run = old.number;
+END;
+";
+
 /// Unread mail is little: it needs no index.
 const INBOX_TABLES: &str = "
 CREATE TABLE mail(
@@ -91,10 +115,10 @@ impl File {
         }
     }
 
-    const fn tables(self) -> &'static str {
+    const fn tables(self) -> [&'static str; 2] {
         match self {
-            Self::Journal => JOURNAL_TABLES,
-            Self::Inbox => INBOX_TABLES,
+            Self::Journal => [JOURNAL_TABLES, READING_TABLES],
+            Self::Inbox => [INBOX_TABLES, ""],
         }
     }
 }
@@ -161,6 +185,18 @@ pub(crate) fn prepare(path: &Path, file: File) -> Result<(), OpenError> {
     if version > FORMAT {
         return Err(OpenError::Newer { path: path.into(), found: version, known: FORMAT });
     }
+    if matches!(file, File::Journal) {
+        add_reading_tables(&conn).map_err(refused)?;
+    }
+    Ok(())
+}
+
+/// A store from before pages gets their tables. The caller holds the setup lock.
+fn add_reading_tables(conn: &Connection) -> rusqlite::Result<()> {
+    let sql = "SELECT count(*) FROM sqlite_schema WHERE name = 'marks'";
+    if conn.query_row(sql, [], |r| r.get::<_, i64>(0))? == 0 {
+        conn.execute_batch(&format!("BEGIN IMMEDIATE; {READING_TABLES} COMMIT;"))?;
+    }
     Ok(())
 }
 
@@ -201,7 +237,7 @@ fn create(conn: &Connection, file: File) -> rusqlite::Result<()> {
     conn.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
     conn.execute_batch(&format!(
         "BEGIN IMMEDIATE; {} PRAGMA application_id = {}; PRAGMA user_version = {FORMAT}; COMMIT;",
-        file.tables(),
+        file.tables().concat(),
         file.mark()
     ))
 }

@@ -10,7 +10,7 @@ use gadfly_engine::effect::Committed;
 use gadfly_engine::event::Happened;
 use gadfly_engine::input::What;
 use gadfly_engine::question::Question;
-use gadfly_engine::{Digest, Effect, EffectId, EffectKind, NodePath, Outcome, Reply};
+use gadfly_engine::{AgentCard, Digest, Effect, EffectId, EffectKind, Input, NodePath, Outcome, Reply, Step};
 use serde::{Deserialize, Serialize};
 
 use crate::journal::Journal;
@@ -19,6 +19,7 @@ use crate::run_id::RunId;
 use crate::summary::Summary;
 
 pub use goal::{Costs, Counts, FolderSeen, GoalState, RailEntry, Share, StepTaken, Used};
+pub(crate) use goal::{GoalMeters, belongs_on_rail, tighter};
 pub use pipeline::{AgentRow, Briefed, PipelineView, RowStatus};
 pub use round::{CriticCount, DeferredItem, Escalation, Moved, RoundState, Route, VerifyState};
 
@@ -153,24 +154,9 @@ impl RunState {
         self.summary.apply(input, step);
         GoalState::apply(&mut self.goal, record);
         PipelineView::apply(&mut self.pipeline, record);
-        match &input.what {
-            What::Started(start) => {
-                self.folder = start.plan.workspace.is_some();
-                let known = |(name, card): (&String, &gadfly_engine::AgentCard)| {
-                    Some((name.clone(), card.model.clone()?))
-                };
-                self.models = start.plan.agents.iter().filter_map(known).collect();
-            }
-            What::Replied { reply: Reply::Done(answer), .. } => {
-                let charged = step.events.iter().find_map(|e| match &e.what {
-                    Happened::Charged { agent, .. } => Some(agent.clone()),
-                    _ => None,
-                });
-                if let (Some(agent), Some(model)) = (charged, &answer.model) {
-                    self.models.insert(agent, model.clone());
-                }
-            }
-            _ => {}
+        note_models(&mut self.models, input, step);
+        if let What::Started(start) = &input.what {
+            self.folder = start.plan.workspace.is_some();
         }
         for event in &step.events {
             self.happened(&event.node, &event.what);
@@ -300,10 +286,6 @@ impl RunState {
                     _ => self.accepted = Some(accepted),
                 }
             }
-            Happened::AgentChanged { agent, card } => match &card.model {
-                Some(model) => drop(self.models.insert(agent.clone(), model.clone())),
-                None => drop(self.models.remove(agent)),
-            },
             Happened::NodeStarted { .. }
             | Happened::SelfVerdictNoted { .. }
             | Happened::ReplyMalformed { .. }
@@ -335,7 +317,8 @@ impl RunState {
             | Happened::PauseRequested
             | Happened::CancelRequested
             | Happened::Resumed
-            | Happened::LimitsRaised { .. } => {}
+            | Happened::LimitsRaised { .. }
+            | Happened::AgentChanged { .. } => {}
         }
     }
 
@@ -357,11 +340,39 @@ impl RunState {
     }
 }
 
+/// The model behind each agent, as this record tells it.
+pub(crate) fn note_models(models: &mut BTreeMap<String, String>, input: &Input, step: &Step) {
+    match &input.what {
+        What::Started(start) => {
+            let known = |(name, card): (&String, &AgentCard)| Some((name.clone(), card.model.clone()?));
+            *models = start.plan.agents.iter().filter_map(known).collect();
+        }
+        What::Replied { reply: Reply::Done(answer), .. } => {
+            let charged = step.events.iter().find_map(|e| match &e.what {
+                Happened::Charged { agent, .. } => Some(agent.clone()),
+                _ => None,
+            });
+            if let (Some(agent), Some(model)) = (charged, &answer.model) {
+                models.insert(agent, model.clone());
+            }
+        }
+        _ => {}
+    }
+    for event in &step.events {
+        if let Happened::AgentChanged { agent, card } = &event.what {
+            match &card.model {
+                Some(model) => drop(models.insert(agent.clone(), model.clone())),
+                None => drop(models.remove(agent)),
+            }
+        }
+    }
+}
+
 impl Journal {
     /// A run's state, folded from its records now.
     pub fn state(&self, run: &RunId) -> Result<RunState, ReadError> {
         let mut state = RunState::new(run.clone());
-        for record in self.replay(run) {
+        for record in self.replay_without_texts(run) {
             state.apply(&record?);
         }
         // Whether a process still drives the run is not in its records.

@@ -71,6 +71,10 @@ pub struct Summary {
     /// The effect a person's answer is awaited for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting_for: Option<EffectId>,
+    /// Active time as of the last record. None once a Gadfly wrote to the run that keeps no marks and meters:
+    /// what they say is not the whole run then, see `Journal::page`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub active_ms: Option<u64>,
     /// What was put off and what was settled; see `Journal::deferred`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) deferrals: Option<Box<Deferrals>>,
@@ -117,6 +121,7 @@ impl Summary {
             last_draft: None,
             last_diff: None,
             waiting_for: None,
+            active_ms: None,
             deferrals: None,
             seats: Vec::new(),
             unpriced: Vec::new(),
@@ -125,9 +130,11 @@ impl Summary {
 
     pub fn apply(&mut self, input: &Input, step: &Step) {
         self.updated_ms = input.at.wall_ms;
+        self.active_ms = self.active_ms.map(|so_far| so_far.max(input.at.active_ms));
         match &input.what {
             What::Started(start) => {
                 self.created_ms = input.at.wall_ms;
+                self.active_ms = Some(input.at.active_ms);
                 self.begin(&start.plan);
             }
             What::Resumed { .. } | What::Answered { .. } => self.outcome_cleared(),

@@ -16,6 +16,7 @@ mod mcp;
 mod names;
 mod parse;
 mod pipeline;
+mod telemetry;
 #[cfg(test)]
 mod tests;
 mod value;
@@ -33,11 +34,12 @@ pub use flags::Flags;
 pub use goals::{GoalConfig, GoalFlags, TOOLS, until};
 pub use loops::{LoopConfig, RubricSetting, Task};
 pub use mcp::McpConfig;
-pub use names::{Kind, Output, Protocol, vendor_host};
+pub use names::{HOST, Kind, Output, Protocol, vendor_host};
 pub use parse::{Partial, parse};
 pub use pipeline::{
     DualConfig, GateConfig, HookEvent, HooksConfig, PipelineConfig, ProjectConfig, VerifyConfig,
 };
+pub use telemetry::TelemetryConfig;
 pub use value::time;
 
 use crate::file;
@@ -69,6 +71,7 @@ pub struct Config {
     pub hooks: HooksConfig,
     /// The shipped ones, as the project changed them, and its own.
     pub gates: BTreeMap<String, GateConfig>,
+    pub telemetry: TelemetryConfig,
     merged: Table,
 }
 
@@ -156,6 +159,7 @@ impl Config {
             duals: DualConfig::build_all(&merged, &mut problems),
             hooks: HooksConfig::read(merged.table("hooks")),
             gates: GateConfig::build_all(&merged, &mut problems),
+            telemetry: TelemetryConfig::build(merged.table("telemetry"), &mut problems),
             merged,
         };
         config.check_pipeline(&mut problems);
@@ -256,7 +260,8 @@ impl Config {
         let agents = self.agent_names();
         let Defaults { worker, critic, fallback_critic, .. } = &self.defaults;
         for (role, agent) in [("worker", worker), ("critic", critic), ("fallback_critic", fallback_critic)] {
-            if let Some(agent) = agent.as_ref().filter(|a| !agents.contains(&a.value.as_str())) {
+            let unknown = |a: &&Sourced<String>| a.value != HOST && !agents.contains(&a.value.as_str());
+            if let Some(agent) = agent.as_ref().filter(unknown) {
                 problems.push(loops::unknown_agent(role, agent, &agents));
             }
         }

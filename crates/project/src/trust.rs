@@ -7,6 +7,7 @@
 pub mod goals;
 pub mod mcp;
 pub mod pipeline;
+pub mod telemetry;
 
 use std::path::Path;
 
@@ -27,6 +28,8 @@ pub enum What {
     Files,
     /// A file that a recorded run would replace.
     Output,
+    /// What is told of runs to a collector.
+    Traces,
 }
 
 impl What {
@@ -37,6 +40,7 @@ impl What {
             Self::AgentFile => "agent-file",
             Self::Files => "files",
             Self::Output => "output",
+            Self::Traces => "traces",
         }
     }
 }
@@ -60,7 +64,8 @@ pub fn needs_trust(config: &Config) -> Vec<TrustEntry> {
             .chain(config.loops.values().flat_map(of_loop))
             .chain(config.goals.values().flat_map(goals::checks_of))
             .chain(config.mcp.values().flat_map(mcp::of_server))
-            .chain(pipeline::of_pipeline(config)),
+            .chain(pipeline::of_pipeline(config))
+            .chain(telemetry::of_telemetry(&config.telemetry)),
     )
 }
 

@@ -12,7 +12,7 @@ use gadfly_agents::launcher::{Command, Exit, LaunchError, Launcher, Most};
 use gadfly_agents::scripted::Script;
 use gadfly_agents::{AgentSpec, Confinement, ProcessSpec, Secret, Timeouts, World};
 use gadfly_engine::{AgentCard, Limits, Price};
-use gadfly_project::config::{Key, Sandbox};
+use gadfly_project::config::{HOST, Key, Sandbox, keys};
 use gadfly_project::{AgentConfig, Config, Kind, Problem};
 use tokio_util::sync::CancellationToken;
 
@@ -59,7 +59,11 @@ impl Recruiter<'_> {
                 continue;
             }
             let Some(agent) = self.config.agents.get(*name) else {
-                problems.push(self.unknown(name));
+                if *name == HOST {
+                    team.add(HOST, host(), None);
+                } else {
+                    problems.push(self.unknown(name));
+                }
                 continue;
             };
             if let Err(found) = self.recruit(agent, money_capped, &mut team).await {
@@ -75,7 +79,11 @@ impl Recruiter<'_> {
         let mut problems = Vec::new();
         for member in members {
             let Some(agent) = self.config.agents.get(&member.reached_as) else {
-                problems.push(self.unknown(&member.reached_as));
+                if member.reached_as == HOST && member.name == HOST {
+                    team.add(HOST, host(), None);
+                } else {
+                    problems.push(self.unknown(&member.reached_as));
+                }
                 continue;
             };
             let mut agent = agent.clone();
@@ -286,6 +294,27 @@ fn unstarted(error: &LaunchError) -> String {
             format!("did not start, or was ended from outside: `{program}`")
         }
         LaunchError::NotFound { .. } | LaunchError::NotExecutable { .. } => format!("did not start: {error}"),
+    }
+}
+
+/// Whoever talks to us through a door of its own, where nobody configured an agent of that name: its replies come
+/// as a person's do.
+fn host() -> AgentCard {
+    AgentCard {
+        kind: Kind::Person.name().to_owned(),
+        model: None,
+        sends_to: "the MCP host".to_owned(),
+        price: Some(Price { as_of: "free".to_owned(), ..Price::default() }),
+        person: true,
+        max_output_tokens: keys::MAX_TOKENS,
+        timeout_ms: u64::try_from(keys::TIMEOUT.as_millis()).unwrap_or(u64::MAX),
+        limits: Limits::default(),
+        window: None,
+        per_call: Limits::default(),
+        continues: false,
+        tools: false,
+        withheld: Vec::new(),
+        reached_as: None,
     }
 }
 

@@ -27,6 +27,7 @@ use crate::os::remove_tree;
 use crate::perform::Incoming;
 use crate::team::Team;
 use crate::tools::Tools;
+use crate::witness::Watched;
 
 /// How long the first Ctrl-C waits for paid replies in flight.
 const DRAIN: Duration = Duration::from_secs(5);
@@ -84,6 +85,7 @@ pub struct Driver {
     pub log: LogWritten,
     /// What starting programs for the run needs; none where this program can start none.
     pub(crate) means: Option<Means>,
+    pub(crate) watched: Watched,
 }
 
 /// How driving a run ended, with what a list of results needs, so that nobody has to ask the journal.
@@ -163,6 +165,7 @@ impl Driver {
             tools.close().await;
         }
         host.close_mailbox(&run);
+        driving.driver.watched.left(&run);
         let ended = result?;
         driving.clear_away(&ended).await;
         let log = driving.log.rest();
@@ -290,6 +293,7 @@ impl Driving {
         told.await.map_err(|_| DriveError::Closed)??;
         let record = Arc::new(Record { seq, input, step });
         self.log.follow(&record);
+        self.driver.watched.recorded(&self.run, &record);
         if let Some(updates) = &self.driver.updates {
             let update = Update::Record { run: self.run.clone(), record: Arc::clone(&record) };
             self.unheard = if self.unheard {

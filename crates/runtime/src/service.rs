@@ -27,6 +27,7 @@ use crate::means::Means;
 use crate::prepare::{GoalRequest, Member, PipelineRequest, Prepared, Request};
 use crate::setup::Setup;
 use crate::team::Team;
+use crate::witness::{Watched, Witness};
 use crate::workspace::{Git, Workspace};
 
 /// One project's Gadfly in this process.
@@ -38,6 +39,7 @@ pub struct Gadfly {
     protocols: Protocols,
     /// Starts programs for runs, in place of this program's own launcher.
     launcher: Option<Arc<dyn Launcher>>,
+    watched: Watched,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -120,7 +122,7 @@ impl Gadfly {
     pub(crate) fn over(setup: Setup, store: &Path) -> Result<Self, GadflyError> {
         let host = Host::new(Journal::open(store)?)?;
         let protocols = Protocols::shipped();
-        Ok(Self { host, setup, own: Team::default(), protocols, launcher: None })
+        Ok(Self { host, setup, own: Team::default(), protocols, launcher: None, watched: Watched::default() })
     }
 
     /// Brings protocols of the program's own, beside those shipped.
@@ -138,6 +140,12 @@ impl Gadfly {
     /// Brings agents of the program's own.
     pub fn with_team(mut self, own: Team) -> Self {
         self.own = own;
+        self
+    }
+
+    /// Tells this witness of every record of the runs driven here.
+    pub fn with_witness(mut self, witness: Arc<dyn Witness>) -> Self {
+        self.watched = Watched::by(witness);
         self
     }
 
@@ -233,6 +241,14 @@ impl Gadfly {
 
     /// Asks a run to pause or cancel. A run that nobody drives is cancelled here and now.
     pub async fn control(&self, run: &RunId, control: Control, by: &str) -> Result<Controlled, ResumeError> {
+        // Asking takes nobody's place: a run that is only looked at can be taken up at once.
+        if control == Control::Pause && !self.journal().is_owned(run)? {
+            let summary = self.journal().summary(run)?;
+            return match summary.ended {
+                true => Err(ResumeError::Ended { run: run.clone(), outcome: summary.state }),
+                false => Ok(Controlled::NotDriven),
+            };
+        }
         match self.rebuild(run) {
             Ok((engine, writer)) if control == Control::Cancel => {
                 let (_quiet, stop) = watch::channel(Stop::No);
@@ -343,17 +359,10 @@ impl Gadfly {
 
     /// The question behind an effect; none if an agent's turn is what a person is asked for.
     pub fn question(&self, run: &RunId, asked: &EffectId) -> Result<Option<Question>, ReadError> {
-        let mut found = None;
-        for record in self.journal().replay(run) {
-            let effect = record?.step.effects.into_iter().find(|e| e.id == *asked);
-            if let Some(effect) = effect {
-                found = match effect.kind {
-                    EffectKind::Ask(question) => Some(question),
-                    _ => None,
-                };
-            }
-        }
-        Ok(found)
+        Ok(self.journal().effect(run, asked)?.and_then(|effect| match effect.kind {
+            EffectKind::Ask(question) => Some(question),
+            _ => None,
+        }))
     }
 
     fn unread_answers(&self, run: &RunId, to: &EffectId) -> Result<Vec<MailId>, ReadError> {
@@ -399,6 +408,7 @@ impl Gadfly {
             updates,
             log: LogWritten::EveryRound,
             means: self.means(),
+            watched: self.watched.clone(),
         }
     }
 

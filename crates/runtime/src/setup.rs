@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use gadfly_agents::World;
 use gadfly_agents::launcher::Launcher;
+use gadfly_journal::Journal;
 use gadfly_project::{Config, Problem, Root};
 
 use crate::agents::{Env, Recruiter, environment};
@@ -13,7 +14,11 @@ use crate::os::ProcessLauncher;
 use crate::prepare::{Brought, GoalRequest, PipelineRequest, Prepared, Request, Wanted};
 use crate::prepare::{bring, prepare, prepare_goal, prepare_pipeline};
 use crate::service::{Gadfly, GadflyError};
+use crate::witness::Witness;
 use crate::workspace::Git;
+
+/// Makes whoever witnesses the runs of a store, once the store is open.
+pub type MakeWitness = Box<dyn FnOnce(&Journal) -> Arc<dyn Witness> + Send + Sync>;
 
 pub struct Setup {
     pub(crate) root: Root,
@@ -21,6 +26,7 @@ pub struct Setup {
     pub(crate) world: World,
     env: Env,
     launcher: Option<Arc<dyn Launcher>>,
+    witness: Option<MakeWitness>,
 }
 
 impl Setup {
@@ -33,7 +39,7 @@ impl Setup {
         if let Some(launcher) = &launcher {
             world = world.with_launcher(Arc::clone(launcher));
         }
-        Self { root, config, world, env, launcher }
+        Self { root, config, world, env, launcher, witness: None }
     }
 
     /// Shares with all runs of this user what is learned of providers: which take no calls, and until when.
@@ -42,6 +48,12 @@ impl Setup {
         if let Some(dir) = state_dir {
             self.world = self.world.with_board(Arc::new(FileBoard::below(dir)));
         }
+        self
+    }
+
+    /// Has every run that is driven with the store witnessed.
+    pub fn witnessed(mut self, by: Option<MakeWitness>) -> Self {
+        self.witness = by;
         self
     }
 
@@ -82,8 +94,16 @@ impl Setup {
     }
 
     /// Opens the store its runs are kept in, and makes it if there is none.
-    pub fn open(self, store: &Path) -> Result<Gadfly, GadflyError> {
-        Gadfly::over(self, store)
+    pub fn open(mut self, store: &Path) -> Result<Gadfly, GadflyError> {
+        let witness = self.witness.take();
+        let gadfly = Gadfly::over(self, store)?;
+        Ok(match witness {
+            Some(make) => {
+                let witness = make(gadfly.journal());
+                gadfly.with_witness(witness)
+            }
+            None => gadfly,
+        })
     }
 
     pub(crate) fn recruiter(&self) -> Recruiter<'_> {

@@ -294,7 +294,10 @@ impl Workspace {
         })
         .await
         .map_err(WorkspaceError::io("restored", &path))?;
-        let (_, repositories) = self.take().await?;
+        let (found, repositories) = self.take().await?;
+        if found == tree && repositories.is_empty() {
+            return Ok(());
+        }
         let work = self.work();
         off_thread(move || repositories.iter().for_each(|r| clear(&work.join(r)))).await;
         // The index says what the tree holds, so git changes only what differs.

@@ -147,6 +147,19 @@ impl Entry {
         matches!(self.weight, Weight::Advisory)
     }
 
+    /// Whether another needs what this one makes, or its score.
+    pub fn feeds(&self, other: &Self) -> bool {
+        let makes = |pattern: &Pattern| {
+            let made = self.produces.iter().flat_map(|product| product.patterns.iter().chain(&product.files));
+            made.into_iter().any(|made| made.overlaps(pattern))
+        };
+        other.requires.atoms().iter().any(|atom| match &atom.check {
+            Check::Path(pattern) | Check::Contains { folder: pattern, .. } => makes(pattern),
+            Check::Score { critic, .. } => self.critic.as_ref() == Some(critic),
+            Check::Manual | Check::Overall { .. } | Check::Components { .. } => false,
+        })
+    }
+
     /// Whether a file is among what it makes.
     pub fn makes(&self, path: &str) -> bool {
         self.produces.iter().any(|product| product.matches(path))

@@ -20,6 +20,7 @@ use crate::interrupts::Interrupts;
 use crate::output::feed::Feed;
 use crate::output::table::moment;
 use crate::output::{again, ask, consent, error, print, problems, safe, terminal};
+use crate::telemetry;
 
 /// How often the line on a terminal, and how often a line elsewhere, is written.
 const REDRAW: Duration = Duration::from_millis(200);
@@ -60,6 +61,7 @@ async fn prepare(args: &cli::Batch, context: &Context) -> Result<Option<Batch>, 
     let batch = Batch::prepare(gadfly, request).await.map_err(|found| problems::refuse(&found, root))?;
     problems::draw(&batch.warnings, root);
     announce(&batch, jobs);
+    print::err_lines(&telemetry::told(context));
     if args.flags.consent.dry_run {
         if let Some(brief) = batch.first_brief() {
             print::out(&safe::block(&brief))?;

@@ -12,6 +12,7 @@ use crate::context::Context;
 use crate::exit::{self, Code};
 use crate::output::table::moment;
 use crate::output::{print, problems, safe};
+use crate::telemetry;
 
 /// Models named of one server.
 const MODELS: usize = 6;
@@ -134,6 +135,7 @@ fn in_words(diagnosis: &Diagnosis, files: &ProjectFiles, context: &Context) -> R
     }
     lines.push(store(diagnosis));
     lines.extend(project(files));
+    lines.extend(telemetry::told(context).iter().map(|line| format!("  {line}")));
     for agent in &diagnosis.agents {
         let (good, why) = match &agent.state {
             AgentState::Ready(why) => (Some(true), why),

@@ -21,7 +21,7 @@ use crate::exit::{self, Code};
 use crate::interrupts::Interrupts;
 use crate::output::{brief, consent, error, print, problems, safe, terminal};
 use crate::session::Session;
-use crate::{proposal, quota, report};
+use crate::{proposal, quota, report, telemetry};
 
 pub async fn run(args: Run, context: &Context) -> Code {
     if let Some(name) = args.task.as_deref().filter(|name| !asked::is_known(name, context)) {
@@ -123,8 +123,10 @@ pub async fn launch(
     problems::draw(&united(&context.problems, prepared.warnings.clone()), root);
     if how.dry_run {
         print::err_lines(&consent::lines(&prepared.consent));
+        print::err_lines(&telemetry::told(context));
         return show_briefs(prepared, context.global.json).map(|code| Driven { code, run: None });
     }
+    print::err_lines(&telemetry::told(context));
     agreement::start(&prepared.consent, how.yes)?;
     agreement::named(context, &prepared.start.plan);
     let gadfly = setup.open(&context.store()).map_err(|e| error::usage(&e.to_string()))?;

@@ -5,6 +5,7 @@ mod log;
 mod pipeline;
 mod powers;
 mod rounds;
+mod trace;
 
 use gadfly_engine::turn::Role;
 use gadfly_journal::state::PipelineView;
@@ -40,6 +41,9 @@ fn go(args: &Show, context: &Context) -> Result<(), Code> {
             return print::out(&json!({ "run": run, "critic_log": log.file() }).to_string());
         }
         return print::out(safe::block(&log.file()).trim_end());
+    }
+    if let Some(format) = args.trace {
+        return trace::print(&journal, &run, format, context.global.json);
     }
     let state = journal.state(&run).map_err(fault)?;
     if args.draft {

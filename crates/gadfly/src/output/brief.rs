@@ -1,6 +1,7 @@
 //! What an agent or a person is given, as text: the messages of a turn.
 
-use gadfly_engine::{Effect, EffectId, EffectKind, Engine, Texts, Turn};
+use gadfly_engine::turn::Part;
+use gadfly_engine::{Effect, EffectId, EffectKind, Engine, Text, Texts, Turn};
 use gadfly_journal::{Journal, ReadError, RunId};
 
 pub fn render(turn: &Turn, texts: &Texts) -> String {
@@ -23,21 +24,15 @@ pub fn question(
     run: &RunId,
     effect: &EffectId,
 ) -> Result<Option<(Turn, String)>, ReadError> {
+    let Some(EffectKind::Turn(turn)) = journal.effect(run, effect)?.map(|effect| effect.kind) else {
+        return Ok(None);
+    };
     let mut texts = Texts::default();
-    let mut found = None;
-    for record in journal.replay(run) {
-        let record = record?;
-        for text in record.input.texts.iter().chain(&record.step.texts) {
-            texts.insert(text);
-        }
-        for asked in record.step.effects {
-            if let (true, EffectKind::Turn(turn)) = (asked.id == *effect, asked.kind) {
-                found = Some(turn);
-            }
+    for digest in turn.messages.iter().flat_map(|message| &message.parts).filter_map(Part::text) {
+        if let Some(text) = journal.text(&digest)? {
+            texts.insert(&Text::new(text));
         }
     }
-    Ok(found.map(|turn| {
-        let brief = render(&turn, &texts);
-        (turn, brief)
-    }))
+    let brief = render(&turn, &texts);
+    Ok(Some((turn, brief)))
 }

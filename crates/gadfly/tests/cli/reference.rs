@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::support::Project;
 
-const COMMANDS: [&[&str]; 30] = [
+const COMMANDS: [&[&str]; 35] = [
     &[],
     &["demo"],
     &["init"],
@@ -31,6 +31,11 @@ const COMMANDS: [&[&str]; 30] = [
     &["pause"],
     &["cancel"],
     &["undo"],
+    &["serve"],
+    &["mcp"],
+    &["hook"],
+    &["hook", "stop"],
+    &["hook", "print"],
     &["gc"],
     &["export"],
     &["import"],

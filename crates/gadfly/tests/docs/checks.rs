@@ -42,7 +42,10 @@ pub fn pages() -> Vec<Page> {
         for entry in fs::read_dir(&folder).unwrap() {
             let path = entry.unwrap().path();
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            if path.is_dir() && !name.starts_with('.') && name != "target" && name != "prompts" {
+            if path.is_dir()
+                && !name.starts_with('.')
+                && !matches!(name.as_str(), "target" | "prompts" | "node_modules")
+            {
                 folders.push(path);
             } else if path.extension().is_some_and(|e| e == "md") {
                 paths.push(path);

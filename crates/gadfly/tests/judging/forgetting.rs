@@ -11,7 +11,7 @@ use crate::desk::{Answer, Desk, passed, report};
 fn bury(folder: &std::path::Path) {
     fs::create_dir_all(folder).unwrap();
     let mut at = openat(CWD, folder, OFlags::DIRECTORY, Mode::empty()).unwrap();
-    for _ in 0..6_000 {
+    for _ in 0..2_500 {
         mkdirat(&at, "d", Mode::RWXU).unwrap();
         at = openat(&at, "d", OFlags::DIRECTORY, Mode::empty()).unwrap();
     }

@@ -91,7 +91,7 @@ fn killed_while_a_critic_reads_the_worker_is_not_called_again() {
 
 #[test]
 fn killed_in_the_middle_of_acceptance_it_is_finished_by_resuming_and_can_be_undone() {
-    const FILES: usize = 1000;
+    const FILES: usize = 500;
     let desk = Desk::repository(&[("a.txt", "one\n")]);
     for n in 0..FILES {
         desk.write(&format!("d/{n:04}.txt"), "one\n");

@@ -182,7 +182,7 @@ fn a_commit_on_a_branch_asks_nothing_whatever_the_checkout_holds() {
 
 #[test]
 fn killed_while_a_merge_is_written_it_is_finished_by_resuming_and_undone_to_the_byte() {
-    const FILES: usize = 600;
+    const FILES: usize = 400;
     let desk = Desk::repository(&[("a.txt", TEN)]);
     for n in 0..FILES {
         desk.write(&format!("d/{n:04}.txt"), "one\n");

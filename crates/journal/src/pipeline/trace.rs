@@ -2,8 +2,6 @@
 
 use std::fmt::Write as _;
 
-use gadfly_engine::pipeline::{Check, Pattern};
-
 use super::state::{Invocation, PipelineState, Status};
 use super::text::{Zone, cell, duration, label, one_line, words};
 
@@ -26,7 +24,12 @@ pub(super) fn marker(run: &str) -> String {
 }
 
 fn graph(state: &PipelineState, out: &mut String) {
-    out.push_str("## Execution Graph\n\n```mermaid\ngraph LR\n");
+    let _ = write!(out, "## Execution Graph\n\n```mermaid\n{}```\n\n", mermaid(state));
+}
+
+/// The graph alone: who made what others needed.
+pub fn mermaid(state: &PipelineState) -> String {
+    let mut out = String::from("graph LR\n");
     let mut seen: Vec<&str> = Vec::new();
     for invocation in &state.invocations {
         if !seen.contains(&invocation.agent.as_str()) {
@@ -49,7 +52,7 @@ fn graph(state: &PipelineState, out: &mut String) {
     for (at, _) in drawn.iter().enumerate().filter(|(_, drawn)| !**drawn) {
         let _ = writeln!(out, "    {}", node(at));
     }
-    out.push_str("```\n\n");
+    out
 }
 
 fn letter(at: usize) -> String {
@@ -62,19 +65,8 @@ fn letter(at: usize) -> String {
 /// Whether the registry says that one agent needs what another makes, or the verdict on it.
 fn feeds(state: &PipelineState, before: &str, after: &str) -> bool {
     let registry = &state.registry;
-    let (Some(before), Some(after)) = (registry.get(before), registry.get(after)) else { return false };
-    let makes = |pattern: &Pattern| {
-        before
-            .produces
-            .iter()
-            .flat_map(|p| p.patterns.iter().chain(&p.files))
-            .any(|made| made.overlaps(pattern))
-    };
-    after.requires.atoms().iter().any(|atom| match &atom.check {
-        Check::Path(pattern) | Check::Contains { folder: pattern, .. } => makes(pattern),
-        Check::Score { critic, .. } => before.critic.as_ref() == Some(critic),
-        Check::Manual | Check::Overall { .. } | Check::Components { .. } => false,
-    })
+    let both = registry.get(before).zip(registry.get(after));
+    both.is_some_and(|(before, after)| before.feeds(after))
 }
 
 fn table(state: &PipelineState, out: &mut String) {

@@ -2,6 +2,8 @@
 //! people said, in the order it happened. Also what is used of its caps and who cost what. A fold; no decision
 //! reads it.
 
+mod meters;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use gadfly_engine::event::Happened;
@@ -10,11 +12,13 @@ use gadfly_engine::input::What;
 use gadfly_engine::tree::Change;
 use gadfly_engine::turn::Role;
 use gadfly_engine::{
-    Class, Digest, Effect, EffectId, EffectKind, Limits, Money, NodePath, Plan, Reply, Usage,
+    Class, Digest, Effect, EffectId, EffectKind, Input, Limits, Money, NodePath, Plan, Reply, Step, Usage,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::read::Record;
+
+pub(crate) use meters::GoalMeters;
 
 /// The protocol whose runs are goals.
 const WATCH: &str = "watch";
@@ -126,8 +130,17 @@ pub struct FolderSeen {
     pub changes: Vec<Change>,
 }
 
+impl Share {
+    pub(crate) fn add(&mut self, usage: &Usage, cost: Money, unknown: bool) {
+        self.calls = self.calls.saturating_add(1);
+        self.tokens = self.tokens.saturating_add(usage.tokens());
+        self.money.0 = self.money.0.saturating_add(cost.0);
+        self.unknown |= unknown;
+    }
+}
+
 /// What only the fold needs to know.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 struct Folding {
     open: BTreeMap<EffectId, Open>,
     /// Whether the goal is reached is being found out: whoever is asked now is the judge.
@@ -137,14 +150,15 @@ struct Folding {
     unpriced: BTreeSet<String>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct Open {
     /// Whose call it is; none if it is no call.
     caller: Option<Caller>,
     person: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 enum Caller {
     Worker,
     Critic,
@@ -154,12 +168,16 @@ enum Caller {
 impl GoalState {
     /// Takes a record in. There is a goal from the record on that sets one.
     pub fn apply(goal: &mut Option<Self>, record: &Record) {
-        if let What::Started(start) = &record.input.what
+        Self::fold(goal, record.seq, &record.input, &record.step);
+    }
+
+    pub(crate) fn fold(goal: &mut Option<Self>, seq: u32, input: &Input, step: &Step) {
+        if let What::Started(start) = &input.what
             && start.plan.root.protocol == WATCH
         {
             *goal = Some(Self::planned(&start.plan));
         }
-        for event in &record.step.events {
+        for event in &step.events {
             if matches!(event.what, Happened::GoalSet { .. })
                 && goal.as_ref().is_none_or(|goal| goal.node != event.node)
             {
@@ -167,7 +185,7 @@ impl GoalState {
             }
         }
         if let Some(goal) = goal {
-            goal.record(record);
+            goal.record(seq, input, step);
         }
     }
 
@@ -209,28 +227,33 @@ impl GoalState {
         goal
     }
 
-    fn record(&mut self, record: &Record) {
-        let at = record.input.at;
-        let passed = at.active_ms.saturating_sub(self.folding.active_ms);
-        self.folding.active_ms = self.folding.active_ms.max(at.active_ms);
+    /// Lets the time pass up to `active_ms`.
+    fn pass(&mut self, active_ms: u64) {
+        let passed = active_ms.saturating_sub(self.folding.active_ms);
+        self.folding.active_ms = self.folding.active_ms.max(active_ms);
         if self.is_at_work() {
             self.used.active_ms = self.used.active_ms.saturating_add(passed);
         }
+    }
+
+    fn record(&mut self, seq: u32, input: &Input, step: &Step) {
+        let at = input.at;
+        self.pass(at.active_ms);
         let mut charged = None;
-        match &record.input.what {
+        match &input.what {
             What::Replied { effect, reply } => {
                 if let Reply::Looked(looked) = reply
                     && let Some(tree) = looked.tree.as_ref().filter(|_| self.node.contains(&effect.node))
                 {
                     let (diff, changes) = (tree.diff, tree.changes.clone());
-                    self.folder = Some(FolderSeen { seq: record.seq, at_ms: at.wall_ms, diff, changes });
+                    self.folder = Some(FolderSeen { seq, at_ms: at.wall_ms, diff, changes });
                 }
                 charged = self.folding.open.remove(effect);
             }
             What::Answered { effect, .. } => drop(self.folding.open.remove(effect)),
             _ => {}
         }
-        for event in &record.step.events {
+        for event in &step.events {
             if let Happened::Charged { effect, agent, usage, cost, run } = &event.what {
                 (self.used.tokens, self.used.money) = (run.tokens, run.money);
                 self.used.active_ms = self.used.active_ms.max(run.active_ms);
@@ -240,12 +263,12 @@ impl GoalState {
                 self.used.unknown |= run.unknown || unpriced;
                 self.charge(open.and_then(|open| open.caller), usage, *cost, unpriced);
             }
-            self.happened(&event.node, &event.what, record);
+            self.happened(&event.node, &event.what, seq, at.wall_ms);
         }
-        if let What::Resumed { .. } = &record.input.what {
+        if let What::Resumed { .. } = &input.what {
             self.folding.open.retain(|_, open| open.person);
         }
-        for effect in &record.step.effects {
+        for effect in &step.effects {
             self.asked(effect);
         }
     }
@@ -261,10 +284,7 @@ impl GoalState {
             Some(Caller::Judge) => &mut self.costs.judge,
             None => return,
         };
-        share.calls = share.calls.saturating_add(1);
-        share.tokens = share.tokens.saturating_add(usage.tokens());
-        share.money.0 = share.money.0.saturating_add(cost.0);
-        share.unknown |= unknown;
+        share.add(usage, cost, unknown);
     }
 
     fn asked(&mut self, effect: &Effect) {
@@ -291,10 +311,10 @@ impl GoalState {
         self.folding.open.insert(effect.id.clone(), open);
     }
 
-    fn happened(&mut self, node: &NodePath, what: &Happened, record: &Record) {
+    fn happened(&mut self, node: &NodePath, what: &Happened, seq: u32, at_ms: u64) {
         let of_run = matches!(what, Happened::Resumed | Happened::PauseRequested | Happened::CancelRequested);
         if of_run || (self.node.contains(node) && belongs_on_rail(what)) {
-            let (seq, at_ms, after) = (record.seq, record.input.at.wall_ms, self.used.steps);
+            let after = self.used.steps;
             self.rail.push(RailEntry { seq, at_ms, after, what: what.clone() });
         }
         match what {
@@ -318,7 +338,6 @@ impl GoalState {
             Happened::Stepped { step } => {
                 self.used.steps = self.used.steps.max(step.n);
                 *self.counts.of_step(step.end) += 1;
-                let (seq, at_ms) = (record.seq, record.input.at.wall_ms);
                 self.steps.push(StepTaken { seq, at_ms, step: step.clone() });
             }
             Happened::Watched { verdict, .. } => *self.counts.of_verdict(*verdict) += 1,
@@ -363,7 +382,7 @@ impl Counts {
 }
 
 /// What somebody said about a goal or did to it, besides the steps themselves.
-const fn belongs_on_rail(what: &Happened) -> bool {
+pub(crate) const fn belongs_on_rail(what: &Happened) -> bool {
     matches!(
         what,
         Happened::Watched { .. }
@@ -387,7 +406,7 @@ const fn belongs_on_rail(what: &Happened) -> bool {
 }
 
 /// Of every cap the lower one.
-fn tighter(a: Limits, b: Limits) -> Limits {
+pub(crate) fn tighter(a: Limits, b: Limits) -> Limits {
     fn lower<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
         match (a, b) {
             (Some(a), Some(b)) => Some(a.min(b)),

@@ -10,7 +10,7 @@ use gadfly_engine::pipeline::learning::Suggestion;
 use gadfly_engine::pipeline::{GateReport, PairVerdict, PipelineEvent};
 use gadfly_engine::protocol::pipeline::RULE_BOOK;
 use gadfly_engine::protocol::pipeline::settings::{Mode, Settings};
-use gadfly_engine::{Digest, NodePath, Plan};
+use gadfly_engine::{Digest, Input, NodePath, Plan, Step};
 use serde::{Deserialize, Serialize};
 
 use crate::read::Record;
@@ -98,11 +98,15 @@ pub struct Briefed {
 impl PipelineView {
     /// Takes in a record; a run that is no pipeline has no view.
     pub fn apply(view: &mut Option<Self>, record: &Record) {
-        if let What::Started(start) = &record.input.what {
+        Self::fold(view, &record.input, &record.step);
+    }
+
+    pub(crate) fn fold(view: &mut Option<Self>, input: &Input, step: &Step) {
+        if let What::Started(start) = &input.what {
             *view = Self::of(&start.plan);
         }
         let Some(view) = view else { return };
-        for event in &record.step.events {
+        for event in &step.events {
             match &event.what {
                 Happened::Pipeline(what) => view.pipeline(what),
                 Happened::RoundStarted { round, .. } => {
@@ -121,6 +125,40 @@ impl PipelineView {
                 }
                 _ => {}
             }
+        }
+    }
+
+    /// Drops all but how every agent stands, which is bounded by the plan.
+    pub(crate) fn keep_standing(&mut self) {
+        let Self {
+            project,
+            gate_name,
+            overall: _,
+            overall_max: _,
+            agents,
+            gate,
+            plan,
+            plan_by,
+            learned,
+            briefs,
+        } = self;
+        project.clear();
+        (*gate_name, *gate, *plan, *plan_by) = (None, None, None, None);
+        learned.clear();
+        briefs.clear();
+        for row in agents {
+            row.because = None;
+            row.open.clear();
+        }
+    }
+
+    /// Puts how the agents stand in the place of what a part of the records tells of it.
+    pub(crate) fn stand_as(&mut self, standing: Self) {
+        (self.overall, self.overall_max) = (standing.overall, standing.overall_max);
+        for (row, stands) in self.agents.iter_mut().zip(standing.agents) {
+            let because = row.because.take();
+            let open = std::mem::take(&mut row.open);
+            *row = AgentRow { because, open, ..stands };
         }
     }
 

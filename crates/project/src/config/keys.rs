@@ -30,6 +30,7 @@ pub enum Section {
     Gate,
     GateCommand,
     Verify,
+    Telemetry,
 }
 
 impl Section {
@@ -52,6 +53,7 @@ impl Section {
             Self::Gate => "[gates.NAME]",
             Self::GateCommand => "[[gates.NAME.commands]]",
             Self::Verify => "[verify.AGENT]",
+            Self::Telemetry => "[telemetry]",
         }
     }
 }
@@ -231,6 +233,7 @@ pub const KEYS: &[Key] = &[
     key(Section::Top, "hooks", Shape::Table(Section::Hooks)),
     key(Section::Top, "gates", Shape::Named(Section::Gate)),
     key(Section::Top, "verify", Shape::Named(Section::Verify)),
+    key(Section::Top, "telemetry", Shape::Table(Section::Telemetry)),
     // Agents
     key(Section::Agent, "kind", Shape::Kind),
     key(Section::Agent, "base_url", Shape::Text).only(HTTP),
@@ -401,6 +404,10 @@ pub const KEYS: &[Key] = &[
     key(Section::GateCommand, "name", Shape::Text),
     key(Section::GateCommand, "command", Shape::Text),
     key(Section::GateCommand, "exit", Shape::Whole { min: 0, max: 255 }).or(Fixed::Whole(0)),
+    // Traces
+    key(Section::Telemetry, "endpoint", Shape::Text),
+    key(Section::Telemetry, "headers_env", Shape::Text),
+    key(Section::Telemetry, "content", Shape::Flag).or(Fixed::Flag(false)),
 ];
 
 /// Pairs of which one excludes the other: a higher layer's choice replaces a lower layer's partner.

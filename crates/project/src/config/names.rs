@@ -2,6 +2,10 @@
 
 use std::fmt;
 
+/// The agent that is there without being configured: whoever talks to us through a door of its own (an MCP host, a
+/// hook) and answers as a person does, through the inbox.
+pub const HOST: &str = "host";
+
 /// How an agent is reached.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Kind {

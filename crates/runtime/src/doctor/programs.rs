@@ -15,7 +15,7 @@ use crate::agents::Env;
 use crate::os::ProcessLauncher;
 
 /// Programs on a script engine take seconds to begin on a busy machine.
-const VERSION_TIME: Duration = Duration::from_secs(20);
+const VERSION_TIME: Duration = Duration::from_secs(10);
 const VERSION_OUTPUT: usize = 4096;
 const VERSION_SHOWN: usize = 60;
 /// What every program gets; no key is among it.

@@ -16,6 +16,9 @@ impl Store {
     /// Unified, with three lines of context. Bytes that are not UTF-8 are shown by a replacement character.
     /// Longer than `max` is an error: a cut diff would look like a whole one.
     pub async fn diff(&self, from: &str, to: &str, max: u64) -> Result<String, WorkspaceError> {
+        if checked(from)? == checked(to)? {
+            return Ok(String::new());
+        }
         let args = [
             "diff-tree",
             "-p",

@@ -131,12 +131,13 @@ impl Store {
             off_thread(move || others.into_iter().partition::<Vec<String>, _>(|path| stands(&root, path)))
                 .await;
         let gone: HashSet<String> = gone.into_iter().collect();
-        let zero = "0".repeat(self.hash_length(&place).await?);
-        let mut removals = Vec::new();
-        for path in indexed.iter().filter(|p| gone.contains(p.as_str())) {
-            removals.extend_from_slice(format!("0 {zero}\t{path}\0").as_bytes());
-        }
-        if !removals.is_empty() {
+        let removed: Vec<&String> = indexed.iter().filter(|p| gone.contains(p.as_str())).collect();
+        if !removed.is_empty() {
+            let zero = "0".repeat(self.hash_length(&place).await?);
+            let mut removals = Vec::new();
+            for path in removed {
+                removals.extend_from_slice(format!("0 {zero}\t{path}\0").as_bytes());
+            }
             self.git.feed(&place, &["update-index", "-z", "--index-info"], removals).await?;
         }
         let mut paths: Vec<&str> = counted.into_iter().chain(present.iter().map(String::as_str)).collect();

@@ -3,13 +3,13 @@
 
 use super::{LoopConfig, unknown_agent};
 use crate::config::AgentConfig;
-use crate::config::names::{Output, Protocol};
+use crate::config::names::{HOST, Output, Protocol};
 use crate::place::{Problem, brief};
 
 impl LoopConfig {
     pub(super) fn check(&self, agents: &[&str], problems: &mut Vec<Problem>) {
         for (role, agent) in self.roles() {
-            if !agents.contains(&agent.value.as_str()) {
+            if agent.value != HOST && !agents.contains(&agent.value.as_str()) {
                 problems.push(unknown_agent(role, &agent, agents));
             }
         }

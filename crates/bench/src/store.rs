@@ -1,0 +1,127 @@
+//! Fills a store with plausible runs, quickly and always the same: many short ones, one goal with very many
+//! records, one loop with very many rounds. No engine decides them, so they cannot be resumed; everything that
+//! only reads a store takes them for real.
+
+mod copies;
+mod goal;
+mod rounds;
+mod telling;
+
+use std::path::Path;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use gadfly_engine::{Digest, Input, Step};
+use gadfly_journal::{AppendError, Journal, RunId, RunWriter};
+
+type Fault = Box<dyn std::error::Error + Send + Sync>;
+
+/// When the first run of a store begins, in milliseconds since 1970.
+const EPOCH_MS: u64 = 1_790_000_000_000;
+/// Between two of them. A long run's times run ahead of it, which nobody minds.
+const BETWEEN_RUNS_MS: u64 = 60_000;
+/// Runs that are written; more of them are copies of these.
+const WRITTEN: u32 = 64;
+/// Appends under way at once.
+const AT_ONCE: usize = 512;
+
+/// What to fill a store with.
+#[derive(Clone, Copy, Debug)]
+pub struct Fill {
+    /// Short runs: loops that are approved, halted or wait for an answer, and goals that were reached.
+    pub runs: u32,
+    /// The records of the long goal; 0 for none.
+    pub records: u32,
+    /// The rounds of the long loop; 0 for none.
+    pub rounds: u32,
+}
+
+/// What is in it now.
+#[derive(Clone, Debug, Default)]
+pub struct Filled {
+    /// In the order they began.
+    pub runs: Vec<RunId>,
+    pub goal: Option<RunId>,
+    pub rounds: Option<RunId>,
+}
+
+/// When the nth run of a store begins.
+pub fn begins_ms(n: u32) -> u64 {
+    EPOCH_MS + u64::from(n) * BETWEEN_RUNS_MS
+}
+
+/// Makes a store in `dir` and fills it. The long runs begin last, so that they head the list.
+pub fn fill(dir: &Path, what: Fill) -> Result<Filled, Fault> {
+    let journal = Journal::open(dir)?;
+    let mut pen = Pen::new(&journal);
+    let mut filled = Filled::default();
+    for n in 0..what.runs.min(WRITTEN) {
+        let telling = match n % 8 {
+            0 => goal::reached(n, 12),
+            1 => rounds::asking(n),
+            2 => rounds::halted(n, 5),
+            other => rounds::approved(n, other % 3 + 1),
+        };
+        filled.runs.push(pen.write("run", n, telling)?);
+    }
+    if what.records > 0 {
+        filled.goal = Some(pen.write("goal", what.runs, goal::long(what.runs, what.records))?);
+    }
+    if what.rounds > 0 {
+        filled.rounds = Some(pen.write("loop", what.runs + 1, rounds::long(what.runs + 1, what.rounds))?);
+    }
+    pen.finish()?;
+    drop(journal);
+    if what.runs > WRITTEN {
+        let copies = copies::add(dir, &filled.runs, WRITTEN, what.runs)?;
+        filled.runs.extend(copies);
+    }
+    Ok(filled)
+}
+
+/// Appends without waiting for each record, and says if one was refused.
+struct Pen<'a> {
+    journal: &'a Journal,
+    done: SyncSender<Result<(), AppendError>>,
+    told: Receiver<Result<(), AppendError>>,
+    under_way: usize,
+}
+
+impl<'a> Pen<'a> {
+    fn new(journal: &'a Journal) -> Self {
+        let (done, told) = sync_channel(AT_ONCE);
+        Self { journal, done, told, under_way: 0 }
+    }
+
+    fn write(
+        &mut self,
+        kind: &str,
+        n: u32,
+        records: impl Iterator<Item = (Input, Step)>,
+    ) -> Result<RunId, Fault> {
+        let run = RunId::derived(&Digest::of(format!("{kind} {n}").as_bytes()));
+        let mut writer: RunWriter = self.journal.create(run.clone())?;
+        for (input, step) in records {
+            if self.under_way == AT_ONCE {
+                self.one()?;
+            }
+            let done = self.done.clone();
+            writer.append(&input, &step, None, move |result| {
+                let _ = done.send(result);
+            });
+            self.under_way += 1;
+        }
+        Ok(run)
+    }
+
+    fn one(&mut self) -> Result<(), Fault> {
+        self.under_way -= 1;
+        Ok(self.told.recv()??)
+    }
+
+    fn finish(mut self) -> Result<(), Fault> {
+        while self.under_way > 0 {
+            self.one()?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,206 @@
+//! Runs this process drives while nobody sits at a terminal: for the dashboard and the MCP server. Bounded in number;
+//! what becomes of each run is in the journal, and whoever asks reads it there.
+//!
+//! A run that asks a person something is parked, not held: its answer takes it up again, here or anywhere.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use gadfly_engine::protocol::pipeline;
+use gadfly_journal::RunId;
+use gadfly_runtime::prepare::Prepared;
+use gadfly_runtime::service::{Driving, Raise, ResumeError};
+use gadfly_runtime::{Ended, Gadfly, Stop, Update};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
+
+/// More than this many at once would only be in each other's way on one machine.
+const MOST: usize = 16;
+/// Reasons that are kept for runs that could not be driven.
+const MOST_REASONS: usize = 64;
+const UPDATES: usize = 64;
+/// How long replies under way are waited for when the process is to end, and how long it then takes to stop.
+const DRAIN: Duration = Duration::from_secs(8);
+const STOPPING: Duration = Duration::from_secs(3);
+
+/// Why a run is not driven here.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum NotDriven {
+    #[error(
+        "{MOST} runs are at work here already: wait until one has ended, or start this one in a terminal"
+    )]
+    Crowded,
+    #[error("this process is about to end: it starts nothing new")]
+    Closing,
+    #[error("{0}")]
+    Failed(String),
+}
+
+pub struct Background {
+    gadfly: Gadfly,
+    room: Arc<Semaphore>,
+    stop: watch::Sender<Stop>,
+    at_work: Mutex<HashMap<RunId, watch::Receiver<bool>>>,
+    reasons: Mutex<BTreeMap<RunId, String>>,
+}
+
+impl Background {
+    pub fn new(gadfly: Gadfly) -> Arc<Self> {
+        let (stop, _) = watch::channel(Stop::No);
+        Arc::new(Self {
+            gadfly,
+            room: Arc::new(Semaphore::new(MOST)),
+            stop,
+            at_work: Mutex::default(),
+            reasons: Mutex::default(),
+        })
+    }
+
+    pub const fn gadfly(&self) -> &Gadfly {
+        &self.gadfly
+    }
+
+    /// Starts a prepared run and drives it here. It exists once this returns.
+    pub async fn start(self: &Arc<Self>, prepared: Prepared) -> Result<RunId, NotDriven> {
+        let run = prepared.run.clone();
+        let place = self.place()?;
+        let me = Arc::clone(self);
+        self.drive(&run, place, |driving| async move { me.gadfly.start(prepared, driving).await }).await?;
+        Ok(run)
+    }
+
+    /// Takes a parked or interrupted run up here, unless a living process drives it.
+    pub async fn resume(self: &Arc<Self>, run: &RunId, raise: Raise) -> Result<(), NotDriven> {
+        let failed = |e: &dyn std::fmt::Display| NotDriven::Failed(e.to_string());
+        let summary = self.gadfly.journal().summary(run).map_err(|e| failed(&e))?;
+        if self.is_driven_here(run) {
+            return Ok(());
+        }
+        let place = self.place()?;
+        if summary.protocol == pipeline::RULE_BOOK.name {
+            self.gadfly.before_resume().await.map_err(|e| failed(&e))?;
+        }
+        let (me, id) = (Arc::clone(self), run.clone());
+        self.drive(run, place, |driving| async move { me.gadfly.resume(&id, raise, driving).await }).await
+    }
+
+    pub fn is_driven_here(&self, run: &RunId) -> bool {
+        self.at_work().contains_key(run)
+    }
+
+    /// Why the last attempt to drive this run here failed, if it did.
+    pub fn reason(&self, run: &RunId) -> Option<String> {
+        locked(&self.reasons).get(run).cloned()
+    }
+
+    /// Waits until the run is not at work here, at most so long. False if it still is.
+    pub async fn settled(&self, run: &RunId, at_most: Duration) -> bool {
+        let Some(mut over) = self.at_work().get(run).cloned() else { return true };
+        // The sender goes with the run's task: an error means that it is over, too.
+        tokio::time::timeout(at_most, over.wait_for(|over| *over)).await.is_ok()
+    }
+
+    /// Starts nothing new, waits briefly for replies in flight, and stops. What is not done then can be resumed.
+    pub async fn close(&self) {
+        self.room.close();
+        for (how, patience) in [(Stop::Drain, DRAIN), (Stop::Now, STOPPING)] {
+            self.stop.send_replace(how);
+            let all: Vec<_> = self.at_work().values().cloned().collect();
+            let ended = async {
+                for mut over in all {
+                    let _ = over.wait_for(|over| *over).await;
+                }
+            };
+            if tokio::time::timeout(patience, ended).await.is_ok() {
+                return;
+            }
+        }
+    }
+
+    fn place(&self) -> Result<OwnedSemaphorePermit, NotDriven> {
+        if self.room.is_closed() {
+            return Err(NotDriven::Closing);
+        }
+        Arc::clone(&self.room).try_acquire_owned().map_err(|_| NotDriven::Crowded)
+    }
+
+    fn at_work(&self) -> MutexGuard<'_, HashMap<RunId, watch::Receiver<bool>>> {
+        locked(&self.at_work)
+    }
+
+    /// Returns once the run has recorded something here, or could not.
+    async fn drive<F, D>(
+        self: &Arc<Self>,
+        run: &RunId,
+        place: OwnedSemaphorePermit,
+        begin: F,
+    ) -> Result<(), NotDriven>
+    where
+        F: FnOnce(Driving) -> D,
+        D: Future<Output = Result<Ended, ResumeError>> + Send + 'static,
+    {
+        let (tell, updates) = mpsc::channel(UPDATES);
+        let driving = Driving { attended: false, stop: self.stop.subscribe(), updates: Some(tell) };
+        let (over, is_over) = watch::channel(false);
+        let (begun, has_begun) = oneshot::channel();
+        let mut ended_here = is_over.clone();
+        self.at_work().insert(run.clone(), is_over);
+        locked(&self.reasons).remove(run);
+        let driven = begin(driving);
+        let (me, id) = (Arc::clone(self), run.clone());
+        tokio::spawn(async move {
+            let listening = tokio::spawn(first_record(updates, begun));
+            let ended = driven.await;
+            if let Err(why) = &ended {
+                me.remember(&id, &said(why));
+            }
+            // Its records are told by now; a run that is over quickly has begun all the same.
+            let _ = listening.await;
+            me.at_work().remove(&id);
+            over.send_replace(true);
+            drop(place);
+        });
+        if has_begun.await.is_ok() {
+            return Ok(());
+        }
+        // Nothing was recorded: why is noted before the task says that it is over.
+        let _ = ended_here.wait_for(|over| *over).await;
+        let why = self.reason(run);
+        Err(NotDriven::Failed(
+            why.unwrap_or_else(|| "the run stopped before it recorded anything".to_owned()),
+        ))
+    }
+
+    fn remember(&self, run: &RunId, why: &str) {
+        let mut reasons = locked(&self.reasons);
+        if reasons.len() >= MOST_REASONS {
+            reasons.pop_first();
+        }
+        reasons.insert(run.clone(), why.to_owned());
+    }
+}
+
+/// Says that the run has recorded something, and takes the rest so that nobody waits for a reader.
+async fn first_record(mut updates: mpsc::Receiver<Update>, begun: oneshot::Sender<()>) {
+    let mut begun = Some(begun);
+    while let Some(update) = updates.recv().await {
+        if let (Update::Record { .. }, Some(begun)) = (&update, begun.take()) {
+            let _ = begun.send(());
+        }
+    }
+}
+
+/// With every problem of the agents, where that is what is wrong.
+fn said(why: &ResumeError) -> String {
+    match why {
+        ResumeError::Agents { problems, .. } => {
+            let all = problems.iter().map(|problem| problem.message.as_str());
+            format!("{why}: {}", all.collect::<Vec<_>>().join("; "))
+        }
+        other => other.to_string(),
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

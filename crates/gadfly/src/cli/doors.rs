@@ -1,0 +1,60 @@
+//! The arguments of the doors for other programs: `mcp`, `hook`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+#[derive(Args, Debug)]
+pub struct Mcp {
+    /// Agree to the commands, agent files and keys the project's files name
+    #[arg(long)]
+    pub trust: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct Hook {
+    #[command(subcommand)]
+    pub command: HookCommand,
+}
+
+#[derive(Subcommand, Debug)]
+pub enum HookCommand {
+    /// Judge the change when Claude Code wants to stop; what the critic rejects is sent back to it, up to a cap
+    Stop(Box<StopHook>),
+    /// Print the settings that have Claude Code call it
+    Print,
+}
+
+#[derive(Args, Debug)]
+pub struct StopHook {
+    /// A file with what the change is judged by (default: that it does what was asked, completely)
+    #[arg(long, value_name = "FILE")]
+    pub rubric: Vec<PathBuf>,
+    /// One thing the change is judged by; may be repeated
+    #[arg(long, value_name = "TEXT")]
+    pub criterion: Vec<String>,
+    /// A loop of gadfly.toml whose rubric, critic and rounds are used
+    #[arg(long = "loop", value_name = "NAME")]
+    pub loop_name: Option<String>,
+    /// Who judges (default: the configured critic)
+    #[arg(long, value_name = "AGENT")]
+    pub critic: Option<String>,
+    /// How many states of the change are judged at most; after the last one it may stop in any case
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=20))]
+    pub rounds: Option<u64>,
+    /// Judge what changed since this revision instead of what is not committed
+    #[arg(long, value_name = "BASE")]
+    pub diff: Option<String>,
+    /// Leave these files out; may be repeated
+    #[arg(long, value_name = "GLOB")]
+    pub exclude: Vec<String>,
+    /// Stop before this much money is spent
+    #[arg(long, value_name = "USD")]
+    pub budget_usd: Option<f64>,
+    /// How long judging may take; below the timeout that the settings give the hook
+    #[arg(long, value_name = "SECONDS", default_value_t = 540, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub seconds: u64,
+    /// Agree to the commands, agent files and keys the project's files name
+    #[arg(long)]
+    pub trust: bool,
+}

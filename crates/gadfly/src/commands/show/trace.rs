@@ -1,0 +1,110 @@
+//! `gadfly show --trace`: who was called when, with what result, as a diagram and tables; or the spans of the run as a
+//! collector would be told of them. A run of any length is shown within bounds, and what is left out is said.
+
+mod kept;
+mod sequence;
+mod tables;
+
+use std::fmt::Write as _;
+
+use gadfly_journal::pipeline::graph_of;
+use gadfly_journal::{Journal, RunId, Summary};
+
+use super::fault;
+use crate::cli::TraceFormat;
+use crate::exit::Code;
+use crate::output::{again, print};
+use crate::telemetry::conventions as names;
+use crate::telemetry::fold::{Content, Fold};
+use crate::telemetry::span::Span;
+use kept::Kept;
+
+/// Of long runs, this many spans from the beginning and from the end are shown.
+const HALF: usize = 250;
+
+/// What of a run's spans is drawn.
+struct Drawn {
+    spans: Kept<Span>,
+    under_way: Vec<Span>,
+}
+
+pub fn print(journal: &Journal, run: &RunId, format: TraceFormat, json: bool) -> Result<(), Code> {
+    if json {
+        return lines(journal, run);
+    }
+    let drawn = drawn(journal, run)?;
+    let summary = journal.summary(run).map_err(fault)?;
+    let is_pipeline = summary.protocol == gadfly_journal::pipeline::PROTOCOL;
+    let source = if is_pipeline {
+        graph_of(&journal.pipeline_state(run).map_err(fault)?)
+    } else {
+        sequence::source(&drawn)
+    };
+    match format {
+        TraceFormat::Mermaid => print::out(source.trim_end()),
+        TraceFormat::Markdown => print::out(markdown(&summary, &drawn, &source).trim_end()),
+    }
+}
+
+/// The spans, one in a line, each as soon as it has its end.
+fn lines(journal: &Journal, run: &RunId) -> Result<(), Code> {
+    let mut fold = Fold::new(run.clone());
+    let mut out = Vec::new();
+    for record in journal.replay(run) {
+        fold.take(&record.map_err(fault)?, Content::Nothing, &mut out);
+        out.drain(..).try_for_each(|span| print::out(&span.json().to_string()))?;
+    }
+    fold.finish(Content::Nothing, &mut out);
+    out.iter().try_for_each(|span| print::out(&span.json().to_string()))
+}
+
+fn drawn(journal: &Journal, run: &RunId) -> Result<Drawn, Code> {
+    let mut fold = Fold::new(run.clone());
+    let mut spans = Kept::new(HALF);
+    let mut out = Vec::new();
+    for record in journal.replay(run) {
+        fold.take(&record.map_err(fault)?, Content::Words, &mut out);
+        spans.extend(out.drain(..));
+    }
+    fold.finish(Content::Words, &mut out);
+    spans.extend(out);
+    Ok(Drawn { spans, under_way: fold.under_way().take(HALF).cloned().collect() })
+}
+
+fn markdown(summary: &Summary, drawn: &Drawn, source: &str) -> String {
+    let run = &summary.run;
+    let mut out = format!("# Trace of run {run}\n\n{}\n\n", tables::cell(&summary.title, 200));
+    out.push_str(&tables::heading(summary));
+    out.push_str("\n```mermaid\n");
+    out.push_str(source);
+    out.push_str("```\n\n");
+    out.push_str(&tables::calls(drawn));
+    out.push_str(&tables::verdicts(drawn));
+    if drawn.spans.omitted() > 0 {
+        let all = again::command(&format!("show {run} --trace --json"));
+        let _ = writeln!(
+            out,
+            "{} spans from the middle of this run are left out here. All of them: `{}`",
+            drawn.spans.omitted(),
+            all.replace('`', "'")
+        );
+    }
+    out
+}
+
+/// Whether somebody was called, and not merely sent out.
+fn is_call(span: &Span) -> bool {
+    span.attributes.get(names::ROLE).is_some()
+}
+
+/// `4ms`, `2.4s`, `3m 05s`.
+fn took(span: &Span) -> String {
+    match span.end_ms.saturating_sub(span.start_ms) {
+        ms @ 0..1000 => format!("{ms}ms"),
+        ms @ 1000..10_000 => format!("{}.{}s", ms / 1000, ms % 1000 / 100),
+        ms => gadfly_journal::pipeline::text::duration(ms),
+    }
+}
+
+#[cfg(test)]
+mod tests;

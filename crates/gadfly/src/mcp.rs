@@ -1,0 +1,65 @@
+//! The MCP server: a host (Claude Code, Codex, an editor) starts loops, submits drafts and reports, and reads what
+//! became of them. It reads the journal and calls the façade; what a run decides is the engine's, and nothing is kept
+//! here that a restart would lose.
+//!
+//! To add a tool: its arguments in `arguments`, its row in `tools::all`, its line in `tools::call`.
+
+mod arguments;
+mod asking;
+mod caller;
+mod desk;
+mod findings;
+mod resources;
+mod reviewing;
+mod said;
+mod server;
+mod standing;
+mod starting;
+mod token;
+mod tools;
+mod waiting;
+mod working;
+
+use rmcp::ServiceExt as _;
+use rmcp::service::{QuitReason, ServerInitializeError};
+
+use crate::cli::Global;
+use crate::exit::{self, Code};
+use crate::interrupts::Interrupts;
+use crate::output::error;
+use desk::Desk;
+use server::Server;
+
+/// Serves one client on standard input and output until it goes. Standard output is the protocol's alone.
+pub async fn serve(global: Global, trust: bool) -> Code {
+    let desk = Desk::new(global, trust);
+    let mut interrupts = Interrupts::catch();
+    let server = Server::new(desk.clone());
+    let conversation = async {
+        let running = Box::pin(server.serve(rmcp::transport::io::stdio_pipes())).await.map_err(begin)?;
+        match running.waiting().await {
+            Ok(QuitReason::JoinError(e)) | Err(e) => Err(format!("the MCP connection broke: {e}")),
+            Ok(_) => Ok(()),
+        }
+    };
+    let ended = tokio::select! {
+        ended = conversation => Some(ended),
+        () = interrupts.next() => None,
+    };
+    desk.close().await;
+    match ended {
+        Some(Ok(())) => exit::OK,
+        Some(Err(why)) if why.is_empty() => exit::OK,
+        Some(Err(why)) => error::usage(&why),
+        // A read of standard input may be under way, and would be waited for.
+        None => std::process::exit(exit::INTERRUPTED.0.into()),
+    }
+}
+
+/// Why nobody was served; nothing if a client merely went.
+fn begin(why: ServerInitializeError) -> String {
+    match why {
+        ServerInitializeError::ConnectionClosed(_) => String::new(),
+        other => format!("no MCP client was met on standard input: {other}"),
+    }
+}

@@ -1,0 +1,226 @@
+//! Lists for a model: the findings of a run with their numbers and lineage, open questions, runs.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use gadfly_engine::finding::Standing;
+use gadfly_journal::state::RoundState;
+use gadfly_journal::{ListFilter, Summary};
+use rmcp::schemars::{self, JsonSchema};
+use serde::Serialize;
+
+use super::arguments::{ListFindings, ListQuestions, ListRuns};
+use super::asking::Open;
+use super::desk::Desk;
+use super::said::{Said, Stopped, refused};
+use super::standing;
+
+const USUAL_RUNS: u32 = 20;
+const MOST_RUNS: u32 = 200;
+const MOST_FINDINGS: usize = 500;
+const MOST_QUESTIONS: usize = 100;
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[allow(clippy::struct_field_names)] // the name a client reads
+pub struct Findings {
+    pub run: String,
+    pub state: String,
+    pub findings: Vec<Found>,
+    /// How many there are beside these.
+    pub left_out: usize,
+}
+
+/// One point of criticism, followed through the rounds by its number.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Found {
+    pub number: u32,
+    /// `new`, `recurring`, `regressed`, `unmatched` in the last judgement; `fixed` if it is gone.
+    pub standing: String,
+    pub severity: String,
+    pub rule: String,
+    pub says: String,
+    pub fix: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+    pub by: String,
+    pub since_round: u32,
+    /// The rounds in which it was raised.
+    pub rounds: Vec<u32>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Questions {
+    pub questions: Vec<Open>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Runs {
+    pub runs: Vec<RunRow>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RunRow {
+    pub run: String,
+    pub title: String,
+    pub protocol: String,
+    pub state: String,
+    pub ended: bool,
+    pub round: u32,
+    pub rounds_max: u32,
+    pub open_items: u32,
+    pub spent_usd: f64,
+}
+
+impl From<&Summary> for RunRow {
+    fn from(summary: &Summary) -> Self {
+        Self {
+            run: summary.run.to_string(),
+            title: summary.title.clone(),
+            protocol: summary.protocol.clone(),
+            state: summary.state.clone(),
+            ended: summary.ended,
+            round: summary.rounds,
+            rounds_max: summary.rounds_max,
+            open_items: summary.open_items,
+            spent_usd: summary.cost.usd(),
+        }
+    }
+}
+
+pub fn list_findings(desk: &Desk, args: &ListFindings) -> Result<Said, Stopped> {
+    let (background, run) = desk.run(&args.run)?;
+    let state = background.gadfly().journal().state(&run).map_err(|e| refused(e.to_string()))?;
+    let mut all = found(&state.rounds);
+    if args.open_only.unwrap_or(false) {
+        all.retain(|one| one.standing != "fixed");
+    }
+    let left_out = all.len().saturating_sub(MOST_FINDINGS);
+    all.truncate(MOST_FINDINGS);
+    let mut text = format!("run {run}: {}, {} findings", state.summary.state, all.len());
+    for one in &all {
+        let place = one.place.as_ref().map(|place| format!(" {place}")).unwrap_or_default();
+        let fix = if one.fix.is_empty() { String::new() } else { format!(" → {}", one.fix) };
+        let _ =
+            write!(text, "\n{}. [{}] {}{place}: {}{fix}", one.number, one.standing, one.severity, one.says);
+    }
+    if left_out > 0 {
+        let _ = write!(text, "\nand {left_out} more");
+    }
+    Said::new(text, &Findings { run: run.to_string(), state: state.summary.state, findings: all, left_out })
+}
+
+/// Every point that was raised, as it was last seen. `revise` has numbered items instead of findings: each is one.
+fn found(rounds: &[RoundState]) -> Vec<Found> {
+    let mut all: BTreeMap<(String, u32), Found> = BTreeMap::new();
+    let judged = rounds.iter().filter(|round| !round.reviews.is_empty());
+    for round in judged.clone() {
+        for one in of_round(round) {
+            let key = (round.node.to_string(), one.number);
+            let mut before = all.remove(&key).map(|found| found.rounds).unwrap_or_default();
+            if before.last() != Some(&round.round) {
+                before.push(round.round);
+            }
+            all.insert(key, Found { rounds: before, ..one });
+        }
+    }
+    // What the last judgement of its node no longer holds against the work is gone.
+    let mut last: BTreeMap<String, &RoundState> = BTreeMap::new();
+    last.extend(judged.map(|round| (round.node.to_string(), round)));
+    for ((node, number), one) in &mut all {
+        let holds = last.get(node).is_some_and(|round| of_round(round).iter().any(|f| f.number == *number));
+        if !holds {
+            "fixed".clone_into(&mut one.standing);
+        }
+    }
+    all.into_values().collect()
+}
+
+fn of_round(round: &RoundState) -> Vec<Found> {
+    let findings: Vec<Found> = round
+        .findings()
+        .map(|finding| Found {
+            number: finding.number,
+            standing: finding.standing.name().to_owned(),
+            severity: finding.severity.name().to_owned(),
+            rule: finding.rule.clone(),
+            says: finding.says.clone(),
+            fix: finding.fix.clone(),
+            place: finding.place.as_ref().map(shown_place),
+            by: finding.by.clone(),
+            since_round: finding.since,
+            rounds: Vec::new(),
+        })
+        .collect();
+    if !findings.is_empty() || round.overruled {
+        return findings;
+    }
+    let by = round.reviews.first().map(|review| review.binding.critic.clone()).unwrap_or_default();
+    let item = |item: &gadfly_engine::review::Item| Found {
+        number: item.number,
+        standing: if item.since < round.round { Standing::Recurring } else { Standing::New }
+            .name()
+            .to_owned(),
+        severity: "fail".to_owned(),
+        rule: "critic-feedback".to_owned(),
+        says: item.text.clone(),
+        fix: String::new(),
+        place: None,
+        by: by.clone(),
+        since_round: item.since,
+        rounds: Vec::new(),
+    };
+    round.open.iter().map(item).collect()
+}
+
+/// `src/a.rs:12`.
+fn shown_place(place: &gadfly_engine::Place) -> String {
+    match place.line {
+        Some(line) => format!("{}:{line}", place.path),
+        None => place.path.clone(),
+    }
+}
+
+pub fn list_questions(desk: &Desk, args: &ListQuestions) -> Result<Said, Stopped> {
+    let mut open = Vec::new();
+    let background = desk.existing()?;
+    let runs = if let Some(run) = &args.run {
+        vec![desk.run(run)?.1]
+    } else {
+        // A run at work may ask, too, while others of it go on.
+        let states = vec!["waiting".to_owned(), gadfly_journal::summary::RUNNING.to_owned()];
+        let filter = ListFilter { states, limit: MOST_RUNS, offset: 0 };
+        let runs = background.gadfly().journal().list(&filter).map_err(|e| refused(e.to_string()))?;
+        runs.into_iter().map(|run| run.run).collect()
+    };
+    for run in runs {
+        let asked = standing::questions(&background, &run)?;
+        open.extend(asked.iter().map(|(effect, question)| Open::new(&run, effect, question)));
+        if open.len() >= MOST_QUESTIONS {
+            open.truncate(MOST_QUESTIONS);
+            break;
+        }
+    }
+    let mut text = format!("{} open questions", open.len());
+    for one in &open {
+        let _ = write!(text, "\n\nrun {}, question {}: {}", one.run, one.effect, one.text());
+    }
+    Said::new(text, &Questions { questions: open })
+}
+
+pub fn list_runs(desk: &Desk, args: ListRuns) -> Result<Said, Stopped> {
+    let background = desk.existing()?;
+    let limit = args.limit.unwrap_or(USUAL_RUNS).min(MOST_RUNS);
+    let states: Vec<String> = args.states.unwrap_or_default().into_iter().take(20).collect();
+    let filter = ListFilter { states, limit, offset: 0 };
+    let runs = background.gadfly().journal().list(&filter).map_err(|e| refused(e.to_string()))?;
+    let runs: Vec<RunRow> = runs.iter().map(RunRow::from).collect();
+    let mut text = format!("{} runs, newest first", runs.len());
+    for run in &runs {
+        let _ = write!(
+            text,
+            "\n{} {} (round {} of {}): {}",
+            run.run, run.state, run.round, run.rounds_max, run.title
+        );
+    }
+    Said::new(text, &Runs { runs })
+}

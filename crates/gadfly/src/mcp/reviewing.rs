@@ -1,0 +1,114 @@
+//! Reviews by a critic that the host runs itself: a brief with a single-use token, and a report that counts only with
+//! it. So a verdict stays bound to the very turn it was asked for.
+
+use gadfly_engine::turn::Role;
+use gadfly_journal::RunId;
+use serde_json::json;
+
+use super::arguments::{OneRun, SubmitReport, wait};
+use super::caller::Caller;
+use super::desk::{self, Desk};
+use super::said::{Said, Stopped, refused};
+use super::standing::{self, HostTurn, LONGEST_BRIEF};
+use super::token::Token;
+use super::waiting::follow;
+use crate::background::Background;
+use crate::session::unreadable;
+
+/// The name under which a report without its token is refused everywhere.
+const UNPROVEN: &str = "loop-post-critics-missing-critic-audit";
+
+pub fn open_review(desk: &Desk, args: &OneRun) -> Result<Said, Stopped> {
+    let (background, run) = desk.run(&args.run)?;
+    let Some(turn) = review_turn(&background, &run)? else {
+        let now = desk::summary(&background, &run)?;
+        let critic = now.critic.as_deref().unwrap_or("nobody");
+        return Err(refused(format!(
+            "run `{run}` waits for no review of yours: it is {}, and its critic is {critic}. Only a loop started with \
+             critic \"host\" is judged this way",
+            now.state
+        )));
+    };
+    if turn.brief.len() > LONGEST_BRIEF {
+        return Err(refused(format!(
+            "the brief has {} bytes, too many to be handed over here: the user can answer with `gadfly answer {run}`",
+            turn.brief.len()
+        )));
+    }
+    let seed = desk::start(&background, &run)?.seed;
+    let token = Token::issue(&run, &turn.effect, &seed);
+    let token = token.ok_or_else(|| refused("the system gives no random bytes, so no token can be made"))?;
+    let how = "Have a sub-agent judge that did not do the work and sees only this brief. Give its whole report, \
+               unchanged, to submit_report with the token. The token is good for one report on this very draft.";
+    let text = format!("review of run {run}\ntoken: {token}\n{how}\n\nThe brief:\n{}", turn.brief);
+    let folder = background.gadfly().folder_at(&run, &turn.effect.node).filter(|_| turn.turn.tree.is_some());
+    let value = json!({
+        "run": run,
+        "token": token,
+        "how": how,
+        "brief": turn.brief,
+        "folder": folder.map(|folder| folder.to_string_lossy().into_owned()),
+    });
+    Said::new(text, &value)
+}
+
+pub async fn submit_report(desk: &Desk, caller: &Caller, args: SubmitReport) -> Result<Said, Stopped> {
+    let claimed = args.token.as_deref().map(str::trim).filter(|token| !token.is_empty());
+    let Some(claimed) = claimed else {
+        return Err(unproven("a report counts only with the token that open_review gave with the brief"));
+    };
+    let Some(token) = Token::read(claimed) else {
+        return Err(unproven("this is no token of a review; open_review gives one"));
+    };
+    if args.report.trim().is_empty() {
+        return Err(refused("the report is empty; the token is still good"));
+    }
+    let background = desk.existing()?;
+    post_report(desk, &background, caller, &token, args.report)?;
+    follow(desk, &background, caller, &token.run, wait(args.wait_seconds)).await
+}
+
+/// Leaves the report for the turn its token was issued for, once.
+fn post_report(
+    desk: &Desk,
+    background: &std::sync::Arc<Background>,
+    caller: &Caller,
+    token: &Token,
+    report: String,
+) -> Result<(), Stopped> {
+    let run = &token.run;
+    let _one_at_a_time = desk.posting();
+    let unknown = |_| unproven("this token is for no run of this project");
+    let seed = desk::start(background, run).map_err(unknown)?.seed;
+    if !token.is_genuine(&seed) {
+        return Err(unproven("this token was not issued here for that review; open_review gives one"));
+    }
+    let turn = review_turn(background, run)?;
+    let Some(turn) = turn.filter(|turn| turn.effect == token.effect) else {
+        return Err(unproven(&format!(
+            "this token was used, or run `{run}` has moved on since: what it judges is no longer asked for. \
+             open_review gives a new one if a review is still wanted"
+        )));
+    };
+    if desk::is_answered(background, run, Some(&turn.effect))? {
+        return Err(unproven("this token was used: a report for this review has been taken"));
+    }
+    if let Some(why) = unreadable(background.gadfly().journal(), run, &report, turn.turn.role) {
+        return Err(refused(format!("{why}. The token is still good")));
+    }
+    let by = format!("{}, review {}", caller.by(), token.named());
+    background
+        .gadfly()
+        .answer_to(run, &turn.effect, report, &by)
+        .map(|_| ())
+        .map_err(|e| refused(e.to_string()))
+}
+
+/// The critic's turn of the host that a run waits for.
+fn review_turn(background: &Background, run: &RunId) -> Result<Option<HostTurn>, Stopped> {
+    Ok(standing::host_turn(background, run)?.filter(|turn| turn.turn.role == Role::Critic))
+}
+
+fn unproven(why: &str) -> Stopped {
+    refused(format!("{UNPROVEN}: {why}"))
+}

@@ -1,0 +1,281 @@
+//! How a run stands, for a model: the verdict, what is to be fixed, and what is wanted next and by which tool. Drawn
+//! from the run's state; nothing is judged here.
+
+use std::fmt::Write as _;
+
+use gadfly_engine::question::Question;
+use gadfly_engine::review::Verdict;
+use gadfly_engine::turn::Role;
+use gadfly_engine::{EffectId, Outcome, Turn, Waiting};
+use gadfly_journal::{RunId, RunState};
+use gadfly_project::config::HOST;
+use rmcp::schemars::{self, JsonSchema};
+use serde::Serialize;
+
+use super::asking::Open;
+use super::desk;
+use super::said::{Said, Stopped, refused};
+use crate::background::Background;
+use crate::output::brief;
+
+/// More items are counted; `list_findings` has them.
+const MOST_ITEMS: usize = 100;
+const MOST_NOTES: usize = 20;
+/// A brief a model can read in one result. A longer one is said to be too long: half a brief is none.
+pub const LONGEST_BRIEF: usize = 1 << 20;
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Standing {
+    pub run: String,
+    pub title: String,
+    pub protocol: String,
+    /// `running`, `interrupted`, `waiting(question)`, `approved`, `halted(cap)`, `unverified` …
+    pub state: String,
+    /// Over for good.
+    pub ended: bool,
+    /// The critic approved the last draft, or its last rejection was overruled by the protocol.
+    pub approved: bool,
+    pub round: u32,
+    pub rounds_max: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worker: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub critic: Option<String>,
+    /// `approved`, `rejected` or `unverified`: of the round that was judged last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judged_round: Option<u32>,
+    /// What the worker has to address; numbers stay the same for the whole loop.
+    pub to_fix: Vec<Point>,
+    /// Remarks that do not block.
+    pub notes: Vec<String>,
+    /// Why there is no verdict, where something went wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
+    pub spent_usd: f64,
+    pub calls: u32,
+    pub next: Next,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Point {
+    pub number: u32,
+    pub text: String,
+    /// The round that first raised it.
+    pub since_round: u32,
+}
+
+/// What is wanted next.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Next {
+    pub what: Wanted,
+    /// Which tool, and how.
+    pub how: String,
+    /// What a draft has to be, as the loop briefs its worker.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub brief: Option<String>,
+    /// Where the files are that the worker of an audit changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
+    pub questions: Vec<Open>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Wanted {
+    /// Your draft.
+    Draft,
+    /// A critic's report, through a review.
+    Report,
+    /// The user's decision.
+    Answer,
+    /// Somebody else, outside of this connection.
+    Person,
+    /// Time: it is at work.
+    Patience,
+    /// It stopped and can be taken up.
+    Resume,
+    Nothing,
+}
+
+/// The turn of an agent that a run waits for, if it is the host's.
+pub struct HostTurn {
+    pub effect: EffectId,
+    pub turn: Turn,
+    pub brief: String,
+}
+
+/// The host's open turn, with its brief.
+pub fn host_turn(background: &Background, run: &RunId) -> Result<Option<HostTurn>, Stopped> {
+    let summary = desk::summary(background, run)?;
+    let Some(effect) = summary.waiting_for.filter(|_| !summary.ended) else { return Ok(None) };
+    let asked =
+        brief::question(background.gadfly().journal(), run, &effect).map_err(|e| refused(e.to_string()))?;
+    Ok(asked.filter(|(turn, _)| turn.agent == HOST).map(|(turn, brief)| HostTurn { effect, turn, brief }))
+}
+
+pub fn of(background: &Background, run: &RunId) -> Result<Said, Stopped> {
+    let state = background.gadfly().journal().state(run).map_err(|e| refused(e.to_string()))?;
+    let summary = &state.summary;
+    let round = state.last_judged();
+    let open = round.map(|round| round.open.as_slice()).unwrap_or_default();
+    let overruled = round.is_some_and(|round| round.overruled);
+    let to_fix =
+        open.iter().filter(|_| !overruled && !summary.state.starts_with("approved")).take(MOST_ITEMS);
+    let standing = Standing {
+        run: run.to_string(),
+        title: summary.title.clone(),
+        protocol: summary.protocol.clone(),
+        state: summary.state.clone(),
+        ended: summary.ended,
+        approved: matches!(state.outcome, Some(Outcome::Approved { .. })),
+        round: summary.rounds,
+        rounds_max: summary.rounds_max,
+        worker: summary.worker.clone(),
+        critic: summary.critic.clone(),
+        verdict: round.and_then(|round| round.verdict).map(|verdict| word(verdict).to_owned()),
+        judged_round: round.map(|round| round.round),
+        to_fix: to_fix
+            .map(|item| Point { number: item.number, text: item.text.clone(), since_round: item.since })
+            .collect(),
+        notes: round.map(|round| round.notes.iter().take(MOST_NOTES).cloned().collect()).unwrap_or_default(),
+        because: because(&state, background, run),
+        spent_usd: summary.cost.usd(),
+        calls: summary.calls,
+        next: next(&state, background, run)?,
+    };
+    Said::new(text(&standing, open.len()), &standing)
+}
+
+const fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Approved => "approved",
+        Verdict::Unverified => "unverified",
+        Verdict::Rejected => "rejected",
+    }
+}
+
+fn because(state: &RunState, background: &Background, run: &RunId) -> Option<String> {
+    let outcome = match state.outcome.as_ref() {
+        Some(Outcome::Unverified { reason, .. }) => Some(reason.clone()),
+        Some(Outcome::OutOfBudget { shortage }) => Some(shortage.to_string()),
+        Some(Outcome::Failed { failure }) => Some(failure.to_string()),
+        Some(Outcome::Waiting(Waiting::Quota { message, .. })) => Some(message.clone()),
+        _ => None,
+    };
+    outcome.or_else(|| background.reason(run).filter(|_| !state.summary.ended))
+}
+
+fn next(state: &RunState, background: &Background, run: &RunId) -> Result<Next, Stopped> {
+    let summary = &state.summary;
+    let bare = |what, how: String| Next { what, how, brief: None, folder: None, questions: Vec::new() };
+    if summary.ended {
+        let how = match state.outcome {
+            Some(Outcome::Approved { .. }) => "Nothing: the work is approved.",
+            Some(Outcome::Halted { .. }) => {
+                "Nothing more here. Tell the user that the critic is not satisfied, and what is open."
+            }
+            _ => "Nothing: the run is over.",
+        };
+        return Ok(bare(Wanted::Nothing, how.to_owned()));
+    }
+    let gadfly = background.gadfly();
+    if desk::is_answered(background, run, summary.waiting_for.as_ref())? {
+        let how = "What was handed in is about to be taken up: call get_verdict, which waits.";
+        return Ok(bare(Wanted::Patience, how.to_owned()));
+    }
+    let questions: Vec<Open> =
+        state.open_questions().map(|asked| Open::new(run, &asked.effect, &asked.question)).collect();
+    if let Some(turn) = host_turn(background, run)? {
+        return Ok(for_host(background, run, &turn, questions));
+    }
+    if !questions.is_empty() {
+        let how = "Put this to the user, in these words, and give their decision to answer_question. Do not decide it \
+                   yourself.";
+        return Ok(Next { questions, ..bare(Wanted::Answer, how.to_owned()) });
+    }
+    if summary.waiting_for.is_some() {
+        let how = format!("A person is asked as part of this loop: gadfly answer {run}, in a terminal.");
+        return Ok(bare(Wanted::Person, how));
+    }
+    if gadfly.is_driven(run) {
+        return Ok(bare(Wanted::Patience, "It is at work: call get_verdict, which waits.".to_owned()));
+    }
+    let how = match state.outcome.as_ref() {
+        None => "It was interrupted: get_verdict or resume_run goes on where it stopped. Nothing is lost.",
+        Some(Outcome::OutOfBudget { .. }) => {
+            "Its budget is used up: resume_run with a higher budget_usd, if the user agrees."
+        }
+        Some(Outcome::Unverified { .. }) => {
+            "No critic could judge it, so it is not approved: resume_run asks the critic again. Tell the user if it \
+             stays so."
+        }
+        Some(_) => "resume_run goes on, once the reason is gone.",
+    };
+    Ok(bare(Wanted::Resume, how.to_owned()))
+}
+
+/// What the host itself is asked for.
+fn for_host(background: &Background, run: &RunId, turn: &HostTurn, questions: Vec<Open>) -> Next {
+    let folder = background.gadfly().folder_at(run, &turn.effect.node).filter(|_| turn.turn.tree.is_some());
+    let folder = folder.map(|folder| folder.to_string_lossy().into_owned());
+    let brief = (turn.brief.len() <= LONGEST_BRIEF).then(|| turn.brief.clone());
+    let (what, how) = match turn.turn.role {
+        Role::Critic => {
+            let how = "A review is wanted: open_review gives the brief and a single-use token; a fresh sub-agent of \
+                       yours that did not do the work judges, and submit_report takes its report.";
+            (Wanted::Report, how.to_owned())
+        }
+        _ if folder.is_some() => {
+            let how = "Change the files in `folder` as the brief says, then submit_draft with a short account of what \
+                       you changed.";
+            (Wanted::Draft, how.to_owned())
+        }
+        _ => (
+            Wanted::Draft,
+            format!(
+                "Do what the brief says, then submit_draft {{run: \"{run}\", draft: …}} with the whole draft."
+            ),
+        ),
+    };
+    let brief = brief.filter(|_| what == Wanted::Draft);
+    Next { what, how, brief, folder, questions }
+}
+
+fn text(standing: &Standing, open: usize) -> String {
+    let Standing { run, state, round, rounds_max, .. } = standing;
+    let mut text = format!("run {run}: {state} (round {round} of {rounds_max})");
+    if let (Some(verdict), Some(judged)) = (&standing.verdict, standing.judged_round) {
+        let critic = standing.critic.as_deref().unwrap_or("the critic");
+        let _ = write!(text, "\nround {judged} was judged by {critic}: {verdict}");
+    }
+    if let Some(because) = &standing.because {
+        let _ = write!(text, "\nwhy: {because}");
+    }
+    for Point { number, text: item, since_round } in &standing.to_fix {
+        let _ = write!(text, "\n{number}. {item} (since round {since_round})");
+    }
+    if open > standing.to_fix.len() && !standing.to_fix.is_empty() {
+        let _ = write!(text, "\nand {} more: list_findings has all", open - standing.to_fix.len());
+    }
+    for note in &standing.notes {
+        let _ = write!(text, "\nnote: {note}");
+    }
+    for question in &standing.next.questions {
+        let _ = write!(text, "\n\nquestion {}: {}", question.effect, question.text());
+    }
+    let _ = write!(text, "\n\nnext: {}", standing.next.how);
+    if let Some(folder) = &standing.next.folder {
+        let _ = write!(text, "\nfolder: {folder}");
+    }
+    if let Some(brief) = &standing.next.brief {
+        let _ = write!(text, "\n\nThe brief:\n{brief}");
+    }
+    text
+}
+
+/// Every open question of a run.
+pub fn questions(background: &Background, run: &RunId) -> Result<Vec<(EffectId, Question)>, Stopped> {
+    background.gadfly().open_questions(run).map_err(|e| refused(e.to_string()))
+}

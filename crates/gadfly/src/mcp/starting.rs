@@ -1,0 +1,107 @@
+//! Starting a loop for a client: from arguments to a request, through what the project's files want, to a run that is
+//! driven here.
+
+use std::path::{Path, PathBuf};
+
+use gadfly_engine::Limits;
+use gadfly_project::config::HOST;
+use gadfly_project::{Flags, Sourced, file};
+use gadfly_runtime::prepare::{Prepared, Request};
+
+use super::arguments::{StartLoop, wait};
+use super::asking;
+use super::caller::Caller;
+use super::desk::{Desk, told};
+use super::said::{Said, Stopped, refused};
+use super::waiting::follow;
+use super::working::{post_draft, usd};
+use crate::agreement;
+use crate::context::Context;
+use crate::terms::{self, Ready, Terms};
+
+/// What a task and one criterion may have; they are part of every brief.
+const LONGEST_TASK: usize = 256 << 10;
+const LONGEST_CRITERION: usize = 8 << 10;
+const MOST_CRITERIA: usize = 200;
+
+pub async fn start_loop(desk: &Desk, caller: &Caller, args: StartLoop) -> Result<Said, Stopped> {
+    let context = desk.context();
+    let request = request(&args, &context)?;
+    if args.draft.is_some() && worker(&request, &context).as_deref() != Some(HOST) {
+        return Err(refused(
+            "`draft` is your first draft, and here you are not the worker: leave `draft` out",
+        ));
+    }
+    let (prepared, terms) = prepared(desk, &context, caller, &request).await?;
+    agreement::named(&context, &prepared.start.plan);
+    let background = desk.opened(&context)?;
+    let run = background.start(*prepared).await.map_err(|why| refused(why.to_string()))?;
+    if let Some(draft) = args.draft {
+        // The run has asked for it once it waits; before that there is nobody to submit it to.
+        follow(desk, &background, caller, &run, wait(args.wait_seconds)).await?;
+        post_draft(desk, &background, caller, &run, draft)?;
+    }
+    let said = follow(desk, &background, caller, &run, wait(args.wait_seconds)).await?;
+    Ok(said.with_before(&terms.consent.join("\n")))
+}
+
+/// What was asked for, once everything is agreed to that preparing it needs.
+async fn prepared(
+    desk: &Desk,
+    context: &Context,
+    caller: &Caller,
+    request: &Request,
+) -> Result<(Box<Prepared>, Terms), Stopped> {
+    // Once more after the user agreed; files that keep changing are not asked about for ever.
+    for _ in 0..2 {
+        match terms::of_loop(context, request).await.map_err(|problems| told(&problems))? {
+            Ready::Prepared(prepared, terms) => return Ok((prepared, terms)),
+            Ready::Untrusted(terms) => asking::agree(desk, context, caller, &terms, None).await?,
+        }
+    }
+    Err(refused("what this project's files want has changed meanwhile: call again"))
+}
+
+fn request(args: &StartLoop, context: &Context) -> Result<Request, Stopped> {
+    if args.task.as_ref().is_some_and(|task| task.len() > LONGEST_TASK) {
+        return Err(refused(format!(
+            "the task has more than {LONGEST_TASK} bytes: it is part of every brief"
+        )));
+    }
+    let criteria = args.criteria.as_deref().unwrap_or_default();
+    if criteria.len() > MOST_CRITERIA || criteria.iter().any(|one| one.len() > LONGEST_CRITERION) {
+        return Err(refused(format!(
+            "at most {MOST_CRITERIA} criteria of at most {LONGEST_CRITERION} bytes each: use a rubric file"
+        )));
+    }
+    let own_worker = args.loop_name.is_none().then(|| HOST.to_owned());
+    let mut flags = Flags {
+        task: args.task.clone(),
+        protocol: args.protocol.map(|protocol| protocol.name().to_owned()),
+        worker: args.worker.clone().or(own_worker),
+        critics: args.critic.iter().cloned().collect(),
+        rounds: args.rounds,
+        ..Flags::default()
+    };
+    flags.limits = Limits { money: args.budget_usd.map(usd).transpose()?, ..Limits::default() };
+    Ok(Request {
+        loop_name: args.loop_name.clone(),
+        flags,
+        rubrics: args.rubric.iter().map(|path| rubric(path, context)).collect::<Result<_, _>>()?,
+        criteria: criteria.iter().cloned().map(Sourced::flag).collect(),
+        store: Some(context.store()),
+        ..Request::default()
+    })
+}
+
+/// A file of the project: what is read here goes to the critic, wherever that is.
+fn rubric(path: &str, context: &Context) -> Result<PathBuf, Stopped> {
+    let named = Path::new(path);
+    let below = named.strip_prefix(&context.root.dir).unwrap_or(named);
+    file::inside(&context.root.dir, below).map_err(|e| refused(format!("rubric: {e}")))
+}
+
+/// Who will work, as far as that is configured.
+fn worker(request: &Request, context: &Context) -> Option<String> {
+    request.configured(&context.config).0.worker.map(|worker| worker.value)
+}

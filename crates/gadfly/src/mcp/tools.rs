@@ -1,0 +1,166 @@
+//! Which tools there are, with the words that make a model use them rightly, and which function does what.
+
+use gadfly_engine::Control;
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use rmcp::schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::arguments::{
+    AnswerQuestion, ListFindings, ListQuestions, ListRuns, OneRun, ResumeRun, RunAndWait, StartLoop,
+    SubmitDraft, SubmitReport,
+};
+use super::caller::Caller;
+use super::desk::Desk;
+use super::findings::{self, Findings, Questions, Runs};
+use super::said::{Said, Stopped, refused, schema};
+use super::standing::Standing;
+use super::{reviewing, starting, working};
+
+/// What the server says about itself: how the tools belong together.
+pub const INSTRUCTIONS: &str = "\
+Gadfly puts an independent critic between your work and the user. start_loop with the user's task and what the result \
+is judged by; do the work as the brief says; submit_draft with the whole draft; the verdict is approved, or it lists \
+what to fix by number. Fix everything that is listed and submit again, until it is approved or the run is over. Never \
+tell the user that work is approved unless a verdict says so: `unverified` and `halted` are not approvals. A question \
+belongs to the user: put it to them and pass on their decision. Calls that wait answer after wait_seconds with \
+`running`: then call get_verdict. If you lose the run's id, list_runs has it; nothing is lost when you disconnect.";
+
+/// Tools that wait for a run: a client that has tasks gets them as one.
+pub const WAITING: [&str; 6] =
+    ["start_loop", "submit_draft", "get_verdict", "submit_report", "answer_question", "resume_run"];
+
+pub fn all() -> Vec<Tool> {
+    let acts = || ToolAnnotations::new().read_only(false).destructive(false).open_world(true);
+    let reads = || ToolAnnotations::new().read_only(true).open_world(false);
+    vec![
+        tool::<StartLoop>(
+            "start_loop",
+            "Begin a loop: a worker (you, unless another is named) makes a draft, an independent critic judges it against \
+             the criteria, and it is revised until the critic approves or the rounds are used up. Give `task` and \
+             `criteria` (or `rubric`, or `loop`). Answers with the brief your draft has to meet; with `draft` it is \
+             judged at once. Calls to the critic may cost money.",
+        )
+        .with_raw_output_schema(schema::<Standing>().into())
+        .with_annotations(acts()),
+        tool::<SubmitDraft>(
+            "submit_draft",
+            "Hand in your draft for the round that is open, complete and as it is. Answers with the verdict: approved, or \
+             numbered items to fix. If it answers `running`, call get_verdict.",
+        )
+        .with_raw_output_schema(schema::<Standing>().into())
+        .with_annotations(acts()),
+        tool::<RunAndWait>(
+            "get_verdict",
+            "How a run stands and what is wanted next. Waits while it is at work. A run that was interrupted is taken up.",
+        )
+        .with_raw_output_schema(schema::<Standing>().into())
+        .with_annotations(acts().idempotent(true)),
+        tool::<ListFindings>(
+            "list_findings",
+            "What critics raised in a run, each point with its number, whether it is new, recurring, regressed or fixed, \
+             and the rounds it was raised in.",
+        )
+        .with_raw_output_schema(schema::<Findings>().into())
+        .with_annotations(reads()),
+        tool::<OneRun>(
+            "open_review",
+            "For a run whose critic is `host`: the brief for the critic and a single-use token. Have a fresh sub-agent \
+             judge that did not do the work, then submit_report.",
+        )
+        .with_annotations(reads()),
+        tool::<SubmitReport>(
+            "submit_report",
+            "Hand in a critic's report with the token that open_review gave. A report without a token, with a wrong or \
+             with a used one is refused.",
+        )
+        .with_raw_output_schema(schema::<Standing>().into())
+        .with_annotations(acts()),
+        tool::<ListQuestions>("list_questions", "What runs ask the user, with the choices there are.")
+            .with_raw_output_schema(schema::<Questions>().into())
+            .with_annotations(reads()),
+        tool::<AnswerQuestion>(
+            "answer_question",
+            "Pass on what the user decided about a run's question. Ask the user first; never decide for them.",
+        )
+        .with_raw_output_schema(schema::<Standing>().into())
+        .with_annotations(acts()),
+        tool::<OneRun>("read_run", "One run in full: how it stands, its findings, what it cost, as a readable report.")
+            .with_raw_output_schema(schema::<Standing>().into())
+            .with_annotations(reads()),
+        tool::<ListRuns>("list_runs", "The runs of this project, newest first.")
+            .with_raw_output_schema(schema::<Runs>().into())
+            .with_annotations(reads()),
+        tool::<ResumeRun>(
+            "resume_run",
+            "Take up a run that was interrupted, parked (unverified, failed, out of budget, quota) or paused; limits can \
+             be raised if the user agrees.",
+        )
+        .with_raw_output_schema(schema::<Standing>().into())
+        .with_annotations(acts()),
+        tool::<OneRun>("pause_run", "Pause a run after its calls under way.").with_annotations(acts()),
+        tool::<OneRun>("cancel_run", "End a run for good, without a verdict.")
+            .with_annotations(ToolAnnotations::new().read_only(false).destructive(true).open_world(false)),
+    ]
+}
+
+fn tool<T: JsonSchema + 'static>(name: &'static str, says: &'static str) -> Tool {
+    Tool::new(name, says, schema::<T>())
+}
+
+/// Calls one. None if there is no such tool.
+pub async fn call(
+    desk: &Desk,
+    caller: &Caller,
+    name: &str,
+    args: JsonObject,
+) -> Option<Result<Said, Stopped>> {
+    Some(match name {
+        "start_loop" => match read(args) {
+            Ok(args) => starting::start_loop(desk, caller, args).await,
+            Err(why) => Err(why),
+        },
+        "submit_draft" => match read(args) {
+            Ok(args) => working::submit_draft(desk, caller, args).await,
+            Err(why) => Err(why),
+        },
+        "get_verdict" => match read(args) {
+            Ok(args) => working::get_verdict(desk, caller, args).await,
+            Err(why) => Err(why),
+        },
+        "submit_report" => match read(args) {
+            Ok(args) => reviewing::submit_report(desk, caller, args).await,
+            Err(why) => Err(why),
+        },
+        "answer_question" => match read(args) {
+            Ok(args) => working::answer_question(desk, caller, args).await,
+            Err(why) => Err(why),
+        },
+        "resume_run" => match read(args) {
+            Ok(args) => working::resume_run(desk, caller, args).await,
+            Err(why) => Err(why),
+        },
+        "pause_run" => match read(args) {
+            Ok(args) => working::control(desk, caller, args, Control::Pause).await,
+            Err(why) => Err(why),
+        },
+        "cancel_run" => match read(args) {
+            Ok(args) => working::control(desk, caller, args, Control::Cancel).await,
+            Err(why) => Err(why),
+        },
+        "list_findings" => read(args).and_then(|args: ListFindings| findings::list_findings(desk, &args)),
+        "open_review" => read(args).and_then(|args: OneRun| reviewing::open_review(desk, &args)),
+        "list_questions" => read(args).and_then(|args: ListQuestions| findings::list_questions(desk, &args)),
+        "read_run" => read(args).and_then(|args: OneRun| working::read_run(desk, &args)),
+        "list_runs" => read(args).and_then(|args: ListRuns| findings::list_runs(desk, args)),
+        _ => return None,
+    })
+}
+
+/// Arguments as the tool takes them; what is wrong with them is for the model to mend.
+fn read<T: DeserializeOwned>(args: JsonObject) -> Result<T, Stopped> {
+    serde_json::from_value(Value::Object(args)).map_err(|e| {
+        let what = crate::output::safe::line(&e.to_string(), 300);
+        refused(format!("the arguments are not as this tool takes them: {what}"))
+    })
+}

@@ -1,0 +1,126 @@
+//! Waiting for a run, within bounds: until it rests, telling how far it is; asking the client's user what it asks;
+//! and having it driven here when nobody else does.
+
+use std::time::Duration;
+
+use gadfly_journal::{RunId, summary};
+use gadfly_runtime::service::Raise;
+use tokio::time::Instant;
+
+use super::asking;
+use super::caller::Caller;
+use super::desk::{self, Desk};
+use super::said::{Said, Stopped, refused};
+use super::standing;
+use crate::background::Background;
+use crate::terms;
+
+const POLL: Duration = Duration::from_millis(150);
+/// A client is told at least so often that the call is still alive.
+const TELL: Duration = Duration::from_secs(5);
+/// A run that asks more in one call is asked about in the next.
+const MOST_QUESTIONS: usize = 16;
+
+/// Waits until there is nothing to wait for, asks what can be asked here, and says how the run stands.
+pub async fn follow(
+    desk: &Desk,
+    background: &std::sync::Arc<Background>,
+    caller: &Caller,
+    run: &RunId,
+    at_most: Duration,
+) -> Result<Said, Stopped> {
+    let until = Instant::now() + at_most;
+    for _ in 0..MOST_QUESTIONS {
+        if !rest(desk, background, caller, run, until).await? {
+            break;
+        }
+        let open = standing::questions(background, run)?.into_iter().next();
+        let Some((effect, question)) =
+            open.filter(|_| desk::summary(background, run).is_ok_and(|s| !s.ended))
+        else {
+            break;
+        };
+        let Some(answer) = asking::ask(caller, run, &effect, &question).await? else { break };
+        let answered = background.gadfly().answer_to(run, &effect, answer, &caller.by());
+        answered.map_err(|e| refused(e.to_string()))?;
+    }
+    standing::of(background, run)
+}
+
+/// Whether the run rests: over, parked, or waiting for somebody. False if it is still at work when time is up.
+async fn rest(
+    desk: &Desk,
+    background: &std::sync::Arc<Background>,
+    caller: &Caller,
+    run: &RunId,
+    until: Instant,
+) -> Result<bool, Stopped> {
+    let mut told = None;
+    let mut next_word = Instant::now();
+    loop {
+        let now = desk::summary(background, run)?;
+        if now.ended {
+            return Ok(true);
+        }
+        let answered = desk::is_answered(background, run, None)?;
+        let driven = background.gadfly().is_driven(run);
+        match (driven, answered) {
+            // It waits for somebody, or stopped.
+            (false, false) => return Ok(true),
+            (true, false) if now.waiting_for.is_some() => return Ok(true),
+            (false, true) => take_up(desk, background, caller, run, Raise::default()).await?,
+            (true, _) => {}
+        }
+        if Instant::now() >= until {
+            return Ok(false);
+        }
+        let word = format!("{}, round {} of {}, {} calls", now.state, now.rounds, now.rounds_max, now.calls);
+        if told.as_ref() != Some(&word) || Instant::now() >= next_word {
+            caller.tell(&word).await;
+            next_word = Instant::now() + TELL;
+            told = Some(word);
+        }
+        tokio::select! {
+            () = caller.gone() => return Err(refused(format!(
+                "no longer waited for; run `{run}` goes on: get_verdict says how it stands"
+            ))),
+            () = tokio::time::sleep(POLL.min(until.saturating_duration_since(Instant::now()))) => {}
+        }
+    }
+}
+
+/// Has the run driven here, unless somebody else does. What its record wants is agreed to first.
+pub async fn take_up(
+    desk: &Desk,
+    background: &std::sync::Arc<Background>,
+    caller: &Caller,
+    run: &RunId,
+    raise: Raise,
+) -> Result<(), Stopped> {
+    let context = desk.context();
+    let terms = terms::of_resume(&context, background.gadfly(), run).map_err(refused)?;
+    asking::agree(desk, &context, caller, &terms, Some(run)).await?;
+    let taken = background.resume(run, raise).await;
+    let Err(why) = taken else { return Ok(()) };
+    let over = desk::summary(background, run).is_ok_and(|now| now.ended);
+    if over || background.gadfly().is_driven(run) {
+        return Ok(());
+    }
+    let why = background.reason(run).unwrap_or_else(|| why.to_string());
+    Err(refused(format!("run `{run}` could not be taken up: {why}. Nothing is lost: resume_run tries again")))
+}
+
+/// As [`take_up`], where the run was cut off in the middle: nobody has to decide anything for that.
+pub async fn take_up_interrupted(
+    desk: &Desk,
+    background: &std::sync::Arc<Background>,
+    caller: &Caller,
+    run: &RunId,
+) -> Result<(), Stopped> {
+    let state = desk::summary(background, run)?.state;
+    if state == summary::INTERRUPTED {
+        take_up(desk, background, caller, run, Raise::default()).await
+    } else {
+        Ok(())
+    }
+}

@@ -1,0 +1,135 @@
+//! Tools of the worker and for going on with a run: drafts, verdicts, answers, resuming, pausing, cancelling.
+
+use std::str::FromStr as _;
+use std::sync::Arc;
+
+use gadfly_engine::turn::Role;
+use gadfly_engine::{Control, EffectId, Limits, Money};
+use gadfly_journal::RunId;
+use gadfly_project::config::HOST;
+use gadfly_runtime::service::{Controlled, Raise};
+use serde_json::json;
+
+use super::arguments::{AnswerQuestion, OneRun, ResumeRun, RunAndWait, SubmitDraft, wait};
+use super::asking::Open;
+use super::caller::Caller;
+use super::desk::{self, Desk};
+use super::said::{Said, Stopped, refused};
+use super::standing;
+use super::waiting::{follow, take_up, take_up_interrupted};
+use crate::background::Background;
+
+pub async fn submit_draft(desk: &Desk, caller: &Caller, args: SubmitDraft) -> Result<Said, Stopped> {
+    let (background, run) = desk.run(&args.run)?;
+    post_draft(desk, &background, caller, &run, args.draft)?;
+    follow(desk, &background, caller, &run, wait(args.wait_seconds)).await
+}
+
+/// Leaves the host's draft for the turn that waits for one.
+pub fn post_draft(
+    desk: &Desk,
+    background: &Arc<Background>,
+    caller: &Caller,
+    run: &RunId,
+    draft: String,
+) -> Result<(), Stopped> {
+    if draft.trim().is_empty() {
+        return Err(refused("the draft is empty: submit the whole text"));
+    }
+    let _one_at_a_time = desk.posting();
+    let turn = standing::host_turn(background, run)?.filter(|turn| turn.turn.role != Role::Critic);
+    let Some(turn) = turn else { return Err(no_draft_wanted(background, run)?) };
+    if desk::is_answered(background, run, Some(&turn.effect))? {
+        return Err(refused(format!(
+            "a draft for this round was submitted already and is about to be judged: get_verdict {{run: \"{run}\"}} waits"
+        )));
+    }
+    let posted = background.gadfly().answer_to(run, &turn.effect, draft, &caller.by());
+    posted.map(|_| ()).map_err(|e| refused(e.to_string()))
+}
+
+fn no_draft_wanted(background: &Background, run: &RunId) -> Result<Stopped, Stopped> {
+    let now = desk::summary(background, run)?;
+    let why = if now.ended {
+        format!("run `{run}` is over ({}): it takes no more drafts. start_loop begins another", now.state)
+    } else if now.worker.as_deref() != Some(HOST) {
+        let worker = now.worker.as_deref().unwrap_or("nobody");
+        format!("the worker of run `{run}` is {worker}, not you: get_verdict says how it stands")
+    } else {
+        format!("run `{run}` wants no draft now, it is {}: get_verdict says what is wanted", now.state)
+    };
+    Ok(refused(why))
+}
+
+pub async fn get_verdict(desk: &Desk, caller: &Caller, args: RunAndWait) -> Result<Said, Stopped> {
+    let (background, run) = desk.run(&args.run)?;
+    take_up_interrupted(desk, &background, caller, &run).await?;
+    follow(desk, &background, caller, &run, wait(args.wait_seconds)).await
+}
+
+pub fn read_run(desk: &Desk, args: &OneRun) -> Result<Said, Stopped> {
+    let (background, run) = desk.run(&args.run)?;
+    let said = standing::of(&background, &run)?;
+    let state = background.gadfly().journal().state(&run).map_err(|e| refused(e.to_string()))?;
+    let report =
+        crate::report::render(crate::report::Format::Markdown, &state, &background.gadfly().root().dir);
+    Ok(Said { text: format!("{}\n\n{report}", said.text), value: said.value })
+}
+
+pub async fn answer_question(desk: &Desk, caller: &Caller, args: AnswerQuestion) -> Result<Said, Stopped> {
+    let (background, run) = desk.run(&args.run)?;
+    let open = standing::questions(&background, &run)?;
+    let named = match args.effect.as_deref() {
+        Some(id) => {
+            let id = EffectId::from_str(id).map_err(|e| refused(e.to_string()))?;
+            open.iter().find(|(effect, _)| *effect == id)
+        }
+        None => open.first(),
+    };
+    let Some((effect, question)) = named else {
+        let known: Vec<String> = open.iter().map(|(effect, _)| effect.to_string()).collect();
+        let known = if known.is_empty() { "it asks nothing".to_owned() } else { known.join(", ") };
+        return Err(refused(format!("run `{run}` has no such open question: {known}")));
+    };
+    {
+        let _one_at_a_time = desk.posting();
+        let answered = background.gadfly().answer_to(&run, effect, args.answer, &caller.by());
+        answered.map_err(|e| refused(format!("{e}\n{}", Open::new(&run, effect, question).text())))?;
+    }
+    follow(desk, &background, caller, &run, wait(args.wait_seconds)).await
+}
+
+pub async fn resume_run(desk: &Desk, caller: &Caller, args: ResumeRun) -> Result<Said, Stopped> {
+    let (background, run) = desk.run(&args.run)?;
+    let now = desk::summary(&background, &run)?;
+    if now.ended {
+        return Err(refused(format!("run `{run}` is over ({}): start_loop begins another", now.state)));
+    }
+    let limits = Limits { money: args.budget_usd.map(usd).transpose()?, ..Limits::default() };
+    take_up(desk, &background, caller, &run, Raise { limits, rounds: args.rounds }).await?;
+    follow(desk, &background, caller, &run, wait(args.wait_seconds)).await
+}
+
+/// Pauses or cancels.
+pub async fn control(desk: &Desk, caller: &Caller, args: OneRun, what: Control) -> Result<Said, Stopped> {
+    let (background, run) = desk.run(&args.run)?;
+    let done =
+        background.gadfly().control(&run, what, &caller.by()).await.map_err(|e| refused(e.to_string()))?;
+    let text = match done {
+        Controlled::Asked => {
+            format!("run `{run}` was told; calls under way are finished first. get_verdict says when")
+        }
+        Controlled::Done(_) => format!("run `{run}` is over"),
+        Controlled::NotDriven => format!("run `{run}` is not at work, so there is nothing to pause"),
+    };
+    let state = desk::summary(&background, &run)?.state;
+    Said::new(text, &json!({ "run": run, "state": state }))
+}
+
+/// A sum a model named.
+pub fn usd(amount: f64) -> Result<Money, Stopped> {
+    if amount.is_finite() && amount >= 0.0 {
+        return Ok(Money::from_usd(amount));
+    }
+    Err(refused("budget_usd has to be an amount of dollars, like 0.50"))
+}

@@ -1,0 +1,84 @@
+//! The dashboard's server: a router over the journal and the façade, and what it needs to answer. It keeps nothing: what
+//! a page shows is folded from records when it is asked for, and what a person does goes through `Gadfly`.
+//!
+//! To add an address: its handler in the file it belongs to, a line in `app`.
+
+mod acts;
+mod assets;
+mod entry;
+mod listening;
+mod live;
+mod overview;
+mod page;
+mod questions;
+mod refusal;
+mod starting;
+mod texts;
+mod token;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::routing::{get, post};
+use gadfly_runtime::Gadfly;
+
+use crate::background::Background;
+use crate::context::Context;
+
+pub use entry::Hosts;
+pub use listening::bind;
+pub use token::{Token, TokenError};
+
+/// Everything a request is answered with.
+pub struct Dashboard {
+    pub context: Context,
+    pub background: Arc<Background>,
+    pub token: Token,
+    pub hosts: Hosts,
+    live: live::Live,
+}
+
+impl Dashboard {
+    pub fn new(context: Context, gadfly: Gadfly, token: Token, hosts: Hosts) -> Arc<Self> {
+        let background = Background::new(gadfly);
+        let live = live::Live::new(Arc::clone(&background));
+        Arc::new(Self { context, background, token, hosts, live })
+    }
+
+    fn gadfly(&self) -> &Gadfly {
+        self.background.gadfly()
+    }
+
+    /// Ends what is watched, then what is driven.
+    pub async fn close(&self) {
+        self.live.close();
+        self.background.close().await;
+    }
+}
+
+/// Every address, behind the one entrance.
+pub fn app(dashboard: Arc<Dashboard>) -> Router {
+    let api = Router::new()
+        .route("/api/live/overview", get(live::overview))
+        .route("/api/live/runs/{run}", get(live::run))
+        .route("/api/runs", get(overview::older))
+        .route("/api/runs/{run}/page", get(page::older))
+        .route("/api/runs/{run}/texts/{text}", get(texts::text))
+        .route("/api/runs/{run}/diff", get(texts::diff))
+        .route("/api/runs/{run}/tree-diff/{text}", get(texts::tree_diff))
+        .route("/api/runs/{run}/answer", post(acts::answer))
+        .route("/api/runs/{run}/pause", post(acts::pause))
+        .route("/api/runs/{run}/cancel", post(acts::cancel))
+        .route("/api/runs/{run}/steer", post(acts::steer))
+        .route("/api/runs/{run}/resume", post(acts::resume))
+        .route("/api/start", get(starting::choices))
+        .route("/api/start/loop", post(starting::start_loop))
+        .route("/api/start/goal", post(starting::start_goal))
+        .layer(axum::middleware::from_fn_with_state(Arc::clone(&dashboard), entry::with_token))
+        .fallback(assets::asset);
+    // What is read is bounded at the entrance.
+    api.layer(DefaultBodyLimit::disable())
+        .layer(axum::middleware::from_fn_with_state(Arc::clone(&dashboard), entry::at_the_door))
+        .with_state(dashboard)
+}

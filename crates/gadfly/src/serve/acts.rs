@@ -1,0 +1,159 @@
+//! What a person does to a run from its page: each is one call of the façade, and what became of it is said.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use gadfly_engine::{Control, EffectId};
+use gadfly_journal::RunId;
+use gadfly_runtime::service::{AnswerError, Controlled, Raise, ResumeError, SteerError};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::refusal::Refusal;
+use super::{Dashboard, page, questions};
+use crate::session::unreadable;
+use crate::terms;
+
+/// Who answers and steers, as the record has it.
+const BY: &str = "dashboard";
+
+type Said = Result<Json<Value>, Refusal>;
+
+fn said(what: &str) -> Said {
+    Ok(Json(json!({ "said": what })))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Answer {
+    effect: String,
+    text: String,
+    /// The digest of the terms that were shown, if some were.
+    #[serde(default)]
+    agree: Option<String>,
+}
+
+/// Leaves the answer, and takes the run up with it if nobody drives it.
+pub async fn answer(
+    State(dashboard): State<Arc<Dashboard>>,
+    Path(run): Path<String>,
+    Json(Answer { effect, text, agree }): Json<Answer>,
+) -> Said {
+    let run = page::named(&run)?;
+    let effect: EffectId = effect.parse().map_err(|_| Refusal::bad("`effect` names no question"))?;
+    if text.trim().is_empty() {
+        return Err(Refusal::bad("the answer is empty"));
+    }
+    agreed(&dashboard, &run, agree.as_deref())?;
+    let gadfly = dashboard.gadfly();
+    if let Some(turn) = questions::turn(gadfly, &run, &effect)?
+        && let Some(why) = unreadable(gadfly.journal(), &run, &text, turn.role)
+    {
+        return Err(Refusal::new(axum::http::StatusCode::UNPROCESSABLE_ENTITY, why));
+    }
+    let asked = gadfly.answer_to(&run, &effect, text, BY).map_err(|e| match e {
+        AnswerError::NothingAsked { .. } => Refusal::conflict(e.to_string()),
+        AnswerError::NoAnswer { .. } => {
+            Refusal::new(axum::http::StatusCode::UNPROCESSABLE_ENTITY, e.to_string())
+        }
+        AnswerError::Read(e) => e.into(),
+        AnswerError::Post(e) => e.into(),
+    })?;
+    if asked.driven {
+        return said("answered");
+    }
+    match dashboard.background.resume(&run, Raise::default()).await {
+        Ok(()) => said("answered; the run goes on here"),
+        Err(why) => said(&format!("the answer is kept, and the run was not taken up: {why}")),
+    }
+}
+
+pub async fn pause(State(dashboard): State<Arc<Dashboard>>, Path(run): Path<String>) -> Said {
+    let run = page::named(&run)?;
+    match control(&dashboard, &run, Control::Pause).await? {
+        Controlled::NotDriven => {
+            Err(Refusal::conflict("nobody drives the run, so there is nothing to pause"))
+        }
+        Controlled::Asked | Controlled::Done(_) => said("it pauses after its calls under way"),
+    }
+}
+
+pub async fn cancel(State(dashboard): State<Arc<Dashboard>>, Path(run): Path<String>) -> Said {
+    let run = page::named(&run)?;
+    match control(&dashboard, &run, Control::Cancel).await? {
+        Controlled::Asked => said("the process that drives the run ends it"),
+        Controlled::Done(_) | Controlled::NotDriven => said("ended"),
+    }
+}
+
+async fn control(dashboard: &Dashboard, run: &RunId, control: Control) -> Result<Controlled, Refusal> {
+    dashboard.gadfly().journal().summary(run)?;
+    dashboard.gadfly().control(run, control, BY).await.map_err(|e| match e {
+        ResumeError::Ended { .. } => Refusal::conflict(e.to_string()),
+        other => Refusal::ours(other),
+    })
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Steer {
+    text: String,
+}
+
+pub async fn steer(
+    State(dashboard): State<Arc<Dashboard>>,
+    Path(run): Path<String>,
+    Json(Steer { text }): Json<Steer>,
+) -> Said {
+    let run = page::named(&run)?;
+    let driven = dashboard.gadfly().steer(&run, &text, BY).map_err(|e| match e {
+        SteerError::NoGoal { .. } | SteerError::Ended { .. } => Refusal::conflict(e.to_string()),
+        SteerError::Empty | SteerError::TooLong { .. } => Refusal::bad(e.to_string()),
+        SteerError::Read(e) => e.into(),
+        SteerError::Post(e) => e.into(),
+    })?;
+    said(if driven {
+        "the worker reads it at its next turn"
+    } else {
+        "the worker reads it when the run is resumed"
+    })
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Resume {
+    #[serde(default)]
+    agree: Option<String>,
+}
+
+pub async fn resume(
+    State(dashboard): State<Arc<Dashboard>>,
+    Path(run): Path<String>,
+    Json(Resume { agree }): Json<Resume>,
+) -> Said {
+    let run = page::named(&run)?;
+    let summary = dashboard.gadfly().journal().summary(&run)?;
+    if summary.ended {
+        return Err(Refusal::conflict(format!("the run has ended ({})", summary.state)));
+    }
+    if dashboard.gadfly().is_driven(&run) {
+        return Err(Refusal::conflict("the run is at work already"));
+    }
+    agreed(&dashboard, &run, agree.as_deref())?;
+    dashboard.background.resume(&run, Raise::default()).await?;
+    said("the run goes on here")
+}
+
+/// What the run's plan wants of this machine was agreed to before, or is by what this request says.
+fn agreed(dashboard: &Dashboard, run: &RunId, agree: Option<&str>) -> Result<(), Refusal> {
+    dashboard.gadfly().journal().summary(run)?;
+    let terms = terms::of_resume(&dashboard.context, dashboard.gadfly(), run).map_err(Refusal::ours)?;
+    if terms.wanted.is_empty() {
+        return Ok(());
+    }
+    if agree != Some(terms.digest().as_str()) {
+        return Err(Refusal::terms(&terms));
+    }
+    terms.trust(&dashboard.context).map_err(Refusal::ours)
+}

@@ -1,0 +1,118 @@
+//! The secret that lets somebody in: kept in the store, for the user alone, so that an open page finds its way back after
+//! the server was started anew; or given by the environment.
+
+use std::io::{Read as _, Write as _};
+use std::path::Path;
+
+const FILE: &str = "serve-token";
+/// Shorter ones can be guessed over a network.
+const SHORTEST: usize = 24;
+const LONGEST: usize = 256;
+
+#[derive(Clone)]
+pub struct Token {
+    text: String,
+    given: bool,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum TokenError {
+    #[error(
+        "GADFLY_SERVE_TOKEN has to have {SHORTEST} to {LONGEST} letters, digits, `-` or `_`: \
+         `openssl rand -hex 24` makes a good one"
+    )]
+    Unfit,
+    #[error("the token cannot be kept in {path}: {source}")]
+    File { path: String, source: std::io::Error },
+    #[error("this machine gives no random numbers: {0}")]
+    Random(String),
+}
+
+impl Token {
+    /// The one from the environment, else the store's own, made when there is none or a new one is wanted.
+    pub fn find(given: Option<&str>, store: &Path, anew: bool) -> Result<Self, TokenError> {
+        if let Some(text) = given {
+            return Self::checked(text.trim(), true).ok_or(TokenError::Unfit);
+        }
+        let path = store.join(FILE);
+        let failed = |source| TokenError::File { path: path.display().to_string(), source };
+        if !anew && let Some(kept) = read(&path).map_err(failed)?.and_then(|t| Self::checked(t.trim(), false))
+        {
+            return Ok(kept);
+        }
+        let mut bytes = [0_u8; 24];
+        getrandom::fill(&mut bytes).map_err(|e| TokenError::Random(e.to_string()))?;
+        let text: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        write(&path, &text).map_err(failed)?;
+        Ok(Self { text, given: false })
+    }
+
+    fn checked(text: &str, given: bool) -> Option<Self> {
+        let fits = (SHORTEST..=LONGEST).contains(&text.len())
+            && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+        fits.then(|| Self { text: text.to_owned(), given })
+    }
+
+    /// Whether the user chose it: only then may others than this machine be let in.
+    pub const fn is_given(&self) -> bool {
+        self.given
+    }
+
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Compared by hash, so that the time it takes tells nothing about where it differs.
+    pub fn is(&self, offered: &str) -> bool {
+        blake3::hash(self.text.as_bytes()) == blake3::hash(offered.as_bytes())
+    }
+}
+
+fn read(path: &Path) -> std::io::Result<Option<String>> {
+    let file = match std::fs::File::open(path) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        other => other?,
+    };
+    let mut text = String::new();
+    file.take(LONGEST as u64 + 2).read_to_string(&mut text)?;
+    Ok(Some(text))
+}
+
+/// Made private before anything is in it.
+fn write(path: &Path, text: &str) -> std::io::Result<()> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let new = path.with_extension("new");
+    let _ = std::fs::remove_file(&new);
+    let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    std::fs::rename(&new, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_made_once_kept_private_and_made_anew_on_request() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let store = tempfile::tempdir().unwrap();
+        let first = Token::find(None, store.path(), false).unwrap();
+        assert!(!first.is_given() && first.text().len() == 48);
+        assert_eq!(Token::find(None, store.path(), false).unwrap().text(), first.text());
+        assert_ne!(Token::find(None, store.path(), true).unwrap().text(), first.text());
+        let mode = std::fs::metadata(store.path().join(FILE)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_token_of_ones_own_has_to_be_hard_to_guess() {
+        let store = tempfile::tempdir().unwrap();
+        for unfit in ["", "secret", "with spaces in it and long enough", &"x".repeat(300)] {
+            assert!(Token::find(Some(unfit), store.path(), false).is_err(), "{unfit}");
+        }
+        let given = Token::find(Some("0123456789abcdef01234567"), store.path(), false).unwrap();
+        assert!(given.is_given() && given.is("0123456789abcdef01234567"));
+        assert!(!given.is("0123456789abcdef01234568") && !given.is(""));
+    }
+}

@@ -1,0 +1,368 @@
+//! Records in, spans out: the same records give the same spans with the same ids, whoever folds them and however often.
+//! Pure; sending and drawing spans is done elsewhere.
+//!
+//! A run is one trace. Every stretch of driving it is a root; a node of a pipeline is a span below the stretch it was
+//! sent out in; what an effect asked for is a span below its node, or below the stretch in which it was asked for.
+
+mod calls;
+mod content;
+mod verdicts;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use gadfly_engine::event::{Event, Happened};
+use gadfly_engine::input::What;
+use gadfly_engine::pipeline::PipelineEvent;
+use gadfly_engine::{AgentCard, Class, Digest, EffectId, NodePath, Observation, Outcome};
+use gadfly_journal::{Record, RunId};
+
+use super::conventions as names;
+use super::span::{Attributes, Span, SpanId};
+use calls::Open;
+
+/// How a stretch ended that has no outcome.
+const INTERRUPTED: &str = "interrupted";
+
+/// What may be told of what agents are told and say.
+#[derive(Clone, Copy)]
+pub enum Content<'t> {
+    /// Nothing.
+    Nothing,
+    /// What records themselves hold: findings, reasons, messages.
+    Words,
+    /// Prompts and replies, too; texts are looked up here.
+    All(&'t dyn Fn(&Digest) -> Option<Arc<str>>),
+}
+
+impl Content<'_> {
+    const fn has_words(self) -> bool {
+        !matches!(self, Self::Nothing)
+    }
+}
+
+/// One run as far as it was folded. What it holds grows with what is open at once, not with the run.
+pub struct Fold {
+    run: RunId,
+    protocol: String,
+    title: String,
+    agents: BTreeMap<String, AgentCard>,
+    stretch: Option<Stretch>,
+    /// Agents of a pipeline at work.
+    nodes: BTreeMap<NodePath, Sent>,
+    open: BTreeMap<EffectId, Open>,
+    /// Critics' calls that were answered: their verdicts may come with a later record.
+    held: Vec<Closed>,
+    /// The last worker's call of a node: what its critics judge.
+    judged: BTreeMap<NodePath, SpanId>,
+    rounds: BTreeMap<NodePath, u32>,
+    outcome: Option<Outcome>,
+    last_ms: u64,
+    last_seq: u32,
+}
+
+struct Stretch {
+    span: Span,
+}
+
+/// A node of a pipeline, and whose work is done there.
+struct Sent {
+    agent: String,
+    span: Span,
+}
+
+/// An effect that has its reply.
+struct Closed {
+    effect: EffectId,
+    /// Who was called, and whether to judge.
+    agent: Option<String>,
+    judging: bool,
+    span: Span,
+}
+
+impl Fold {
+    pub fn new(run: RunId) -> Self {
+        Self {
+            run,
+            protocol: String::new(),
+            title: String::new(),
+            agents: BTreeMap::new(),
+            stretch: None,
+            nodes: BTreeMap::new(),
+            open: BTreeMap::new(),
+            held: Vec::new(),
+            judged: BTreeMap::new(),
+            rounds: BTreeMap::new(),
+            outcome: None,
+            last_ms: 0,
+            last_seq: 0,
+        }
+    }
+
+    /// The next record; what has come to its end is put into `out`.
+    pub fn take(&mut self, record: &Record, content: Content<'_>, out: &mut Vec<Span>) {
+        let at = record.input.at.wall_ms.max(self.last_ms);
+        let mut closed = self.heard(&record.input.what, record.seq, at, content, out);
+        (self.last_ms, self.last_seq) = (at, record.seq);
+        for event in &record.step.events {
+            self.happened(event, at, content, &mut closed, out);
+        }
+        for one in closed {
+            // A critic's verdict may come later: several critics are heard, and then the round is decided.
+            if one.judging && one.span.failed.is_none() { self.held.push(one) } else { out.push(one.span) }
+        }
+        for effect in record.step.effects.iter().filter(|effect| effect.kind.has_reply()) {
+            self.ask(effect, record.seq, at, content, out);
+        }
+        self.outcome.clone_from(&record.step.outcome);
+    }
+
+    /// Nobody drives the run any more, or no more is known of it. What waits for a person stays open.
+    pub fn finish(&mut self, content: Content<'_>, out: &mut Vec<Span>) {
+        out.extend(self.held.drain(..).map(|held| held.span));
+        if self.outcome.as_ref().is_some_and(Outcome::is_ended) {
+            for (_, open) in std::mem::take(&mut self.open) {
+                let mut span = open.span;
+                span.fail(calls::CANCELLED);
+                out.push(self.ended(span));
+            }
+            for (_, sent) in std::mem::take(&mut self.nodes) {
+                out.push(self.ended(sent.span));
+            }
+        }
+        self.close_stretch(content, out);
+    }
+
+    /// What has no end yet, in the order of effects.
+    pub fn under_way(&self) -> impl Iterator<Item = &Span> {
+        self.open.values().map(|open| &open.span)
+    }
+
+    /// Whether the last record says how the run stands: whoever drove it then has told of its stretch.
+    pub const fn is_settled(&self) -> bool {
+        self.outcome.is_some()
+    }
+
+    /// The moment of the last record.
+    pub const fn last_ms(&self) -> u64 {
+        self.last_ms
+    }
+
+    fn ended(&self, mut span: Span) -> Span {
+        span.end_ms = self.last_ms.max(span.start_ms);
+        span.seqs.end = self.last_seq;
+        span
+    }
+
+    fn heard(
+        &mut self,
+        what: &What,
+        seq: u32,
+        at: u64,
+        content: Content<'_>,
+        out: &mut Vec<Span>,
+    ) -> Vec<Closed> {
+        match what {
+            What::Started(start) => {
+                self.protocol.clone_from(&start.plan.root.protocol);
+                self.title = start.plan.title.chars().take(400).collect();
+                self.agents.clone_from(&start.plan.agents);
+                self.begin_stretch(seq, at, false);
+                Vec::new()
+            }
+            What::Resumed { agents, .. } => {
+                let lost = self.lose();
+                self.close_stretch(content, out);
+                self.agents.extend(agents.iter().map(|(name, card)| (name.clone(), card.clone())));
+                self.begin_stretch(seq, at, true);
+                lost
+            }
+            What::Observed { effect, observation } => {
+                self.observed(effect, observation, at, content);
+                Vec::new()
+            }
+            What::Replied { effect, reply } => {
+                self.close(effect, seq, at, |open| open.replied(reply, content)).into_iter().collect()
+            }
+            What::Answered { effect, text, .. } => {
+                self.close(effect, seq, at, |open| open.answered(text, content)).into_iter().collect()
+            }
+            What::Controlled(_) => Vec::new(),
+        }
+    }
+
+    fn begin_stretch(&mut self, seq: u32, at: u64, resumed: bool) {
+        let id = SpanId::of(&self.run, "stretch", &seq.to_string());
+        let mut span = Span::new(&self.run, id, names::INVOKE_WORKFLOW, Some(&self.protocol));
+        (span.start_ms, span.end_ms, span.seqs.begin) = (at, at, seq);
+        span.attributes.text(names::OPERATION, names::INVOKE_WORKFLOW.as_str());
+        span.attributes.text(names::WORKFLOW, &self.protocol);
+        span.attributes.text(names::RUN, self.run.as_str());
+        span.attributes.flag(names::RESUMED, resumed);
+        self.stretch = Some(Stretch { span });
+    }
+
+    fn close_stretch(&mut self, content: Content<'_>, out: &mut Vec<Span>) {
+        let Some(Stretch { mut span }) = self.stretch.take() else { return };
+        let label = self.outcome.as_ref().map_or_else(|| INTERRUPTED.to_owned(), Outcome::label);
+        span.attributes.text(names::OUTCOME, &label);
+        match &self.outcome {
+            Some(Outcome::Failed { failure }) => {
+                span.fail(&calls::word(failure.kind));
+                if content.has_words() {
+                    span.attributes.text(names::MESSAGE, &failure.message);
+                }
+            }
+            None => span.fail(INTERRUPTED),
+            Some(_) => {}
+        }
+        if content.has_words() {
+            span.attributes.text(names::TITLE, &self.title);
+        }
+        out.push(self.ended(span));
+    }
+
+    /// A process died: what it had under way has no reply, unless a person gives it.
+    fn lose(&mut self) -> Vec<Closed> {
+        let (kept, lost): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            std::mem::take(&mut self.open).into_iter().partition(|(_, open)| open.class == Class::Person);
+        self.open = kept;
+        let lost = lost.into_iter().map(|(effect, open)| {
+            let mut span = open.span;
+            span.fail(calls::LOST);
+            Closed { effect, agent: open.agent, judging: false, span: self.ended(span) }
+        });
+        lost.collect()
+    }
+
+    fn observed(&mut self, effect: &EffectId, observation: &Observation, at: u64, content: Content<'_>) {
+        let Some(open) = self.open.get_mut(effect) else { return };
+        match observation {
+            Observation::Step { .. } => {
+                open.steps += 1;
+                open.span.attributes.whole(names::STEPS, open.steps);
+            }
+            Observation::Retrying { attempt, kind, message } => {
+                let mut said = Attributes::default();
+                said.whole(names::ATTEMPT, u64::from(*attempt));
+                said.text(names::ERROR_TYPE, &calls::word(*kind));
+                if content.has_words() {
+                    said.text(names::MESSAGE, message);
+                }
+                open.span.happened(names::RETRY, at, said);
+            }
+            Observation::Session { session } => open.span.attributes.text(names::CONVERSATION, session),
+            Observation::Note { .. }
+            | Observation::Usage { .. }
+            | Observation::Guarded { .. }
+            | Observation::Stopped { .. }
+            | Observation::Used { .. } => {}
+        }
+    }
+
+    /// The span that what happens at a node is told on.
+    fn span_at(&mut self, node: &NodePath) -> Option<&mut Span> {
+        let sent = self.nodes.keys().rfind(|at| at.contains(node)).cloned();
+        match sent {
+            Some(at) => self.nodes.get_mut(&at).map(|sent| &mut sent.span),
+            None => self.stretch.as_mut().map(|stretch| &mut stretch.span),
+        }
+    }
+
+    fn tell(&mut self, node: &NodePath, name: names::EventName, at: u64, said: Attributes) {
+        if let Some(span) = self.span_at(node) {
+            span.happened(name, at, said);
+        }
+    }
+
+    fn happened(
+        &mut self,
+        event: &Event,
+        at: u64,
+        content: Content<'_>,
+        closed: &mut [Closed],
+        out: &mut Vec<Span>,
+    ) {
+        let node = &event.node;
+        let mut said = Attributes::default();
+        match &event.what {
+            Happened::RoundStarted { round, .. } => {
+                self.rounds.insert(node.clone(), *round);
+                said.whole(names::ROUND, u64::from(*round));
+                self.tell(node, names::ROUND_STARTED, at, said);
+            }
+            Happened::Charged { effect, usage, cost, run, .. } => {
+                if let Some(one) = closed.iter_mut().find(|one| one.effect == *effect) {
+                    calls::charge(&mut one.span.attributes, usage, *cost);
+                }
+                if let Some(stretch) = &mut self.stretch {
+                    let sums = &mut stretch.span.attributes;
+                    sums.whole(names::CALLS, u64::from(run.calls));
+                    sums.whole(names::TOKENS, run.tokens);
+                    sums.number(names::COST, run.money.usd());
+                }
+            }
+            Happened::Violated { effect, agent, .. } => {
+                said.text(names::CRITIC, agent);
+                match closed.iter_mut().find(|one| one.effect == *effect) {
+                    Some(one) => {
+                        one.span.happened(names::VIOLATED, at, said);
+                        one.span.fail("violation");
+                    }
+                    None => self.tell(node, names::VIOLATED, at, said),
+                }
+            }
+            Happened::FellBack { from, to, .. } => {
+                said.text(names::FROM, from);
+                said.text(names::TO, to);
+                self.tell(node, names::FELL_BACK, at, said);
+            }
+            Happened::Escalated { round, to, .. } => {
+                said.whole(names::ROUND, u64::from(*round));
+                said.text(names::TO, to);
+                self.tell(node, names::ESCALATED, at, said);
+            }
+            Happened::Stalled { round, stalls } => {
+                said.whole(names::ROUND, u64::from(*round));
+                let signs: Vec<String> = stalls.iter().map(ToString::to_string).collect();
+                said.texts(names::SIGN, signs.iter().map(String::as_str));
+                self.tell(node, names::STALLED, at, said);
+            }
+            Happened::PauseRequested => self.tell(node, names::PAUSE_REQUESTED, at, said),
+            Happened::CancelRequested => self.tell(node, names::CANCEL_REQUESTED, at, said),
+            Happened::Steered { .. } => self.tell(node, names::STEERED, at, said),
+            Happened::Stepped { step } => self.stepped(node, step, at, content, out),
+            Happened::Pipeline(PipelineEvent::Dispatched { agent, at: path, critic, nth, .. }) => {
+                self.dispatched(agent, path, critic.as_deref(), *nth, at);
+            }
+            _ => self.judged(event, at, content, closed, out),
+        }
+    }
+
+    /// An agent of a pipeline is sent out.
+    fn dispatched(&mut self, agent: &str, path: &NodePath, critic: Option<&str>, nth: u32, at: u64) {
+        let id = SpanId::of(&self.run, "node", &path.0);
+        let mut span = Span::new(&self.run, id, names::INVOKE_AGENT, Some(agent));
+        span.parent = self.stretch.as_ref().map(|stretch| stretch.span.id);
+        (span.start_ms, span.end_ms, span.seqs.begin) = (at, at, self.last_seq);
+        span.attributes.text(names::OPERATION, names::INVOKE_AGENT.as_str());
+        span.attributes.text(names::AGENT, agent);
+        span.attributes.text(names::NODE, &path.0);
+        span.attributes.whole(names::ROUND, u64::from(nth));
+        if let Some(critic) = critic {
+            span.attributes.text(names::CRITIC, critic);
+        }
+        self.nodes.insert(path.clone(), Sent { agent: agent.to_owned(), span });
+    }
+
+    /// The critics' calls at a node are told of without a further word: others are asked there now.
+    fn release(&mut self, node: &NodePath, out: &mut Vec<Span>) {
+        let (gone, kept): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.held).into_iter().partition(|held| held.effect.node == *node);
+        self.held = kept;
+        out.extend(gone.into_iter().map(|held| held.span));
+    }
+}
+
+#[cfg(test)]
+pub mod tests;

@@ -1,0 +1,252 @@
+//! Verdicts as events: on the critic's call that gave them, on the check that was run, or on what was judged.
+
+use gadfly_engine::event::{Event, Happened};
+use gadfly_engine::goal::WatchVerdict;
+use gadfly_engine::pipeline::{GateReport, PairVerdict, PipelineEvent};
+use gadfly_engine::review::{CriterionVerdict, Review, Verdict};
+use gadfly_engine::{EffectId, NodePath};
+
+use super::super::conventions as names;
+use super::super::span::{Attributes, Span};
+use super::{Closed, Content, Fold};
+
+/// Criteria and findings of one review that are told.
+const MOST_CRITERIA: usize = 64;
+const MOST_FINDINGS: usize = 20;
+
+/// One verdict, before it is told.
+struct Evaluation<'e> {
+    name: &'e str,
+    label: &'e str,
+    score: Option<f64>,
+    critic: Option<&'e str>,
+    round: Option<u32>,
+    open: Option<usize>,
+    because: Option<String>,
+}
+
+impl<'e> Evaluation<'e> {
+    const fn new(name: &'e str, label: &'e str) -> Self {
+        Self { name, label, score: None, critic: None, round: None, open: None, because: None }
+    }
+
+    /// Passed or not, where there is no score.
+    fn passed(name: &'e str, label: &'e str, passed: bool) -> Self {
+        Self { score: Some(f64::from(u8::from(passed))), ..Self::new(name, label) }
+    }
+
+    fn attributes(self, say: Content<'_>) -> Attributes {
+        let mut said = Attributes::default();
+        said.text(names::EVALUATION, self.name);
+        said.text(names::LABEL, self.label);
+        if let Some(score) = self.score {
+            said.number(names::SCORE, score);
+        }
+        if let Some(critic) = self.critic {
+            said.text(names::CRITIC, critic);
+        }
+        if let Some(round) = self.round {
+            said.whole(names::ROUND, u64::from(round));
+        }
+        if let Some(open) = self.open {
+            said.whole(names::OPEN, u64::try_from(open).unwrap_or(u64::MAX));
+        }
+        if let Some(because) = self.because.filter(|because| say.has_words() && !because.is_empty()) {
+            said.text(names::EXPLANATION, &because);
+        }
+        said
+    }
+}
+
+impl Fold {
+    /// What of an event is a verdict, told where it belongs.
+    pub(super) fn judged(
+        &mut self,
+        event: &Event,
+        at: u64,
+        say: Content<'_>,
+        closed: &mut [Closed],
+        out: &mut Vec<Span>,
+    ) {
+        let node = &event.node;
+        match &event.what {
+            Happened::Reviewed { round, review } => {
+                let told = self.review(*round, review, say);
+                self.by_critic(node, &review.binding.critic, told, at, closed, out);
+            }
+            Happened::Watched { critic, verdict, reason, .. } => {
+                let fine = matches!(verdict, WatchVerdict::Progressing | WatchVerdict::Achieved);
+                let mut told = Evaluation::passed("watch", verdict.name(), fine);
+                (told.critic, told.because) = (Some(critic.as_str()), Some(reason.clone()));
+                if *verdict == WatchVerdict::Error {
+                    told.score = None;
+                }
+                self.by_critic(node, critic, vec![told.attributes(say)], at, closed, out);
+            }
+            Happened::VerifyRan { round, green, .. } => {
+                let mut told = Evaluation::passed("verify", if *green { "green" } else { "red" }, *green);
+                told.round = Some(*round);
+                self.by_check(node, told.attributes(say), at, closed);
+            }
+            Happened::GoalVerified { detail } => {
+                let mut told = Evaluation::passed("goal", "met", true);
+                told.because = Some(detail.clone());
+                self.by_check(node, told.attributes(say), at, closed);
+            }
+            Happened::VerificationFailed { detail, .. } => {
+                let mut told = Evaluation::passed("goal", "not met", false);
+                told.because = Some(detail.clone());
+                self.by_check(node, told.attributes(say), at, closed);
+            }
+            Happened::Pipeline(event) => self.of_pipeline(node, event, at, say, closed, out),
+            _ => {}
+        }
+    }
+
+    fn review(&self, round: u32, review: &Review, say: Content<'_>) -> Vec<Attributes> {
+        let label = match review.verdict {
+            Verdict::Approved => "approved",
+            Verdict::Unverified => "unverified",
+            Verdict::Rejected => "rejected",
+        };
+        let name = review.binding.lens.as_deref().unwrap_or(&self.protocol);
+        let mut whole = match review.verdict {
+            Verdict::Unverified => Evaluation::new(name, label),
+            verdict => Evaluation::passed(name, label, verdict == Verdict::Approved),
+        };
+        if let Some(score) = &review.score {
+            whole.score = Some(f64::from(score.value));
+        }
+        (whole.critic, whole.round) = (Some(review.binding.critic.as_str()), Some(round));
+        whole.open = Some(review.open.len());
+        let points = review.open.iter().take(MOST_FINDINGS).map(|item| format!("- {}", item.text));
+        whole.because = Some(points.collect::<Vec<_>>().join("\n"));
+        let each = review.criteria.iter().take(MOST_CRITERIA).map(|criterion: &CriterionVerdict| {
+            let mut told = Evaluation::passed(&criterion.id, &criterion.verdict, criterion.clean);
+            (told.critic, told.round) = (Some(review.binding.critic.as_str()), Some(round));
+            told.because = Some(criterion.because.clone());
+            told.attributes(say)
+        });
+        let each: Vec<Attributes> = each.collect();
+        std::iter::once(whole.attributes(say)).chain(each).collect()
+    }
+
+    /// A critic's verdict belongs to the last of its calls at this node; that call is told of then, and so are the
+    /// others of the same critic.
+    fn by_critic(
+        &mut self,
+        node: &NodePath,
+        critic: &str,
+        told: Vec<Attributes>,
+        at: u64,
+        closed: &mut [Closed],
+        out: &mut Vec<Span>,
+    ) {
+        let is_its = |one: &Closed| {
+            one.judging && one.effect.node == *node && one.agent.as_deref().is_some_and(|name| name == critic)
+        };
+        if let Some(one) = closed.iter_mut().rfind(|one| is_its(one)) {
+            add(&mut one.span, told, at);
+            return;
+        }
+        if let Some(last) = self.held.iter_mut().rfind(|one| is_its(one)) {
+            add(&mut last.span, told, at);
+            let (its, kept): (Vec<_>, Vec<_>) = std::mem::take(&mut self.held).into_iter().partition(is_its);
+            self.held = kept;
+            out.extend(its.into_iter().map(|one| one.span));
+            return;
+        }
+        for one in told {
+            self.tell(node, names::EVALUATION_RESULT, at, one);
+        }
+    }
+
+    /// The verdict of a check belongs to the command, the look or the judge it rests on.
+    fn by_check(&mut self, node: &NodePath, told: Attributes, at: u64, closed: &mut [Closed]) {
+        let checked =
+            |one: &Closed| one.judging || [names::VERIFY, names::EXECUTE_TOOL].contains(&one.span.operation);
+        match closed.iter_mut().find(|one| checked(one)) {
+            Some(one) => one.span.happened(names::EVALUATION_RESULT, at, told),
+            None => self.tell(node, names::EVALUATION_RESULT, at, told),
+        }
+    }
+
+    fn of_pipeline(
+        &mut self,
+        node: &NodePath,
+        event: &PipelineEvent,
+        at: u64,
+        say: Content<'_>,
+        closed: &mut [Closed],
+        out: &mut Vec<Span>,
+    ) {
+        match event {
+            PipelineEvent::Scored { verdict, .. } => {
+                let told = pair(verdict, say);
+                self.through(&verdict.agent, at, out, |span| {
+                    span.happened(names::EVALUATION_RESULT, at, told);
+                });
+            }
+            PipelineEvent::Completed { agent, .. } => self.through(agent, at, out, |_| {}),
+            PipelineEvent::PairBlocked { agent, because, score, open, .. } => {
+                let mut told = Evaluation::new("pair", "blocked");
+                told.score = score.map(f64::from);
+                (told.open, told.because) = (Some(open.len()), Some(because.clone()));
+                let told = told.attributes(say);
+                self.through(agent, at, out, |span| {
+                    span.happened(names::EVALUATION_RESULT, at, told);
+                    span.fail("blocked");
+                });
+            }
+            PipelineEvent::GateChecked { round, report } => {
+                self.tell(node, names::EVALUATION_RESULT, at, gate(*round, report, say));
+            }
+            PipelineEvent::HookRan { hook, green, .. } => {
+                let told = Evaluation::passed(hook, if *green { "green" } else { "red" }, *green);
+                self.by_check(node, told.attributes(say), at, closed);
+            }
+            _ => {}
+        }
+    }
+
+    /// An agent of a pipeline is through: its span ends.
+    fn through(&mut self, agent: &str, at: u64, out: &mut Vec<Span>, how: impl FnOnce(&mut Span)) {
+        let path = self.nodes.iter().find(|(_, sent)| sent.agent == agent).map(|(path, _)| path.clone());
+        let Some((path, mut sent)) = path.and_then(|path| self.nodes.remove_entry(&path)) else { return };
+        how(&mut sent.span);
+        let under = |id: &EffectId| path.contains(&id.node);
+        let (gone, kept): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.held).into_iter().partition(|held| under(&held.effect));
+        self.held = kept;
+        out.extend(gone.into_iter().map(|held| held.span));
+        self.rounds.retain(|at, _| !path.contains(at));
+        self.judged.retain(|at, _| !path.contains(at));
+        sent.span.end_ms = at.max(sent.span.start_ms);
+        sent.span.seqs.end = self.last_seq;
+        out.push(sent.span);
+    }
+}
+
+fn add(span: &mut Span, told: Vec<Attributes>, at: u64) {
+    for one in told {
+        span.happened(names::EVALUATION_RESULT, at, one);
+    }
+}
+
+fn pair(verdict: &PairVerdict, say: Content<'_>) -> Attributes {
+    let passed = !verdict.rejected && verdict.score >= verdict.threshold;
+    let name = verdict.lens.as_deref().unwrap_or("score");
+    let mut told = Evaluation::new(name, if passed { "passed" } else { "rejected" });
+    told.score = Some(f64::from(verdict.score));
+    (told.critic, told.open) = (Some(verdict.critic.as_str()), Some(verdict.open.len()));
+    told.because = Some(verdict.open.iter().take(MOST_FINDINGS).cloned().collect::<Vec<_>>().join("\n"));
+    told.attributes(say)
+}
+
+fn gate(round: u32, report: &GateReport, say: Content<'_>) -> Attributes {
+    let mut told = Evaluation::new(&report.gate.name, if report.is_open() { "open" } else { "closed" });
+    told.score = report.aggregate.overall.and_then(|overall| overall.to_string().parse().ok());
+    (told.round, told.open) = (Some(round), Some(report.blocking.len()));
+    told.because = Some(report.blocking.join("\n"));
+    told.attributes(say)
+}

@@ -1,0 +1,37 @@
+//! The dashboard in a real Chromium: every page and every action, as a person meets them. A test sets a project up,
+//! starts `gadfly serve`, and plays a scenario of `tests/node/browser`, which fails on any console error, page error or
+//! request to another origin, too. What the server answers by itself is `serve`.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test that cannot go on says so
+#![cfg(target_os = "linux")]
+
+#[path = "../judging/desk.rs"]
+#[allow(dead_code)]
+mod desk;
+#[path = "../goals/pursuit.rs"]
+#[allow(dead_code)]
+mod pursuit;
+#[path = "../serve/server.rs"]
+#[allow(dead_code)]
+mod server;
+#[path = "../pipeline/stage.rs"]
+#[allow(dead_code)]
+mod stage;
+
+mod following;
+mod gallery;
+mod hostile;
+mod theatre;
+
+/// A loop whose critic is a person, who is not there.
+const JUDGE: [&str; 10] = [
+    "run",
+    "Judge it yourself",
+    "--worker",
+    "w",
+    "--critic",
+    "me",
+    "--criterion",
+    "it is short",
+    "--yes",
+    "--unattended",
+];

@@ -1,0 +1,29 @@
+// A run that waits for a person: found on the overview, answered in the page, taken up again, to its end. What is typed
+// half stays while the page goes on living.
+
+import assert from 'node:assert/strict';
+import { agreeAll, part, play, stands } from './stage.mjs';
+
+await play(async (page) => {
+  const waiting = part(page, 'needs-you').locator('[data-testid="run-row"]').filter({ hasText: 'Judge it yourself' });
+  await waiting.waitFor();
+  assert.match(await page.title(), /^● /, 'the tab says that somebody is needed');
+  await waiting.getByRole('link').click();
+  const question = part(page, 'question');
+  await question.waitFor();
+  assert.match(await part(page, 'brief').innerText(), /A first draft/, 'the brief has the draft');
+  await part(page, 'answer-text').fill('this is no verdict');
+  await part(page, 'answer-send').click();
+  await question.getByRole('alert').waitFor();
+  assert.equal(await part(page, 'answer-text').inputValue(), 'this is no verdict', 'what was typed is still there');
+  await part(page, 'answer-text').fill('[STATUS: APPROVED]\nFine.');
+  await part(page, 'answer-send').click();
+  await part(page, 'question', '[data-answered="true"]').or(part(page, 'state', '[data-state="approved"]')).first().waitFor();
+  const resume = part(page, 'resume-button');
+  if (await resume.isVisible()) {
+    await resume.click();
+    await agreeAll(page);
+  }
+  await stands(page, 'approved');
+  assert.equal(await part(page, 'question').count(), 0, 'nothing is asked any more');
+}, { expected: [/status of 4(00|09|22)/] });

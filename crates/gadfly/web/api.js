@@ -1,0 +1,233 @@
+// The way to the server: the token, requests, and event streams that come back by themselves. Keeps no data.
+
+const TOKEN = 'gadfly.token';
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 5000;
+/** A tab in the background gives its connection back after this, and looks once in a while. */
+const HIDDEN_MS = 60_000;
+const SIP_MS = 30_000;
+/** A server that sends a sign of life and then none for so long is gone. */
+const SILENT_MS = 60_000;
+/** A single event is never longer. */
+const LONGEST_EVENT = 64 << 20;
+
+/** @typedef {{status: number, body: any}} Reply */
+
+let memory = '';
+let onRefused = () => {};
+
+/** @param {() => void} told called when the server does not take the token */
+export function whenRefused(told) {
+  onRefused = told;
+}
+
+/** Takes a token from the address, and takes it out of the address. @returns {boolean} there was one */
+export function takeTokenFromAddress() {
+  const found = new URLSearchParams(location.hash.slice(1)).get('token');
+  if (!found) return false;
+  keepToken(found);
+  history.replaceState(null, '', location.pathname + location.search);
+  return true;
+}
+
+/** @param {string} token */
+export function keepToken(token) {
+  memory = token.trim();
+  try {
+    localStorage.setItem(TOKEN, memory);
+  } catch {
+    // Without storage it holds for this page.
+  }
+}
+
+export function token() {
+  if (memory) return memory;
+  try {
+    return localStorage.getItem(TOKEN) ?? '';
+  } catch {
+    return '';
+  }
+}
+
+export function forgetToken() {
+  memory = '';
+  try {
+    localStorage.removeItem(TOKEN);
+  } catch {
+    // Nothing was kept.
+  }
+}
+
+/** @param {string} path @param {RequestInit} [init] @returns {Promise<Reply>} */
+async function ask(path, init = {}) {
+  const headers = { ...init.headers, Authorization: `Bearer ${token()}` };
+  let response;
+  try {
+    response = await fetch(path, { ...init, headers, cache: 'no-store', credentials: 'omit' });
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error;
+    return { status: 0, body: { error: 'The server cannot be reached.', help: 'Is `gadfly serve` still running?' } };
+  }
+  if (response.status === 401) onRefused();
+  let body;
+  try {
+    body = await response.json();
+  } catch {
+    body = { error: `The server answered ${response.status} without words.` };
+  }
+  return { status: response.status, body: body ?? {} };
+}
+
+/** @param {string} path @param {AbortSignal} [signal] */
+export function get(path, signal) {
+  return ask(path, { signal });
+}
+
+/** @param {string} path @param {unknown} body */
+export function post(path, body) {
+  return ask(path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
+}
+
+/** @param {Reply} reply @returns {string} what went wrong, in a sentence or two */
+export function trouble(reply) {
+  const { error, help } = reply.body ?? {};
+  return [error ?? `The server answered ${reply.status}.`, help].filter(Boolean).join(' ');
+}
+
+/**
+ * Follows an event stream until stopped: reconnects by itself, sips in the background.
+ * @param {string} path
+ * @param {(event: string, data: any) => void} heard
+ * @param {(state: 'connecting' | 'live' | 'lost', why?: string) => void} stood
+ * @returns {() => void} stop
+ */
+export function follow(path, heard, stood) {
+  let stopped = false;
+  let waitMs = FIRST_WAIT_MS;
+  /** @type {AbortController | undefined} */
+  let open;
+  /** @type {number | undefined} */
+  let timer;
+  let sipping = false;
+
+  async function connect() {
+    open = new AbortController();
+    const mine = open;
+    let events = 0;
+    let why = '';
+    try {
+      const headers = { Authorization: `Bearer ${token()}`, Accept: 'text/event-stream' };
+      const response = await fetch(path, { headers, cache: 'no-store', credentials: 'omit', signal: mine.signal });
+      if (response.status === 401) {
+        stopped = true;
+        onRefused();
+        return;
+      }
+      if (response.status === 404) {
+        stopped = true;
+        stood('live');
+        heard('gone', {});
+        return;
+      }
+      if (!response.ok || !response.body) {
+        why = String((await response.json().catch(() => ({}))).error ?? '');
+        throw new Error(why);
+      }
+      await read(response.body, mine, (event, data) => {
+        if (stopped || mine.signal.aborted) return;
+        events += 1;
+        waitMs = FIRST_WAIT_MS;
+        stood('live');
+        heard(event, data);
+        if (sipping) mine.abort();
+      });
+    } catch {
+      // However it ended, it is tried again below.
+    }
+    if (stopped || mine !== open) return;
+    if (sipping) {
+      timer = setTimeout(connect, SIP_MS);
+      return;
+    }
+    stood(events > 0 || why ? 'lost' : 'connecting', why);
+    timer = setTimeout(connect, waitMs);
+    waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS);
+  }
+
+  /** @type {number | undefined} */
+  let hiding;
+  function seen() {
+    clearTimeout(hiding);
+    if (document.hidden) {
+      hiding = setTimeout(() => {
+        sipping = true;
+        again();
+      }, HIDDEN_MS);
+    } else if (sipping) {
+      sipping = false;
+      again();
+    }
+  }
+  function again() {
+    clearTimeout(timer);
+    const old = open;
+    waitMs = FIRST_WAIT_MS;
+    connect();
+    old?.abort();
+  }
+  document.addEventListener('visibilitychange', seen);
+  window.addEventListener('online', again);
+  stood('connecting');
+  connect();
+  return () => {
+    stopped = true;
+    clearTimeout(timer);
+    clearTimeout(hiding);
+    document.removeEventListener('visibilitychange', seen);
+    window.removeEventListener('online', again);
+    open?.abort();
+  };
+}
+
+/** @param {ReadableStream<Uint8Array>} body @param {AbortController} control @param {(event: string, data: any) => void} heard */
+async function read(body, control, heard) {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let rest = '';
+  let event = 'message';
+  /** @type {string[]} */
+  let data = [];
+  let size = 0;
+  let beats = false;
+  for (;;) {
+    const silence = beats ? setTimeout(() => control.abort(), SILENT_MS) : undefined;
+    const { done, value } = await reader.read().finally(() => clearTimeout(silence));
+    if (done) return;
+    const lines = (rest + decoder.decode(value, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    for (const raw of lines) {
+      const line = raw.endsWith('\r') ? raw.slice(0, -1) : raw;
+      if (line === '') {
+        if (data.length > 0) heard(event, parsed(data.join('\n')));
+        [event, data, size] = ['message', [], 0];
+      } else if (line.startsWith('event:')) event = line.slice(6).trim();
+      else if (line.startsWith('data:')) {
+        data.push(line.slice(5).replace(/^ /, ''));
+        size += line.length;
+      } else if (line.startsWith(':')) beats = true;
+    }
+    if (size + rest.length > LONGEST_EVENT) {
+      control.abort();
+      return;
+    }
+  }
+}
+
+/** @param {string} text @returns {any} */
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,87 @@
+//! What a run's records add up to, in bounded form: who cost what, the caps in force, the counts of a goal, how
+//! a pipeline's agents stand. Folded by the writer with every record, so that a page that shows a window of the
+//! run has the numbers of the whole. No decision reads it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use gadfly_engine::event::Happened;
+use gadfly_engine::input::What;
+use gadfly_engine::{Input, Limits, Step};
+use rusqlite::{Connection, OptionalExtension as _, params};
+use serde::{Deserialize, Serialize};
+
+use crate::state::{GoalMeters, GoalState, PipelineView, Share, note_models, tighter};
+
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Meters {
+    pub(crate) limits: Limits,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) models: BTreeMap<String, String>,
+    /// By agent.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) shares: BTreeMap<String, Share>,
+    /// Agents whose use cannot be priced.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    unpriced: BTreeSet<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) goal: Option<GoalMeters>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) pipeline: Option<PipelineView>,
+}
+
+impl Meters {
+    pub(crate) fn apply(&mut self, seq: u32, input: &Input, step: &Step) {
+        note_models(&mut self.models, input, step);
+        if let What::Started(start) = &input.what {
+            self.limits = tighter(start.plan.limits, start.plan.root.limits);
+            let unpriced = start.plan.agents.iter().filter(|(_, card)| card.price.is_none() && !card.person);
+            self.unpriced = unpriced.map(|(name, _)| name.clone()).collect();
+        }
+        for event in &step.events {
+            self.happened(&event.what);
+        }
+        let mut goal = self.goal.take().map(GoalState::from);
+        GoalState::fold(&mut goal, seq, input, step);
+        self.goal = goal.map(GoalMeters::from);
+        PipelineView::fold(&mut self.pipeline, input, step);
+        if let Some(pipeline) = &mut self.pipeline {
+            pipeline.keep_standing();
+        }
+    }
+
+    fn happened(&mut self, what: &Happened) {
+        match what {
+            Happened::Charged { agent, usage, cost, .. } => {
+                let share = self.shares.entry(agent.clone()).or_default();
+                let unknown = usage.cost.is_none() && usage.tokens() > 0 && self.unpriced.contains(agent);
+                share.add(usage, *cost, unknown);
+            }
+            // What a lost call cost is not known.
+            Happened::CallLost { agent, .. } => {
+                self.shares.entry(agent.clone()).or_default().unknown = true;
+            }
+            Happened::LimitsRaised { limits, .. } => self.limits = self.limits.with(*limits),
+            Happened::AgentChanged { agent, card } => {
+                if card.price.is_none() && !card.person {
+                    self.unpriced.insert(agent.clone());
+                } else {
+                    self.unpriced.remove(agent);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// None where they were never kept, and where they cannot be read: the run is read as a whole then.
+    pub(crate) fn read(conn: &Connection, run: i64) -> rusqlite::Result<Option<Self>> {
+        let sql = "SELECT body FROM meters WHERE run = ?1";
+        let body = conn.prepare_cached(sql)?.query_row([run], |r| r.get::<_, String>(0)).optional()?;
+        Ok(body.and_then(|body| serde_json::from_str(&body).ok()))
+    }
+
+    pub(crate) fn store(conn: &Connection, run: i64, body: &str) -> rusqlite::Result<()> {
+        let sql = "INSERT INTO meters VALUES(?1, ?2) ON CONFLICT(run) DO UPDATE SET body = excluded.body";
+        conn.prepare_cached(sql)?.execute(params![run, body])?;
+        Ok(())
+    }
+}

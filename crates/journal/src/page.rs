@@ -1,0 +1,144 @@
+//! One run as a page shows it: how it stands as a whole, and a window of its rounds, steps and rail. What it
+//! costs to read does not grow with the run: records are found by what they tell (`marks`), and what they add up
+//! to was kept by the writer (`meters`).
+//!
+//! A run that a Gadfly without marks wrote a part of is read as a whole, and then cut to the window.
+
+mod entries;
+mod reader;
+mod rounds;
+mod told;
+mod whole;
+
+use std::collections::BTreeMap;
+
+use gadfly_engine::{Limits, Plan};
+use rusqlite::OptionalExtension as _;
+
+use crate::journal::Journal;
+use crate::list::{self, COLUMNS};
+use crate::lock;
+use crate::meters::Meters;
+use crate::read::ReadError;
+use crate::run_id::RunId;
+use crate::state::{RunState, Share};
+
+use reader::Reader;
+
+/// However much is asked for.
+const MOST_ROUNDS: u32 = 200;
+const MOST_ENTRIES: u32 = 1000;
+
+/// Which part of a run's rounds, and of a goal's steps and rail, to show.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Window {
+    /// So many rounds, at most 200; rounds that began together are not parted.
+    pub rounds: u32,
+    /// So many records with steps or something on the rail, at most 1000.
+    pub entries: u32,
+    /// What an earlier page said comes before it. None: the newest.
+    pub rounds_before: Option<u32>,
+    pub entries_before: Option<u32>,
+}
+
+impl Default for Window {
+    fn default() -> Self {
+        Self { rounds: 30, entries: 300, rounds_before: None, entries_before: None }
+    }
+}
+
+impl Window {
+    fn most_rounds(&self) -> usize {
+        self.rounds.clamp(1, MOST_ROUNDS) as usize
+    }
+
+    fn most_entries(&self) -> usize {
+        self.entries.clamp(1, MOST_ENTRIES) as usize
+    }
+}
+
+/// A run as of now.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RunPage {
+    /// As `Journal::state` gives it, but `rounds`, `goal.steps` and `goal.rail` hold the window only. Numbers
+    /// are those of the whole run.
+    pub state: RunState,
+    pub plan: Plan,
+    /// The seq that the next record will have.
+    pub next: u32,
+    /// There are older rounds: ask again with this.
+    pub rounds_before: Option<u32>,
+    /// There are older steps or words on the rail: ask again with this.
+    pub entries_before: Option<u32>,
+    /// False: of warnings, questions, saved files, reports, decisions, violations and of what happened in a
+    /// pipeline only the newest few hundred are there.
+    pub all_told: bool,
+    /// The caps in force, as raised.
+    pub limits: Limits,
+    /// What each agent used.
+    pub shares: BTreeMap<String, Share>,
+    /// Active time as of the last record.
+    pub active_ms: u64,
+    /// How many records were read for this page.
+    pub records_read: u32,
+}
+
+impl Journal {
+    /// A run as a page shows it, in one snapshot.
+    pub fn page(&self, run: &RunId, window: &Window) -> Result<RunPage, ReadError> {
+        match self.windowed(run, window)? {
+            Some(page) => Ok(page),
+            None => self.whole(run, window),
+        }
+    }
+
+    /// None where marks and meters do not tell of the whole run.
+    fn windowed(&self, run: &RunId, window: &Window) -> Result<Option<RunPage>, ReadError> {
+        let live = lock::live(self.inner.lock.dir());
+        self.read(|conn| {
+            let snapshot = conn.unchecked_transaction()?;
+            let sql = format!("SELECT {COLUMNS}, number, next FROM runs WHERE id = ?1");
+            let mut row = snapshot.prepare_cached(&sql)?;
+            let found =
+                row.query_row([run.as_str()], |r| Ok((list::summary(r, &live), r.get(4)?, r.get(5)?)));
+            let Some((summary, number, next)) = found.optional()? else {
+                return Err(ReadError::NotFound(run.clone()));
+            };
+            drop(row);
+            let summary = summary?;
+            let Some(active_ms) = summary.active_ms else { return Ok(None) };
+            let Some(Meters { limits, models, shares, goal, pipeline, .. }) =
+                Meters::read(&snapshot, number)?
+            else {
+                return Ok(None);
+            };
+            let mut reader = Reader::new(&snapshot, run, number);
+            let told = told::read(&mut reader)?;
+            let mut state = told.state;
+            state.outcome = summary.outcome.as_ref().and(told.outcome);
+            (state.summary, state.models) = (summary, models);
+            if let (Some(view), Some(standing)) = (&mut state.pipeline, pipeline) {
+                view.stand_as(standing);
+            }
+            let rounds = rounds::read(&mut reader, window)?;
+            state.rounds = rounds.kept;
+            let mut entries_before = None;
+            if let (Some(shown), Some(meters)) = (&mut state.goal, goal) {
+                shown.count_as(meters, active_ms);
+                entries_before = entries::read(&mut reader, window, shown)?;
+            }
+            Ok(Some(RunPage {
+                state,
+                plan: told.plan,
+                next,
+                rounds_before: rounds.before,
+                entries_before,
+                all_told: told.all,
+                limits,
+                shares,
+                active_ms,
+                records_read: reader.read,
+            }))
+        })
+    }
+}
