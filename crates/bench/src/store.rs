@@ -125,3 +125,34 @@ impl<'a> Pen<'a> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use gadfly_journal::{ListFilter, Window};
+
+    use super::*;
+
+    #[test]
+    fn a_filled_store_reads_like_any_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let what = Fill { runs: WRITTEN + 8, records: 2_000, rounds: 100 };
+        let filled = fill(dir.path(), what).unwrap();
+        let journal = Journal::open_existing(dir.path()).unwrap();
+        let listed = journal.list(&ListFilter { limit: 1_000, ..ListFilter::default() }).unwrap();
+        assert_eq!(listed.len() as u64, journal.counts().unwrap().values().sum::<u64>());
+        assert_eq!(listed.len(), filled.runs.len() + 2);
+        assert_eq!(
+            listed[..2].iter().map(|s| &s.run).collect::<Vec<_>>(),
+            [filled.rounds.as_ref().unwrap(), filled.goal.as_ref().unwrap()]
+        );
+        for run in filled.runs.iter().rev().take(16) {
+            let page = journal.page(run, &Window::default()).unwrap();
+            assert_eq!((&page.state.summary.run, page.rounds_before), (run, None));
+            assert!(page.state.goal.is_some() || !page.state.rounds.is_empty());
+        }
+        let goal = journal.page(&filled.goal.unwrap(), &Window::default()).unwrap();
+        assert_eq!((goal.next, goal.entries_before.is_some()), (2_000, true));
+        let rounds = journal.page(&filled.rounds.unwrap(), &Window::default()).unwrap();
+        assert_eq!((rounds.state.rounds.len(), rounds.state.summary.rounds), (30, 100));
+    }
+}

@@ -8,6 +8,7 @@ import { notice } from './parts.js';
 import { textBox } from './texts.js';
 
 const MOST_FILES = 200;
+/** A line of a manifest: mode, digest, path. */
 const ENTRY = /^([0-7]{3,6}) ([0-9a-f]{64}) (.+)$/;
 
 /** A draft of one text has another digest than what it is judged as. @param {any} round */
@@ -25,7 +26,10 @@ function entries(text) {
   return found;
 }
 
-/** @param {{run: string, digest: string, before?: string}} props */
+/**
+ * A draft of several files: what changed since the draft before first, each with its differences or its text.
+ * @param {{run: string, digest: string, before?: string}} props
+ */
 export function manifest(props) {
   const el = document.createElement('div');
   el.className = 'manifest';

@@ -80,7 +80,7 @@ fn agrees(journal: &Journal, run: &RunId, rounds: u32, entries: u32) -> Result<(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn pages_put_together_are_the_run(
@@ -174,6 +174,23 @@ fn a_run_that_an_older_gadfly_wrote_to_is_read_as_a_whole() {
     let page = journal.page(&run, &Window::default()).unwrap();
     assert_eq!(page.records_read, page.next);
     assert_eq!(page.state.warnings.len(), 1);
+}
+
+#[test]
+fn meters_that_are_damaged_cost_time_and_nothing_else() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = Journal::open(dir.path()).unwrap();
+    let run = write(&journal, Protocol::Watch, &repeated(&[5, 7, 0, 6, 8], 20));
+    let good = journal.page(&run, &Window::default()).unwrap();
+    let conn = rusqlite::Connection::open(dir.path().join("journal.db")).unwrap();
+    conn.execute("UPDATE meters SET body = '{'", []).unwrap();
+    let page = journal.page(&run, &Window::default()).unwrap();
+    assert_eq!(page.records_read, page.next);
+    assert_eq!(RunPage { records_read: good.records_read, ..page }, good);
+    let mut writer = journal.claim(&run).unwrap();
+    let (input, step) = Script::of(Protocol::Watch, &[11]).pop().unwrap();
+    writer.append_and_wait(&input, &step, None).unwrap();
+    assert_eq!(journal.page(&run, &Window::default()).unwrap().state.warnings.len(), 1);
 }
 
 #[test]

@@ -6,58 +6,9 @@ use axum::response::{IntoResponse as _, Response};
 
 use super::refusal::Refusal;
 
-macro_rules! files {
-    ($($name:literal),* $(,)?) => {
-        /// Every file below `/assets/`.
-        const FILES: &[(&str, &[u8])] = &[$(($name, include_bytes!(concat!("../../web/", $name)))),*];
-    };
-}
-
-files![
-    "actions.js",
-    "api.js",
-    "app.js",
-    "base.css",
-    "diff.js",
-    "dom.js",
-    "facts.js",
-    "favicon.svg",
-    "findings.js",
-    "format.js",
-    "gate.js",
-    "goal.css",
-    "goal.js",
-    "graph.js",
-    "history.js",
-    "keys.js",
-    "lineage.js",
-    "locked.js",
-    "meters.js",
-    "overview.css",
-    "overview.js",
-    "parts.js",
-    "pipeline.css",
-    "pipeline.js",
-    "points.js",
-    "questions.js",
-    "rail.js",
-    "requests.js",
-    "review.js",
-    "rounds.css",
-    "rounds.js",
-    "run.css",
-    "run.js",
-    "runhead.js",
-    "runlist.js",
-    "shell.css",
-    "shell.js",
-    "start.js",
-    "text.js",
-    "texts.js",
-    "theme.js",
-];
-
-const PAGE: &[u8] = include_bytes!("../../web/index.html");
+/// Every file of `web/`, by its name.
+const FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/web_files.rs"));
+const PAGE: &str = "index.html";
 /// Where the page itself is shown; anything else is refused, so that a mistyped address is noticed.
 const PAGES: [&str; 3] = ["/", "/start", "/index.html"];
 
@@ -68,16 +19,20 @@ pub async fn asset(method: Method, uri: Uri, headers: HeaderMap) -> Response {
     }
     let path = uri.path();
     if let Some(name) = path.strip_prefix("/assets/") {
-        return match FILES.iter().find(|(file, _)| *file == name) {
-            Some((file, bytes)) => sent(kind(file), bytes, &headers),
-            None => missing(),
-        };
+        return file(name, &headers);
     }
     let is_run = path.strip_prefix("/runs/").is_some_and(|run| !run.contains('/'));
     if PAGES.contains(&path) || is_run {
-        return sent("text/html; charset=utf-8", PAGE, &headers);
+        return file(PAGE, &headers);
     }
     missing()
+}
+
+fn file(name: &str, headers: &HeaderMap) -> Response {
+    match FILES.iter().find(|(file, _)| *file == name) {
+        Some((file, bytes)) => sent(kind(file), bytes, headers),
+        None => missing(),
+    }
 }
 
 fn missing() -> Response {
@@ -87,6 +42,7 @@ fn missing() -> Response {
 fn kind(name: &str) -> &'static str {
     match name.rsplit_once('.').map(|(_, ending)| ending) {
         Some("js") => "text/javascript; charset=utf-8",
+        Some("html") => "text/html; charset=utf-8",
         Some("css") => "text/css; charset=utf-8",
         Some("svg") => "image/svg+xml",
         _ => "application/octet-stream",

@@ -55,10 +55,17 @@ fn a_server_that_is_only_started_leaves_nothing_behind() {
 
 #[test]
 fn the_host_is_an_agent_that_a_terminal_can_answer_for() {
-    let project = Project::new(&[], &[APPROVE], "");
+    let project =
+        Project::new(&[], &[APPROVE], "[loops.mine]\nworker = \"host\"\ntask = \"t\"\nrubric = [\"c\"]\n");
+    let checked = project.gadfly(&["check"]);
+    assert!(
+        checked.status.success(),
+        "it needs no configuration: {}",
+        String::from_utf8_lossy(&checked.stderr)
+    );
     let mut lines = Lines::open(&project);
     lines.greet(&json!({}));
-    let begun = lines.call("start_loop", &json!({ "task": "t", "criteria": ["c"] }));
+    let begun = lines.call("start_loop", &json!({ "loop": "mine" }));
     let run = begun["result"]["structuredContent"]["run"].as_str().unwrap().to_owned();
     assert_eq!(lines.leave(), Some(0));
     assert!(project.gadfly(&["answer", &run, "The draft."]).status.success());

@@ -247,8 +247,8 @@ fn answer(state: &RunState, failed: Option<String>) -> Answer {
         }
         Some(Outcome::Waiting(_)) if summary.waiting_for.is_some() && !items.is_empty() => {
             Answer::Back(format!(
-                "{critic} judged the change and rejected it (round {} of {}). Fix every item, then stop again:{open}\n\n(Gadfly, \
-             run {run}. If an item is wrong, say why in the work itself or ask the user; do not argue by stopping again.)",
+                "The critic {critic} rejected the change (round {} of {}). Fix every item, then stop again:{open}\n\n(Gadfly, \
+                 run {run}. If an item is wrong, say why in the work itself or ask the user; do not argue by stopping again.)",
                 state.last_judged().map_or(summary.rounds, |round| round.round),
                 summary.rounds_max
             ))

@@ -50,4 +50,10 @@ const again = (await call(client, "open_review", { run })).token;
 const approved = await call(client, "submit_report", { token: again, report: APPROVE });
 assert.equal(approved.state, "approved", approved.text);
 assert.match(await refusal(client, "submit_report", { token: again, report: APPROVE }), UNPROVEN, "the run is over");
+
+// A token outlives the server that gave it: nothing about it is kept there.
+const pending = (await call(client, "open_review", { run: other.run })).token;
 await client.close();
+const later = await older();
+assert.equal((await call(later, "submit_report", { token: pending, report: APPROVE })).state, "approved");
+await later.close();
