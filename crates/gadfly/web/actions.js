@@ -17,7 +17,13 @@ export function actions(seen) {
     view.set('busy', '');
   };
   const one = (/** @type {string} */ name, /** @type {string} */ label, /** @type {() => void} */ click, extra = '') =>
-    can[name] ? button(busy === name ? `${label}…` : label, click, { class: extra, disabled: busy !== '', 'data-testid': `${name}-button` }) : null;
+    can[name]
+      ? button(busy === name ? `${label}…` : label, click, {
+          class: extra,
+          disabled: busy !== '',
+          'data-testid': `${name}-button`,
+        })
+      : null;
   const asks = (page.questions ?? []).some((/** @type {any} */ q) => !q.answered);
   const said = view.get('said');
   return h('div', { class: 'actions' }, [
@@ -26,7 +32,13 @@ export function actions(seen) {
       one('resume', 'Resume', () => act('resume'), asks ? '' : 'primary'),
       one('cancel', 'Cancel', () => confirmCancel(() => act('cancel')), 'quiet danger'),
     ]),
-    said ? h('p', { class: view.get('said-bad') ? 'said-back bad' : 'said-back', role: 'status', 'data-testid': 'said' }, said) : null,
+    said
+      ? h(
+          'p',
+          { class: view.get('said-bad') ? 'said-back bad' : 'said-back', role: 'status', 'data-testid': 'said' },
+          said,
+        )
+      : null,
   ]);
 }
 
@@ -42,12 +54,30 @@ function confirmCancel(agreed) {
     agreed();
   };
   shown.show(
-    h('dialog', { class: 'dialog', 'aria-labelledby': 'cancel-title', 'data-testid': 'confirm-cancel', on: { close: () => shown.clear() }, ref: (/** @type {HTMLDialogElement} */ el) => (dialog = el) }, [
-      h('h2', { id: 'cancel-title' }, 'Cancel this run?'),
-      h('p', null, 'It ends for good and cannot be resumed. Drafts and verdicts stay in its record. Pause it instead if you want to go on later.'),
-      h('div', { class: 'dialog-end' }, button('Keep it', () => dialog?.close()), button('Cancel the run', sure, { class: 'danger-fill', 'data-testid': 'confirm-cancel-button' })),
-    ]),
+    h(
+      'dialog',
+      {
+        class: 'dialog',
+        'aria-labelledby': 'cancel-title',
+        'data-testid': 'confirm-cancel',
+        on: { close: () => shown.clear() },
+        ref: (/** @type {HTMLDialogElement} */ el) => (dialog = el),
+      },
+      [
+        h('h2', { id: 'cancel-title' }, 'Cancel this run?'),
+        h(
+          'p',
+          null,
+          'It ends for good and cannot be resumed. Drafts and verdicts stay in its record. Pause it instead if you want to go on later.',
+        ),
+        h(
+          'div',
+          { class: 'dialog-end' },
+          button('Keep it', () => dialog?.close()),
+          button('Cancel the run', sure, { class: 'danger-fill', 'data-testid': 'confirm-cancel-button' }),
+        ),
+      ],
+    ),
   );
   dialog?.showModal();
 }
-

@@ -47,8 +47,21 @@ function fetched(props, path, view) {
     const { nodes, left } = view(told, most);
     shown.show([
       nodes,
-      left > 0 ? h('p', null, button(`Show ${left} more lines`, () => ((most += LINES_AT_ONCE * 4), draw()), { class: 'small' })) : null,
-      told.cut ? notice('warn', told.too_long ? 'These drafts are too long to compare. Read them instead.' : 'There is more: only the beginning of the changes is shown.') : null,
+      left > 0
+        ? h(
+            'p',
+            null,
+            button(`Show ${left} more lines`, () => ((most += LINES_AT_ONCE * 4), draw()), { class: 'small' }),
+          )
+        : null,
+      told.cut
+        ? notice(
+            'warn',
+            told.too_long
+              ? 'These drafts are too long to compare. Read them instead.'
+              : 'There is more: only the beginning of the changes is shown.',
+          )
+        : null,
     ]);
   }
 
@@ -72,7 +85,8 @@ function fetched(props, path, view) {
 
 /** @param {any} told @param {number} most */
 function drafts(told, most) {
-  if (told.same) return { nodes: h('p', { class: 'soft', 'data-testid': 'diff' }, 'The two drafts are the same.'), left: 0 };
+  if (told.same)
+    return { nodes: h('p', { class: 'soft', 'data-testid': 'diff' }, 'The two drafts are the same.'), left: 0 };
   if (told.too_long) return { nodes: null, left: 0 };
   let room = most;
   let left = 0;
@@ -81,16 +95,26 @@ function drafts(told, most) {
     room -= lines.length;
     left += hunk.lines.length - lines.length;
     if (lines.length === 0) return null;
-    const head = hunk.old_start > 1 || hunk.new_start > 1 || i > 0 ? h('div', { class: 'hunk' }, `line ${hunk.new_start}`) : null;
+    const head =
+      hunk.old_start > 1 || hunk.new_start > 1 || i > 0 ? h('div', { class: 'hunk' }, `line ${hunk.new_start}`) : null;
     return [head, lines.map((/** @type {any} */ line) => row(line.kind, words(line)))];
   });
-  return { nodes: h('div', { class: 'diff', 'data-testid': 'diff', tabindex: '0', role: 'group', 'aria-label': 'Changes' }, hunks), left };
+  return {
+    nodes: h(
+      'div',
+      { class: 'diff', 'data-testid': 'diff', tabindex: '0', role: 'group', 'aria-label': 'Changes' },
+      hunks,
+    ),
+    left,
+  };
 }
 
 /** @param {any} line */
 function words(line) {
   const tag = line.kind === 'del' ? 'del' : 'ins';
-  return (line.words ?? []).map((/** @type {[boolean, string]} */ [changed, text]) => (changed && line.kind !== 'same' ? h(tag, null, text) : text));
+  return (line.words ?? []).map((/** @type {[boolean, string]} */ [changed, text]) =>
+    changed && line.kind !== 'same' ? h(tag, null, text) : text,
+  );
 }
 
 /** @param {'add' | 'del' | 'same' | 'hunk'} kind @param {any} content */
@@ -106,17 +130,31 @@ function row(kind, content) {
 /** @param {any} told @param {number} most */
 function tree(told, most) {
   const files = told.files ?? [];
-  if (files.length === 0) return { nodes: h('p', { class: 'soft', 'data-testid': 'diff' }, 'Nothing was changed.'), left: 0 };
+  if (files.length === 0)
+    return { nodes: h('p', { class: 'soft', 'data-testid': 'diff' }, 'Nothing was changed.'), left: 0 };
   let room = most;
   let left = 0;
   const nodes = files.map((/** @type {any} */ file) => {
     const lines = file.lines.slice(0, room);
     room -= lines.length;
     left += file.lines.length - lines.length;
-    const count = (/** @type {string} */ kind) => file.lines.filter((/** @type {any} */ line) => line.kind === kind).length;
+    const count = (/** @type {string} */ kind) =>
+      file.lines.filter((/** @type {any} */ line) => line.kind === kind).length;
     return h('details', { key: file.path, class: 'file', open: files.length <= 6 }, [
-      h('summary', null, said(file.path, { class: 'mono' }), h('span', { class: 'plus' }, `+${count('add')}`), h('span', { class: 'minus' }, `−${count('del')}`)),
-      h('div', { class: 'diff', tabindex: '0', role: 'group', 'aria-label': `Changes of ${file.path}` }, lines.map((/** @type {any} */ line) => (line.kind === 'hunk' ? h('div', { class: 'hunk' }, line.text) : row(line.kind, line.text)))),
+      h(
+        'summary',
+        null,
+        said(file.path, { class: 'mono' }),
+        h('span', { class: 'plus' }, `+${count('add')}`),
+        h('span', { class: 'minus' }, `−${count('del')}`),
+      ),
+      h(
+        'div',
+        { class: 'diff', tabindex: '0', role: 'group', 'aria-label': `Changes of ${file.path}` },
+        lines.map((/** @type {any} */ line) =>
+          line.kind === 'hunk' ? h('div', { class: 'hunk' }, line.text) : row(line.kind, line.text),
+        ),
+      ),
     ]);
   });
   return { nodes: h('div', { 'data-testid': 'diff' }, nodes), left };

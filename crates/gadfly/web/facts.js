@@ -7,13 +7,27 @@ import { shortText, textBox } from './texts.js';
 
 /** @param {import('./run.js').Seen} seen */
 export function facts(seen) {
-  return [warnings(seen), task(seen), answered(seen), files(seen), costs(seen), seen.page.all_told === false ? h('p', { class: 'soft small section' }, 'This run is long: of its earliest events, not all are shown here.') : null];
+  return [
+    warnings(seen),
+    task(seen),
+    answered(seen),
+    files(seen),
+    costs(seen),
+    seen.page.all_told === false
+      ? h('p', { class: 'soft small section' }, 'This run is long: of its earliest events, not all are shown here.')
+      : null,
+  ];
 }
 
 /** @param {import('./run.js').Seen} seen */
 function warnings({ state }) {
   const violations = (state.violations ?? []).map((/** @type {any} */ v) =>
-    notice('bad', [said(v.agent, { tag: 'strong' }), ' changed what it may only read; that was undone and its reply does not count: ', said(v.paths.join(', '))]));
+    notice('bad', [
+      said(v.agent, { tag: 'strong' }),
+      ' changed what it may only read; that was undone and its reply does not count: ',
+      said(v.paths.join(', ')),
+    ]),
+  );
   const said_ = (state.warnings ?? []).slice(-20).map((/** @type {string} */ text) => notice('warn', said(text)));
   return violations.length + said_.length > 0 ? section('Warnings', [violations, said_]) : null;
 }
@@ -25,8 +39,21 @@ function task(seen) {
   if ((!digest && !criteria?.length) || seen.page.kind === 'goal') return null;
   const open = seen.view.get('task', true);
   return section('Task', [
-    digest ? h('details', { class: 'panel', open, on: { toggle: (/** @type {any} */ e) => seen.view.set('task', e.target.open) } }, h('summary', null, 'What was asked'), open ? widget(textBox, { run: seen.run, digest, testid: 'task' }, 'task') : null) : null,
-    criteria?.length ? h('ul', { class: 'criteria-list' }, criteria.map((/** @type {string} */ c) => h('li', null, said(c)))) : null,
+    digest
+      ? h(
+          'details',
+          { class: 'panel', open, on: { toggle: (/** @type {any} */ e) => seen.view.set('task', e.target.open) } },
+          h('summary', null, 'What was asked'),
+          open ? widget(textBox, { run: seen.run, digest, testid: 'task' }, 'task') : null,
+        )
+      : null,
+    criteria?.length
+      ? h(
+          'ul',
+          { class: 'criteria-list' },
+          criteria.map((/** @type {string} */ c) => h('li', null, said(c))),
+        )
+      : null,
   ]);
 }
 
@@ -38,22 +65,74 @@ function answered({ run, state }) {
   return section('Decisions', [
     h('ul', { class: 'qa' }, [
       all.map((/** @type {any} */ q) =>
-        h('li', { key: q.effect }, said(q.question.text, { tag: 'p' }), h('p', { class: 'answer' }, icon('return'), h('span', null, said(q.answer.by, { tag: 'strong' }), ': ', widget(shortText, { run, digest: q.answer.text }, 'text'))))),
+        h(
+          'li',
+          { key: q.effect },
+          said(q.question.text, { tag: 'p' }),
+          h(
+            'p',
+            { class: 'answer' },
+            icon('return'),
+            h(
+              'span',
+              null,
+              said(q.answer.by, { tag: 'strong' }),
+              ': ',
+              widget(shortText, { run, digest: q.answer.text }, 'text'),
+            ),
+          ),
+        ),
+      ),
       decisions.map((/** @type {any} */ d, /** @type {number} */ i) =>
-        h('li', { key: `d${i}` }, h('p', { class: 'answer' }, icon('flag'), h('span', null, said(d.by, { tag: 'strong' }), ': ', widget(shortText, { run, digest: d.text }, 'text'))))),
+        h(
+          'li',
+          { key: `d${i}` },
+          h(
+            'p',
+            { class: 'answer' },
+            icon('flag'),
+            h('span', null, said(d.by, { tag: 'strong' }), ': ', widget(shortText, { run, digest: d.text }, 'text')),
+          ),
+        ),
+      ),
     ]),
   ]);
 }
 
 /** @param {import('./run.js').Seen} seen */
 function files({ state }) {
-  const saved = (state.saved ?? []).map((/** @type {any} */ f) => h('li', { key: f.path }, icon('file'), said(f.path, { class: 'mono' }), f.approved ? null : h('span', { class: 'word tone-warn' }, 'not approved')));
+  const saved = (state.saved ?? []).map((/** @type {any} */ f) =>
+    h(
+      'li',
+      { key: f.path },
+      icon('file'),
+      said(f.path, { class: 'mono' }),
+      f.approved ? null : h('span', { class: 'word tone-warn' }, 'not approved'),
+    ),
+  );
   const { paths = [], commit, merged = [], kept = [] } = state.accepted ?? {};
-  const shown = paths.slice(0, 40).map((/** @type {string} */ path) => h('li', { key: path }, icon('check'), said(path, { class: 'mono' })));
+  const shown = paths
+    .slice(0, 40)
+    .map((/** @type {string} */ path) => h('li', { key: path }, icon('check'), said(path, { class: 'mono' })));
   if (saved.length + shown.length === 0) return null;
   return section('Files', [
-    h('ul', { class: 'file-list' }, saved, shown, paths.length > 40 ? h('li', { class: 'soft' }, `and ${paths.length - 40} more`) : null),
-    commit ? h('p', { class: 'soft small' }, 'commit ', h('code', null, String(commit.id).slice(0, 12)), ' on ', said(commit.branch)) : null,
+    h(
+      'ul',
+      { class: 'file-list' },
+      saved,
+      shown,
+      paths.length > 40 ? h('li', { class: 'soft' }, `and ${paths.length - 40} more`) : null,
+    ),
+    commit
+      ? h(
+          'p',
+          { class: 'soft small' },
+          'commit ',
+          h('code', null, String(commit.id).slice(0, 12)),
+          ' on ',
+          said(commit.branch),
+        )
+      : null,
     merged.length ? notice('warn', ['Merged by git, judged by nobody: ', said(merged.join(', '))]) : null,
     kept.length ? notice('warn', ['Your version stayed: ', said(kept.join(', '))]) : null,
   ]);

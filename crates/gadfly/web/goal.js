@@ -19,18 +19,36 @@ const MOST_IN_STRIP = 26;
 export function goalBody(seen) {
   const goal = seen.state.goal;
   if (!goal) return { main: h('p', { class: 'soft' }, 'It begins.'), aside: null };
-  return { main: [storyStrip(seen, goal), log(seen, goal), steer(seen)], aside: [terms(seen, goal), counts(goal), folder(seen, goal)] };
+  return {
+    main: [storyStrip(seen, goal), log(seen, goal), steer(seen)],
+    aside: [terms(seen, goal), counts(goal), folder(seen, goal)],
+  };
 }
 
 /** What was said so far, as one line of colours: each jumps to its place. @param {import('./run.js').Seen} seen @param {any} goal */
 function storyStrip(seen, goal) {
   const entries = goal.rail.filter((/** @type {any} */ e) => e.what.event !== 'nudged').slice(-MOST_IN_STRIP);
   if (entries.length === 0) return null;
-  return h('nav', { class: 'story', 'aria-label': 'What was said, in order' }, entries.map((/** @type {any} */ e) => {
-    const shown = verdictOf(e.what);
-    const label = `after step ${e.after}: ${shown.word}`;
-    return h('button', { key: entryKey(e), type: 'button', class: `story-mark rail-${shown.tone}`, title: label, 'aria-label': label, on: { click: () => jumpTo(seen, entryId(e)) } }, icon(shown.icon));
-  }));
+  return h(
+    'nav',
+    { class: 'story', 'aria-label': 'What was said, in order' },
+    entries.map((/** @type {any} */ e) => {
+      const shown = verdictOf(e.what);
+      const label = `after step ${e.after}: ${shown.word}`;
+      return h(
+        'button',
+        {
+          key: entryKey(e),
+          type: 'button',
+          class: `story-mark rail-${shown.tone}`,
+          title: label,
+          'aria-label': label,
+          on: { click: () => jumpTo(seen, entryId(e)) },
+        },
+        icon(shown.icon),
+      );
+    }),
+  );
 }
 
 /** @param {any} e */
@@ -57,14 +75,53 @@ function log(seen, goal) {
   return section(
     'Steps',
     h('div', { class: 'log-frame' }, [
-      h('div', { class: 'log', id: 'log', role: 'log', 'aria-live': 'off', 'aria-label': 'Steps and what was said about them', tabindex: '0', ref: placed, on: { scroll: scrolled }, 'data-testid': 'log' }, [
-        seen.earlier ? h('div', { class: 'more', key: 'earlier' }, button(seen.fetching ? 'Fetching…' : 'Earlier steps', seen.earlier, { class: 'small', 'data-testid': 'earlier' })) : null,
-        lines(seen, goal),
-        seen.state.summary.state === 'running' ? h('p', { key: 'at-work', class: 'at-work' }, h('span', { class: 'pulse', 'aria-hidden': 'true' }), 'at work…') : null,
-      ]),
-      following ? null : button([icon('down'), 'Jump to newest'], () => (view.note('following', true), toEnd(view.get('log')), seen.redraw()), { class: 'jump small', 'data-testid': 'jump-newest' }),
+      h(
+        'div',
+        {
+          class: 'log',
+          id: 'log',
+          role: 'log',
+          'aria-live': 'off',
+          'aria-label': 'Steps and what was said about them',
+          tabindex: '0',
+          ref: placed,
+          on: { scroll: scrolled },
+          'data-testid': 'log',
+        },
+        [
+          seen.earlier
+            ? h(
+                'div',
+                { class: 'more', key: 'earlier' },
+                button(seen.fetching ? 'Fetching…' : 'Earlier steps', seen.earlier, {
+                  class: 'small',
+                  'data-testid': 'earlier',
+                }),
+              )
+            : null,
+          lines(seen, goal),
+          seen.state.summary.state === 'running'
+            ? h(
+                'p',
+                { key: 'at-work', class: 'at-work' },
+                h('span', { class: 'pulse', 'aria-hidden': 'true' }),
+                'at work…',
+              )
+            : null,
+        ],
+      ),
+      following
+        ? null
+        : button(
+            [icon('down'), 'Jump to newest'],
+            () => (view.note('following', true), toEnd(view.get('log')), seen.redraw()),
+            { class: 'jump small', 'data-testid': 'jump-newest' },
+          ),
     ]),
-    { class: 'steps', aside: h('span', { class: 'soft small' }, following && seen.state.summary.state === 'running' ? 'following' : '') },
+    {
+      class: 'steps',
+      aside: h('span', { class: 'soft small' }, following && seen.state.summary.state === 'running' ? 'following' : ''),
+    },
   );
 }
 
@@ -83,11 +140,13 @@ function lines(seen, goal) {
   const colours = covered(goal.rail);
   const nodes = [];
   const first = goal.steps[0]?.step.n ?? 1;
-  for (const [after, entries] of said) if (after < first) nodes.push(...entries.map((/** @type {any} */ e) => entryNode(seen, e)));
+  for (const [after, entries] of said)
+    if (after < first) nodes.push(...entries.map((/** @type {any} */ e) => entryNode(seen, e)));
   let before = first - 1;
   for (const taken of goal.steps) {
     const n = taken.step.n;
-    if (n > before + 1) nodes.push(h('p', { key: `gap ${n}`, class: 'gap' }, `steps ${before + 1}–${n - 1} are not on this page`));
+    if (n > before + 1)
+      nodes.push(h('p', { key: `gap ${n}`, class: 'gap' }, `steps ${before + 1}–${n - 1} are not on this page`));
     nodes.push(once(taken, colours.get(n), () => step(taken, colours.get(n))));
     nodes.push(...(said.get(n) ?? []).map((e) => entryNode(seen, e)));
     before = n;
@@ -97,7 +156,13 @@ function lines(seen, goal) {
 
 /** @param {import('./run.js').Seen} seen @param {any} entry */
 function entryNode(seen, entry) {
-  return once(entry, undefined, () => h('div', { key: `rail ${entryKey(entry)}`, class: 'rail-place', id: entryId(entry), tabindex: '-1' }, railEntry(seen, entry)));
+  return once(entry, undefined, () =>
+    h(
+      'div',
+      { key: `rail ${entryKey(entry)}`, class: 'rail-place', id: entryId(entry), tabindex: '-1' },
+      railEntry(seen, entry),
+    ),
+  );
 }
 
 /** The last verdict over each step. @param {any[]} rail @returns {Map<number, string>} */
@@ -110,7 +175,13 @@ function covered(rail) {
   return colours;
 }
 
-const ENDS = /** @type {Record<string, string>} */ ({ ok: 'check', err: 'cross', blocked: 'ban', denied: 'shield', unknown: 'doubt' });
+const ENDS = /** @type {Record<string, string>} */ ({
+  ok: 'check',
+  err: 'cross',
+  blocked: 'ban',
+  denied: 'shield',
+  unknown: 'doubt',
+});
 
 /** Steps and entries never change: each is described once. @type {WeakMap<object, {verdict: string | undefined, node: any}>} */
 const described = new WeakMap();
@@ -127,16 +198,27 @@ function once(what, verdict, describe) {
 /** @param {any} taken @param {string} [verdict] */
 function step(taken, verdict) {
   const { n, tool, args, end, preview, took_ms: ms } = taken.step;
-  return h('div', { key: `step ${n}`, class: `step is-${end}${verdict ? ` under-${verdict}` : ''}`, 'data-testid': 'step', 'data-n': n, 'data-end': end, title: say.moment(taken.at_ms) }, [
-    h('span', { class: 'step-n' }, `[${n}]`),
-    h('span', { class: 'step-what' }, [
-      said(tool, { class: 'tool' }),
-      args ? h('span', { class: 'args' }, '(', said(args), ')') : '()',
-      h('span', { class: 'end' }, ' → ', icon(ENDS[end] ?? 'dot'), end),
-      preview ? h('span', { class: 'preview' }, ': ', said(preview)) : null,
-      ms >= LONG_STEP_MS ? h('span', { class: 'soft' }, ` · ${say.took(ms)}`) : null,
-    ]),
-  ]);
+  return h(
+    'div',
+    {
+      key: `step ${n}`,
+      class: `step is-${end}${verdict ? ` under-${verdict}` : ''}`,
+      'data-testid': 'step',
+      'data-n': n,
+      'data-end': end,
+      title: say.moment(taken.at_ms),
+    },
+    [
+      h('span', { class: 'step-n' }, `[${n}]`),
+      h('span', { class: 'step-what' }, [
+        said(tool, { class: 'tool' }),
+        args ? h('span', { class: 'args' }, '(', said(args), ')') : '()',
+        h('span', { class: 'end' }, ' → ', icon(ENDS[end] ?? 'dot'), end),
+        preview ? h('span', { class: 'preview' }, ': ', said(preview)) : null,
+        ms >= LONG_STEP_MS ? h('span', { class: 'soft' }, ` · ${say.took(ms)}`) : null,
+      ]),
+    ],
+  );
 }
 
 /** @param {import('./run.js').Seen} seen @param {string} id */
@@ -164,14 +246,35 @@ function steer(seen) {
   };
   return h('form', { class: 'steer', 'data-testid': 'steer', on: { submit: send } }, [
     h('label', { for: 'steer' }, 'Say something to the worker'),
-    h('div', { class: 'steer-row' }, h('textarea', { id: 'steer', rows: 2, dir: 'auto', placeholder: 'Look at parser.rs first', 'data-testid': 'steer-text' }), button(view.get('steering') ? 'Sending…' : 'Steer', () => {}, { type: 'submit', class: 'primary', disabled: Boolean(view.get('steering')), 'data-testid': 'steer-button' })),
+    h(
+      'div',
+      { class: 'steer-row' },
+      h('textarea', {
+        id: 'steer',
+        rows: 2,
+        dir: 'auto',
+        placeholder: 'Look at parser.rs first',
+        'data-testid': 'steer-text',
+      }),
+      button(view.get('steering') ? 'Sending…' : 'Steer', () => {}, {
+        type: 'submit',
+        class: 'primary',
+        disabled: Boolean(view.get('steering')),
+        'data-testid': 'steer-button',
+      }),
+    ),
     view.get('steer said') ? h('p', { class: 'soft small', role: 'status' }, view.get('steer said')) : null,
   ]);
 }
 
 /** @param {import('./run.js').Seen} seen @param {any} goal */
 function terms(seen, goal) {
-  const watched = goal.interval === 0 ? 'Nobody watches' : goal.interval === 1 ? 'The critic looks after every step' : `The critic looks every ${goal.interval} steps`;
+  const watched =
+    goal.interval === 0
+      ? 'Nobody watches'
+      : goal.interval === 1
+        ? 'The critic looks after every step'
+        : `The critic looks every ${goal.interval} steps`;
   return section('The goal', [
     goal.goal ? widget(textBox, { run: seen.run, digest: goal.goal, testid: 'goal-text' }, 'goal') : null,
     h('dl', { class: 'terms-list' }, [
@@ -180,7 +283,9 @@ function terms(seen, goal) {
       goal.policy ? [h('dt', null, 'Allowed'), h('dd', null, said(goal.policy))] : null,
       h('dt', null, 'Watched'),
       h('dd', null, watched),
-      goal.in_place ? [h('dt', null, 'Where'), h('dd', null, 'in your own files: ', said(goal.root ?? '', { class: 'mono' }))] : null,
+      goal.in_place
+        ? [h('dt', null, 'Where'), h('dd', null, 'in your own files: ', said(goal.root ?? '', { class: 'mono' }))]
+        : null,
     ]),
   ]);
 }
@@ -188,12 +293,25 @@ function terms(seen, goal) {
 /** @param {any} goal */
 function counts(goal) {
   const c = goal.counts ?? {};
-  const one = (/** @type {string} */ word, /** @type {number} */ n, /** @type {string} */ tone) => (n > 0 ? h('span', { key: word, class: `tally rail-${tone}` }, h('strong', null, say.whole(n)), ` ${word}`) : null);
-  return section('So far', h('p', { class: 'tallies' }, [
-    one('ok', c.ok, 'plain'), one('failed', c.err, 'plain'), one('blocked', c.blocked, 'plain'), one('denied', c.denied, 'plain'), one('unknown', c.unknown, 'plain'),
-    one('progressing', c.progressing, 'progressing'), one('stuck', c.stuck, 'stuck'), one('achieved', c.achieved, 'achieved'), one('misled', c.misled, 'misled'), one('unreadable', c.error, 'error'),
-    one('claims', c.claims, 'claim'), one('claims not met', c.failed_claims, 'error'),
-  ]));
+  const one = (/** @type {string} */ word, /** @type {number} */ n, /** @type {string} */ tone) =>
+    n > 0 ? h('span', { key: word, class: `tally rail-${tone}` }, h('strong', null, say.whole(n)), ` ${word}`) : null;
+  return section(
+    'So far',
+    h('p', { class: 'tallies' }, [
+      one('ok', c.ok, 'plain'),
+      one('failed', c.err, 'plain'),
+      one('blocked', c.blocked, 'plain'),
+      one('denied', c.denied, 'plain'),
+      one('unknown', c.unknown, 'plain'),
+      one('progressing', c.progressing, 'progressing'),
+      one('stuck', c.stuck, 'stuck'),
+      one('achieved', c.achieved, 'achieved'),
+      one('misled', c.misled, 'misled'),
+      one('unreadable', c.error, 'error'),
+      one('claims', c.claims, 'claim'),
+      one('claims not met', c.failed_claims, 'error'),
+    ]),
+  );
 }
 
 /** @param {import('./run.js').Seen} seen @param {any} goal */
@@ -202,8 +320,37 @@ function folder(seen, goal) {
   if (!seenFolder) return null;
   const open = seen.view.get('folder', false);
   const n = seenFolder.changes?.length ?? 0;
-  return section('Changed so far', n === 0 ? h('p', { class: 'soft' }, 'Nothing was changed.') : [
-    h('ul', { class: 'file-list' }, seenFolder.changes.slice(0, 20).map((/** @type {any} */ c) => h('li', { key: c.path }, h('span', { class: `change is-${c.kind}` }, c.kind), said(c.path, { class: 'mono' }))), n > 20 ? h('li', { class: 'soft' }, `and ${n - 20} more`) : null),
-    h('details', { class: 'panel', open, 'data-testid': 'diff-panel', on: { toggle: (/** @type {any} */ e) => seen.view.set('folder', e.target.open) } }, h('summary', null, 'Show the changes'), open ? widget(treeDiff, { run: seen.run, digest: seenFolder.diff }, `tree ${seenFolder.diff}`) : null),
-  ]);
+  return section(
+    'Changed so far',
+    n === 0
+      ? h('p', { class: 'soft' }, 'Nothing was changed.')
+      : [
+          h(
+            'ul',
+            { class: 'file-list' },
+            seenFolder.changes
+              .slice(0, 20)
+              .map((/** @type {any} */ c) =>
+                h(
+                  'li',
+                  { key: c.path },
+                  h('span', { class: `change is-${c.kind}` }, c.kind),
+                  said(c.path, { class: 'mono' }),
+                ),
+              ),
+            n > 20 ? h('li', { class: 'soft' }, `and ${n - 20} more`) : null,
+          ),
+          h(
+            'details',
+            {
+              class: 'panel',
+              open,
+              'data-testid': 'diff-panel',
+              on: { toggle: (/** @type {any} */ e) => seen.view.set('folder', e.target.open) },
+            },
+            h('summary', null, 'Show the changes'),
+            open ? widget(treeDiff, { run: seen.run, digest: seenFolder.diff }, `tree ${seenFolder.diff}`) : null,
+          ),
+        ],
+  );
 }

@@ -21,7 +21,10 @@ const LANE = 7;
  * @param {(agent: string) => void} choose
  */
 export function graph(agents, edges, chosen, choose) {
-  const layers = layered(agents.map((a) => a.agent), edges);
+  const layers = layered(
+    agents.map((a) => a.agent),
+    edges,
+  );
   /** @type {Map<string, {x: number, y: number}>} */
   const at = new Map();
   const tallest = Math.max(1, ...layers.map((layer) => layer.length));
@@ -39,10 +42,37 @@ export function graph(agents, edges, chosen, choose) {
     const i = long.indexOf(one);
     return i < 0 ? undefined : inner - EDGE / 2 + ((i % LANES) + 1) * LANE;
   };
-  return h('div', { class: 'graph', tabindex: '0', role: 'group', 'aria-label': 'Graph of agents' }, h('svg', { width, height, viewBox: `0 0 ${width} ${height}`, role: 'group', 'aria-label': 'Agents and what they build on' }, [
-    h('g', { 'aria-hidden': 'true' }, drawn.map((one) => edge(at.get(one[0]), at.get(one[1]), lane(one), one.join(' '), one.includes(chosen ?? ''), byName.get(one[0])?.status === 'done'))),
-    [...at].map(([agent, place]) => node(byName.get(agent), place, agent === chosen, choose)),
-  ]));
+  return h(
+    'div',
+    { class: 'graph', tabindex: '0', role: 'group', 'aria-label': 'Graph of agents' },
+    h(
+      'svg',
+      {
+        width,
+        height,
+        viewBox: `0 0 ${width} ${height}`,
+        role: 'group',
+        'aria-label': 'Agents and what they build on',
+      },
+      [
+        h(
+          'g',
+          { 'aria-hidden': 'true' },
+          drawn.map((one) =>
+            edge(
+              at.get(one[0]),
+              at.get(one[1]),
+              lane(one),
+              one.join(' '),
+              one.includes(chosen ?? ''),
+              byName.get(one[0])?.status === 'done',
+            ),
+          ),
+        ),
+        [...at].map(([agent, place]) => node(byName.get(agent), place, agent === chosen, choose)),
+      ],
+    ),
+  );
 }
 
 /** @param {any} from @param {any} to @param {number | undefined} lane @param {string} key @param {boolean} near @param {boolean} done */
@@ -51,28 +81,53 @@ function edge(from, to, lane, key, near, done) {
   const bend = ACROSS / 2;
   const straight = `C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`;
   const below = `C${x1 + ACROSS} ${y1} ${x1} ${lane} ${x1 + ACROSS + 20} ${lane}H${x2 - ACROSS - 20}C${x2} ${lane} ${x2 - ACROSS} ${y2} ${x2} ${y2}`;
-  return h('path', { key, class: `edge${near ? ' near' : ''}${done ? ' done' : ''}`, d: `M${x1} ${y1}${lane === undefined ? straight : below}` });
+  return h('path', {
+    key,
+    class: `edge${near ? ' near' : ''}${done ? ' done' : ''}`,
+    d: `M${x1} ${y1}${lane === undefined ? straight : below}`,
+  });
 }
 
 /** @param {any} agent @param {{x: number, y: number}} place @param {boolean} chosen @param {(agent: string) => void} choose */
 function node(agent, place, chosen, choose) {
   const shown = say.agentStatus(agent.status);
-  const rounds = agent.rounds > 0 ? `${agent.rounds} round${agent.rounds === 1 ? '' : 's'}${agent.dispatches > 1 ? `, sent ${agent.dispatches}×` : ''}` : '';
-  const critic = agent.critic && agent.critic !== agent.agent ? agent.critic : agent.critic ? 'judges others' : 'no critic';
+  const rounds =
+    agent.rounds > 0
+      ? `${agent.rounds} round${agent.rounds === 1 ? '' : 's'}${agent.dispatches > 1 ? `, sent ${agent.dispatches}×` : ''}`
+      : '';
+  const critic =
+    agent.critic && agent.critic !== agent.agent ? agent.critic : agent.critic ? 'judges others' : 'no critic';
   const pressed = (/** @type {KeyboardEvent} */ event) => {
     if (event.key !== 'Enter' && event.key !== ' ') return;
     event.preventDefault();
     choose(agent.agent);
   };
-  return h('g', { key: agent.agent, class: `node tone-${shown.tone}${chosen ? ' chosen' : ''}`, transform: `translate(${place.x} ${place.y})`, tabindex: '0', role: 'button', 'aria-pressed': String(chosen), 'data-testid': 'graph-node', 'data-agent': agent.agent, 'data-status': agent.status, on: { click: () => choose(agent.agent), keydown: pressed } }, [
-    h('rect', { class: 'box', width: WIDTH, height: HEIGHT, rx: 9 }),
-    h('rect', { class: 'side', width: 5, height: HEIGHT - 20, x: 7, y: 10, rx: 2.5 }),
-    // The texts are the button's name: a space keeps them apart.
-    h('text', { class: 'name', x: 20, y: 24 }, `${cut(safeLine(oneLine(agent.agent)), 18)} `),
-    h('text', { class: 'more', x: 20, y: 42 }, `${cut(safeLine(oneLine(critic)), 17)} `),
-    h('text', { class: 'more', x: 20, y: 59 }, `${cut([shown.word, rounds].filter(Boolean).join(' · '), 25)} `),
-    agent.score === undefined ? null : h('text', { class: 'node-score', x: WIDTH - 10, y: 41, 'text-anchor': 'end' }, String(agent.score)),
-  ]);
+  return h(
+    'g',
+    {
+      key: agent.agent,
+      class: `node tone-${shown.tone}${chosen ? ' chosen' : ''}`,
+      transform: `translate(${place.x} ${place.y})`,
+      tabindex: '0',
+      role: 'button',
+      'aria-pressed': String(chosen),
+      'data-testid': 'graph-node',
+      'data-agent': agent.agent,
+      'data-status': agent.status,
+      on: { click: () => choose(agent.agent), keydown: pressed },
+    },
+    [
+      h('rect', { class: 'box', width: WIDTH, height: HEIGHT, rx: 9 }),
+      h('rect', { class: 'side', width: 5, height: HEIGHT - 20, x: 7, y: 10, rx: 2.5 }),
+      // The texts are the button's name: a space keeps them apart.
+      h('text', { class: 'name', x: 20, y: 24 }, `${cut(safeLine(oneLine(agent.agent)), 18)} `),
+      h('text', { class: 'more', x: 20, y: 42 }, `${cut(safeLine(oneLine(critic)), 17)} `),
+      h('text', { class: 'more', x: 20, y: 59 }, `${cut([shown.word, rounds].filter(Boolean).join(' · '), 25)} `),
+      agent.score === undefined
+        ? null
+        : h('text', { class: 'node-score', x: WIDTH - 10, y: 41, 'text-anchor': 'end' }, String(agent.score)),
+    ],
+  );
 }
 
 /** Longest way first, then near to those before. @param {string[]} names @param {[string, string][]} edges @returns {string[][]} */

@@ -47,9 +47,24 @@ export class History {
   /** Where the next earlier window ends, as the server says it; null if there is none. @type {string | null} */
   before = null;
   #read = false;
-  #steps = new Kept((s) => String(s.step.n), (s) => s.step.n, MOST_STEPS, true);
-  #rail = new Kept((r) => `${r.seq} ${r.what.event} ${r.after}`, (r) => r.seq, MOST_RAIL, true);
-  #rounds = new Kept((r) => roundKey(r), (r) => r.place, MOST_ROUNDS, false);
+  #steps = new Kept(
+    (s) => String(s.step.n),
+    (s) => s.step.n,
+    MOST_STEPS,
+    true,
+  );
+  #rail = new Kept(
+    (r) => `${r.seq} ${r.what.event} ${r.after}`,
+    (r) => r.seq,
+    MOST_RAIL,
+    true,
+  );
+  #rounds = new Kept(
+    (r) => roundKey(r),
+    (r) => r.place,
+    MOST_ROUNDS,
+    false,
+  );
   /** @type {Map<string, number>} */
   #places = new Map();
   #first = 0;

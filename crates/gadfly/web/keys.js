@@ -40,11 +40,11 @@ export function listenForKeys(go) {
 function act(key, go) {
   const second = Date.now() - gAt < SECOND_MS;
   gAt = 0;
-  if (second && key === 'o') return go('/'), true;
-  if (second && key === 's') return go('/start'), true;
-  if (key === 'g') return (gAt = Date.now()), true;
+  if (second && key === 'o') return (go('/'), true);
+  if (second && key === 's') return (go('/start'), true);
+  if (key === 'g') return ((gAt = Date.now()), true);
   if (key === 'j' || key === 'k') return walk(key === 'j' ? 1 : -1);
-  if (key === '?') return showKeys(), true;
+  if (key === '?') return (showKeys(), true);
   if (key === '/') {
     const field = document.querySelector('[data-filter]');
     if (field instanceof HTMLElement) field.focus();
@@ -55,7 +55,9 @@ function act(key, go) {
 
 /** @param {1 | -1} by @returns {boolean} */
 function walk(by) {
-  const all = [...document.querySelectorAll('[data-walk]')].filter((el) => el instanceof HTMLElement && el.offsetParent);
+  const all = [...document.querySelectorAll('[data-walk]')].filter(
+    (el) => el instanceof HTMLElement && el.offsetParent,
+  );
   if (all.length === 0) return false;
   const now = document.activeElement?.closest('[data-walk]');
   const at = now ? all.indexOf(now) : -1;
@@ -83,7 +85,16 @@ export function showKeys() {
   /** @type {HTMLDialogElement | undefined} */
   let dialog;
   const row = (/** @type {[string[], string]} */ [keys, does]) =>
-    h('tr', null, h('th', { scope: 'row' }, keys.map((key) => h('kbd', null, key))), h('td', null, does));
+    h(
+      'tr',
+      null,
+      h(
+        'th',
+        { scope: 'row' },
+        keys.map((key) => h('kbd', null, key)),
+      ),
+      h('td', null, does),
+    );
   const turn = (/** @type {Event} */ event) => {
     if (!(event.target instanceof HTMLInputElement)) return;
     try {
@@ -94,12 +105,31 @@ export function showKeys() {
   };
   const closed = () => shown.clear();
   shown.show(
-    h('dialog', { class: 'dialog', 'aria-labelledby': 'keys-title', 'data-testid': 'keys', on: { close: closed }, ref: (/** @type {HTMLDialogElement} */ el) => (dialog = el) }, [
-      h('h2', { id: 'keys-title' }, 'Keys'),
-      h('table', { class: 'keys' }, h('tbody', null, KEYS.map(row))),
-      h('label', { class: 'check' }, h('input', { type: 'checkbox', checked: areOn(), on: { change: turn } }), ' single keys act'),
-      h('div', { class: 'dialog-end' }, button('Close', () => dialog?.close(), { class: 'primary' })),
-    ]),
+    h(
+      'dialog',
+      {
+        class: 'dialog',
+        'aria-labelledby': 'keys-title',
+        'data-testid': 'keys',
+        on: { close: closed },
+        ref: (/** @type {HTMLDialogElement} */ el) => (dialog = el),
+      },
+      [
+        h('h2', { id: 'keys-title' }, 'Keys'),
+        h('table', { class: 'keys' }, h('tbody', null, KEYS.map(row))),
+        h(
+          'label',
+          { class: 'check' },
+          h('input', { type: 'checkbox', checked: areOn(), on: { change: turn } }),
+          ' single keys act',
+        ),
+        h(
+          'div',
+          { class: 'dialog-end' },
+          button('Close', () => dialog?.close(), { class: 'primary' }),
+        ),
+      ],
+    ),
   );
   dialog?.showModal();
 }

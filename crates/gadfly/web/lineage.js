@@ -31,19 +31,58 @@ export function lineage(seen, rounds) {
   if (judged.length === 0) return null;
   const showsAll = seen.view.get('all findings', false);
   const shown = ordered(rows, judged).slice(0, showsAll ? MOST_ROWS : ROWS_AT_ONCE);
-  if (rows.length === 0 && !scored) return section('Findings across rounds', h('p', { class: 'soft' }, 'Nothing was held against any draft.'), { class: 'lineage' });
+  if (rows.length === 0 && !scored)
+    return section('Findings across rounds', h('p', { class: 'soft' }, 'Nothing was held against any draft.'), {
+      class: 'lineage',
+    });
   return section(
     rows.length > 0 ? 'Findings across rounds' : 'Score',
     [
-      h('div', { class: 'scroll-x', tabindex: '0', role: 'group', 'aria-label': 'Findings across rounds', ref: toNewest }, h('table', { class: 'matrix' }, [
-        h('thead', null, [
-          scored ? h('tr', null, h('td', { class: 'matrix-label' }, h('span', { class: 'soft small' }, 'score')), h('td', { colspan: judged.length, class: 'chart' }, scoreLine(judged)), h('td', { class: 'rest' })) : null,
-          h('tr', null, h('th', { scope: 'col', class: 'matrix-label' }, 'Finding'), judged.map((round) => h('th', { scope: 'col', class: 'matrix-round', title: `Round ${round.round}` }, String(round.round))), h('td', { class: 'rest' })),
+      h(
+        'div',
+        { class: 'scroll-x', tabindex: '0', role: 'group', 'aria-label': 'Findings across rounds', ref: toNewest },
+        h('table', { class: 'matrix' }, [
+          h('thead', null, [
+            scored
+              ? h(
+                  'tr',
+                  null,
+                  h('td', { class: 'matrix-label' }, h('span', { class: 'soft small' }, 'score')),
+                  h('td', { colspan: judged.length, class: 'chart' }, scoreLine(judged)),
+                  h('td', { class: 'rest' }),
+                )
+              : null,
+            h(
+              'tr',
+              null,
+              h('th', { scope: 'col', class: 'matrix-label' }, 'Finding'),
+              judged.map((round) =>
+                h('th', { scope: 'col', class: 'matrix-round', title: `Round ${round.round}` }, String(round.round)),
+              ),
+              h('td', { class: 'rest' }),
+            ),
+          ]),
+          h(
+            'tbody',
+            null,
+            shown.map((row) => matrixRow(seen, judged, row)),
+          ),
         ]),
-        h('tbody', null, shown.map((row) => matrixRow(seen, judged, row))),
-      ])),
-      rows.length > ROWS_AT_ONCE ? h('p', null, button(showsAll ? 'Show fewer' : `Show all ${rows.length} findings`, () => seen.view.set('all findings', !showsAll), { class: 'small', 'data-testid': 'all-findings' })) : null,
-      showsAll && rows.length > MOST_ROWS ? h('p', { class: 'soft small' }, `and ${rows.length - MOST_ROWS} more`) : null,
+      ),
+      rows.length > ROWS_AT_ONCE
+        ? h(
+            'p',
+            null,
+            button(
+              showsAll ? 'Show fewer' : `Show all ${rows.length} findings`,
+              () => seen.view.set('all findings', !showsAll),
+              { class: 'small', 'data-testid': 'all-findings' },
+            ),
+          )
+        : null,
+      showsAll && rows.length > MOST_ROWS
+        ? h('p', { class: 'soft small' }, `and ${rows.length - MOST_ROWS} more`)
+        : null,
       rows.length > 0 ? legend(rows) : null,
     ],
     { class: 'lineage' },
@@ -67,7 +106,8 @@ function rowsOf(rounds) {
       if (!row.cells.has(round)) row.cells.set(round, { word, review: p.review ?? 0 });
       rows.set(key, row);
     }
-    for (const { number } of mine?.fixed ?? []) rows.get(String(number))?.cells.set(round, { word: 'fixed', review: 0 });
+    for (const { number } of mine?.fixed ?? [])
+      rows.get(String(number))?.cells.set(round, { word: 'fixed', review: 0 });
   }
   return [...rows.values()].sort((a, b) => Number(a.unsupported) - Number(b.unsupported) || a.number - b.number);
 }
@@ -91,11 +131,20 @@ function isOpen(row, judged) {
 
 /** @param {import('./run.js').Seen} seen @param {any[]} judged @param {Row} row */
 function matrixRow(seen, judged, row) {
-  return h('tr', { key: `${row.number} ${row.unsupported ? row.text : ''}`, class: isOpen(row, judged) ? 'is-open' : 'is-closed' }, [
-    h('th', { scope: 'row', class: 'matrix-label' }, row.number > 0 ? h('span', { class: 'number' }, `#${row.number}`) : null, said(cut(oneLine(row.text), 110))),
-    judged.map((round) => h('td', null, cell(seen, round, row))),
-    h('td', { class: 'rest' }),
-  ]);
+  return h(
+    'tr',
+    { key: `${row.number} ${row.unsupported ? row.text : ''}`, class: isOpen(row, judged) ? 'is-open' : 'is-closed' },
+    [
+      h(
+        'th',
+        { scope: 'row', class: 'matrix-label' },
+        row.number > 0 ? h('span', { class: 'number' }, `#${row.number}`) : null,
+        said(cut(oneLine(row.text), 110)),
+      ),
+      judged.map((round) => h('td', null, cell(seen, round, row))),
+      h('td', { class: 'rest' }),
+    ],
+  );
 }
 
 /** @param {import('./run.js').Seen} seen @param {any} round @param {Row} row */
@@ -104,27 +153,48 @@ function cell(seen, round, row) {
   if (!found) return null;
   const shown = CELLS[found.word] ?? { sign: '●', word: found.word };
   const label = `${row.number > 0 ? `Finding ${row.number}` : 'A finding without a number'} in round ${round.round}: ${shown.word}`;
-  return h('button', { type: 'button', class: `cell is-${found.word}`, title: label, 'aria-label': label, 'data-testid': 'matrix-cell', 'data-standing': found.word, 'data-number': row.number, 'data-round': round.round, on: { click: () => jump(seen, round, row.number, found.review) } }, shown.sign);
+  return h(
+    'button',
+    {
+      type: 'button',
+      class: `cell is-${found.word}`,
+      title: label,
+      'aria-label': label,
+      'data-testid': 'matrix-cell',
+      'data-standing': found.word,
+      'data-number': row.number,
+      'data-round': round.round,
+      on: { click: () => jump(seen, round, row.number, found.review) },
+    },
+    shown.sign,
+  );
 }
 
 /** @param {import('./run.js').Seen} seen @param {any} round @param {number} number @param {number} review */
 function jump(seen, round, number, review) {
   seen.view.set(`round ${roundKey(round)}`, true);
   // The round is drawn open with the next frame.
-  requestAnimationFrame(() => requestAnimationFrame(() => {
-    const el = document.getElementById(findingId(round, number, review)) ?? document.getElementById(findingId(round, number));
-    if (!el) return;
-    const calm = matchMedia('(prefers-reduced-motion: reduce)').matches;
-    el.scrollIntoView({ block: 'center', behavior: calm ? 'auto' : 'smooth' });
-    el.focus({ preventScroll: true });
-  }));
+  requestAnimationFrame(() =>
+    requestAnimationFrame(() => {
+      const el =
+        document.getElementById(findingId(round, number, review)) ?? document.getElementById(findingId(round, number));
+      if (!el) return;
+      const calm = matchMedia('(prefers-reduced-motion: reduce)').matches;
+      el.scrollIntoView({ block: 'center', behavior: calm ? 'auto' : 'smooth' });
+      el.focus({ preventScroll: true });
+    }),
+  );
 }
 
 /** @param {Row[]} rows */
 function legend(rows) {
   const used = new Set(rows.flatMap((row) => [...row.cells.values()].map((c) => c.word)));
   const all = Object.entries(CELLS).filter(([name]) => used.has(name));
-  return h('p', { class: 'legend', 'aria-hidden': 'true' }, all.map(([name, { sign }]) => h('span', null, h('span', { class: `cell is-${name}` }, sign), name)));
+  return h(
+    'p',
+    { class: 'legend', 'aria-hidden': 'true' },
+    all.map(([name, { sign }]) => h('span', null, h('span', { class: `cell is-${name}` }, sign), name)),
+  );
 }
 
 /** One line per critic; the first one's is labelled. @param {any[]} judged */
@@ -140,16 +210,30 @@ function scoreLine(judged) {
       if (!score) continue;
       const critic = [binding?.critic, binding?.lens].filter(Boolean).join(', ');
       threshold = score.threshold;
-      lines.set(critic, [...(lines.get(critic) ?? []), { x: x(i), y: y(score.value), value: score.value, passes: score.value >= score.threshold }]);
+      lines.set(critic, [
+        ...(lines.get(critic) ?? []),
+        { x: x(i), y: y(score.value), value: score.value, passes: score.value >= score.threshold },
+      ]);
     }
   });
   const label = [...lines].map(([critic, points]) => `${critic}: ${points.map((p) => p.value).join(', ')}`).join('; ');
-  return h('svg', { class: 'score-line', width, height: CHART, viewBox: `0 0 ${width} ${CHART}`, role: 'img', 'aria-label': `Scores, ${threshold} needed. ${label}` }, [
-    h('line', { class: 'threshold', x1: 0, x2: width, y1: y(threshold), y2: y(threshold) }),
-    [...lines.values()].map((points, n) => [
-      h('polyline', { class: n === 0 ? 'line' : 'line other', points: points.map((p) => `${p.x},${p.y}`).join(' ') }),
-      points.map((p) => h('circle', { class: p.passes ? 'passes' : 'fails', cx: p.x, cy: p.y, r: n === 0 ? 4 : 3 })),
-      n === 0 ? points.map((p) => h('text', { x: p.x, y: p.y - 8, 'text-anchor': 'middle' }, String(p.value))) : null,
-    ]),
-  ]);
+  return h(
+    'svg',
+    {
+      class: 'score-line',
+      width,
+      height: CHART,
+      viewBox: `0 0 ${width} ${CHART}`,
+      role: 'img',
+      'aria-label': `Scores, ${threshold} needed. ${label}`,
+    },
+    [
+      h('line', { class: 'threshold', x1: 0, x2: width, y1: y(threshold), y2: y(threshold) }),
+      [...lines.values()].map((points, n) => [
+        h('polyline', { class: n === 0 ? 'line' : 'line other', points: points.map((p) => `${p.x},${p.y}`).join(' ') }),
+        points.map((p) => h('circle', { class: p.passes ? 'passes' : 'fails', cx: p.x, cy: p.y, r: n === 0 ? 4 : 3 })),
+        n === 0 ? points.map((p) => h('text', { x: p.x, y: p.y - 8, 'text-anchor': 'middle' }, String(p.value))) : null,
+      ]),
+    ],
+  );
 }

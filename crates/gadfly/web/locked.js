@@ -25,7 +25,11 @@ export function showLocked(main, wasRefused, opened) {
         'In a terminal, in the folder of your project:',
       ]),
       h('pre', { class: 'command' }, 'gadfly serve'),
-      h('p', null, 'It prints a link. Open that link, and this page remembers its token on this computer. Or paste the link or the token here:'),
+      h(
+        'p',
+        null,
+        'It prints a link. Open that link, and this page remembers its token on this computer. Or paste the link or the token here:',
+      ),
       h('form', { class: 'inline-form', on: { submit: (/** @type {Event} */ e) => (e.preventDefault(), open()) } }, [
         h('label', { class: 'unseen', for: 'token' }, 'Token'),
         h('input', {

@@ -61,8 +61,14 @@ export function manifest(props) {
   }
 
   function list() {
-    const all = [...now].map(([path, digest]) => ({ path, digest, kind: !current.before ? '' : !old.has(path) ? 'added' : old.get(path) === digest ? 'same' : 'modified' }));
-    const gone = [...old].filter(([path]) => !now.has(path)).map(([path, digest]) => ({ path, digest, kind: 'deleted' }));
+    const all = [...now].map(([path, digest]) => ({
+      path,
+      digest,
+      kind: !current.before ? '' : !old.has(path) ? 'added' : old.get(path) === digest ? 'same' : 'modified',
+    }));
+    const gone = [...old]
+      .filter(([path]) => !now.has(path))
+      .map(([path, digest]) => ({ path, digest, kind: 'deleted' }));
     const weight = (/** @type {{kind: string}} */ f) => (f.kind === 'same' ? 1 : 0);
     return [...all, ...gone].sort((a, b) => weight(a) - weight(b));
   }
@@ -78,20 +84,30 @@ export function manifest(props) {
           draw();
         };
         return h('details', { key: file.path, class: 'file', open: isOpen, on: { toggle: toggled } }, [
-          h('summary', null, said(file.path, { class: 'mono' }), file.kind ? h('span', { class: `change is-${file.kind}` }, file.kind === 'same' ? 'unchanged' : file.kind) : null),
+          h(
+            'summary',
+            null,
+            said(file.path, { class: 'mono' }),
+            file.kind
+              ? h('span', { class: `change is-${file.kind}` }, file.kind === 'same' ? 'unchanged' : file.kind)
+              : null,
+          ),
           isOpen ? content(file) : null,
         ]);
       }),
       files.length > MOST_FILES ? h('p', { class: 'soft' }, `and ${files.length - MOST_FILES} more`) : null,
       // Whatever it is, it is no list of files.
-      files.length === 0 ? widget(textBox, { run: current.run, digest: current.digest, testid: 'draft' }, 'text') : null,
+      files.length === 0
+        ? widget(textBox, { run: current.run, digest: current.digest, testid: 'draft' }, 'text')
+        : null,
     ]);
   }
 
   /** @param {{path: string, digest: string, kind: string}} file */
   function content(file) {
     const before = old.get(file.path);
-    if (file.kind === 'modified' && before) return widget(draftDiff, { run: current.run, before, after: file.digest }, 'diff');
+    if (file.kind === 'modified' && before)
+      return widget(draftDiff, { run: current.run, before, after: file.digest }, 'diff');
     return widget(textBox, { run: current.run, digest: file.digest, plain: true, testid: 'draft' }, 'text');
   }
 

@@ -15,9 +15,15 @@ const METERS = {
 
 /** @param {any} page */
 export function meters(page) {
-  const all = (page.meters ?? []).filter((/** @type {any} */ m) => METERS[m.name] && (m.used > 0 || m.cap || m.name === 'money'));
+  const all = (page.meters ?? []).filter(
+    (/** @type {any} */ m) => METERS[m.name] && (m.used > 0 || m.cap || m.name === 'money'),
+  );
   if (all.length === 0) return null;
-  return h('dl', { class: 'meters', 'aria-label': 'What is used' }, all.map((/** @type {any} */ m) => meter(m, page.kind, page.state.summary.state === 'approved')));
+  return h(
+    'dl',
+    { class: 'meters', 'aria-label': 'What is used' },
+    all.map((/** @type {any} */ m) => meter(m, page.kind, page.state.summary.state === 'approved')),
+  );
 }
 
 /** @param {any} told @param {string} kind @param {boolean} approved what it took is no trouble any more */
@@ -32,9 +38,19 @@ function meter(told, kind, approved) {
     h('dd', null, [
       h('span', { class: 'used' }, used),
       told.cap ? h('span', { class: 'cap' }, ` of ${words(told.cap)}`) : null,
-      level === 'full' ? h('span', { class: 'cap-word' }, ' used up') : level === 'high' ? h('span', { class: 'cap-word' }, ` ${Math.floor((share ?? 0) * 100)}%`) : null,
+      level === 'full'
+        ? h('span', { class: 'cap-word' }, ' used up')
+        : level === 'high'
+          ? h('span', { class: 'cap-word' }, ` ${Math.floor((share ?? 0) * 100)}%`)
+          : null,
     ]),
-    share === undefined ? null : h('div', { class: 'track', 'aria-hidden': 'true' }, h('i', { style: { width: `${(share * 100).toFixed(1)}%` } })),
+    share === undefined
+      ? null
+      : h(
+          'div',
+          { class: 'track', 'aria-hidden': 'true' },
+          h('i', { style: { width: `${(share * 100).toFixed(1)}%` } }),
+        ),
   ]);
 }
 
@@ -50,7 +66,15 @@ export function shares(page) {
       h('td', null, `${share.lower_bound ? '≥ ' : ''}${say.money(share.usd)}`),
     ]);
   return h('table', { class: 'figures' }, [
-    h('thead', null, h('tr', null, ['Agent', 'Calls', 'Tokens', 'Cost'].map((head) => h('th', { scope: 'col' }, head)))),
+    h(
+      'thead',
+      null,
+      h(
+        'tr',
+        null,
+        ['Agent', 'Calls', 'Tokens', 'Cost'].map((head) => h('th', { scope: 'col' }, head)),
+      ),
+    ),
     h('tbody', null, all.map(row)),
   ]);
 }

@@ -11,7 +11,18 @@ import { runCard, runTable } from './runlist.js';
 const MOST_ROWS = 2000;
 const AGES_MS = 10_000;
 /** In this order, whatever else there is behind them. */
-const FILTERS = ['running', 'waiting', 'failed', 'interrupted', 'unverified', 'halted', 'rejected', 'out_of_budget', 'approved', 'aborted'];
+const FILTERS = [
+  'running',
+  'waiting',
+  'failed',
+  'interrupted',
+  'unverified',
+  'halted',
+  'rejected',
+  'out_of_budget',
+  'approved',
+  'aborted',
+];
 
 /** What was shown last, so that coming back shows it at once. @type {{data: any, older: any[], next: any, state: string} | undefined} */
 let last;
@@ -51,7 +62,10 @@ export function openOverview(place) {
     if (older.length === 0) next = told.more ? told.next : null;
     place.project(told);
     const waiting = (told.runs ?? []).filter(say.needsPerson).length;
-    place.title(waiting > 0 ? `${say.counted(waiting, 'run')} need${waiting === 1 ? 's' : ''} you` : told.project || 'Runs', waiting > 0);
+    place.title(
+      waiting > 0 ? `${say.counted(waiting, 'run')} need${waiting === 1 ? 's' : ''} you` : told.project || 'Runs',
+      waiting > 0,
+    );
     draw();
   }
 
@@ -137,10 +151,33 @@ export function openOverview(place) {
     const beyond = waitingBeyond(needs);
     return [
       needs.length > 0 || beyond > 0
-        ? section('Needs you', [h('div', { class: 'cards brief' }, needs.map((run) => runCard(run, now, true))), beyond > 0 ? moreWaiting(beyond) : null], { class: 'needs', 'data-testid': 'needs-you' })
+        ? section(
+            'Needs you',
+            [
+              h(
+                'div',
+                { class: 'cards brief' },
+                needs.map((run) => runCard(run, now, true)),
+              ),
+              beyond > 0 ? moreWaiting(beyond) : null,
+            ],
+            { class: 'needs', 'data-testid': 'needs-you' },
+          )
         : null,
-      running.length > 0 ? section('Running', h('div', { class: 'cards' }, running.map((run) => runCard(run, now))), { 'data-testid': 'running' }) : null,
-      rest.length > 0 ? section(needs.length + running.length > 0 ? 'The rest' : 'All runs', runTable(rest, now)) : null,
+      running.length > 0
+        ? section(
+            'Running',
+            h(
+              'div',
+              { class: 'cards' },
+              running.map((run) => runCard(run, now)),
+            ),
+            { 'data-testid': 'running' },
+          )
+        : null,
+      rest.length > 0
+        ? section(needs.length + running.length > 0 ? 'The rest' : 'All runs', runTable(rest, now))
+        : null,
     ];
   }
 
@@ -153,7 +190,13 @@ export function openOverview(place) {
 
   /** @param {number} n */
   function moreWaiting(n) {
-    return h('p', null, button(`${say.counted(n, 'older run')} wait${n === 1 ? 's' : ''} for an answer`, () => choose('waiting'), { class: 'quiet' }));
+    return h(
+      'p',
+      null,
+      button(`${say.counted(n, 'older run')} wait${n === 1 ? 's' : ''} for an answer`, () => choose('waiting'), {
+        class: 'quiet',
+      }),
+    );
   }
 
   function chips() {
@@ -165,8 +208,26 @@ export function openOverview(place) {
     }
     const names = FILTERS.filter((name) => counts.has(name) || name === filter);
     const total = [...counts.values()].reduce((a, b) => a + b, 0);
-    const chip = (/** @type {string} */ name, /** @type {any} */ label, /** @type {number} */ n, /** @type {string} */ tone) =>
-      h('button', { key: name, type: 'button', class: `chip tone-${tone}`, 'aria-pressed': String(filter === name), 'data-testid': 'state-chip', 'data-state': name, on: { click: () => choose(name) } }, label, h('span', { class: 'count' }, say.short(n)));
+    const chip = (
+      /** @type {string} */ name,
+      /** @type {any} */ label,
+      /** @type {number} */ n,
+      /** @type {string} */ tone,
+    ) =>
+      h(
+        'button',
+        {
+          key: name,
+          type: 'button',
+          class: `chip tone-${tone}`,
+          'aria-pressed': String(filter === name),
+          'data-testid': 'state-chip',
+          'data-state': name,
+          on: { click: () => choose(name) },
+        },
+        label,
+        h('span', { class: 'count' }, say.short(n)),
+      );
     return h('div', { class: 'chips', role: 'group', 'aria-label': 'Filter by state' }, [
       chip('', 'all', total, 'calm'),
       names.map((name) => {
@@ -182,7 +243,13 @@ export function openOverview(place) {
     if (filter) return h('p', { class: 'empty' }, 'No run stands so.');
     return h('div', { class: 'empty first' }, [
       h('h2', null, 'No runs yet'),
-      h('p', null, ['A loop gives a task to a worker and its draft to a critic. Start one here, or in a terminal: ', h('code', null, 'gadfly run'), ' and ', h('code', null, 'gadfly demo'), '.']),
+      h('p', null, [
+        'A loop gives a task to a worker and its draft to a critic. Start one here, or in a terminal: ',
+        h('code', null, 'gadfly run'),
+        ' and ',
+        h('code', null, 'gadfly demo'),
+        '.',
+      ]),
       link('/start', 'Start a loop or a goal', { class: 'button primary' }),
     ]);
   }
@@ -191,8 +258,17 @@ export function openOverview(place) {
   function more(loaded) {
     if (failure) return notice('bad', failure, { role: 'alert' });
     if (!next) return null;
-    if (loaded >= MOST_ROWS) return h('p', { class: 'soft' }, `The newest ${say.whole(MOST_ROWS)} are shown. Filter by state to see others.`);
-    return h('div', { class: 'more' }, button(fetching ? 'Fetching…' : 'Show older runs', fetchOlder, { 'data-testid': 'older', 'aria-busy': String(fetching), ref: watchEnd }));
+    if (loaded >= MOST_ROWS)
+      return h('p', { class: 'soft' }, `The newest ${say.whole(MOST_ROWS)} are shown. Filter by state to see others.`);
+    return h(
+      'div',
+      { class: 'more' },
+      button(fetching ? 'Fetching…' : 'Show older runs', fetchOlder, {
+        'data-testid': 'older',
+        'aria-busy': String(fetching),
+        ref: watchEnd,
+      }),
+    );
   }
 
   /** Older runs come by themselves when the end of the list is in sight. @param {Element} el */
@@ -219,6 +295,22 @@ export function openOverview(place) {
 
 /** @param {any} run @param {string} words */
 function matches(run, words) {
-  const all = [run.run, run.title, run.protocol, run.kind, run.state, run.worker, run.critic, run.worker_model, run.critic_model];
-  return words.split(/\s+/).every((word) => all.some((text) => String(text ?? '').toLowerCase().includes(word)));
+  const all = [
+    run.run,
+    run.title,
+    run.protocol,
+    run.kind,
+    run.state,
+    run.worker,
+    run.critic,
+    run.worker_model,
+    run.critic_model,
+  ];
+  return words.split(/\s+/).every((word) =>
+    all.some((text) =>
+      String(text ?? '')
+        .toLowerCase()
+        .includes(word),
+    ),
+  );
 }

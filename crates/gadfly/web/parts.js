@@ -47,7 +47,12 @@ export function icon(name, label) {
 /** A word with its icon and its colour. @param {import('./format.js').Shown} shown @param {Record<string, any>} [props] */
 export function badge(shown, props = {}) {
   const { class: more = '', ...rest } = props;
-  return h('span', { ...rest, class: `badge tone-${shown.tone} ${more}`.trim() }, icon(shown.icon), h('span', null, shown.word));
+  return h(
+    'span',
+    { ...rest, class: `badge tone-${shown.tone} ${more}`.trim() },
+    icon(shown.icon),
+    h('span', null, shown.word),
+  );
 }
 
 /** @param {any} label @param {() => void} click @param {Record<string, any>} [props] */
@@ -70,6 +75,11 @@ export function notice(tone, content, props = {}) {
 /** @param {string} title @param {any} content @param {Record<string, any>} [props] */
 export function section(title, content, props = {}) {
   const { class: more = '', aside, level = 'h2', ...rest } = props;
-  const head = h('div', { class: 'section-head' }, h(level, null, title), aside ? h('div', { class: 'section-aside' }, aside) : null);
+  const head = h(
+    'div',
+    { class: 'section-head' },
+    h(level, null, title),
+    aside ? h('div', { class: 'section-aside' }, aside) : null,
+  );
   return h('section', { ...rest, class: `section ${more}`.trim() }, head, content);
 }

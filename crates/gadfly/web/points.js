@@ -14,7 +14,16 @@ export function pointsOf(round) {
   (round.reviews ?? []).forEach((/** @type {any} */ review, /** @type {number} */ at) => {
     for (const f of review.findings ?? []) {
       const supported = f.unsupported === undefined;
-      points.push({ number: f.number, text: f.says, since: f.since, standing: f.standing ?? 'new', severity: f.severity, supported, finding: f, review: at });
+      points.push({
+        number: f.number,
+        text: f.says,
+        since: f.since,
+        standing: f.standing ?? 'new',
+        severity: f.severity,
+        supported,
+        finding: f,
+        review: at,
+      });
       if (supported) numbers.add(f.number);
     }
   });
@@ -37,12 +46,24 @@ export function standings(rounds) {
     /** @type {Map<number, string>} */
     const standing = new Map();
     for (const p of points) {
-      const seen = past.open.has(p.number) ? 'recurring' : past.texts.has(p.number) ? 'regressed' : p.since < round.round ? 'recurring' : 'new';
+      const seen = past.open.has(p.number)
+        ? 'recurring'
+        : past.texts.has(p.number)
+          ? 'regressed'
+          : p.since < round.round
+            ? 'recurring'
+            : 'new';
       standing.set(p.number, p.standing || seen);
       past.texts.set(p.number, p.text);
     }
-    const gone = new Set([...(round.addressed ?? []), ...(round.reviews ?? []).flatMap((/** @type {any} */ r) => r.fixed ?? [])]);
-    const fixed = [...gone].filter((n) => !standing.has(n)).sort((a, b) => a - b).map((number) => ({ number, text: past.texts.get(number) ?? '' }));
+    const gone = new Set([
+      ...(round.addressed ?? []),
+      ...(round.reviews ?? []).flatMap((/** @type {any} */ r) => r.fixed ?? []),
+    ]);
+    const fixed = [...gone]
+      .filter((n) => !standing.has(n))
+      .sort((a, b) => a - b)
+      .map((number) => ({ number, text: past.texts.get(number) ?? '' }));
     if (round.verdict || round.reviews?.length) past.open = new Set(standing.keys());
     before.set(round.node, past);
     /** @type {Record<string, number>} */

@@ -28,7 +28,11 @@ const ABOUT = {
 export function questions(seen) {
   const all = seen.page.questions ?? [];
   if (all.length === 0) return null;
-  return h('section', { class: 'questions', 'aria-label': 'Questions for you' }, all.map((/** @type {any} */ q) => question(q, seen)));
+  return h(
+    'section',
+    { class: 'questions', 'aria-label': 'Questions for you' },
+    all.map((/** @type {any} */ q) => question(q, seen)),
+  );
 }
 
 /** @param {any} q @param {import('./run.js').Seen} seen */
@@ -47,14 +51,34 @@ function question(q, seen) {
     view.set(`${key} sent`, told.ok);
   };
   const done = q.answered || sent;
-  return h('article', { key: q.effect, class: `question${done ? ' is-answered' : ''}`, 'data-testid': 'question', 'data-effect': q.effect, 'data-about': q.about ?? '', 'data-answered': String(Boolean(done)) }, [
-    h('h2', null, icon('ask'), title, q.agent ? h('span', { class: 'soft small' }, said(q.agent)) : null),
-    q.text ? said(q.text, { tag: 'p', class: 'asked' }) : null,
-    isTurn && q.folder ? h('p', { class: 'soft' }, 'Work in ', h('code', null, q.folder), ', then say here what you did.') : null,
-    isTurn && q.brief ? h('details', { class: 'panel', open: true }, h('summary', null, 'The brief'), widget(textBox, { run: seen.run, digest: q.brief, testid: 'brief' }, `brief ${q.brief}`)) : null,
-    done ? notice('good', 'Answered. The run takes it up when it goes on.') : fields(q, key, seen, answer),
-    view.get(`${key} error`) ? notice('bad', view.get(`${key} error`), { role: 'alert' }) : null,
-  ]);
+  return h(
+    'article',
+    {
+      key: q.effect,
+      class: `question${done ? ' is-answered' : ''}`,
+      'data-testid': 'question',
+      'data-effect': q.effect,
+      'data-about': q.about ?? '',
+      'data-answered': String(Boolean(done)),
+    },
+    [
+      h('h2', null, icon('ask'), title, q.agent ? h('span', { class: 'soft small' }, said(q.agent)) : null),
+      q.text ? said(q.text, { tag: 'p', class: 'asked' }) : null,
+      isTurn && q.folder
+        ? h('p', { class: 'soft' }, 'Work in ', h('code', null, q.folder), ', then say here what you did.')
+        : null,
+      isTurn && q.brief
+        ? h(
+            'details',
+            { class: 'panel', open: true },
+            h('summary', null, 'The brief'),
+            widget(textBox, { run: seen.run, digest: q.brief, testid: 'brief' }, `brief ${q.brief}`),
+          )
+        : null,
+      done ? notice('good', 'Answered. The run takes it up when it goes on.') : fields(q, key, seen, answer),
+      view.get(`${key} error`) ? notice('bad', view.get(`${key} error`), { role: 'alert' }) : null,
+    ],
+  );
 }
 
 /** @param {any} q @param {string} key @param {import('./run.js').Seen} seen @param {(text: string) => void} answer */
@@ -63,7 +87,15 @@ function fields(q, key, { view }, answer) {
   const choices = q.choices ?? [];
   const free = q.free || q.kind === 'turn';
   return h('div', { class: 'answers' }, [
-    choices.length > 0 ? h('div', { class: 'choices' }, choices.map((/** @type {any} */ choice, /** @type {number} */ i) => way(choice, i === 0 && !free, `${key} ${choice.word}`, busy, answer))) : null,
+    choices.length > 0
+      ? h(
+          'div',
+          { class: 'choices' },
+          choices.map((/** @type {any} */ choice, /** @type {number} */ i) =>
+            way(choice, i === 0 && !free, `${key} ${choice.word}`, busy, answer),
+          ),
+        )
+      : null,
     free ? freeText(q, key, busy, answer) : null,
   ]);
 }
@@ -75,14 +107,34 @@ function way(choice, first, id, busy, answer) {
   const name = `field-${id.replace(/[^a-z0-9]/gi, '-')}`;
   const send = (/** @type {any} */ event) => {
     event.preventDefault?.();
-    field = document.getElementById(name) instanceof HTMLInputElement ? /** @type {HTMLInputElement} */ (document.getElementById(name)) : null;
+    field =
+      document.getElementById(name) instanceof HTMLInputElement
+        ? /** @type {HTMLInputElement} */ (document.getElementById(name))
+        : null;
     if (!choice.takes) answer(choice.word);
     else if (field?.value.trim()) answer(`${choice.word} ${field.value.trim()}`);
     else field?.focus();
   };
   return h('form', { key: choice.word, class: 'choice', on: { submit: send } }, [
-    choice.takes ? h('input', { id: name, 'aria-label': `${choice.takes} for ${choice.word}`, placeholder: choice.takes, autocomplete: 'off' }) : null,
-    h('button', { type: 'submit', class: `button ${first ? 'primary' : ''}`, disabled: busy, 'data-testid': 'answer-button', 'data-word': choice.word }, said(choice.word)),
+    choice.takes
+      ? h('input', {
+          id: name,
+          'aria-label': `${choice.takes} for ${choice.word}`,
+          placeholder: choice.takes,
+          autocomplete: 'off',
+        })
+      : null,
+    h(
+      'button',
+      {
+        type: 'submit',
+        class: `button ${first ? 'primary' : ''}`,
+        disabled: busy,
+        'data-testid': 'answer-button',
+        'data-word': choice.word,
+      },
+      said(choice.word),
+    ),
     said(choice.says, { class: 'soft' }),
   ]);
 }
@@ -99,6 +151,11 @@ function freeText(q, key, busy, answer) {
   return h('form', { class: 'free', on: { submit: send } }, [
     h('label', { for: id }, label),
     h('textarea', { id, rows: q.kind === 'turn' ? 10 : 3, dir: 'auto', 'data-testid': 'answer-text' }),
-    button(busy ? 'Sending…' : 'Send', () => {}, { type: 'submit', class: 'primary', disabled: busy, 'data-testid': 'answer-send' }),
+    button(busy ? 'Sending…' : 'Send', () => {}, {
+      type: 'submit',
+      class: 'primary',
+      disabled: busy,
+      'data-testid': 'answer-send',
+    }),
   ]);
 }

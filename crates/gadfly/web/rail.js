@@ -27,13 +27,21 @@ export function verdictOf(what) {
     case 'claimed':
       return { tone: 'claim', icon: 'flag', word: what.by === 'critic' ? 'claim by the critic' : 'claim' };
     case 'verification_failed':
-      return { tone: 'error', icon: 'cross', word: `verify:fail${what.in_a_row > 1 ? ` (${what.in_a_row} in a row)` : ''}` };
+      return {
+        tone: 'error',
+        icon: 'cross',
+        word: `verify:fail${what.in_a_row > 1 ? ` (${what.in_a_row} in a row)` : ''}`,
+      };
     case 'goal_verified':
       return { tone: 'verified', icon: 'check', word: 'verified' };
     case 'nudged':
       return { tone: 'plain', icon: 'speak', word: 'told' };
     case 'steered':
-      return { tone: 'person', icon: 'speak', word: what.by === 'terminal' || what.by === 'dashboard' ? 'you' : String(what.by) };
+      return {
+        tone: 'person',
+        icon: 'speak',
+        word: what.by === 'terminal' || what.by === 'dashboard' ? 'you' : String(what.by),
+      };
     case 'protected_changed':
       return { tone: 'error', icon: 'shield', word: 'protected files changed' };
     case 'tool_disabled':
@@ -61,18 +69,34 @@ export function verdictOf(what) {
 export function railEntry(seen, entry) {
   const { what } = entry;
   const shown = verdictOf(what);
-  return h('div', { class: `rail rail-${shown.tone}`, 'data-testid': 'rail-entry', 'data-verdict': what.event === 'watched' ? what.verdict : '', 'data-event': what.event, 'data-walk': '', tabindex: '-1', title: say.moment(entry.at_ms) }, [
-    h('span', { class: 'rail-head' }, icon(shown.icon), said(shown.word)),
-    h('span', { class: 'rail-text' }, text(seen, what)),
-  ]);
+  return h(
+    'div',
+    {
+      class: `rail rail-${shown.tone}`,
+      'data-testid': 'rail-entry',
+      'data-verdict': what.event === 'watched' ? what.verdict : '',
+      'data-event': what.event,
+      'data-walk': '',
+      tabindex: '-1',
+      title: say.moment(entry.at_ms),
+    },
+    [
+      h('span', { class: 'rail-head' }, icon(shown.icon), said(shown.word)),
+      h('span', { class: 'rail-text' }, text(seen, what)),
+    ],
+  );
 }
 
 /** @param {import('./run.js').Seen} seen @param {any} what @returns {any} */
 function text(seen, what) {
-  const stored = (/** @type {string} */ digest, otherwise = '') => widget(shortText, { run: seen.run, digest, otherwise }, `text ${digest}`);
+  const stored = (/** @type {string} */ digest, otherwise = '') =>
+    widget(shortText, { run: seen.run, digest, otherwise }, `text ${digest}`);
   switch (what.event) {
     case 'watched':
-      return [h('span', { class: 'soft' }, what.from === what.to ? `step ${what.to} ` : `steps ${what.from}–${what.to} `), said(what.reason)];
+      return [
+        h('span', { class: 'soft' }, what.from === what.to ? `step ${what.to} ` : `steps ${what.from}–${what.to} `),
+        said(what.reason),
+      ];
     case 'critic_off':
       return [said(what.critic), ' watches no more: ', said(what.because)];
     case 'claimed':
@@ -93,9 +117,15 @@ function text(seen, what) {
     case 'goal_paused':
       return said(what.because);
     case 'gave_up':
-      return [said(what.reason), what.learned?.trim() ? [h('span', { class: 'soft' }, ' · learned: '), said(what.learned)] : null];
+      return [
+        said(what.reason),
+        what.learned?.trim() ? [h('span', { class: 'soft' }, ' · learned: '), said(what.learned)] : null,
+      ];
     case 'last_words':
-      return [what.text ? stored(what.text) : 'nothing', h('span', { class: 'soft' }, [' (stopped: ', said(what.because), ')'])];
+      return [
+        what.text ? stored(what.text) : 'nothing',
+        h('span', { class: 'soft' }, [' (stopped: ', said(what.because), ')']),
+      ];
     case 'pause_requested':
       return 'after the calls under way';
     default:

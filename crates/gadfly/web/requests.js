@@ -63,12 +63,27 @@ function askTerms(terms, label) {
     // What is wanted of this machine is asked first; the rest comes after it.
     const next = terms.consent?.length ? label : 'Agree and go on';
     shown.show(
-      h('dialog', { class: 'dialog wide', 'aria-labelledby': 'terms-title', 'data-testid': 'terms', on: { close: closed }, ref: (/** @type {HTMLDialogElement} */ el) => (dialog = el) }, [
-        h('h2', { id: 'terms-title' }, 'Before it starts'),
-        lines('Who is sent what, at most at what cost', terms.consent),
-        lines('This project’s files want to', terms.wanted),
-        h('div', { class: 'dialog-end' }, button('Not now', () => dialog?.close()), button(next, agree, { class: 'primary', 'data-testid': 'agree-button' })),
-      ]),
+      h(
+        'dialog',
+        {
+          class: 'dialog wide',
+          'aria-labelledby': 'terms-title',
+          'data-testid': 'terms',
+          on: { close: closed },
+          ref: (/** @type {HTMLDialogElement} */ el) => (dialog = el),
+        },
+        [
+          h('h2', { id: 'terms-title' }, 'Before it starts'),
+          lines('Who is sent what, at most at what cost', terms.consent),
+          lines('This project’s files want to', terms.wanted),
+          h(
+            'div',
+            { class: 'dialog-end' },
+            button('Not now', () => dialog?.close()),
+            button(next, agree, { class: 'primary', 'data-testid': 'agree-button' }),
+          ),
+        ],
+      ),
     );
     dialog?.showModal();
   });

@@ -21,13 +21,23 @@ export function loopBody(seen) {
 /** @param {import('./run.js').Seen} seen @param {any[]} rounds @param {string} title */
 export function timeline(seen, rounds, title) {
   const known = standings(rounds);
-  const tried = (seen.state.tried ?? []).map((/** @type {any} */ ran) => verifyLine(ran, seen, 'before the first call'));
+  const tried = (seen.state.tried ?? []).map((/** @type {any} */ ran) =>
+    verifyLine(ran, seen, 'before the first call'),
+  );
   const all = rounds.map((_, i) => roundCard(seen, rounds, i, known));
   return section(
     seen.page.kind === 'review' ? 'The review' : title,
     [
-      rounds.length === 0 ? h('p', { class: 'empty' }, 'No round yet.') : h('ol', { class: 'timeline', reversed: true }, all.reverse()),
-      seen.earlier ? h('div', { class: 'more' }, button(seen.fetching ? 'Fetching…' : 'Earlier rounds', seen.earlier, { 'data-testid': 'earlier' })) : null,
+      rounds.length === 0
+        ? h('p', { class: 'empty' }, 'No round yet.')
+        : h('ol', { class: 'timeline', reversed: true }, all.reverse()),
+      seen.earlier
+        ? h(
+            'div',
+            { class: 'more' },
+            button(seen.fetching ? 'Fetching…' : 'Earlier rounds', seen.earlier, { 'data-testid': 'earlier' }),
+          )
+        : null,
       tried.length > 0 ? h('div', { class: 'tried' }, tried) : null,
     ],
     { class: 'rounds' },
@@ -41,21 +51,44 @@ function roundCard(seen, rounds, i, known) {
   const key = roundKey(round);
   const isNewest = rounds.slice(i + 1).every((r) => r.node !== round.node);
   const open = seen.view.get(`round ${key}`, isNewest);
-  const shown = round.overruled ? { word: 'rejection overruled', icon: 'check', tone: /** @type {const} */ ('warn') } : say.verdict(round.verdict);
+  const shown = round.overruled
+    ? { word: 'rejection overruled', icon: 'check', tone: /** @type {const} */ ('warn') }
+    : say.verdict(round.verdict);
   const tone = shown?.tone ?? (seen.state.summary.state === 'running' && isNewest ? 'run' : 'calm');
   const toggled = (/** @type {any} */ event) => seen.view.set(`round ${key}`, event.target.open);
-  return h('li', { key, class: `round tone-${tone}`, id: roundId(round), 'data-testid': 'round', 'data-round': round.round, 'data-node': round.node, 'data-verdict': round.verdict ?? '' }, [
-    h('span', { class: 'bead', 'aria-hidden': 'true' }, icon(shown?.icon ?? (tone === 'run' ? 'pen' : 'dot'))),
-    h('details', { open, on: { toggle: toggled } }, [
-      h('summary', { 'data-walk': '' }, [
-        h('span', { class: 'round-title' }, `Round ${round.round}`, round.again ? ` (${round.again + 1})` : ''),
-        shown ? badge(shown) : h('span', { class: 'soft' }, unjudged(round, tone === 'run')),
-        scores(round),
-        movedWords(known.get(round)),
+  return h(
+    'li',
+    {
+      key,
+      class: `round tone-${tone}`,
+      id: roundId(round),
+      'data-testid': 'round',
+      'data-round': round.round,
+      'data-node': round.node,
+      'data-verdict': round.verdict ?? '',
+    },
+    [
+      h('span', { class: 'bead', 'aria-hidden': 'true' }, icon(shown?.icon ?? (tone === 'run' ? 'pen' : 'dot'))),
+      h('details', { open, on: { toggle: toggled } }, [
+        h('summary', { 'data-walk': '' }, [
+          h('span', { class: 'round-title' }, `Round ${round.round}`, round.again ? ` (${round.again + 1})` : ''),
+          shown ? badge(shown) : h('span', { class: 'soft' }, unjudged(round, tone === 'run')),
+          scores(round),
+          movedWords(known.get(round)),
+        ]),
+        open
+          ? h(
+              'div',
+              { class: 'round-body' },
+              made(seen, round, before, isNewest),
+              verified(round, seen),
+              judged(seen, round, known),
+              after(round),
+            )
+          : null,
       ]),
-      open ? h('div', { class: 'round-body' }, made(seen, round, before, isNewest), verified(round, seen), judged(seen, round, known), after(round)) : null,
-    ]),
-  ]);
+    ],
+  );
 }
 
 /** @param {any} round @param {boolean} live */
@@ -72,7 +105,14 @@ export function roundId(round) {
 /** @param {any} round */
 function scores(round) {
   const all = (round.reviews ?? []).filter((/** @type {any} */ r) => r.score);
-  return all.map((/** @type {any} */ r) => h('span', { class: 'score' }, String(r.score.value), h('span', { class: 'soft' }, ` · ${r.score.threshold} needed`)));
+  return all.map((/** @type {any} */ r) =>
+    h(
+      'span',
+      { class: 'score' },
+      String(r.score.value),
+      h('span', { class: 'soft' }, ` · ${r.score.threshold} needed`),
+    ),
+  );
 }
 
 /** @param {any} known of one round */
@@ -86,7 +126,11 @@ function movedWords(known) {
     ['new', moved.new],
     ['unmatched', moved.unmatched],
   ].filter(([, n]) => Number(n) > 0);
-  return h('span', { class: 'moved' }, words.map(([word, n]) => h('span', { class: `moved-${word}` }, `${n} ${word}`)));
+  return h(
+    'span',
+    { class: 'moved' },
+    words.map(([word, n]) => h('span', { class: `moved-${word}` }, `${n} ${word}`)),
+  );
 }
 
 /** @param {import('./run.js').Seen} seen @param {any} round @param {any} before @param {boolean} isNewest */
@@ -98,17 +142,64 @@ function made(seen, round, before, isNewest) {
   const isFiles = !isTree && isManifest(round);
   const canCompare = !isTree && before?.draft && before.draft !== round.draft;
   const worker = seen.page.kind === 'pipeline' ? say.agentOf(round.node) : (seen.state.summary.worker ?? 'The worker');
-  const panel = (/** @type {string} */ name, /** @type {boolean} */ start, /** @type {string} */ title, /** @type {() => any} */ content) => {
+  const panel = (
+    /** @type {string} */ name,
+    /** @type {boolean} */ start,
+    /** @type {string} */ title,
+    /** @type {() => any} */ content,
+  ) => {
     const open = view.get(`${name} ${key}`, start);
-    return h('details', { class: 'panel', open, on: { toggle: (/** @type {any} */ e) => view.set(`${name} ${key}`, e.target.open) }, 'data-testid': `${name}-panel` }, h('summary', null, title), open ? content() : null);
+    return h(
+      'details',
+      {
+        class: 'panel',
+        open,
+        on: { toggle: (/** @type {any} */ e) => view.set(`${name} ${key}`, e.target.open) },
+        'data-testid': `${name}-panel`,
+      },
+      h('summary', null, title),
+      open ? content() : null,
+    );
   };
   return h('div', { class: 'made' }, [
-    h('p', { class: 'made-line' }, icon('pen'), h('span', null, round.given ? 'You brought this draft' : [said(worker), isTree ? ' changed the folder' : isFiles ? ' made these files' : ' made this draft'], isTree || isFiles ? '' : h('span', { class: 'soft' }, ` · ${say.bytes(round.bytes)}`))),
-    !isTree && before?.draft === round.draft ? h('p', { class: 'soft' }, `The draft is the same as in round ${before.round}.`) : null,
-    isFiles ? panel('draft', isNewest, canCompare ? `The files, against round ${before.round}` : 'The files', () => widget(manifest, { run, digest: round.draft, before: canCompare ? before.draft : undefined }, 'files')) : null,
-    canCompare && !isFiles ? panel('diff', isNewest, `Changes since round ${before.round}`, () => widget(draftDiff, { run, before: before.draft, after: round.draft }, 'diff')) : null,
-    isTree ? panel('diff', isNewest, 'Changes since the beginning', () => widget(treeDiff, { run, digest: round.diff }, 'diff')) : isFiles ? null : panel('draft', isNewest && !canCompare, 'The draft', () => widget(textBox, { run, digest: round.draft, testid: 'draft' }, 'draft')),
-    round.changed_unasked?.length ? notice('warn', ['Changed although nothing asked for it: ', said(round.changed_unasked.join(', '))]) : null,
+    h(
+      'p',
+      { class: 'made-line' },
+      icon('pen'),
+      h(
+        'span',
+        null,
+        round.given
+          ? 'You brought this draft'
+          : [said(worker), isTree ? ' changed the folder' : isFiles ? ' made these files' : ' made this draft'],
+        isTree || isFiles ? '' : h('span', { class: 'soft' }, ` · ${say.bytes(round.bytes)}`),
+      ),
+    ),
+    !isTree && before?.draft === round.draft
+      ? h('p', { class: 'soft' }, `The draft is the same as in round ${before.round}.`)
+      : null,
+    isFiles
+      ? panel('draft', isNewest, canCompare ? `The files, against round ${before.round}` : 'The files', () =>
+          widget(manifest, { run, digest: round.draft, before: canCompare ? before.draft : undefined }, 'files'),
+        )
+      : null,
+    canCompare && !isFiles
+      ? panel('diff', isNewest, `Changes since round ${before.round}`, () =>
+          widget(draftDiff, { run, before: before.draft, after: round.draft }, 'diff'),
+        )
+      : null,
+    isTree
+      ? panel('diff', isNewest, 'Changes since the beginning', () =>
+          widget(treeDiff, { run, digest: round.diff }, 'diff'),
+        )
+      : isFiles
+        ? null
+        : panel('draft', isNewest && !canCompare, 'The draft', () =>
+            widget(textBox, { run, digest: round.draft, testid: 'draft' }, 'draft'),
+          ),
+    round.changed_unasked?.length
+      ? notice('warn', ['Changed although nothing asked for it: ', said(round.changed_unasked.join(', '))])
+      : null,
   ]);
 }
 
@@ -124,11 +215,31 @@ export function verifyLine(ran, seen, when = '') {
   const last = runs.at(-1);
   const key = `verify ${last?.output} ${ran.command}`;
   const open = seen.view.get(key, false);
-  return h('details', { class: `verify tone-${ran.green ? 'good' : 'bad'}`, 'data-testid': 'verify', 'data-green': String(Boolean(ran.green)), open, on: { toggle: (/** @type {any} */ e) => seen.view.set(key, e.target.open) } }, [
-    h('summary', null, icon(ran.green ? 'check' : 'cross', ran.green ? 'passed' : 'failed'), said(ran.command, { class: 'mono' }), h('span', { class: 'soft' }, [ends, last ? ` in ${say.took(last.took_ms)}` : '', when ? ` · ${when}` : ''])),
-    open && last ? widget(textBox, { run: seen.run, digest: last.output, plain: true, testid: 'output' }, 'output') : null,
-    ran.verified?.changed?.length ? h('p', { class: 'soft' }, 'It changed files, which were put back: ', said(ran.verified.changed.join(', '))) : null,
-  ]);
+  return h(
+    'details',
+    {
+      class: `verify tone-${ran.green ? 'good' : 'bad'}`,
+      'data-testid': 'verify',
+      'data-green': String(Boolean(ran.green)),
+      open,
+      on: { toggle: (/** @type {any} */ e) => seen.view.set(key, e.target.open) },
+    },
+    [
+      h(
+        'summary',
+        null,
+        icon(ran.green ? 'check' : 'cross', ran.green ? 'passed' : 'failed'),
+        said(ran.command, { class: 'mono' }),
+        h('span', { class: 'soft' }, [ends, last ? ` in ${say.took(last.took_ms)}` : '', when ? ` · ${when}` : '']),
+      ),
+      open && last
+        ? widget(textBox, { run: seen.run, digest: last.output, plain: true, testid: 'output' }, 'output')
+        : null,
+      ran.verified?.changed?.length
+        ? h('p', { class: 'soft' }, 'It changed files, which were put back: ', said(ran.verified.changed.join(', ')))
+        : null,
+    ],
+  );
 }
 
 /** @param {any} end */
@@ -148,21 +259,54 @@ function judged(seen, round, known) {
   return [
     reviews.map((/** @type {any} */ one, /** @type {number} */ i) => review(seen, round, one, i)),
     findingList(round, alone, mine?.standing),
-    mine?.fixed.length ? h('ul', { class: 'findings fixed-list' }, mine.fixed.map((/** @type {any} */ f) => fixedLine(round, f))) : null,
+    mine?.fixed.length
+      ? h(
+          'ul',
+          { class: 'findings fixed-list' },
+          mine.fixed.map((/** @type {any} */ f) => fixedLine(round, f)),
+        )
+      : null,
   ];
 }
 
 /** What followed from the round. @param {any} round */
 function after(round) {
   const lines = [
-    ...(round.overruled ? [notice('warn', 'The critic rejected this draft only for new requirements. The rejection was overruled: approved, but not by the critic.')] : []),
+    ...(round.overruled
+      ? [
+          notice(
+            'warn',
+            'The critic rejected this draft only for new requirements. The rejection was overruled: approved, but not by the critic.',
+          ),
+        ]
+      : []),
     ...(round.stalls ?? []).map((/** @type {string} */ stall) => notice('warn', STALLS[stall] ?? stall)),
-    ...(round.notes ?? []).map((/** @type {string} */ note) => h('p', { class: 'note' }, icon('speak'), h('span', null, 'Note: ', said(note)))),
-    ...(round.escalations ?? []).map((/** @type {any} */ e) => h('p', { class: 'note' }, icon('flag'), h('span', null, 'Handed to ', said(e.to, { tag: 'strong' }), ': ', said(e.because)))),
-    ...(round.routes ?? []).map((/** @type {any} */ r) => h('p', { class: 'note' }, icon('arrow'), h('span', null, 'On to ', said(r.route, { tag: 'strong' }), ': ', said(r.because)))),
-    ...(round.deferred ?? []).map((/** @type {any} */ d) => notice('warn', ['Put off: ', said(d.criterion), ', because ', said(d.reason), ' (', said(d.by), ')'])),
+    ...(round.notes ?? []).map((/** @type {string} */ note) =>
+      h('p', { class: 'note' }, icon('speak'), h('span', null, 'Note: ', said(note))),
+    ),
+    ...(round.escalations ?? []).map((/** @type {any} */ e) =>
+      h(
+        'p',
+        { class: 'note' },
+        icon('flag'),
+        h('span', null, 'Handed to ', said(e.to, { tag: 'strong' }), ': ', said(e.because)),
+      ),
+    ),
+    ...(round.routes ?? []).map((/** @type {any} */ r) =>
+      h(
+        'p',
+        { class: 'note' },
+        icon('arrow'),
+        h('span', null, 'On to ', said(r.route, { tag: 'strong' }), ': ', said(r.because)),
+      ),
+    ),
+    ...(round.deferred ?? []).map((/** @type {any} */ d) =>
+      notice('warn', ['Put off: ', said(d.criterion), ', because ', said(d.reason), ' (', said(d.by), ')']),
+    ),
   ];
-  const result = round.result ? said(round.result.replace(/^=+\s*|\s*=+$/g, ''), { tag: 'p', class: 'result-line' }) : null;
+  const result = round.result
+    ? said(round.result.replace(/^=+\s*|\s*=+$/g, ''), { tag: 'p', class: 'result-line' })
+    : null;
   return lines.length > 0 || result ? h('div', { class: 'after' }, lines, result) : null;
 }
 

@@ -86,7 +86,8 @@ export function openRun(place) {
     const waits = now.questions?.some((/** @type {any} */ q) => !q.answered);
     place.title(summary.title || run, waits);
     if (!before) return;
-    if (before.state.summary.state !== summary.state) place.announce(`The run is ${say.state({ ...summary, kind: now.kind }).word}.`);
+    if (before.state.summary.state !== summary.state)
+      place.announce(`The run is ${say.state({ ...summary, kind: now.kind }).word}.`);
     const asked = (now.questions?.length ?? 0) > (before.questions?.length ?? 0);
     if (asked) place.announce('The run asks you a question.');
     const judged = (/** @type {any} */ p) => p.state.rounds.filter((/** @type {any} */ r) => r.verdict).length;
@@ -148,7 +149,12 @@ export function openRun(place) {
       page.trouble && !page.driven ? notice('bad', said(page.trouble), { 'data-testid': 'trouble' }) : null,
       questions(seen),
       top,
-      h('div', { class: 'columns' }, h('div', { class: 'column-main' }, main), h('aside', { class: 'column-aside', 'aria-label': 'About this run' }, aside, facts(seen))),
+      h(
+        'div',
+        { class: 'columns' },
+        h('div', { class: 'column-main' }, main),
+        h('aside', { class: 'column-aside', 'aria-label': 'About this run' }, aside, facts(seen)),
+      ),
     ]);
   }
 

@@ -18,7 +18,11 @@ export function runHead(seen) {
       link('/', [icon('back'), 'Runs']),
       h('span', null, kindWords({ ...summary, kind: page.kind })),
       h('span', { class: 'mono' }, summary.run),
-      h('span', { title: say.moment(summary.created_ms) }, `begun ${say.age(summary.created_ms, page.now_ms ?? summary.updated_ms)}`),
+      h(
+        'span',
+        { title: say.moment(summary.created_ms) },
+        `begun ${say.age(summary.created_ms, page.now_ms ?? summary.updated_ms)}`,
+      ),
     ]),
     h('div', { class: 'run-title' }, h('h1', null, said(summary.title || summary.run)), actions(seen)),
     h('div', { class: 'standing' }, [
@@ -39,7 +43,8 @@ function now(seen) {
   const outcome = state.outcome;
   if (typeof outcome !== 'object' || outcome === null) return '';
   if (outcome.approved) return approved(page.kind, outcome.approved, state);
-  if (outcome.halted) return [`${capital(say.haltWords(summary.state) ?? outcome.halted.reason)}. `, leftOpen(outcome.halted.open)];
+  if (outcome.halted)
+    return [`${capital(say.haltWords(summary.state) ?? outcome.halted.reason)}. `, leftOpen(outcome.halted.open)];
   if (outcome.rejected) return leftOpen(outcome.rejected.open);
   if (outcome.unverified) return [said(outcome.unverified.reason), unseen(outcome.unverified.unseen)];
   if (outcome.failed) return [said(outcome.failed.failure?.message ?? ''), ' Resume it once that is mended.'];
@@ -58,20 +63,26 @@ function running({ page, state }) {
     return [said(worker ?? 'the worker'), ` works: ${say.counted(step, 'step')} so far.`];
   }
   if (page.kind === 'pipeline') {
-    const at = (state.pipeline?.agents ?? []).filter((/** @type {any} */ a) => a.status === 'working').map((/** @type {any} */ a) => a.agent);
-    return at.length > 0 ? [at.length === 1 ? 'At work: ' : `${at.length} at work: `, said(at.join(', '))] : 'Looking who can work next.';
+    const at = (state.pipeline?.agents ?? [])
+      .filter((/** @type {any} */ a) => a.status === 'working')
+      .map((/** @type {any} */ a) => a.agent);
+    return at.length > 0
+      ? [at.length === 1 ? 'At work: ' : `${at.length} at work: `, said(at.join(', '))]
+      : 'Looking who can work next.';
   }
   const round = state.rounds.at(-1);
   if (!round) return 'It begins.';
   const count = `Round ${round.round}${most ? ` of ${most}` : ''}: `;
-  if (!round.draft) return [count, said(worker ?? 'the worker'), page.kind === 'review' ? ' is asked.' : ' writes the draft.'];
+  if (!round.draft)
+    return [count, said(worker ?? 'the worker'), page.kind === 'review' ? ' is asked.' : ' writes the draft.'];
   if (!round.verdict) return [count, said(critic ?? 'the critic'), ' reads the draft.'];
   return [count, round.verdict === 'rejected' ? 'rejected; the next round begins.' : `${round.verdict}.`];
 }
 
 /** @param {string} kind @param {any} approved @param {any} state */
 function approved(kind, approved, state) {
-  if (approved.overruled) return 'The last verdict was a rejection. It rested only on new requirements and was overruled.';
+  if (approved.overruled)
+    return 'The last verdict was a rejection. It rested only on new requirements and was overruled.';
   if (state.result) return said(state.result);
   if (kind === 'goal') return `Verified after ${say.counted(state.goal?.used?.steps ?? 0, 'step')}.`;
   if (kind === 'review') return 'Nothing was found that blocks.';
@@ -96,7 +107,14 @@ function leftOpen(open) {
 
 /** @param {string[] | undefined} what */
 function unseen(what) {
-  return what?.length ? [' Not seen by any critic: ', said(what.slice(0, 5).join(', ')), what.length > 5 ? ` and ${what.length - 5} more` : '', '.'] : null;
+  return what?.length
+    ? [
+        ' Not seen by any critic: ',
+        said(what.slice(0, 5).join(', ')),
+        what.length > 5 ? ` and ${what.length - 5} more` : '',
+        '.',
+      ]
+    : null;
 }
 
 /** @param {any} shortage */
@@ -104,7 +122,10 @@ function shortage(shortage) {
   const amount = (/** @type {number} */ n) =>
     shortage?.cap === 'money' ? say.money(say.nanos(n)) : shortage?.cap === 'time' ? say.clock(n) : say.whole(n);
   if (!shortage) return '';
-  const name = { money: 'money', time: 'time', tokens: 'tokens', calls: 'calls', steps: 'steps', turns: 'turns' }[/** @type {string} */ (shortage.cap)] ?? shortage.cap;
+  const name =
+    { money: 'money', time: 'time', tokens: 'tokens', calls: 'calls', steps: 'steps', turns: 'turns' }[
+      /** @type {string} */ (shortage.cap)
+    ] ?? shortage.cap;
   return `The cap on ${name} is ${amount(shortage.limit)}; ${amount(shortage.committed)} are used. Resume it with a higher one.`;
 }
 
@@ -117,7 +138,13 @@ function capital(text) {
 function people({ page, state }) {
   const { worker, critic } = state.summary;
   if (!worker && !critic) return null;
-  return h('div', { class: 'people' }, worker ? person('worker', worker, page, state) : null, worker && critic ? icon('arrow', 'is judged by') : null, critic ? person('critic', critic, page, state) : null);
+  return h(
+    'div',
+    { class: 'people' },
+    worker ? person('worker', worker, page, state) : null,
+    worker && critic ? icon('arrow', 'is judged by') : null,
+    critic ? person('critic', critic, page, state) : null,
+  );
 }
 
 /** @param {string} role @param {string} name @param {any} page @param {any} state */

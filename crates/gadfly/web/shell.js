@@ -45,7 +45,10 @@ function draw() {
       path ? ways() : h('span', { class: 'grow' }),
       path ? signal() : null,
       themeButton(),
-      button(icon('keys', 'Keyboard shortcuts'), showKeys, { class: 'quiet icon-only wide-only', title: 'Keyboard shortcuts (?)' }),
+      button(icon('keys', 'Keyboard shortcuts'), showKeys, {
+        class: 'quiet icon-only wide-only',
+        title: 'Keyboard shortcuts (?)',
+      }),
     ]),
   );
   strip.show(

@@ -60,50 +60,161 @@ export function openStart(place) {
       h('div', { class: 'start' }, [
         h('div', { class: 'page-head' }, h('h1', null, 'Start')),
         failure ? misfortune() : null,
-        offer?.problems?.length ? notice('warn', ['gadfly.toml has problems; see ', h('code', null, 'gadfly check'), h('ul', { class: 'plain-list' }, offer.problems.slice(0, 10).map((/** @type {string} */ p) => h('li', null, said(p))))]) : null,
+        offer?.problems?.length
+          ? notice('warn', [
+              'gadfly.toml has problems; see ',
+              h('code', null, 'gadfly check'),
+              h(
+                'ul',
+                { class: 'plain-list' },
+                offer.problems.slice(0, 10).map((/** @type {string} */ p) => h('li', null, said(p))),
+              ),
+            ])
+          : null,
         offer ? [named(), own()] : failure ? null : h('p', { class: 'soft' }, 'Looking who is here…'),
       ]),
     );
   }
 
   function misfortune() {
-    const one = (/** @type {any} */ p) => h('li', null, said(p.message), p.place ? h('span', { class: 'soft' }, ' at ', said(p.place, { class: 'mono' })) : null, p.help ? h('div', { class: 'soft' }, said(p.help)) : null);
-    return h('div', { id: 'start-trouble', tabindex: '-1', role: 'alert', 'data-testid': 'start-trouble' }, notice('bad', [said(failure), problems.length > 0 ? h('ul', { class: 'plain-list' }, problems.slice(0, 30).map(one)) : null]));
+    const one = (/** @type {any} */ p) =>
+      h(
+        'li',
+        null,
+        said(p.message),
+        p.place ? h('span', { class: 'soft' }, ' at ', said(p.place, { class: 'mono' })) : null,
+        p.help ? h('div', { class: 'soft' }, said(p.help)) : null,
+      );
+    return h(
+      'div',
+      { id: 'start-trouble', tabindex: '-1', role: 'alert', 'data-testid': 'start-trouble' },
+      notice('bad', [
+        said(failure),
+        problems.length > 0 ? h('ul', { class: 'plain-list' }, problems.slice(0, 30).map(one)) : null,
+      ]),
+    );
   }
 
   /** What the project's own file names. */
   function named() {
     const all = [
-      ...(offer.loops ?? []).map((/** @type {any} */ l) => ({ ...l, path: '/api/start/loop', body: { loop: l.name }, kind: 'loop' })),
-      ...(offer.goals ?? []).map((/** @type {any} */ g) => ({ ...g, path: '/api/start/goal', body: { named: g.name }, kind: 'goal' })),
+      ...(offer.loops ?? []).map((/** @type {any} */ l) => ({
+        ...l,
+        path: '/api/start/loop',
+        body: { loop: l.name },
+        kind: 'loop',
+      })),
+      ...(offer.goals ?? []).map((/** @type {any} */ g) => ({
+        ...g,
+        path: '/api/start/goal',
+        body: { named: g.name },
+        kind: 'goal',
+      })),
     ];
     if (all.length === 0) return null;
     const some = showsAll ? all : all.slice(0, NAMED_AT_ONCE);
     const rest = all.length - some.length;
-    return section('From gadfly.toml', [h('ul', { class: 'named' }, some.map((one) =>
-      h('li', { key: `${one.kind} ${one.name}`, class: 'card' }, [
-        h('div', { class: 'grow' }, h('p', null, said(one.name, { tag: 'strong' }), ' ', h('span', { class: 'soft small' }, one.kind)), one.says && one.says !== one.kind ? said(one.says, { tag: 'p', class: 'soft small' }) : null),
-        button(busy === `${one.kind} ${one.name}` ? 'Starting…' : 'Start', () => begin(one.path, one.body, `${one.kind} ${one.name}`), { disabled: busy !== '', 'data-testid': 'start-named', 'data-name': one.name, 'aria-label': `Start ${one.name}` }),
-      ]))), rest > 0 ? h('p', { class: 'more' }, button(`Show ${rest} more`, () => ((showsAll = true), draw()), { class: 'small', 'data-testid': 'show-named' })) : null]);
+    return section('From gadfly.toml', [
+      h(
+        'ul',
+        { class: 'named' },
+        some.map((one) =>
+          h('li', { key: `${one.kind} ${one.name}`, class: 'card' }, [
+            h(
+              'div',
+              { class: 'grow' },
+              h('p', null, said(one.name, { tag: 'strong' }), ' ', h('span', { class: 'soft small' }, one.kind)),
+              one.says && one.says !== one.kind ? said(one.says, { tag: 'p', class: 'soft small' }) : null,
+            ),
+            button(
+              busy === `${one.kind} ${one.name}` ? 'Starting…' : 'Start',
+              () => begin(one.path, one.body, `${one.kind} ${one.name}`),
+              {
+                disabled: busy !== '',
+                'data-testid': 'start-named',
+                'data-name': one.name,
+                'aria-label': `Start ${one.name}`,
+              },
+            ),
+          ]),
+        ),
+      ),
+      rest > 0
+        ? h(
+            'p',
+            { class: 'more' },
+            button(`Show ${rest} more`, () => ((showsAll = true), draw()), {
+              class: 'small',
+              'data-testid': 'show-named',
+            }),
+          )
+        : null,
+    ]);
   }
 
   function own() {
     const tab = (/** @type {'loop' | 'goal'} */ name, /** @type {string} */ label, /** @type {string} */ says) =>
-      h('label', { class: `kind${kind === name ? ' chosen' : ''}` }, h('input', { type: 'radio', name: 'kind', value: name, checked: kind === name, 'data-testid': `kind-${name}`, on: { change: () => ((kind = name), draw()) } }), h('span', null, h('strong', null, label), h('span', { class: 'soft small' }, says)));
+      h(
+        'label',
+        { class: `kind${kind === name ? ' chosen' : ''}` },
+        h('input', {
+          type: 'radio',
+          name: 'kind',
+          value: name,
+          checked: kind === name,
+          'data-testid': `kind-${name}`,
+          on: { change: () => ((kind = name), draw()) },
+        }),
+        h('span', null, h('strong', null, label), h('span', { class: 'soft small' }, says)),
+      );
     return section('A new one', [
-      h('fieldset', { class: 'kinds' }, h('legend', { class: 'unseen' }, 'What to start'), tab('loop', 'Loop', 'A worker writes, a critic judges, round by round.'), tab('goal', 'Goal', 'A worker acts until a command says it is done; a critic watches.')),
-      h('form', { key: kind, class: 'form card', 'data-testid': 'start-form', 'data-kind': kind, on: { submit: submitted } }, kind === 'loop' ? loopFields() : goalFields(), [
-        h('div', { class: 'form-end' }, h('p', { class: 'soft small' }, 'You see who is sent what, and the most it can cost, before anything starts.'), button(busy === 'form' ? 'Starting…' : `Start the ${kind}`, () => {}, { type: 'submit', class: 'primary', disabled: busy !== '', 'data-testid': 'start-button' })),
-      ]),
+      h(
+        'fieldset',
+        { class: 'kinds' },
+        h('legend', { class: 'unseen' }, 'What to start'),
+        tab('loop', 'Loop', 'A worker writes, a critic judges, round by round.'),
+        tab('goal', 'Goal', 'A worker acts until a command says it is done; a critic watches.'),
+      ),
+      h(
+        'form',
+        { key: kind, class: 'form card', 'data-testid': 'start-form', 'data-kind': kind, on: { submit: submitted } },
+        kind === 'loop' ? loopFields() : goalFields(),
+        [
+          h(
+            'div',
+            { class: 'form-end' },
+            h(
+              'p',
+              { class: 'soft small' },
+              'You see who is sent what, and the most it can cost, before anything starts.',
+            ),
+            button(busy === 'form' ? 'Starting…' : `Start the ${kind}`, () => {}, {
+              type: 'submit',
+              class: 'primary',
+              disabled: busy !== '',
+              'data-testid': 'start-button',
+            }),
+          ),
+        ],
+      ),
     ]);
   }
 
   function loopFields() {
     return [
       area('task', 'Task', { rows: 4, required: true, placeholder: 'Write the abstract of paper/draft.md.' }),
-      area('criteria', 'Criteria', { rows: 3, hint: 'One a line: what the critic judges by.', placeholder: 'at most 150 words\nstates the sample size' }),
+      area('criteria', 'Criteria', {
+        rows: 3,
+        hint: 'One a line: what the critic judges by.',
+        placeholder: 'at most 150 words\nstates the sample size',
+      }),
       h('div', { class: 'fields' }, [
-        choice('protocol', 'Protocol', (offer.protocols ?? []).map((/** @type {any} */ p) => [p.name, p.says ? `${p.name}: ${p.says}` : p.name]), 'the usual one'),
+        choice(
+          'protocol',
+          'Protocol',
+          (offer.protocols ?? []).map((/** @type {any} */ p) => [p.name, p.says ? `${p.name}: ${p.says}` : p.name]),
+          'the usual one',
+        ),
         who('worker', 'Worker'),
         who('critic', 'Critic'),
         number('rounds', 'Rounds at most', { min: 1, step: 1 }),
@@ -117,7 +228,12 @@ export function openStart(place) {
   function goalFields() {
     return [
       area('goal', 'Goal', { rows: 4, required: true, placeholder: 'Let the tests of the parser pass.' }),
-      area('until', 'Reached when these commands succeed', { rows: 2, hint: 'One a line. Without any, a person says when it is reached.', placeholder: 'cargo test', mono: true }),
+      area('until', 'Reached when these commands succeed', {
+        rows: 2,
+        hint: 'One a line. Without any, a person says when it is reached.',
+        placeholder: 'cargo test',
+        mono: true,
+      }),
       h('div', { class: 'fields' }, [
         who('worker', 'Worker'),
         who('critic', 'Critic'),
@@ -130,7 +246,10 @@ export function openStart(place) {
 
   /** @param {'worker' | 'critic'} name @param {string} label */
   function who(name, label) {
-    const options = (offer.agents ?? []).map((/** @type {any} */ a) => [a.name, [a.name, a.model ?? a.kind, a.sends_to].filter(Boolean).join(' · ')]);
+    const options = (offer.agents ?? []).map((/** @type {any} */ a) => [
+      a.name,
+      [a.name, a.model ?? a.kind, a.sends_to].filter(Boolean).join(' · '),
+    ]);
     const usual = offer.defaults?.[name];
     return choice(name, label, options, usual ? `${usual} (the project’s)` : 'the project’s');
   }
@@ -148,22 +267,73 @@ export function openStart(place) {
 /** @param {string} name @param {string} label @param {{rows: number, hint?: string, placeholder?: string, required?: boolean, mono?: boolean}} more */
 function area(name, label, more) {
   const hint = more.hint ? `${name}-hint` : undefined;
-  return h('div', { class: 'field' }, h('label', { for: `f-${name}` }, label), h('textarea', { id: `f-${name}`, name, rows: more.rows, dir: 'auto', required: more.required, placeholder: more.placeholder, class: more.mono ? 'mono' : '', 'aria-describedby': hint, 'data-testid': `field-${name}` }), more.hint ? h('p', { id: hint, class: 'soft small' }, more.hint) : null);
+  return h(
+    'div',
+    { class: 'field' },
+    h('label', { for: `f-${name}` }, label),
+    h('textarea', {
+      id: `f-${name}`,
+      name,
+      rows: more.rows,
+      dir: 'auto',
+      required: more.required,
+      placeholder: more.placeholder,
+      class: more.mono ? 'mono' : '',
+      'aria-describedby': hint,
+      'data-testid': `field-${name}`,
+    }),
+    more.hint ? h('p', { id: hint, class: 'soft small' }, more.hint) : null,
+  );
 }
 
 /** @param {string} name @param {string} label @param {string} placeholder */
 function line(name, label, placeholder) {
-  return h('div', { class: 'field' }, h('label', { for: `f-${name}` }, label), h('input', { id: `f-${name}`, name, placeholder, autocomplete: 'off', spellcheck: 'false', 'data-testid': `field-${name}` }));
+  return h(
+    'div',
+    { class: 'field' },
+    h('label', { for: `f-${name}` }, label),
+    h('input', {
+      id: `f-${name}`,
+      name,
+      placeholder,
+      autocomplete: 'off',
+      spellcheck: 'false',
+      'data-testid': `field-${name}`,
+    }),
+  );
 }
 
 /** @param {string} name @param {string} label @param {Record<string, any>} more */
 function number(name, label, more) {
-  return h('div', { class: 'field' }, h('label', { for: `f-${name}` }, label), h('input', { id: `f-${name}`, name, type: 'number', inputmode: 'decimal', placeholder: 'the usual', ...more, 'data-testid': `field-${name}` }));
+  return h(
+    'div',
+    { class: 'field' },
+    h('label', { for: `f-${name}` }, label),
+    h('input', {
+      id: `f-${name}`,
+      name,
+      type: 'number',
+      inputmode: 'decimal',
+      placeholder: 'the usual',
+      ...more,
+      'data-testid': `field-${name}`,
+    }),
+  );
 }
 
 /** @param {string} name @param {string} label @param {[string, string][]} options @param {string} none */
 function choice(name, label, options, none) {
-  return h('div', { class: 'field' }, h('label', { for: `f-${name}` }, label), h('select', { id: `f-${name}`, name, 'data-testid': `field-${name}` }, h('option', { value: '' }, none), options.map(([value, words]) => h('option', { key: value, value }, words))));
+  return h(
+    'div',
+    { class: 'field' },
+    h('label', { for: `f-${name}` }, label),
+    h(
+      'select',
+      { id: `f-${name}`, name, 'data-testid': `field-${name}` },
+      h('option', { value: '' }, none),
+      options.map(([value, words]) => h('option', { key: value, value }, words)),
+    ),
+  );
 }
 
 /** @param {FormData} given @param {string} name */
@@ -174,7 +344,10 @@ function text(given, name) {
 
 /** @param {FormData} given @param {string} name */
 function lines(given, name) {
-  return String(given.get(name) ?? '').split('\n').map((line) => line.trim()).filter(Boolean);
+  return String(given.get(name) ?? '')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean);
 }
 
 /** @param {FormData} given @param {string} name */

@@ -69,5 +69,7 @@ export function cut(text, most) {
 
 /** @param {unknown} value @returns {string} in one line */
 export function oneLine(value) {
-  return String(value ?? '').replace(/\s+/g, ' ').trim();
+  return String(value ?? '')
+    .replace(/\s+/g, ' ')
+    .trim();
 }

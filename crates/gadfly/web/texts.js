@@ -60,14 +60,27 @@ export function textBox(props) {
     shown.show([
       failure ? notice('bad', failure) : null,
       parts.length > 0
-        ? h('pre', { class: `text${current.plain ? ' plain' : ''}`, tabindex: '0', dir: 'auto', 'data-testid': current.testid ?? 'text', role: 'group', 'aria-label': `Text: ${current.testid ?? 'text'}` }, parts.map((part, i) => h('span', { key: String(i) }, part === '' && total === 0 ? '(empty)' : part)))
+        ? h(
+            'pre',
+            {
+              class: `text${current.plain ? ' plain' : ''}`,
+              tabindex: '0',
+              dir: 'auto',
+              'data-testid': current.testid ?? 'text',
+              role: 'group',
+              'aria-label': `Text: ${current.testid ?? 'text'}`,
+            },
+            parts.map((part, i) => h('span', { key: String(i) }, part === '' && total === 0 ? '(empty)' : part)),
+          )
         : failure
           ? null
           : h('p', { class: 'soft' }, 'Fetching…'),
       next !== null && parts.length > 0
         ? h('p', { class: 'text-more' }, [
             `${say.bytes(loaded)} of ${say.bytes(total)} `,
-            full ? 'are shown. The whole text: gadfly show RUN --draft' : button(fetching ? 'Fetching…' : 'Show more', fetchMore, { class: 'small', 'data-testid': 'text-more' }),
+            full
+              ? 'are shown. The whole text: gadfly show RUN --draft'
+              : button(fetching ? 'Fetching…' : 'Show more', fetchMore, { class: 'small', 'data-testid': 'text-more' }),
           ])
         : null,
     ]);
@@ -112,7 +125,12 @@ export function shortText(props) {
     }
     const reply = await asked;
     if (reply.status === 0) short.delete(key);
-    const text = reply.status === 200 ? String(reply.body.text ?? '').trim().replace(/\n{2,}/g, '\n') : '';
+    const text =
+      reply.status === 200
+        ? String(reply.body.text ?? '')
+            .trim()
+            .replace(/\n{2,}/g, '\n')
+        : '';
     if (digest === now.digest) shown.show(said(cut(text || (now.otherwise ?? ''), LONGEST_SHORT)));
   }
   shown.show(said(props.otherwise ?? '…'));

@@ -157,3 +157,24 @@ fn found(
     let seqs = rows.query_map(params![run, kind as u8, within.start, within.end, most], |r| r.get(0))?;
     seqs.collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::schema;
+
+    #[test]
+    fn the_newest_of_a_kind_are_found_without_walking_the_run() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("journal.db");
+        schema::prepare(&path, schema::File::Journal).unwrap();
+        let conn = schema::connect(&path, schema::Use::Read).unwrap();
+        let plan = |tests: &str| -> String {
+            let sql = format!("EXPLAIN QUERY PLAN SELECT seq FROM marks WHERE {tests} ORDER BY seq DESC");
+            conn.query_row(&sql, [], |r| r.get(3)).unwrap()
+        };
+        let found = plan("run = 1 AND kind = 2 AND seq >= 3 AND seq < 4");
+        assert_eq!(found, "SEARCH marks USING PRIMARY KEY (run=? AND kind=? AND seq>? AND seq<?)");
+        // Without the run it would be a walk.
+        assert!(plan("kind = 2 AND seq < 4").starts_with("SCAN marks"));
+    }
+}

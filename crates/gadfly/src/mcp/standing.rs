@@ -21,6 +21,8 @@ use crate::output::brief;
 /// More items are counted; `list_findings` has them.
 const MOST_ITEMS: usize = 100;
 const MOST_NOTES: usize = 20;
+/// A run that goes on faster than it can be looked at is shown as it was last seen.
+const MOST_LOOKS: usize = 5;
 /// A brief a model can read in one result. A longer one is said to be too long: half a brief is none.
 pub const LONGEST_BRIEF: usize = 1 << 20;
 
@@ -115,8 +117,23 @@ pub fn host_turn(background: &Background, run: &RunId) -> Result<Option<HostTurn
     Ok(asked.filter(|(turn, _)| turn.agent == HOST).map(|(turn, brief)| HostTurn { effect, turn, brief }))
 }
 
+/// How the run stands at one moment.
 pub fn of(background: &Background, run: &RunId) -> Result<Said, Stopped> {
-    let state = background.gadfly().journal().state(run).map_err(|e| refused(e.to_string()))?;
+    let mut looks = 0;
+    loop {
+        let state = background.gadfly().journal().state(run).map_err(|e| refused(e.to_string()))?;
+        let said = said(&state, background, run)?;
+        let after = desk::summary(background, run)?;
+        looks += 1;
+        // It may have gone on while we looked: then what is wanted next belongs to no moment at all.
+        let is_whole = after.state == state.summary.state && after.waiting_for == state.summary.waiting_for;
+        if is_whole || looks >= MOST_LOOKS {
+            return Ok(said);
+        }
+    }
+}
+
+fn said(state: &RunState, background: &Background, run: &RunId) -> Result<Said, Stopped> {
     let summary = &state.summary;
     let round = state.last_judged();
     let open = round.map(|round| round.open.as_slice()).unwrap_or_default();
@@ -140,10 +157,10 @@ pub fn of(background: &Background, run: &RunId) -> Result<Said, Stopped> {
             .map(|item| Point { number: item.number, text: item.text.clone(), since_round: item.since })
             .collect(),
         notes: round.map(|round| round.notes.iter().take(MOST_NOTES).cloned().collect()).unwrap_or_default(),
-        because: because(&state, background, run),
+        because: because(state, background, run),
         spent_usd: summary.cost.usd(),
         calls: summary.calls,
-        next: next(&state, background, run)?,
+        next: next(state, background, run)?,
     };
     Said::new(text(&standing, open.len()), &standing)
 }

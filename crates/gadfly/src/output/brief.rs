@@ -27,12 +27,17 @@ pub fn question(
     let Some(EffectKind::Turn(turn)) = journal.effect(run, effect)?.map(|effect| effect.kind) else {
         return Ok(None);
     };
+    let brief = messages(journal, &turn)?.join("\n\n");
+    Ok(Some((turn, brief)))
+}
+
+/// What an agent was given, message by message, put together from stored texts.
+pub fn messages(journal: &Journal, turn: &Turn) -> Result<Vec<String>, ReadError> {
     let mut texts = Texts::default();
     for digest in turn.messages.iter().flat_map(|message| &message.parts).filter_map(Part::text) {
         if let Some(text) = journal.text(&digest)? {
             texts.insert(&Text::new(text));
         }
     }
-    let brief = render(&turn, &texts);
-    Ok(Some((turn, brief)))
+    Ok(turn.messages.iter().map(|message| message.render(&texts)).collect())
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::extract::{Path, Query, State};
-use gadfly_engine::Digest;
+use gadfly_engine::{Digest, EffectKind};
 use gadfly_journal::RunId;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -14,9 +14,12 @@ use similar::{ChangeTag, TextDiff};
 
 use super::refusal::Refusal;
 use super::{Dashboard, page, questions};
+use crate::output::brief;
 
 /// One slice of a text, in bytes.
 const SLICE: usize = 256 << 10;
+/// Records among which a brief is looked for.
+const SEARCHED: u32 = 4000;
 /// Longer texts are not compared.
 const COMPARED: usize = 2 << 20;
 const PATIENCE: Duration = Duration::from_millis(400);
@@ -41,7 +44,11 @@ pub async fn text(
     let read = tokio::task::spawn_blocking(move || {
         let whole = match questions::brief_of(dashboard.gadfly(), &run, &text) {
             Some(brief) => Arc::from(brief?.ok_or_else(missing)?),
-            None => stored(&dashboard, &run, &text)?,
+            None => match stored(&dashboard, &run, &text) {
+                // What an agent was sent is no text of its own: it is put together again from its parts.
+                Err(refusal) if refusal.is_gone() => sent(&dashboard, &run, &text)?.ok_or(refusal)?,
+                other => other?,
+            },
         };
         Ok(slice(&whole, from))
     });
@@ -57,6 +64,24 @@ fn stored(dashboard: &Dashboard, run: &RunId, digest: &str) -> Result<Arc<str>, 
     dashboard.gadfly().journal().summary(run)?;
     let digest: Digest = digest.parse().map_err(|_| missing())?;
     dashboard.gadfly().journal().text(&digest)?.ok_or_else(missing)
+}
+
+/// The brief with this digest, among those of the newest calls.
+fn sent(dashboard: &Dashboard, run: &RunId, digest: &str) -> Result<Option<Arc<str>>, Refusal> {
+    let Ok(digest) = digest.parse::<Digest>() else { return Ok(None) };
+    let journal = dashboard.gadfly().journal();
+    let end = journal.next_seq(run)?;
+    let from = end.saturating_sub(SEARCHED);
+    for record in journal.records_without_texts(run, from, end - from)?.iter().rev() {
+        for effect in &record.step.effects {
+            let EffectKind::Turn(turn) = &effect.kind else { continue };
+            let brief = brief::messages(journal, turn)?.join("\n");
+            if Digest::of(brief.as_bytes()) == digest {
+                return Ok(Some(brief.into()));
+            }
+        }
+    }
+    Ok(None)
 }
 
 fn slice(whole: &str, from: usize) -> Value {

@@ -56,7 +56,7 @@ fn a_server_that_is_only_started_leaves_nothing_behind() {
 #[test]
 fn the_host_is_an_agent_that_a_terminal_can_answer_for() {
     let project =
-        Project::new(&[], &[APPROVE], "[loops.mine]\nworker = \"host\"\ntask = \"t\"\nrubric = [\"c\"]\n");
+        Project::new(&["x"], &[APPROVE], "[loops.mine]\nworker = \"host\"\ntask = \"t\"\nrubric = [\"c\"]\n");
     let checked = project.gadfly(&["check"]);
     assert!(
         checked.status.success(),

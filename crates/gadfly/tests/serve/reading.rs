@@ -98,6 +98,17 @@ fn drafts_are_read_and_compared_word_by_word() {
 }
 
 #[test]
+fn what_a_critic_was_sent_and_what_it_said_can_be_read() {
+    let (desk, server) = revised();
+    let run = desk.run_id();
+    let page = server.follow(&format!("/api/live/runs/{run}")).next().unwrap().1;
+    let text = |of: &Value| server.get(&format!("/api/runs/{run}/texts/{}", of.as_str().unwrap())).json();
+    let review = &page["state"]["rounds"][0]["reviews"][0];
+    assert!(text(&review["prompt"])["text"].as_str().unwrap().contains("We saw several mice."));
+    assert_eq!(text(&review["reply"])["text"], REJECTED);
+}
+
+#[test]
 fn a_run_that_a_terminal_drives_is_followed_to_its_verdict() {
     let desk = Desk::folder(&[]);
     let gate = desk.beside("go");
