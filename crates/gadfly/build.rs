@@ -6,7 +6,8 @@ use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
     let web = Path::new(&env::var("CARGO_MANIFEST_DIR").map_err(io::Error::other)?).join("web");
-    let mut files = fs::read_dir(&web)?.map(|file| file.map(|file| file.path())).collect::<io::Result<Vec<_>>>()?;
+    let mut files =
+        fs::read_dir(&web)?.map(|file| file.map(|file| file.path())).collect::<io::Result<Vec<_>>>()?;
     files.sort();
     let mut list = String::from("&[\n");
     for file in files {

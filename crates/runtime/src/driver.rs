@@ -122,6 +122,8 @@ struct Driving {
     tools: HashMap<PathBuf, Arc<Tools>>,
     /// Acceptances under way of what a node made in a folder of its own.
     delivering: HashMap<EffectId, Arc<Folder>>,
+    /// Folders that are being laid out for a person. Whoever takes the run up, or is told that it waits, finds them so.
+    laying_out: Vec<tokio::task::JoinHandle<()>>,
     /// Whoever is told of records was waited for in vain; it is not waited for again before it takes one.
     unheard: bool,
 }
@@ -153,6 +155,7 @@ impl Driver {
             folders: HashMap::new(),
             tools: HashMap::new(),
             delivering: HashMap::new(),
+            laying_out: Vec::new(),
             unheard: false,
         };
         // On the heap: whoever awaits this need not carry it about.
@@ -163,6 +166,9 @@ impl Driver {
         }
         for tools in driving.tools.values() {
             tools.close().await;
+        }
+        for laid_out in driving.laying_out.drain(..) {
+            let _ = laid_out.await;
         }
         host.close_mailbox(&run);
         driving.driver.watched.left(&run);

@@ -67,7 +67,8 @@ async fn rest(
         match (driven, answered) {
             // It waits for somebody, or stopped.
             (false, false) => return Ok(true),
-            (true, false) if now.waiting_for.is_some() => return Ok(true),
+            // Here it is about to be parked: until then its folder may still be laid out.
+            (true, false) if now.waiting_for.is_some() && !background.is_driven_here(run) => return Ok(true),
             (false, true) => take_up(desk, background, caller, run, Raise::default()).await?,
             (true, _) => {}
         }

@@ -94,7 +94,17 @@ impl Live {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
             return Ok(response);
         };
-        let feed = self.follow(topic).await?;
+        let feed = match self.follow(topic).await {
+            Ok(feed) => feed,
+            // Not an error: a browser would note one among its own, and a page knows what to say.
+            Err(refusal) if refusal.is_gone() => {
+                let gone = futures_util::stream::iter([Ok::<_, Infallible>(
+                    Event::default().event("gone").data("{}"),
+                )]);
+                return Ok(Sse::new(gone).into_response());
+            }
+            Err(refusal) => return Err(refusal),
+        };
         let events = events(
             Following { newest: feed.newest.clone(), feed, place, first: true },
             name,

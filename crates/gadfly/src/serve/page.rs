@@ -111,7 +111,7 @@ fn criterion(item: &Value) -> Option<Value> {
     }
     let part = |names: &[&str]| names.iter().find_map(|name| item.get(name)?.as_str());
     let id = part(&["id", "name"]);
-    let text = part(&["text", "question", "says"]);
+    let text = part(&["claim", "text", "question", "says"]);
     match (id, text) {
         (Some(id), Some(text)) => Some(format!("{id}: {text}").into()),
         (one, other) => one.or(other).map(Into::into),

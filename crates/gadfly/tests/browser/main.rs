@@ -20,6 +20,8 @@ mod stage;
 mod following;
 mod gallery;
 mod hostile;
+mod opening;
+mod pictures;
 mod theatre;
 
 /// A loop whose critic is a person, who is not there.

@@ -25,7 +25,8 @@ fn every_picture_is_there_and_its_scene_is_in_the_demo() {
     let rows = shots.lines().skip_while(|line| !line.starts_with("const PICTURES")).skip(1);
     let rows: Vec<Vec<&str>> = rows.take_while(|line| *line != "];").map(|line| quoted(line, '\'')).collect();
     assert!(rows.len() >= 5, "{rows:?}");
-    let demo = read("crates/gadfly/src/demo/SCENES");
+    let demo =
+        read("crates/gadfly/src/commands/demo/scenes.rs") + &read("crates/gadfly/src/demo/gadfly.toml");
     for row in &rows {
         let (name, title) = (row[0], row[2]);
         let size = fs::metadata(root().join(format!("docs/images/{name}.png"))).unwrap().len();

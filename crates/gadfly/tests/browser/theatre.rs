@@ -25,6 +25,16 @@ pub fn play(desk: &Desk, server: &Server, name: &'static str) -> bool {
 
 /// Begins to play it; none if there is nothing to play it with.
 pub fn begin(desk: &Desk, server: &Server, name: &'static str) -> Option<Played> {
+    begin_with(desk, server, name, &[])
+}
+
+/// As [`begin`], with more that the scenario is told by its environment.
+pub fn begin_with(
+    desk: &Desk,
+    server: &Server,
+    name: &'static str,
+    more: &[(&str, String)],
+) -> Option<Played> {
     let browser = match browser() {
         Ok(browser) => browser,
         Err(why) => {
@@ -41,6 +51,7 @@ pub fn begin(desk: &Desk, server: &Server, name: &'static str) -> Option<Played>
         .env("GADFLY_CHROMIUM", browser)
         .env("GADFLY_PROJECT", desk.path(""))
         .env("GADFLY_STAGE", desk.beside(""))
+        .envs(more.iter().map(|(name, value)| (*name, value.as_str())))
         .stdin(Stdio::null())
         .stdout(out.try_clone().unwrap())
         .stderr(out)
@@ -54,11 +65,12 @@ impl Played {
         self.child.try_wait().unwrap().is_some()
     }
 
-    /// What the scenario said is the failure's text.
-    pub fn end(mut self) {
+    /// What the scenario said is the failure's text; else it is what comes back.
+    pub fn end(mut self) -> String {
         let status = self.child.wait().unwrap();
         let said = fs::read_to_string(&self.said).unwrap_or_default();
         assert!(status.success(), "{} in the browser:\n{said}", self.name);
+        said
     }
 }
 

@@ -75,7 +75,7 @@ fn the_page_of_a_run_is_what_show_says_with_its_plan_and_meters() {
     let rounds = page["meters"].as_array().unwrap().iter().find(|m| m["name"] == "rounds").unwrap();
     assert_eq!((&rounds["used"], &rounds["cap"]), (&2.into(), &3.into()));
     assert_eq!(page["can"]["resume"], false);
-    assert_eq!(server.get("/api/live/runs/0000000000").status, 404);
+    assert_eq!(server.follow("/api/live/runs/0000000000").next().unwrap().0, "gone");
 }
 
 #[test]

@@ -129,6 +129,11 @@ impl Server {
         panic!("never started");
     }
 
+    #[allow(dead_code)] // for tests in a browser
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     pub fn interrupt(mut self) -> i32 {
         let pid = rustix::process::Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
         rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();

@@ -232,7 +232,8 @@ impl Driving {
     fn lay_out(&mut self, effect: &Effect, turn: &Turn) {
         let Some(tree) = turn.tree.filter(|_| turn.role == Role::Worker && self.has_folder()) else { return };
         if let Ok(folder) = self.folder(&effect.id.node) {
-            tokio::spawn(async move { folder.restored(&tree).await.map(drop) });
+            self.laying_out.retain(|earlier| !earlier.is_finished());
+            self.laying_out.push(tokio::spawn(async move { drop(folder.restored(&tree).await) }));
         }
     }
 

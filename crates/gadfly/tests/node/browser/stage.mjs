@@ -33,7 +33,7 @@ const FLAGS = [
 /**
  * Opens the link and lets `act` do what a person would; then nothing forbidden may have happened.
  * @param {(page: import('playwright-core').Page, context: import('playwright-core').BrowserContext) => Promise<void>} act
- * @param {{expected?: RegExp[], faults?: RegExp[], first?: string}} [more] console errors that may belong to the
+ * @param {{expected?: RegExp[], faults?: RegExp[], first?: string, origins?: string[]}} [more] console errors that may belong to the
  *   scenario; what it does wrong on purpose, and must be noticed; where to go first
  */
 export async function play(act, more = {}) {
@@ -48,9 +48,8 @@ export async function play(act, more = {}) {
     timezoneId: 'UTC',
     viewport: { width: 1280, height: 900 },
   });
-  const faults = watch(context, more.expected ?? []);
+  const faults = watch(context, more.expected ?? [], [origin, ...(more.origins ?? [])]);
   context.setDefaultTimeout(PATIENCE_MS);
-  if (process.env.GADFLY_WEB) await context.route('**/assets/*', (route) => route.fulfill({ path: join(process.env.GADFLY_WEB, new URL(route.request().url()).pathname.slice(8)) })); // DEV
   const page = context.pages()[0] ?? (await context.newPage());
   let failure;
   try {
@@ -74,8 +73,8 @@ export async function play(act, more = {}) {
   console.log('played');
 }
 
-/** @param {import('playwright-core').BrowserContext} context @param {RegExp[]} expected @returns {string[]} */
-function watch(context, expected) {
+/** @param {import('playwright-core').BrowserContext} context @param {RegExp[]} expected @param {string[]} origins @returns {string[]} */
+function watch(context, expected, origins) {
   /** @type {string[]} */
   const faults = [];
   context.on('console', (said) => {
@@ -84,7 +83,7 @@ function watch(context, expected) {
   });
   context.on('weberror', (failed) => faults.push(`page error: ${failed.error()?.stack ?? failed.error()}`));
   context.on('request', (request) => {
-    if (!request.url().startsWith(`${origin}/`)) faults.push(`request to another origin: ${request.url().slice(0, 200)}`);
+    if (!origins.some((ours) => request.url().startsWith(`${ours}/`))) faults.push(`request to another origin: ${request.url().slice(0, 200)}`);
   });
   context.on('dialog', (dialog) => {
     faults.push(`a dialog of the browser: ${dialog.message()}`);
