@@ -13,9 +13,22 @@ pub struct Serve {
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     pub bind: IpAddr,
     /// Another name this server may be asked for by, as in `box.example`; may be repeated
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = host_name)]
     pub allow_host: Vec<String>,
     /// Make a new token: links that were printed before lead nowhere then
     #[arg(long)]
     pub new_token: bool,
+}
+
+/// A name or an address, without scheme and port.
+fn host_name(text: &str) -> Result<String, String> {
+    let is_address = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let is_address = is_address.is_some_and(|inner| inner.parse::<std::net::Ipv6Addr>().is_ok());
+    let is_name = !text.is_empty()
+        && text.len() <= 253
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'.' || b == b'_');
+    if is_address || is_name {
+        return Ok(text.to_ascii_lowercase());
+    }
+    Err("a name like box.example or an address, without http:// and without a port".to_owned())
 }

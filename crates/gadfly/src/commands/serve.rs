@@ -66,8 +66,11 @@ fn announce(
     local: bool,
     named: &[String],
 ) -> Result<(), Code> {
+    let everywhere = address.ip().is_unspecified();
     let host = match named.first() {
         Some(name) if !local => format!("{name}:{}", address.port()),
+        // Nobody is reached at "any address": this machine reaches itself.
+        _ if everywhere => format!("127.0.0.1:{}", address.port()),
         _ => address.to_string(),
     };
     print::err(&format!("the dashboard of {}:", context.root.dir.display()));
@@ -80,6 +83,11 @@ fn announce(
             context.store().display(),
             port = address.port()
         ));
+    }
+    if everywhere && named.is_empty() {
+        print::err(
+            "Requests by any other name are refused: --allow-host says what others call this machine.",
+        );
     }
     print::err("Ctrl-C ends it; runs that were started from it are interrupted then and can be resumed");
     Ok(())

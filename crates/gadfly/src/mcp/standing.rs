@@ -202,6 +202,10 @@ fn next(state: &RunState, background: &Background, run: &RunId) -> Result<Next, 
         let how = "What was handed in is about to be taken up: call get_verdict, which waits.";
         return Ok(bare(Wanted::Patience, how.to_owned()));
     }
+    // Until it is parked its folder may still be laid out.
+    if summary.waiting_for.is_some() && background.is_driven_here(run) {
+        return Ok(bare(Wanted::Patience, "It is about to wait for somebody: call get_verdict.".to_owned()));
+    }
     let questions: Vec<Open> =
         state.open_questions().map(|asked| Open::new(run, &asked.effect, &asked.question)).collect();
     if let Some(turn) = host_turn(background, run)? {

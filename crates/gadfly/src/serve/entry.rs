@@ -18,6 +18,9 @@ use super::refusal::Refusal;
 const MOST_BODY: usize = 16 << 20;
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// The port that browsers leave out.
+const USUAL_PORT: u16 = 80;
+
 /// Nothing from elsewhere, nothing inline, nothing that turns text into markup, in no frame.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
     base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; \
@@ -40,15 +43,21 @@ pub struct Hosts(Vec<String>);
 impl Hosts {
     /// What the address is called by itself, and what the user says it is called.
     pub fn of(address: SocketAddr, also: &[String]) -> Self {
-        let port = address.port();
         let mut names: Vec<String> = match address.ip() {
-            ip if ip.is_loopback() => ["127.0.0.1", "localhost", "[::1]"].map(str::to_owned).to_vec(),
-            ip if ip.is_unspecified() => ["127.0.0.1", "localhost"].map(str::to_owned).to_vec(),
+            ip if ip.is_loopback() || ip.is_unspecified() => {
+                ["127.0.0.1", "localhost", "[::1]"].map(str::to_owned).to_vec()
+            }
             IpAddr::V4(ip) => vec![ip.to_string()],
             IpAddr::V6(ip) => vec![format!("[{ip}]")],
         };
-        names.extend(also.iter().map(|name| name.to_ascii_lowercase()));
-        Self(names.into_iter().map(|name| format!("{name}:{port}")).collect())
+        names.extend(also.iter().cloned());
+        let port = address.port();
+        let mut hosts: Vec<String> = names.iter().map(|name| format!("{name}:{port}")).collect();
+        if port == USUAL_PORT {
+            // There browsers leave it out.
+            hosts.extend(names);
+        }
+        Self(hosts)
     }
 
     fn has(&self, host: &str) -> bool {
@@ -129,4 +138,43 @@ pub async fn with_token(State(dashboard): State<Arc<Dashboard>>, request: Reques
     let mut response = refusal.into_response();
     response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_goes_by_its_address_and_by_the_names_it_was_given() {
+        let hosts = |address: &str, also: &[&str]| {
+            Hosts::of(
+                address.parse().unwrap(),
+                &also.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>(),
+            )
+        };
+        let table = [
+            (
+                "127.0.0.1:7117",
+                vec!["127.0.0.1:7117", "LOCALHOST:7117", "[::1]:7117"],
+                vec!["127.0.0.1", "localhost:7118"],
+            ),
+            ("127.0.0.1:80", vec!["127.0.0.1", "localhost:80", "localhost"], vec!["box.example"]),
+            (
+                "0.0.0.0:7117",
+                vec!["127.0.0.1:7117", "box.example:7117"],
+                vec!["0.0.0.0:7117", "10.0.0.1:7117"],
+            ),
+            ("10.0.0.1:7117", vec!["10.0.0.1:7117", "box.example:7117"], vec!["127.0.0.1:7117"]),
+            ("[::]:7117", vec!["[::1]:7117"], vec!["[::]:7117"]),
+        ];
+        for (address, ours, others) in table {
+            let hosts = hosts(address, &["box.example"][..usize::from(!address.starts_with("127"))]);
+            for host in ours {
+                assert!(hosts.has(host), "{address} is {host}");
+            }
+            for host in others {
+                assert!(!hosts.has(host), "{address} is not {host}");
+            }
+        }
+    }
 }

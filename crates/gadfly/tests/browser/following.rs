@@ -1,5 +1,6 @@
 //! Runs that are followed, answered and led from the page while they go on.
 
+use std::fmt::Write as _;
 use std::fs;
 
 use serde_json::json;
@@ -15,7 +16,7 @@ fn patient_critic(desk: &Desk, replies: &[String]) {
     let here = desk.beside("");
     let mut arms = String::new();
     for (at, reply) in replies.iter().enumerate() {
-        arms.push_str(&format!("{}) cat <<'END'\n{reply}\nEND\n;;\n", at + 1));
+        writeln!(arms, "{}) cat <<'END'\n{reply}\nEND\n;;", at + 1).unwrap();
     }
     desk.program(
         "c",

@@ -5,6 +5,7 @@
 //! instant is taken from the file system's own clock, which is coarser than ours. A cache that is damaged, of
 //! another version or cannot be written is none: everything is read.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::Read as _;
@@ -73,7 +74,7 @@ pub(super) struct Cache {
     learned: HashMap<String, (Mark, Content)>,
     store: PathBuf,
     /// When the first file was about to be read; none if nothing can be kept. A look that reads nothing asks no clock.
-    began: Option<Option<i128>>,
+    began: OnceCell<Option<i128>>,
 }
 
 impl Cache {
@@ -82,13 +83,13 @@ impl Cache {
         let of = Digest::of(root.as_os_str().as_encoded_bytes()).short();
         let path = store.join(format!("survey-cache-{of}"));
         let known = read(&path).unwrap_or_default();
-        Self { path, known, learned: HashMap::new(), store: store.to_owned(), began: None }
+        Self { path, known, learned: HashMap::new(), store: store.to_owned(), began: OnceCell::new() }
     }
 
     /// Has to be called before a file is read that is to be learned.
-    pub fn begin(&mut self) {
+    pub fn begin(&self) {
         let store = &self.store;
-        self.began.get_or_insert_with(|| {
+        self.began.get_or_init(|| {
             // A store that no run has used yet stays as it is: looking at a fresh clone leaves nothing behind.
             store.join("journal.db").is_file().then(|| instant(store)).flatten()
         });
@@ -102,7 +103,7 @@ impl Cache {
         if matches!(&content.outline, Outline::Text(text) if text.len() > LONGEST_KEPT) {
             content.outline = Outline::Unread;
         }
-        if self.began.flatten().is_some_and(|began| mark.is_older_than(began)) {
+        if self.began.get().copied().flatten().is_some_and(|began| mark.is_older_than(began)) {
             self.learned.insert(path.to_owned(), (mark, content));
         }
     }
