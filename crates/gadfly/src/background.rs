@@ -140,13 +140,13 @@ impl Background {
         D: Future<Output = Result<Ended, ResumeError>> + Send + 'static,
     {
         let (tell, updates) = mpsc::channel(UPDATES);
-        let driving = Driving { attended: false, stop: self.stop.subscribe(), updates: Some(tell) };
+        let how = Driving { attended: false, stop: self.stop.subscribe(), updates: Some(tell) };
         let (over, is_over) = watch::channel(false);
         let (begun, has_begun) = oneshot::channel();
         let mut ended_here = is_over.clone();
         self.at_work().insert(run.clone(), is_over);
         locked(&self.reasons).remove(run);
-        let driven = begin(driving);
+        let driven = begin(how);
         let (me, id) = (Arc::clone(self), run.clone());
         tokio::spawn(async move {
             let listening = tokio::spawn(first_record(updates, begun));

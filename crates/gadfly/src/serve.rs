@@ -4,6 +4,7 @@
 //! To add an address: its handler in the file it belongs to, a line in `app`.
 
 mod acts;
+mod asked;
 mod assets;
 mod entry;
 mod listening;

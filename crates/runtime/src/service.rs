@@ -244,10 +244,10 @@ impl Gadfly {
         // Asking takes nobody's place: a run that is only looked at can be taken up at once.
         if control == Control::Pause && !self.journal().is_owned(run)? {
             let summary = self.journal().summary(run)?;
-            return match summary.ended {
-                true => Err(ResumeError::Ended { run: run.clone(), outcome: summary.state }),
-                false => Ok(Controlled::NotDriven),
-            };
+            if summary.ended {
+                return Err(ResumeError::Ended { run: run.clone(), outcome: summary.state });
+            }
+            return Ok(Controlled::NotDriven);
         }
         match self.rebuild(run) {
             Ok((engine, writer)) if control == Control::Cancel => {

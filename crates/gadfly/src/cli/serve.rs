@@ -9,7 +9,7 @@ pub struct Serve {
     /// Listen at this port; 0 takes any that is free
     #[arg(long, short, value_name = "PORT", default_value_t = 7117)]
     pub port: u16,
-    /// Listen at this address. Any but this machine's own needs a token of yours in GADFLY_SERVE_TOKEN
+    /// Listen at this address. Any but this machine's own needs a token of yours in `GADFLY_SERVE_TOKEN`
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     pub bind: IpAddr,
     /// Another name this server may be asked for by, as in `box.example`; may be repeated

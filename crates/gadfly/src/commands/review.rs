@@ -63,7 +63,9 @@ async fn go(args: Review, context: &Context) -> Result<Code, Code> {
     let driven = drive(&request, how, context).await?;
     match (args.fix, driven.run) {
         (true, Some(state)) => match state.outcome.clone() {
-            Some(Outcome::Rejected { open, .. }) => fix_files(&request, &open, &args, context).await,
+            Some(Outcome::Rejected { open, .. }) => {
+                Box::pin(fix_files(&request, &open, &args, context)).await
+            }
             _ => finish(&args, &state, driven.code, context),
         },
         _ => Ok(driven.code),

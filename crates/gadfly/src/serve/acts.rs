@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, State};
-use gadfly_engine::{Control, EffectId};
+use gadfly_engine::{Control, EffectId, Limits};
 use gadfly_journal::RunId;
 use gadfly_runtime::service::{AnswerError, Controlled, Raise, ResumeError, SteerError};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::asked::Body;
 use super::refusal::Refusal;
+use super::starting::{minutes, usd};
 use super::{Dashboard, page, questions};
 use crate::session::unreadable;
 use crate::terms;
@@ -20,6 +22,7 @@ const BY: &str = "dashboard";
 
 type Said = Result<Json<Value>, Refusal>;
 
+#[allow(clippy::unnecessary_wraps)] // every act ends with it
 fn said(what: &str) -> Said {
     Ok(Json(json!({ "said": what })))
 }
@@ -38,7 +41,7 @@ pub struct Answer {
 pub async fn answer(
     State(dashboard): State<Arc<Dashboard>>,
     Path(run): Path<String>,
-    Json(Answer { effect, text, agree }): Json<Answer>,
+    Body(Answer { effect, text, agree }): Body<Answer>,
 ) -> Said {
     let run = page::named(&run)?;
     let effect: EffectId = effect.parse().map_err(|_| Refusal::bad("`effect` names no question"))?;
@@ -104,7 +107,7 @@ pub struct Steer {
 pub async fn steer(
     State(dashboard): State<Arc<Dashboard>>,
     Path(run): Path<String>,
-    Json(Steer { text }): Json<Steer>,
+    Body(Steer { text }): Body<Steer>,
 ) -> Said {
     let run = page::named(&run)?;
     let driven = dashboard.gadfly().steer(&run, &text, BY).map_err(|e| match e {
@@ -125,12 +128,40 @@ pub async fn steer(
 pub struct Resume {
     #[serde(default)]
     agree: Option<String>,
+    /// Higher caps to go on with.
+    #[serde(default)]
+    raise: Caps,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+struct Caps {
+    rounds: Option<u32>,
+    steps: Option<u32>,
+    calls: Option<u32>,
+    tokens: Option<u64>,
+    usd: Option<f64>,
+    minutes: Option<f64>,
+}
+
+impl Caps {
+    fn raise(&self) -> Result<Raise, Refusal> {
+        let limits = Limits {
+            tokens: self.tokens,
+            money: self.usd.map(usd).transpose()?,
+            active_ms: self.minutes.map(minutes).transpose()?,
+            calls: self.calls,
+            steps: self.steps,
+            ..Limits::default()
+        };
+        Ok(Raise { limits, rounds: self.rounds })
+    }
 }
 
 pub async fn resume(
     State(dashboard): State<Arc<Dashboard>>,
     Path(run): Path<String>,
-    Json(Resume { agree }): Json<Resume>,
+    Body(Resume { agree, raise }): Body<Resume>,
 ) -> Said {
     let run = page::named(&run)?;
     let summary = dashboard.gadfly().journal().summary(&run)?;
@@ -140,8 +171,9 @@ pub async fn resume(
     if dashboard.gadfly().is_driven(&run) {
         return Err(Refusal::conflict("the run is at work already"));
     }
+    let raise = raise.raise()?;
     agreed(&dashboard, &run, agree.as_deref())?;
-    dashboard.background.resume(&run, Raise::default()).await?;
+    dashboard.background.resume(&run, raise).await?;
     said("the run goes on here")
 }
 

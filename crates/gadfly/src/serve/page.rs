@@ -1,6 +1,7 @@
 //! One run as its page shows it: the newest part of what its records tell, what may be done about it, and how much of its
 //! caps is used. Long texts are named by their digest and asked for when somebody opens them.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use axum::Json;
@@ -75,7 +76,7 @@ fn shorten(value: &mut Value) {
             let more = text.len() - LONGEST;
             let end = (0..=LONGEST).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
             text.truncate(end);
-            text.push_str(&format!("… ({more} bytes more; `gadfly show --log` has them)"));
+            let _ = write!(text, "… ({more} bytes more; `gadfly show --log` has them)");
         }
         Value::Array(items) => items.iter_mut().for_each(shorten),
         Value::Object(fields) => fields.values_mut().for_each(shorten),
@@ -147,7 +148,12 @@ fn meters(page: &RunPage) -> Vec<Value> {
     meters.push(meter("time", page.active_ms.into(), caps.active_ms.into(), false));
     meters.push(meter("calls", s.calls.into(), caps.calls.into(), false));
     meters.push(meter("tokens", s.tokens.into(), caps.tokens.into(), unknown));
-    meters.push(meter("money", s.cost.usd().into(), caps.money.map(|m| m.usd()).into(), unknown));
+    meters.push(meter(
+        "money",
+        s.cost.usd().into(),
+        caps.money.map(gadfly_engine::Money::usd).into(),
+        unknown,
+    ));
     meters
 }
 

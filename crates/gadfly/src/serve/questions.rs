@@ -6,6 +6,7 @@ use gadfly_journal::{MailKind, ReadError, RunId, RunState};
 use gadfly_runtime::Gadfly;
 use serde_json::{Value, json};
 
+use super::token::hex;
 use crate::output::brief;
 
 /// More than a person can answer at once.
@@ -54,8 +55,7 @@ pub fn turn(gadfly: &Gadfly, run: &RunId, effect: &EffectId) -> Result<Option<Tu
 
 /// How a page asks for the brief of a turn, among the texts of its run: no digest, because nobody stored it as one text.
 pub fn brief_name(effect: &EffectId) -> String {
-    let id = effect.to_string();
-    format!("brief-{}", id.bytes().map(|byte| format!("{byte:02x}")).collect::<String>())
+    format!("brief-{}", hex(effect.to_string().as_bytes()))
 }
 
 /// The brief behind such a name; none if it is no such name.

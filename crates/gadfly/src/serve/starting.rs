@@ -15,6 +15,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::Dashboard;
+use super::asked::Body;
 use super::refusal::Refusal;
 use crate::agreement;
 use crate::context::Context;
@@ -93,7 +94,7 @@ pub struct Loop {
 
 pub async fn start_loop(
     State(dashboard): State<Arc<Dashboard>>,
-    Json(form): Json<Loop>,
+    Body(form): Body<Loop>,
 ) -> Result<Json<Value>, Refusal> {
     let context = dashboard.now();
     let agree = form.agree.clone();
@@ -153,8 +154,8 @@ impl Loop {
 pub struct Goal {
     #[serde(default)]
     named: Option<String>,
-    #[serde(default)]
-    goal: Option<String>,
+    #[serde(default, rename = "goal")]
+    text: Option<String>,
     /// Commands that have to succeed.
     #[serde(default)]
     until: Vec<String>,
@@ -174,7 +175,7 @@ pub struct Goal {
 
 pub async fn start_goal(
     State(dashboard): State<Arc<Dashboard>>,
-    Json(form): Json<Goal>,
+    Body(form): Body<Goal>,
 ) -> Result<Json<Value>, Refusal> {
     let context = dashboard.now();
     let agree = form.agree.clone();
@@ -190,7 +191,7 @@ pub async fn start_goal(
 impl Goal {
     fn request(self, context: &Context) -> Result<GoalRequest, Refusal> {
         let given = |text: Option<String>| text.map(|t| t.trim().to_owned()).filter(|t| !t.is_empty());
-        let (named, goal) = (given(self.named), given(self.goal));
+        let (named, goal) = (given(self.named), given(self.text));
         match (&named, &goal) {
             (Some(name), _) if !context.config.goals.contains_key(name) => {
                 return Err(Refusal::bad(format!("gadfly.toml has no goal `{name}`")));
@@ -217,7 +218,7 @@ impl Goal {
     }
 }
 
-fn usd(amount: f64) -> Result<Money, Refusal> {
+pub fn usd(amount: f64) -> Result<Money, Refusal> {
     if amount.is_finite() && (0.0..1e9).contains(&amount) {
         return Ok(Money::from_usd(amount));
     }
@@ -225,7 +226,7 @@ fn usd(amount: f64) -> Result<Money, Refusal> {
 }
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // checked
-fn minutes(minutes: f64) -> Result<u64, Refusal> {
+pub fn minutes(minutes: f64) -> Result<u64, Refusal> {
     if minutes.is_finite() && minutes > 0.0 && minutes < MOST_MINUTES {
         return Ok((minutes * 60_000.0) as u64);
     }

@@ -1,6 +1,7 @@
 //! The secret that lets somebody in: kept in the store, for the user alone, so that an open page finds its way back after
 //! the server was started anew; or given by the environment.
 
+use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};
 use std::path::Path;
 
@@ -12,7 +13,6 @@ const LONGEST: usize = 256;
 #[derive(Clone)]
 pub struct Token {
     text: String,
-    given: bool,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -32,30 +32,24 @@ impl Token {
     /// The one from the environment, else the store's own, made when there is none or a new one is wanted.
     pub fn find(given: Option<&str>, store: &Path, anew: bool) -> Result<Self, TokenError> {
         if let Some(text) = given {
-            return Self::checked(text.trim(), true).ok_or(TokenError::Unfit);
+            return Self::checked(text.trim()).ok_or(TokenError::Unfit);
         }
         let path = store.join(FILE);
         let failed = |source| TokenError::File { path: path.display().to_string(), source };
-        if !anew && let Some(kept) = read(&path).map_err(failed)?.and_then(|t| Self::checked(t.trim(), false))
-        {
+        if !anew && let Some(kept) = read(&path).map_err(failed)?.and_then(|t| Self::checked(t.trim())) {
             return Ok(kept);
         }
         let mut bytes = [0_u8; 24];
         getrandom::fill(&mut bytes).map_err(|e| TokenError::Random(e.to_string()))?;
-        let text: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let text = hex(&bytes);
         write(&path, &text).map_err(failed)?;
-        Ok(Self { text, given: false })
+        Ok(Self { text })
     }
 
-    fn checked(text: &str, given: bool) -> Option<Self> {
+    fn checked(text: &str) -> Option<Self> {
         let fits = (SHORTEST..=LONGEST).contains(&text.len())
             && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
-        fits.then(|| Self { text: text.to_owned(), given })
-    }
-
-    /// Whether the user chose it: only then may others than this machine be let in.
-    pub const fn is_given(&self) -> bool {
-        self.given
+        fits.then(|| Self { text: text.to_owned() })
     }
 
     pub fn text(&self) -> &str {
@@ -66,6 +60,14 @@ impl Token {
     pub fn is(&self, offered: &str) -> bool {
         blake3::hash(self.text.as_bytes()) == blake3::hash(offered.as_bytes())
     }
+}
+
+/// Two digits a byte.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 fn read(path: &Path) -> std::io::Result<Option<String>> {
@@ -98,7 +100,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt as _;
         let store = tempfile::tempdir().unwrap();
         let first = Token::find(None, store.path(), false).unwrap();
-        assert!(!first.is_given() && first.text().len() == 48);
+        assert_eq!(first.text().len(), 48);
         assert_eq!(Token::find(None, store.path(), false).unwrap().text(), first.text());
         assert_ne!(Token::find(None, store.path(), true).unwrap().text(), first.text());
         let mode = std::fs::metadata(store.path().join(FILE)).unwrap().permissions().mode();
@@ -112,7 +114,7 @@ mod tests {
             assert!(Token::find(Some(unfit), store.path(), false).is_err(), "{unfit}");
         }
         let given = Token::find(Some("0123456789abcdef01234567"), store.path(), false).unwrap();
-        assert!(given.is_given() && given.is("0123456789abcdef01234567"));
+        assert!(given.is("0123456789abcdef01234567"));
         assert!(!given.is("0123456789abcdef01234568") && !given.is(""));
     }
 }

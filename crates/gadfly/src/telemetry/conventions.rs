@@ -124,6 +124,7 @@ attributes! {
     CALLS = "gadfly.calls", Whole, "calls of the run so far";
     TOKENS = "gadfly.tokens", Whole, "tokens of the run so far";
     COST = "gadfly.cost.usd", Number, "dollars: of a call, or of the run so far";
+    USAGE_UNKNOWN = "gadfly.usage.unknown", Flag, "not all that was used is known: an amount given is a lower bound";
     STEPS = "gadfly.steps", Whole, "steps of an agent with hands of its own";
     STEP = "gadfly.step", Whole, "the number of a goal's step";
     OPEN = "gadfly.findings.open", Whole, "findings that are to be addressed";
@@ -142,6 +143,7 @@ names! { EventName, EVENTS:
     EVALUATION_RESULT = "gen_ai.evaluation.result";
     RETRY = "gadfly.retry";
     ROUND_STARTED = "gadfly.round.started";
+    OVERRULED = "gadfly.overruled";
     ESCALATED = "gadfly.escalated";
     FELL_BACK = "gadfly.fell_back";
     STALLED = "gadfly.stalled";

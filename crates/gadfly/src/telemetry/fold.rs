@@ -18,8 +18,10 @@ use gadfly_engine::{AgentCard, Class, Digest, EffectId, NodePath, Observation, O
 use gadfly_journal::{Record, RunId};
 
 use super::conventions as names;
-use super::span::{Attributes, Span, SpanId};
+use super::span::{At, Attributes, Span, SpanId};
 use calls::Open;
+
+pub use calls::LOST;
 
 /// How a stretch ended that has no outcome.
 const INTERRUPTED: &str = "interrupted";
@@ -56,9 +58,11 @@ pub struct Fold {
     /// The last worker's call of a node: what its critics judge.
     judged: BTreeMap<NodePath, SpanId>,
     rounds: BTreeMap<NodePath, u32>,
+    protocols: BTreeMap<NodePath, String>,
+    /// Not all that the run used is known.
+    is_at_least: bool,
     outcome: Option<Outcome>,
-    last_ms: u64,
-    last_seq: u32,
+    last: At,
 }
 
 struct Stretch {
@@ -93,17 +97,18 @@ impl Fold {
             held: Vec::new(),
             judged: BTreeMap::new(),
             rounds: BTreeMap::new(),
+            protocols: BTreeMap::new(),
+            is_at_least: false,
             outcome: None,
-            last_ms: 0,
-            last_seq: 0,
+            last: At::default(),
         }
     }
 
     /// The next record; what has come to its end is put into `out`.
     pub fn take(&mut self, record: &Record, content: Content<'_>, out: &mut Vec<Span>) {
-        let at = record.input.at.wall_ms.max(self.last_ms);
-        let mut closed = self.heard(&record.input.what, record.seq, at, content, out);
-        (self.last_ms, self.last_seq) = (at, record.seq);
+        let at = At { ms: record.input.at.wall_ms.max(self.last.ms), seq: record.seq };
+        let mut closed = self.heard(&record.input.what, at, content, out);
+        self.last = at;
         for event in &record.step.events {
             self.happened(event, at, content, &mut closed, out);
         }
@@ -112,7 +117,7 @@ impl Fold {
             if one.judging && one.span.failed.is_none() { self.held.push(one) } else { out.push(one.span) }
         }
         for effect in record.step.effects.iter().filter(|effect| effect.kind.has_reply()) {
-            self.ask(effect, record.seq, at, content, out);
+            self.ask(effect, at, content, out);
         }
         self.outcome.clone_from(&record.step.outcome);
     }
@@ -145,36 +150,29 @@ impl Fold {
 
     /// The moment of the last record.
     pub const fn last_ms(&self) -> u64 {
-        self.last_ms
+        self.last.ms
     }
 
     fn ended(&self, mut span: Span) -> Span {
-        span.end_ms = self.last_ms.max(span.start_ms);
-        span.seqs.end = self.last_seq;
+        span.end_ms = self.last.ms.max(span.start_ms);
+        span.seqs.end = self.last.seq;
         span
     }
 
-    fn heard(
-        &mut self,
-        what: &What,
-        seq: u32,
-        at: u64,
-        content: Content<'_>,
-        out: &mut Vec<Span>,
-    ) -> Vec<Closed> {
+    fn heard(&mut self, what: &What, at: At, content: Content<'_>, out: &mut Vec<Span>) -> Vec<Closed> {
         match what {
             What::Started(start) => {
                 self.protocol.clone_from(&start.plan.root.protocol);
                 self.title = start.plan.title.chars().take(400).collect();
                 self.agents.clone_from(&start.plan.agents);
-                self.begin_stretch(seq, at, false);
+                self.begin_stretch(at, false);
                 Vec::new()
             }
             What::Resumed { agents, .. } => {
                 let lost = self.lose();
                 self.close_stretch(content, out);
                 self.agents.extend(agents.iter().map(|(name, card)| (name.clone(), card.clone())));
-                self.begin_stretch(seq, at, true);
+                self.begin_stretch(at, true);
                 lost
             }
             What::Observed { effect, observation } => {
@@ -182,36 +180,42 @@ impl Fold {
                 Vec::new()
             }
             What::Replied { effect, reply } => {
-                self.close(effect, seq, at, |open| open.replied(reply, content)).into_iter().collect()
+                self.close(effect, at, |open| open.replied(reply, content)).into_iter().collect()
             }
             What::Answered { effect, text, .. } => {
-                self.close(effect, seq, at, |open| open.answered(text, content)).into_iter().collect()
+                self.close(effect, at, |open| open.answered(text, content)).into_iter().collect()
             }
             What::Controlled(_) => Vec::new(),
         }
     }
 
-    fn begin_stretch(&mut self, seq: u32, at: u64, resumed: bool) {
-        let id = SpanId::of(&self.run, "stretch", &seq.to_string());
+    fn begin_stretch(&mut self, at: At, resumed: bool) {
+        let id = SpanId::of(&self.run, "stretch", &at.seq.to_string());
         let mut span = Span::new(&self.run, id, names::INVOKE_WORKFLOW, Some(&self.protocol));
-        (span.start_ms, span.end_ms, span.seqs.begin) = (at, at, seq);
+        (span.start_ms, span.end_ms, span.seqs.begin) = (at.ms, at.ms, at.seq);
         span.attributes.text(names::OPERATION, names::INVOKE_WORKFLOW.as_str());
         span.attributes.text(names::WORKFLOW, &self.protocol);
-        span.attributes.text(names::RUN, self.run.as_str());
         span.attributes.flag(names::RESUMED, resumed);
         self.stretch = Some(Stretch { span });
     }
 
     fn close_stretch(&mut self, content: Content<'_>, out: &mut Vec<Span>) {
         let Some(Stretch { mut span }) = self.stretch.take() else { return };
-        let label = self.outcome.as_ref().map_or_else(|| INTERRUPTED.to_owned(), Outcome::label);
-        span.attributes.text(names::OUTCOME, &label);
+        span.attributes.text(names::OUTCOME, &self.standing());
         match &self.outcome {
             Some(Outcome::Failed { failure }) => {
                 span.fail(&calls::word(failure.kind));
                 if content.has_words() {
                     span.attributes.text(names::MESSAGE, &failure.message);
                 }
+            }
+            Some(Outcome::Unverified { reason, unseen, .. }) => {
+                span.fail(verdicts::UNVERIFIED);
+                if content.has_words() {
+                    span.attributes.text(names::MESSAGE, reason);
+                }
+                let told = verdicts::unverified(&self.protocol, reason, unseen, content);
+                span.happened(names::EVALUATION_RESULT, self.last, told);
             }
             None => span.fail(INTERRUPTED),
             Some(_) => {}
@@ -220,6 +224,17 @@ impl Fold {
             span.attributes.text(names::TITLE, &self.title);
         }
         out.push(self.ended(span));
+    }
+
+    /// How the run stands, as lists of runs say it.
+    fn standing(&self) -> String {
+        match &self.outcome {
+            None => INTERRUPTED.to_owned(),
+            Some(outcome @ Outcome::Approved { overruled: true, .. }) => {
+                format!("{} (overruled)", outcome.label())
+            }
+            Some(outcome) => outcome.label(),
+        }
     }
 
     /// A process died: what it had under way has no reply, unless a person gives it.
@@ -235,7 +250,7 @@ impl Fold {
         lost.collect()
     }
 
-    fn observed(&mut self, effect: &EffectId, observation: &Observation, at: u64, content: Content<'_>) {
+    fn observed(&mut self, effect: &EffectId, observation: &Observation, at: At, content: Content<'_>) {
         let Some(open) = self.open.get_mut(effect) else { return };
         match observation {
             Observation::Step { .. } => {
@@ -269,7 +284,7 @@ impl Fold {
         }
     }
 
-    fn tell(&mut self, node: &NodePath, name: names::EventName, at: u64, said: Attributes) {
+    fn tell(&mut self, node: &NodePath, name: names::EventName, at: At, said: Attributes) {
         if let Some(span) = self.span_at(node) {
             span.happened(name, at, said);
         }
@@ -278,7 +293,7 @@ impl Fold {
     fn happened(
         &mut self,
         event: &Event,
-        at: u64,
+        at: At,
         content: Content<'_>,
         closed: &mut [Closed],
         out: &mut Vec<Span>,
@@ -286,20 +301,30 @@ impl Fold {
         let node = &event.node;
         let mut said = Attributes::default();
         match &event.what {
+            Happened::NodeStarted { protocol } => {
+                self.protocols.insert(node.clone(), protocol.clone());
+            }
             Happened::RoundStarted { round, .. } => {
+                self.release(node, out);
                 self.rounds.insert(node.clone(), *round);
                 said.whole(names::ROUND, u64::from(*round));
                 self.tell(node, names::ROUND_STARTED, at, said);
             }
-            Happened::Charged { effect, usage, cost, run, .. } => {
+            Happened::Charged { effect, agent, usage, cost, run } => {
+                let is_priced = self.agents.get(agent).is_none_or(|card| card.price.is_some() || card.person);
+                let is_known = is_priced || usage.cost.is_some() || usage.tokens() == 0;
                 if let Some(one) = closed.iter_mut().find(|one| one.effect == *effect) {
-                    calls::charge(&mut one.span.attributes, usage, *cost);
+                    calls::charge(&mut one.span, usage, *cost, is_known);
                 }
+                self.is_at_least |= run.unknown || !is_known;
                 if let Some(stretch) = &mut self.stretch {
                     let sums = &mut stretch.span.attributes;
                     sums.whole(names::CALLS, u64::from(run.calls));
                     sums.whole(names::TOKENS, run.tokens);
                     sums.number(names::COST, run.money.usd());
+                    if self.is_at_least {
+                        sums.flag(names::USAGE_UNKNOWN, true);
+                    }
                 }
             }
             Happened::Violated { effect, agent, .. } => {
@@ -340,11 +365,11 @@ impl Fold {
     }
 
     /// An agent of a pipeline is sent out.
-    fn dispatched(&mut self, agent: &str, path: &NodePath, critic: Option<&str>, nth: u32, at: u64) {
+    fn dispatched(&mut self, agent: &str, path: &NodePath, critic: Option<&str>, nth: u32, at: At) {
         let id = SpanId::of(&self.run, "node", &path.0);
         let mut span = Span::new(&self.run, id, names::INVOKE_AGENT, Some(agent));
         span.parent = self.stretch.as_ref().map(|stretch| stretch.span.id);
-        (span.start_ms, span.end_ms, span.seqs.begin) = (at, at, self.last_seq);
+        (span.start_ms, span.end_ms, span.seqs.begin) = (at.ms, at.ms, at.seq);
         span.attributes.text(names::OPERATION, names::INVOKE_AGENT.as_str());
         span.attributes.text(names::AGENT, agent);
         span.attributes.text(names::NODE, &path.0);
@@ -355,7 +380,7 @@ impl Fold {
         self.nodes.insert(path.clone(), Sent { agent: agent.to_owned(), span });
     }
 
-    /// The critics' calls at a node are told of without a further word: others are asked there now.
+    /// The critics' calls at a node are told of without a further word: the next draft is made there now.
     fn release(&mut self, node: &NodePath, out: &mut Vec<Span>) {
         let (gone, kept): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.held).into_iter().partition(|held| held.effect.node == *node);

@@ -13,7 +13,7 @@ use crate::output::safe;
 /// The longest name, model, label or id, in characters.
 const LONGEST_NAME: usize = 160;
 /// The most of a text that is content, in bytes.
-const LONGEST_CONTENT: usize = 16 * 1024;
+pub const LONGEST_CONTENT: usize = 16 * 1024;
 /// The most events of one span. What is left out is counted.
 const MOST_EVENTS: usize = 128;
 const MOST_TEXTS: usize = 32;
@@ -78,6 +78,17 @@ impl Attributes {
         self.put(name, Value::Text(text));
     }
 
+    /// Content that is JSON. Whoever makes it cuts the texts in it: cut itself, it would be JSON no more.
+    pub fn json(&mut self, name: Name, value: &Json) {
+        let text = value.to_string();
+        let text = if text.len() <= LONGEST_CONTENT {
+            text
+        } else {
+            json!(format!("… ({} bytes are left out)", text.len())).to_string()
+        };
+        self.put(name, Value::Text(text));
+    }
+
     pub fn texts<'t>(&mut self, name: Name, texts: impl IntoIterator<Item = &'t str>) {
         let texts = texts.into_iter().take(MOST_TEXTS).map(|text| safe::line(text, LONGEST_NAME)).collect();
         self.put(name, Value::Texts(texts));
@@ -132,7 +143,7 @@ impl Attributes {
         }
     }
 
-    fn json(&self) -> Json {
+    fn as_json(&self) -> Json {
         let field = |(name, value): (Name, &Value)| {
             let value = match value {
                 Value::Text(text) => json!(text),
@@ -160,10 +171,17 @@ fn content(text: &str) -> String {
     kept
 }
 
+/// When something happened, and with which record it became known: milliseconds alone give no order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct At {
+    pub ms: u64,
+    pub seq: u32,
+}
+
 #[derive(Clone, PartialEq, Debug)]
 pub struct Moment {
     pub name: EventName,
-    pub at_ms: u64,
+    pub at: At,
     pub attributes: Attributes,
 }
 
@@ -203,6 +221,8 @@ impl Span {
             Some(object) => format!("{} {}", operation.as_str(), safe::line(object, LONGEST_NAME)),
             None => operation.as_str().to_owned(),
         };
+        let mut attributes = Attributes::default();
+        attributes.text(super::conventions::RUN, run.as_str());
         Self {
             trace: TraceId::of(run),
             id,
@@ -213,7 +233,7 @@ impl Span {
             start_ms: 0,
             end_ms: 0,
             seqs: Seqs::default(),
-            attributes: Attributes::default(),
+            attributes,
             moments: Vec::new(),
             dropped: 0,
             judges: None,
@@ -221,9 +241,9 @@ impl Span {
         }
     }
 
-    pub fn happened(&mut self, name: EventName, at_ms: u64, attributes: Attributes) {
+    pub fn happened(&mut self, name: EventName, at: At, attributes: Attributes) {
         if self.moments.len() < MOST_EVENTS {
-            self.moments.push(Moment { name, at_ms, attributes });
+            self.moments.push(Moment { name, at, attributes });
         } else {
             self.dropped = self.dropped.saturating_add(1);
         }
@@ -239,7 +259,7 @@ impl Span {
     pub fn json(&self) -> Json {
         let moments = self.moments.iter().map(|moment| {
             json!({
-                "name": moment.name.as_str(), "time_ms": moment.at_ms, "attributes": moment.attributes.json(),
+                "name": moment.name.as_str(), "time_ms": moment.at.ms, "attributes": moment.attributes.as_json(),
             })
         });
         json!({
@@ -250,7 +270,7 @@ impl Span {
             "kind": if self.client { "client" } else { "internal" },
             "start_ms": self.start_ms,
             "end_ms": self.end_ms,
-            "attributes": self.attributes.json(),
+            "attributes": self.attributes.as_json(),
             "events": moments.collect::<Vec<_>>(),
             "links": self.judges.map(SpanId::hex).into_iter().collect::<Vec<_>>(),
             "error": self.failed,

@@ -39,9 +39,8 @@ fn older_runs_come_page_by_page_each_once() {
     let desk = Desk::folder(&[]);
     desk.saying("w", &["A draft."]);
     desk.saying("c", &["[STATUS: APPROVED]"]);
-    let tasks: String = (0..120)
-        .map(|n| format!("{{\"id\":\"t{n}\",\"task\":\"Write {n}.\",\"rubric\":[\"short\"]}}\n"))
-        .collect();
+    let task = |n: u32| json!({ "id": format!("t{n}"), "task": "Write.", "rubric": ["short"] }).to_string();
+    let tasks = (0..120).map(task).collect::<Vec<_>>().join("\n");
     desk.write("tasks.jsonl", &tasks);
     let said = desk.gadfly(&["batch", "tasks.jsonl", "--worker", "w", "--critic", "c", "--jobs", "4"]);
     assert_eq!(said.code, 0, "{said:?}");

@@ -1,5 +1,6 @@
 //! A served project, and requests to it as bytes: a library would mend what these tests have to send broken.
 
+use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
@@ -82,11 +83,11 @@ impl Server {
     pub fn plain(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
         let mut request = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
         for (name, value) in headers {
-            request.push_str(&format!("{name}: {value}\r\n"));
+            write!(request, "{name}: {value}\r\n").unwrap();
         }
         if !body.is_empty() {
-            request
-                .push_str(&format!("Content-Length: {}\r\nContent-Type: application/json\r\n", body.len()));
+            let length = body.len();
+            write!(request, "Content-Length: {length}\r\nContent-Type: application/json\r\n").unwrap();
         }
         self.raw(format!("{request}\r\n{body}").as_bytes())
     }
@@ -187,7 +188,7 @@ impl Stream {
                 return None;
             }
             if let Some(event) = line.strip_prefix("event: ") {
-                name = event.trim().to_owned();
+                event.trim().clone_into(&mut name);
             } else if let Some(data) = line.strip_prefix("data: ") {
                 return Some((name, serde_json::from_str(data.trim()).unwrap()));
             }

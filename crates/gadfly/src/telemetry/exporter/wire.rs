@@ -67,7 +67,7 @@ impl Wire {
         events.events = span
             .moments
             .iter()
-            .map(|one| Event::new(one.name.as_str(), time(one.at_ms), attributes(&one.attributes), 0))
+            .map(|one| Event::new(one.name.as_str(), time(one.at.ms), attributes(&one.attributes), 0))
             .collect();
         events.dropped_count = span.dropped;
         let mut links = SpanLinks::default();

@@ -485,7 +485,7 @@ fn what_was_rejected_counts_and_opens_no_gate_by_being_left_out() {
         stage.settings.overall = 2;
         let stage = stage.plays();
         assert_eq!(stage.label(), "halted(cap)", "{}", stage.story());
-        let sum = (score + 92) / 2;
+        let sum = u32::midpoint(score, 92);
         assert!(stage.story().contains(&format!("gate commit closed: {sum}.00")), "{}", stage.story());
         assert!(!stage.checkout.contains_key("out/coder.md"), "nothing of it is delivered");
     }
