@@ -95,7 +95,8 @@ export function trouble(reply) {
 }
 
 /**
- * Follows an event stream until stopped: reconnects by itself, sips in the background.
+ * Follows an event stream until stopped, or until it says that there is nothing to follow: reconnects by itself, sips in
+ * the background.
  * @param {string} path
  * @param {(event: string, data: any) => void} heard
  * @param {(state: 'connecting' | 'live' | 'lost', why?: string) => void} stood
@@ -138,8 +139,10 @@ export function follow(path, heard, stood) {
         events += 1;
         waitMs = FIRST_WAIT_MS;
         stood('live');
+        // What is gone does not come back: nobody asks again.
+        stopped = event === 'gone';
         heard(event, data);
-        if (sipping) mine.abort();
+        if (sipping || stopped) mine.abort();
       });
     } catch {
       // However it ended, it is tried again below.
@@ -169,6 +172,7 @@ export function follow(path, heard, stood) {
     }
   }
   function again() {
+    if (stopped) return;
     clearTimeout(timer);
     const old = open;
     waitMs = FIRST_WAIT_MS;

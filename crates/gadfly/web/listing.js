@@ -15,6 +15,8 @@ const AFTER_TROUBLE_MS = 5000;
 export class Listing {
   failure = '';
   fetching = false;
+  /** The server has told something. */
+  isTold = false;
   #filter;
   /** @type {() => void} */
   #changed = () => {};
@@ -28,9 +30,9 @@ export class Listing {
   #fallen = [];
   /** Runs that were under way further back, and no longer are. @type {any[]} */
   #left = [];
-  /** Where the newest page ends, and where the older runs end. @type {string | null} */
+  /** Where the newest page ends; null if nothing is behind it. @type {string | null} */
   #newestEnd = null;
-  /** @type {string | null} */
+  /** Where the older runs end; null if none were fetched. @type {string | null} */
   #olderEnd = null;
   #hasMore = false;
   /** What the live part was, as far as it tells that older rows may have changed. */
@@ -39,6 +41,7 @@ export class Listing {
   /** @type {number | undefined} */
   #timer;
   #asking = Promise.resolve();
+  #isAwake = false;
 
   /** @param {string} filter a state, or nothing */
   constructor(filter) {
@@ -51,11 +54,13 @@ export class Listing {
 
   /** Begins to keep itself fresh. @param {() => void} changed */
   wake(changed) {
+    this.#isAwake = true;
     this.#changed = changed;
     this.#stamp = '';
   }
 
   rest() {
+    this.#isAwake = false;
     this.#changed = () => {};
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -63,7 +68,7 @@ export class Listing {
 
   /** There are runs behind the last one. */
   get hasMore() {
-    return this.#older.length > 0 ? this.#hasMore : this.#newestEnd !== null;
+    return this.#olderEnd === null ? this.#newestEnd !== null : this.#hasMore;
   }
 
   /** Runs in the order of the list, newest first. */
@@ -74,7 +79,10 @@ export class Listing {
     for (const run of [...this.#newest, ...this.#further, ...this.#older, ...this.#left]) {
       if (!all.has(run.run)) all.set(run.run, run);
     }
-    return [...all.values()].sort((a, b) => b.created_ms - a.created_ms).slice(0, MOST_ROWS);
+    const sorted = [...all.values()].sort((a, b) => b.created_ms - a.created_ms);
+    if (sorted.length <= MOST_ROWS) return sorted;
+    const further = this.further();
+    return sorted.filter((run, at) => at < MOST_ROWS || further.has(run.run));
   }
 
   /** Runs that are here only because they are under way. @returns {Set<string>} */
@@ -85,11 +93,12 @@ export class Listing {
 
   /** @param {any} told what the server sends by itself */
   take(told) {
+    this.isTold = true;
     const newest = told.runs ?? [];
     const further = told.further ?? [];
     const here = new Set([...newest, ...further].map((/** @type {any} */ run) => run.run));
     const last = newest.at(-1);
-    if (this.#older.length > 0 || this.fetching) {
+    if (this.#olderEnd !== null || this.fetching) {
       const fell = this.#newest.filter((run) => !here.has(run.run) && last && run.created_ms <= last.created_ms);
       this.#older = [...fell, ...this.#older];
       this.#fallen.push(...fell);
@@ -107,16 +116,17 @@ export class Listing {
 
   /** The page behind the last one. */
   async fetchMore() {
-    const before = this.#older.length > 0 ? this.#olderEnd : this.#newestEnd;
-    if (this.fetching || !before || !this.hasMore) return;
+    const end = this.#newestEnd;
+    if (this.fetching || !this.hasMore) return;
     this.fetching = true;
     this.#changed();
     const stamp = this.#stamp;
     await this.#inTurn(async () => {
-      const reply = await get(this.#address({ before: this.#older.length > 0 ? this.#olderEnd : before }));
+      const reply = await get(this.#address({ before: this.#olderEnd ?? end }));
       if (reply.status === 200) {
         this.#older = [...this.#older, ...(reply.body.runs ?? [])];
-        this.#noteEnd(reply.body);
+        this.#olderEnd = reply.body.last ?? this.#olderEnd;
+        this.#hasMore = Boolean(reply.body.more);
       }
       this.failure = reply.status === 200 ? '' : trouble(reply);
     });
@@ -126,7 +136,7 @@ export class Listing {
   }
 
   #askAgainSoon() {
-    if (this.#timer !== undefined || (this.#older.length === 0 && this.#left.length === 0)) return;
+    if (!this.#isAwake || this.#timer !== undefined || (this.#olderEnd === null && this.#left.length === 0)) return;
     const rest = this.#askedAt + REST_MS - Date.now();
     this.#timer = setTimeout(() => this.#askAgain(), Math.max(rest, 0));
   }
@@ -138,21 +148,22 @@ export class Listing {
       this.#askedAt = Date.now();
       ok = (await this.#olderAgain()) && (await this.#leftAgain());
     });
-    if (!ok && this.#timer === undefined) this.#timer = setTimeout(() => this.#askAgain(), AFTER_TROUBLE_MS);
+    if (!ok && this.#isAwake && this.#timer === undefined) this.#timer = setTimeout(() => this.#askAgain(), AFTER_TROUBLE_MS);
     this.#changed();
   }
 
   async #olderAgain() {
-    if (this.#older.length === 0) return true;
     this.#fallen = [];
-    if (this.#newestEnd === null) {
+    if (this.#olderEnd === null || this.#newestEnd === null) {
       this.#older = [];
+      this.#olderEnd = null;
       return true;
     }
     const reply = await get(this.#address({ before: this.#newestEnd, to: this.#olderEnd }));
     if (reply.status !== 200) return false;
-    this.#older = [...this.#fallen, ...(reply.body.runs ?? [])];
-    this.#noteEnd(reply.body);
+    this.#olderEnd = reply.body.last ?? null;
+    this.#hasMore = Boolean(reply.body.more);
+    this.#older = this.#olderEnd === null ? [] : [...this.#fallen, ...(reply.body.runs ?? [])];
     return true;
   }
 
@@ -160,16 +171,11 @@ export class Listing {
     const listed = new Set([...this.#newest, ...this.#further, ...this.#older].map((run) => run.run));
     this.#left = this.#left.filter((run) => !listed.has(run.run));
     if (this.#left.length === 0) return true;
-    const named = this.#left.map((run) => run.run).join(',');
-    const reply = await get(`/api/runs?${new URLSearchParams({ named })}`);
-    if (reply.status === 200) this.#left = reply.body.runs ?? [];
+    const asked = this.#left.map((run) => run.run);
+    const reply = await get(`/api/runs?${new URLSearchParams({ named: asked.join(',') })}`);
+    const since = this.#left.filter((run) => !asked.includes(run.run));
+    if (reply.status === 200) this.#left = [...since, ...(reply.body.runs ?? [])];
     return reply.status === 200;
-  }
-
-  /** @param {any} body */
-  #noteEnd(body) {
-    this.#olderEnd = body.last ?? this.#olderEnd;
-    this.#hasMore = Boolean(body.more);
   }
 
   /** @param {Record<string, string | null>} query */

@@ -1,14 +1,15 @@
-// The overview: what needs a person first, then what is running, then the rest, live. Older runs are fetched as they are
-// asked for.
+// The overview: what needs a person first, then what is running, then the rest, live. Which runs there are to show is
+// kept by listing.js.
 
-import { follow, get, trouble } from './api.js';
+import { follow } from './api.js';
 import { h } from './dom.js';
 import * as say from './format.js';
+import { Listing, MOST_ROWS } from './listing.js';
 import { button, icon, link, notice, section } from './parts.js';
 import { runCard, runTable } from './runlist.js';
 
-/** More rows than this are not kept on one page. */
-const MOST_ROWS = 2000;
+/** Cards of runs that need somebody; more of them are in the list, and behind a button. */
+const MOST_NEEDS = 12;
 const AGES_MS = 10_000;
 /** In this order, whatever else there is behind them. */
 const FILTERS = [
@@ -24,21 +25,15 @@ const FILTERS = [
   'aborted',
 ];
 
-/** What was shown last, so that coming back shows it at once. @type {{data: any, older: any[], next: any, state: string} | undefined} */
+/** What was shown last, so that coming back shows it at once. @type {{data: any, listing: Listing} | undefined} */
 let last;
 
 /** @param {import('./app.js').Place} place @returns {import('./app.js').Page} */
 export function openOverview(place) {
-  let filter = last?.state ?? '';
+  let listing = last?.listing ?? new Listing('');
   let words = '';
   /** @type {any} */
   let data = last?.data;
-  /** @type {any[]} */
-  let older = last?.older ?? [];
-  /** @type {string | null | undefined} */
-  let next = last?.next;
-  let fetching = false;
-  let failure = '';
   let stopped = false;
   /** How far the server's clock is ahead of this one. */
   let ahead = 0;
@@ -49,24 +44,32 @@ export function openOverview(place) {
 
   function start() {
     stop();
-    const query = filter ? `?state=${encodeURIComponent(filter)}` : '';
+    listing.wake(draw);
+    const query = listing.filter ? `?state=${encodeURIComponent(listing.filter)}` : '';
     stop = follow(`/api/live/overview${query}`, heard, place.connection);
   }
 
   /** @param {string} event @param {any} told */
   function heard(event, told) {
     if (event !== 'overview' || !told) return;
-    announceChanges(told.runs ?? []);
+    announceChanges([...(told.runs ?? []), ...(told.further ?? [])]);
     data = told;
     ahead = told.now_ms ? told.now_ms - Date.now() : 0;
-    if (older.length === 0) next = told.more ? told.next : null;
+    listing.take(told);
     place.project(told);
-    const waiting = (told.runs ?? []).filter(say.needsPerson).length;
+    const failed = (told.runs ?? []).filter((/** @type {any} */ run) => run.state === 'failed').length;
+    const needs = waiting() + failed;
     place.title(
-      waiting > 0 ? `${say.counted(waiting, 'run')} need${waiting === 1 ? 's' : ''} you` : told.project || 'Runs',
-      waiting > 0,
+      needs > 0 ? `${say.counted(needs, 'run')} need${needs === 1 ? 's' : ''} you` : told.project || 'Runs',
+      needs > 0,
     );
     draw();
+  }
+
+  /** Runs that ask somebody something, however far back. */
+  function waiting() {
+    const counts = data?.counts ?? {};
+    return (counts['waiting(question)'] ?? 0) + (counts['waiting(approval)'] ?? 0);
   }
 
   /** @param {any[]} runs */
@@ -81,36 +84,15 @@ export function openOverview(place) {
 
   /** @param {string} state */
   function choose(state) {
-    filter = filter === state ? '' : state;
-    data = data && { ...data, runs: [], more: false };
-    older = [];
-    next = null;
-    failure = '';
+    listing.rest();
+    listing = new Listing(listing.filter === state ? '' : state);
     draw();
     start();
   }
 
-  async function fetchOlder() {
-    if (fetching || !next) return;
-    fetching = true;
-    draw();
-    const asked = filter;
-    const query = new URLSearchParams({ before: next });
-    if (filter) query.set('state', filter);
-    const reply = await get(`/api/runs?${query}`);
-    fetching = false;
-    if (stopped || asked !== filter) return;
-    if (reply.status === 200) {
-      older = older.concat(reply.body.runs ?? []);
-      next = reply.body.more ? reply.body.next : null;
-      failure = '';
-    } else failure = trouble(reply);
-    draw();
-  }
-
   function draw() {
     if (stopped) return;
-    last = { data, older, next, state: filter };
+    last = { data, listing };
     place.main.show(h('div', { class: 'overview' }, heading(), data ? body() : h('p', { class: 'soft' }, 'Looking…')));
   }
 
@@ -127,16 +109,23 @@ export function openOverview(place) {
           'data-filter': '',
           'data-testid': 'filter',
           autocomplete: 'off',
-          on: { input: (/** @type {any} */ e) => ((words = e.target.value.toLowerCase()), draw()) },
+          // Escape empties the field without an `input`.
+          on: { input: typed, search: typed },
         }),
         link('/start', [icon('plus'), 'Start'], { class: 'button primary', 'data-testid': 'start-link' }),
       ]),
     ]);
   }
 
+  /** @param {any} event */
+  function typed(event) {
+    words = event.target.value.toLowerCase();
+    draw();
+  }
+
   function body() {
-    const here = new Set(data.runs.map((/** @type {any} */ run) => run.run));
-    const all = data.runs.concat(older.filter((run) => !here.has(run.run))).slice(0, MOST_ROWS);
+    if (!listing.isTold) return [chips(), h('p', { class: 'soft looking' }, 'Looking…')];
+    const all = listing.rows();
     const runs = words ? all.filter((/** @type {any} */ run) => matches(run, words)) : all;
     return [chips(), runs.length === 0 ? nothing(all.length) : lists(runs), more(all.length)];
   }
@@ -144,11 +133,15 @@ export function openOverview(place) {
   /** @param {any[]} runs */
   function lists(runs) {
     const now = Date.now() + ahead;
-    if (filter || words) return section('Found', runTable(runs, now), { 'aria-live': 'off' });
-    const needs = runs.filter(say.needsPerson);
+    if (listing.filter || words) return section('Found', runTable(runs, now), { 'aria-live': 'off' });
+    const asking = runs.filter((run) => say.needsPerson(run) && run.state !== 'failed');
+    const failed = runs.filter((run) => run.state === 'failed');
+    const needs = [...asking, ...failed].slice(0, MOST_NEEDS);
     const running = runs.filter((run) => run.state === 'running');
-    const rest = runs.filter((run) => !say.needsPerson(run) && run.state !== 'running');
-    const beyond = waitingBeyond(needs);
+    const cards = new Set([...needs, ...running]);
+    const further = listing.further();
+    const rest = runs.filter((run) => !cards.has(run) && !further.has(run.run));
+    const beyond = waiting() - needs.filter((run) => run.state !== 'failed').length;
     return [
       needs.length > 0 || beyond > 0
         ? section(
@@ -181,19 +174,12 @@ export function openOverview(place) {
     ];
   }
 
-  /** Questions of runs that are too old for this page. @param {any[]} needs */
-  function waitingBeyond(needs) {
-    const counts = data.counts ?? {};
-    const all = (counts['waiting(question)'] ?? 0) + (counts['waiting(approval)'] ?? 0);
-    return all - needs.filter((run) => run.state !== 'failed').length;
-  }
-
   /** @param {number} n */
   function moreWaiting(n) {
     return h(
       'p',
       null,
-      button(`${say.counted(n, 'older run')} wait${n === 1 ? 's' : ''} for an answer`, () => choose('waiting'), {
+      button(`${say.counted(n, 'more run', 'more runs')} wait${n === 1 ? 's' : ''} for an answer`, () => choose('waiting'), {
         class: 'quiet',
       }),
     );
@@ -206,7 +192,7 @@ export function openOverview(place) {
       const name = say.stateClass(label);
       counts.set(name, (counts.get(name) ?? 0) + Number(n));
     }
-    const names = FILTERS.filter((name) => counts.has(name) || name === filter);
+    const names = FILTERS.filter((name) => counts.has(name) || name === listing.filter);
     const total = [...counts.values()].reduce((a, b) => a + b, 0);
     const chip = (
       /** @type {string} */ name,
@@ -220,7 +206,7 @@ export function openOverview(place) {
           key: name,
           type: 'button',
           class: `chip tone-${tone}`,
-          'aria-pressed': String(filter === name),
+          'aria-pressed': String(listing.filter === name),
           'data-testid': 'state-chip',
           'data-state': name,
           on: { click: () => choose(name) },
@@ -240,7 +226,7 @@ export function openOverview(place) {
   /** @param {number} loaded */
   function nothing(loaded) {
     if (words && loaded > 0) return h('p', { class: 'empty' }, 'Nothing among the runs shown here has these words.');
-    if (filter) return h('p', { class: 'empty' }, 'No run stands so.');
+    if (listing.filter) return h('p', { class: 'empty' }, 'No run stands so.');
     return h('div', { class: 'empty first' }, [
       h('h2', null, 'No runs yet'),
       h('p', null, [
@@ -256,16 +242,16 @@ export function openOverview(place) {
 
   /** @param {number} loaded */
   function more(loaded) {
-    if (failure) return notice('bad', failure, { role: 'alert' });
-    if (!next) return null;
+    if (listing.failure) return notice('bad', listing.failure, { role: 'alert' });
+    if (!listing.hasMore) return null;
     if (loaded >= MOST_ROWS)
       return h('p', { class: 'soft' }, `The newest ${say.whole(MOST_ROWS)} are shown. Filter by state to see others.`);
     return h(
       'div',
       { class: 'more' },
-      button(fetching ? 'Fetching…' : 'Show older runs', fetchOlder, {
+      button(listing.fetching ? 'Fetching…' : 'Show older runs', () => listing.fetchMore(), {
         'data-testid': 'older',
-        'aria-busy': String(fetching),
+        'aria-busy': String(listing.fetching),
         ref: watchEnd,
       }),
     );
@@ -275,7 +261,7 @@ export function openOverview(place) {
   function watchEnd(el) {
     new IntersectionObserver((seen, watcher) => {
       if (stopped || !el.isConnected) watcher.disconnect();
-      else if (seen.some((one) => one.isIntersecting) && window.scrollY > 0) fetchOlder();
+      else if (seen.some((one) => one.isIntersecting) && window.scrollY > 0) listing.fetchMore();
     }).observe(el);
   }
 
@@ -288,6 +274,7 @@ export function openOverview(place) {
     stop() {
       stopped = true;
       clearInterval(clock);
+      listing.rest();
       stop();
     },
   };

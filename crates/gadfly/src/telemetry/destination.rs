@@ -2,11 +2,13 @@
 
 use std::collections::HashMap;
 
-use gadfly_project::config::{Endpoint, TelemetryConfig};
+use gadfly_project::config::{BadEndpoint, Endpoint, TelemetryConfig};
 
 /// What an address becomes where only the collector is named.
 const PATH: &str = "/v1/traces";
 const SERVICE: &str = "gadfly";
+const WITH_A_KEY: &str =
+    "a user name or key in an address ends up in logs; put it into OTEL_EXPORTER_OTLP_HEADERS";
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Destination {
@@ -42,7 +44,10 @@ pub fn find(
     let named = named.iter().find_map(|name| Some((*name, env(name)?)));
     let (endpoint, whole, of_environment) = match (&named, &config.endpoint) {
         (Some((name, url)), _) => {
-            let parsed = Endpoint::parse(url.trim()).map_err(|why| format!("{name}: {why}"))?;
+            let parsed = Endpoint::parse(url.trim()).map_err(|why| match why {
+                BadEndpoint::Credentials => format!("{name}: {WITH_A_KEY}"),
+                why => format!("{name}: {why}"),
+            })?;
             (parsed, name.contains("TRACES"), true)
         }
         (None, Some(endpoint)) => (endpoint.value.clone(), false, false),
@@ -66,8 +71,19 @@ pub fn find(
         of_environment,
         headers,
         content: config.has_content(),
-        service: env("OTEL_SERVICE_NAME").unwrap_or_else(|| SERVICE.to_owned()),
+        service: service(env),
     }))
+}
+
+/// The name that the environment gives, in the order the standard has.
+fn service(env: impl Fn(&str) -> Option<String>) -> String {
+    let among = |all: String| {
+        let pairs = all.split(',').filter_map(|pair| pair.split_once('='));
+        let mut named = pairs.filter(|(name, _)| name.trim() == "service.name");
+        named.next_back().map(|(_, value)| value.trim().to_owned()).filter(|value| !value.is_empty())
+    };
+    let named = env("OTEL_SERVICE_NAME").or_else(|| env("OTEL_RESOURCE_ATTRIBUTES").and_then(among));
+    named.unwrap_or_else(|| SERVICE.to_owned())
 }
 
 /// `name=value,name=value`. What is wrong with it is said without saying it: there may be a key in it.
@@ -130,6 +146,26 @@ mod tests {
         for off in [("OTEL_SDK_DISABLED", "true"), ("OTEL_TRACES_EXPORTER", "none")] {
             assert_eq!(found(OWN, &[off, ("KEYS", "a=b")]), Ok(None));
         }
+    }
+
+    #[test]
+    fn the_name_of_the_service_is_the_environments_in_the_order_of_the_standard() {
+        let at = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://localhost:9");
+        let among = ("OTEL_RESOURCE_ATTRIBUTES", "team=a, service.name = theirs ,x=y");
+        for (env, name) in [
+            (vec![at], "gadfly"),
+            (vec![at, among], "theirs"),
+            (vec![at, among, ("OTEL_SERVICE_NAME", "mine")], "mine"),
+            (vec![at, ("OTEL_RESOURCE_ATTRIBUTES", "service.name=,team=a")], "gadfly"),
+        ] {
+            assert_eq!(found("", &env).unwrap().unwrap().service, name, "{env:?}");
+        }
+    }
+
+    #[test]
+    fn a_key_in_the_address_is_refused_with_the_place_where_it_belongs() {
+        let why = found("", &[("OTEL_EXPORTER_OTLP_ENDPOINT", "http://me:secret@localhost:9")]).unwrap_err();
+        assert!(why.contains("OTEL_EXPORTER_OTLP_HEADERS") && !why.contains("key_env"), "{why}");
     }
 
     #[test]

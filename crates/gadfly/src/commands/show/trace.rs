@@ -15,7 +15,7 @@ use crate::cli::TraceFormat;
 use crate::exit::Code;
 use crate::output::{again, print};
 use crate::telemetry::conventions as names;
-use crate::telemetry::fold::{Content, Fold};
+use crate::telemetry::fold::{Content, Fold, LOST};
 use crate::telemetry::span::Span;
 use kept::Kept;
 
@@ -97,8 +97,11 @@ fn is_call(span: &Span) -> bool {
     span.attributes.get(names::ROLE).is_some()
 }
 
-/// `4ms`, `2.4s`, `3m 05s`.
+/// `4ms`, `2.4s`, `3m 05s`. How long it took what never came to an end, nobody knows.
 fn took(span: &Span) -> String {
+    if span.failed.as_deref() == Some(LOST) {
+        return "—".to_owned();
+    }
     match span.end_ms.saturating_sub(span.start_ms) {
         ms @ 0..1000 => format!("{ms}ms"),
         ms @ 1000..10_000 => format!("{}.{}s", ms / 1000, ms % 1000 / 100),

@@ -8,10 +8,11 @@ use gadfly_engine::turn::{Role, Turn};
 use gadfly_engine::{Answer, Class, Digest, Effect, EffectId, EffectKind, NodePath, Reply};
 
 use super::super::conventions as names;
-use super::super::span::{Attributes, Span, SpanId};
+use super::super::span::{At, Span, SpanId};
 use super::{Closed, Content, Fold, content};
 
-pub(super) const LOST: &str = "lost";
+/// Its process died before there was an answer.
+pub const LOST: &str = "lost";
 pub(super) const CANCELLED: &str = "cancelled";
 
 /// Kinds of agents that are one request to a model; all others are agents that work in their own way.
@@ -31,7 +32,21 @@ pub(super) fn word(kind: FailureKind) -> String {
     kind.to_string().replace(' ', "_")
 }
 
-pub(super) fn charge(attributes: &mut Attributes, usage: &Usage, cost: Money) {
+/// What a call used. Of one without an answer nobody knows it, and of an agent without a price nobody knows the cost:
+/// what is charged for it then stands in the sums of the run, not here.
+pub(super) fn charge(span: &mut Span, usage: &Usage, cost: Money, is_priced: bool) {
+    let attributes = &mut span.attributes;
+    let is_unanswered = span
+        .failed
+        .as_deref()
+        .is_some_and(|why| [LOST, CANCELLED].contains(&why) || why == word(FailureKind::Timeout));
+    let is_lost = is_unanswered && *usage == Usage::default();
+    if is_lost || !is_priced {
+        attributes.flag(names::USAGE_UNKNOWN, true);
+    }
+    if is_lost {
+        return;
+    }
     let input = usage.input.saturating_add(usage.cache_read).saturating_add(usage.cache_write);
     attributes.whole(names::INPUT_TOKENS, input);
     attributes.whole(names::OUTPUT_TOKENS, usage.output);
@@ -40,14 +55,16 @@ pub(super) fn charge(attributes: &mut Attributes, usage: &Usage, cost: Money) {
             attributes.whole(name, count);
         }
     }
-    attributes.number(names::COST, cost.usd());
+    if is_priced || cost > Money(0) {
+        attributes.number(names::COST, cost.usd());
+    }
 }
 
 impl Fold {
-    pub(super) fn ask(&mut self, effect: &Effect, seq: u32, at: u64, say: Content<'_>, out: &mut Vec<Span>) {
+    pub(super) fn ask(&mut self, effect: &Effect, at: At, say: Content<'_>, out: &mut Vec<Span>) {
         let node = &effect.id.node;
-        let judging = matches!(&effect.kind, EffectKind::Turn(turn) if turn.role == Role::Critic);
-        if !judging {
+        // Between a critic's answer and its verdict what it cites may be looked at.
+        if matches!(&effect.kind, EffectKind::Turn(turn) if turn.role == Role::Worker) {
             self.release(node, out);
         }
         let id = SpanId::of(&self.run, "effect", &effect.id.to_string());
@@ -77,7 +94,7 @@ impl Fold {
             EffectKind::Cancel { .. } | EffectKind::Tell { .. } => return,
         };
         span.parent = self.span_at(node).map(|parent| parent.id);
-        (span.start_ms, span.end_ms, span.seqs.begin) = (at, at, seq);
+        (span.start_ms, span.end_ms, span.seqs.begin) = (at.ms, at.ms, at.seq);
         span.attributes.text(names::OPERATION, span.operation.as_str());
         span.attributes.text(names::NODE, &node.0);
         span.attributes.text(names::EFFECT, &effect.id.to_string());
@@ -123,7 +140,7 @@ impl Fold {
             attributes.text(names::CONVERSATION, session);
         }
         if let Some(messages) = content::input(turn, say) {
-            attributes.text(names::INPUT_MESSAGES, &messages);
+            attributes.json(names::INPUT_MESSAGES, &messages);
         }
         span
     }
@@ -137,22 +154,16 @@ impl Fold {
         span.attributes.text(names::TOOL, &name);
         span.attributes.text(names::TOOL_TYPE, "function");
         if let Some(arguments) = content::arguments(&used.deed, say) {
-            span.attributes.text(names::TOOL_ARGUMENTS, &arguments);
+            span.attributes.json(names::TOOL_ARGUMENTS, &arguments);
         }
         span
     }
 
-    pub(super) fn close(
-        &mut self,
-        effect: &EffectId,
-        seq: u32,
-        at: u64,
-        how: impl FnOnce(&mut Open),
-    ) -> Option<Closed> {
+    pub(super) fn close(&mut self, effect: &EffectId, at: At, how: impl FnOnce(&mut Open)) -> Option<Closed> {
         let mut open = self.open.remove(effect)?;
         how(&mut open);
         let Open { mut span, agent, role, .. } = open;
-        (span.end_ms, span.seqs.end) = (at.max(span.start_ms), seq);
+        (span.end_ms, span.seqs.end) = (at.ms.max(span.start_ms), at.seq);
         Some(Closed { effect: effect.clone(), agent, judging: role == Some(Role::Critic), span })
     }
 
@@ -161,7 +172,7 @@ impl Fold {
         &mut self,
         node: &NodePath,
         step: &GoalStep,
-        at: u64,
+        at: At,
         say: Content<'_>,
         out: &mut Vec<Span>,
     ) {
@@ -171,8 +182,8 @@ impl Fold {
         let id = SpanId::of(&self.run, "step", &format!("{node} {}", step.n));
         let mut span = Span::new(&self.run, id, names::EXECUTE_TOOL, Some(&step.tool));
         span.parent = self.span_at(node).map(|parent| parent.id);
-        (span.start_ms, span.end_ms) = (at, at);
-        (span.seqs.begin, span.seqs.end) = (self.last_seq, self.last_seq);
+        (span.start_ms, span.end_ms) = (at.ms, at.ms);
+        (span.seqs.begin, span.seqs.end) = (at.seq, at.seq);
         span.attributes.text(names::OPERATION, names::EXECUTE_TOOL.as_str());
         span.attributes.text(names::TOOL, &step.tool);
         span.attributes.text(names::NODE, &node.0);
@@ -227,7 +238,7 @@ impl Open {
             attributes.text(names::CONVERSATION, session);
         }
         if let Some(messages) = content::output(answer, reason, say) {
-            attributes.text(names::OUTPUT_MESSAGES, &messages);
+            attributes.json(names::OUTPUT_MESSAGES, &messages);
         }
     }
 
@@ -236,7 +247,7 @@ impl Open {
         if let Content::All(texts) = say
             && let Some(text) = texts(text)
         {
-            self.span.attributes.text(names::OUTPUT_MESSAGES, &content::spoken("user", &text));
+            self.span.attributes.json(names::OUTPUT_MESSAGES, &content::spoken("user", &text));
         }
     }
 }

@@ -7,12 +7,29 @@ use gadfly_engine::review::{CriterionVerdict, Review, Verdict};
 use gadfly_engine::{EffectId, NodePath};
 
 use super::super::conventions as names;
-use super::super::span::{Attributes, Span};
+use super::super::span::{At, Attributes, Span};
 use super::{Closed, Content, Fold};
 
 /// Criteria and findings of one review that are told.
 const MOST_CRITERIA: usize = 64;
 const MOST_FINDINGS: usize = 20;
+
+pub(super) const UNVERIFIED: &str = "unverified";
+/// Why a critic's call failed whose answer could not be read.
+const MALFORMED: &str = "malformed";
+
+/// What is told of a critic's answer.
+struct Told {
+    verdicts: Vec<Attributes>,
+    /// It could not be read: the call came to nothing.
+    is_malformed: bool,
+}
+
+impl From<Vec<Attributes>> for Told {
+    fn from(verdicts: Vec<Attributes>) -> Self {
+        Self { verdicts, is_malformed: false }
+    }
+}
 
 /// One verdict, before it is told.
 struct Evaluation<'e> {
@@ -63,7 +80,7 @@ impl Fold {
     pub(super) fn judged(
         &mut self,
         event: &Event,
-        at: u64,
+        at: At,
         say: Content<'_>,
         closed: &mut [Closed],
         out: &mut Vec<Span>,
@@ -71,8 +88,30 @@ impl Fold {
         let node = &event.node;
         match &event.what {
             Happened::Reviewed { round, review } => {
-                let told = self.review(*round, review, say);
+                let told = self.review(node, *round, review, say).into();
                 self.by_critic(node, &review.binding.critic, told, at, closed, out);
+            }
+            Happened::ReplyMalformed { round, critic, problem, .. } => {
+                let mut told = Evaluation::new(self.protocol_of(node), UNVERIFIED);
+                (told.critic, told.round) = (Some(critic.as_str()), Some(*round));
+                told.because = Some(problem.clone());
+                let told = Told { verdicts: vec![told.attributes(say)], is_malformed: true };
+                self.by_critic(node, critic, told, at, closed, out);
+            }
+            Happened::RejectionOverruled { round, notes } => {
+                let mut said = Attributes::default();
+                said.whole(names::ROUND, u64::from(*round));
+                if say.has_words() {
+                    let points: Vec<&str> = notes.iter().take(MOST_FINDINGS).map(String::as_str).collect();
+                    said.text(
+                        names::EXPLANATION,
+                        &format!("nothing but new requirements: {}", points.join("; ")),
+                    );
+                }
+                match closed.iter_mut().rfind(|one| one.judging && one.effect.node == *node) {
+                    Some(one) => one.span.happened(names::OVERRULED, at, said),
+                    None => self.tell(node, names::OVERRULED, at, said),
+                }
             }
             Happened::Watched { critic, verdict, reason, .. } => {
                 let fine = matches!(verdict, WatchVerdict::Progressing | WatchVerdict::Achieved);
@@ -81,7 +120,7 @@ impl Fold {
                 if *verdict == WatchVerdict::Error {
                     told.score = None;
                 }
-                self.by_critic(node, critic, vec![told.attributes(say)], at, closed, out);
+                self.by_critic(node, critic, vec![told.attributes(say)].into(), at, closed, out);
             }
             Happened::VerifyRan { round, green, .. } => {
                 let mut told = Evaluation::passed("verify", if *green { "green" } else { "red" }, *green);
@@ -103,13 +142,18 @@ impl Fold {
         }
     }
 
-    fn review(&self, round: u32, review: &Review, say: Content<'_>) -> Vec<Attributes> {
+    /// The protocol of a part of the run.
+    fn protocol_of(&self, node: &NodePath) -> &str {
+        self.protocols.get(node).unwrap_or(&self.protocol)
+    }
+
+    fn review(&self, node: &NodePath, round: u32, review: &Review, say: Content<'_>) -> Vec<Attributes> {
         let label = match review.verdict {
             Verdict::Approved => "approved",
-            Verdict::Unverified => "unverified",
+            Verdict::Unverified => UNVERIFIED,
             Verdict::Rejected => "rejected",
         };
-        let name = review.binding.lens.as_deref().unwrap_or(&self.protocol);
+        let name = review.binding.lens.as_deref().unwrap_or_else(|| self.protocol_of(node));
         let mut whole = match review.verdict {
             Verdict::Unverified => Evaluation::new(name, label),
             verdict => Evaluation::passed(name, label, verdict == Verdict::Approved),
@@ -137,8 +181,8 @@ impl Fold {
         &mut self,
         node: &NodePath,
         critic: &str,
-        told: Vec<Attributes>,
-        at: u64,
+        told: Told,
+        at: At,
         closed: &mut [Closed],
         out: &mut Vec<Span>,
     ) {
@@ -156,13 +200,13 @@ impl Fold {
             out.extend(its.into_iter().map(|one| one.span));
             return;
         }
-        for one in told {
+        for one in told.verdicts {
             self.tell(node, names::EVALUATION_RESULT, at, one);
         }
     }
 
     /// The verdict of a check belongs to the command, the look or the judge it rests on.
-    fn by_check(&mut self, node: &NodePath, told: Attributes, at: u64, closed: &mut [Closed]) {
+    fn by_check(&mut self, node: &NodePath, told: Attributes, at: At, closed: &mut [Closed]) {
         let checked =
             |one: &Closed| one.judging || [names::VERIFY, names::EXECUTE_TOOL].contains(&one.span.operation);
         match closed.iter_mut().find(|one| checked(one)) {
@@ -175,7 +219,7 @@ impl Fold {
         &mut self,
         node: &NodePath,
         event: &PipelineEvent,
-        at: u64,
+        at: At,
         say: Content<'_>,
         closed: &mut [Closed],
         out: &mut Vec<Span>,
@@ -210,7 +254,7 @@ impl Fold {
     }
 
     /// An agent of a pipeline is through: its span ends.
-    fn through(&mut self, agent: &str, at: u64, out: &mut Vec<Span>, how: impl FnOnce(&mut Span)) {
+    fn through(&mut self, agent: &str, at: At, out: &mut Vec<Span>, how: impl FnOnce(&mut Span)) {
         let path = self.nodes.iter().find(|(_, sent)| sent.agent == agent).map(|(path, _)| path.clone());
         let Some((path, mut sent)) = path.and_then(|path| self.nodes.remove_entry(&path)) else { return };
         how(&mut sent.span);
@@ -221,16 +265,28 @@ impl Fold {
         out.extend(gone.into_iter().map(|held| held.span));
         self.rounds.retain(|at, _| !path.contains(at));
         self.judged.retain(|at, _| !path.contains(at));
-        sent.span.end_ms = at.max(sent.span.start_ms);
-        sent.span.seqs.end = self.last_seq;
+        self.protocols.retain(|at, _| !path.contains(at));
+        sent.span.end_ms = at.ms.max(sent.span.start_ms);
+        sent.span.seqs.end = at.seq;
         out.push(sent.span);
     }
 }
 
-fn add(span: &mut Span, told: Vec<Attributes>, at: u64) {
-    for one in told {
+fn add(span: &mut Span, told: Told, at: At) {
+    for one in told.verdicts {
         span.happened(names::EVALUATION_RESULT, at, one);
     }
+    if told.is_malformed {
+        span.fail(MALFORMED);
+    }
+}
+
+/// Nobody could judge the run: neither passed nor not.
+pub(super) fn unverified(protocol: &str, reason: &str, unseen: &[String], say: Content<'_>) -> Attributes {
+    let mut told = Evaluation::new(protocol, UNVERIFIED);
+    let points = unseen.iter().take(MOST_FINDINGS).map(|path| format!("\n- not seen: {path}"));
+    told.because = Some(format!("{reason}{}", points.collect::<String>()));
+    told.attributes(say)
 }
 
 fn pair(verdict: &PairVerdict, say: Content<'_>) -> Attributes {

@@ -22,8 +22,14 @@ const TOOLS: &str = "t";
 const PERSON: &str = "h";
 const OTHERS: &str = "o";
 
+/// What comes with one record has this order.
+const REPLIES: u8 = 0;
+const VERDICTS: u8 = 1;
+const REQUESTS: u8 = 2;
+const OUTCOME: u8 = 3;
+
 struct Message {
-    /// The record it came with; of one record, replies before requests.
+    /// The record it came with, and its place among what came with it.
     at: (u32, u8),
     line: String,
 }
@@ -80,8 +86,9 @@ fn agents<'s>(spans: &[&'s Span]) -> Vec<(&'s str, &'s str)> {
 }
 
 fn told(span: &Span, agents: &[(&str, &str)], is_over: bool, out: &mut Vec<Message>) {
-    let began = (span.seqs.begin, 1);
-    let ended = (span.seqs.end, 0);
+    let began = (span.seqs.begin, REQUESTS);
+    // What was lost or stopped at once has no record of its own for its end.
+    let ended = if span.seqs.end > span.seqs.begin { (span.seqs.end, REPLIES) } else { began };
     let note = |text: &str| format!("Note over {GADFLY}: {}", word(text));
     let mut say = |at, line| out.push(Message { at, line });
     let said = |name| span.attributes.said(name).unwrap_or_default();
@@ -91,18 +98,24 @@ fn told(span: &Span, agents: &[(&str, &str)], is_over: bool, out: &mut Vec<Messa
     };
     if span.operation == names::INVOKE_WORKFLOW {
         if span.attributes.get(names::RESUMED) == Some(&crate::telemetry::span::Value::Flag(true)) {
-            say((span.seqs.begin, 0), note("resumed"));
+            say((span.seqs.begin, REPLIES), note("resumed"));
         }
-        for verdict in span.moments.iter().filter(|one| one.name == names::EVALUATION_RESULT) {
-            let (name, label) = (names::EVALUATION, names::LABEL);
-            let text = format!(
-                "{} {}",
-                verdict.attributes.said(name).unwrap_or_default(),
-                verdict.attributes.said(label).unwrap_or_default()
-            );
-            say((span.seqs.end, 2), note(&safe::line(&text, LONGEST_WORDS)));
+        let outcome = said(names::OUTCOME);
+        for moment in &span.moments {
+            let at = (moment.at.seq, VERDICTS);
+            let of = |name| moment.attributes.said(name).unwrap_or_default();
+            if moment.name == names::OVERRULED {
+                say(at, note("rejection overruled"));
+            } else if moment.name == names::EVALUATION_RESULT && !outcome.starts_with(of(names::LABEL)) {
+                let text = format!("{} {}", of(names::EVALUATION), of(names::LABEL));
+                say(at, note(&safe::line(&text, LONGEST_WORDS)));
+            }
         }
-        say((span.seqs.end, 3), note(said(names::OUTCOME)));
+        let end = match said(names::MESSAGE) {
+            "" => outcome.to_owned(),
+            why => safe::line(&format!("{outcome}: {why}"), LONGEST_WORDS),
+        };
+        say((span.seqs.end, OUTCOME), note(&end));
     } else if is_call(span) {
         let name = said(names::AGENT);
         let n = agents.iter().position(|(known, _)| *known == name).filter(|n| *n < MOST_AGENTS);
@@ -135,13 +148,13 @@ pub(super) fn result(span: &Span) -> String {
         return why.clone();
     }
     let verdict = span.moments.iter().find(|one| one.name == names::EVALUATION_RESULT);
-    match verdict.and_then(|one| Some((one, one.attributes.said(names::LABEL)?))) {
-        Some((one, label)) => match one.attributes.counted(names::OPEN) {
-            Some(open) if open > 0 => format!("{label}, {open} open"),
-            _ => label.to_owned(),
-        },
-        None => took(span),
-    }
+    let Some((one, label)) = verdict.and_then(|one| Some((one, one.attributes.said(names::LABEL)?))) else {
+        return took(span);
+    };
+    let open = one.attributes.counted(names::OPEN).filter(|open| *open > 0);
+    let open = open.map(|open| format!(", {open} open")).unwrap_or_default();
+    let is_overruled = span.moments.iter().any(|one| one.name == names::OVERRULED);
+    format!("{label}{open}{}", if is_overruled { ", overruled" } else { "" })
 }
 
 /// A text as Mermaid takes it for words: everything that could mean something to it is written by its number.

@@ -8,7 +8,7 @@ use gadfly_journal::Summary;
 use super::sequence::result;
 use super::{Drawn, is_call, took};
 use crate::output::safe;
-use crate::output::table::{counted, moment};
+use crate::output::table::{cost, counted, moment};
 use crate::telemetry::conventions as names;
 use crate::telemetry::span::{Moment, Span, Value};
 
@@ -34,13 +34,15 @@ pub fn cell(text: &str, most: usize) -> String {
 
 pub fn heading(summary: &Summary) -> String {
     format!(
-        "{}, {}. Begun {}, {}, {} tokens, {}.\n",
+        "{}, {}{}. Begun {}, {}, {}{} tokens, {}.\n",
         cell(&summary.protocol, LONGEST),
         cell(&summary.state, LONGEST),
+        if summary.overruled { " (overruled)" } else { "" },
         moment(summary.created_ms),
         counted(summary.calls as usize, "call"),
+        if summary.cost_unknown { "≥ " } else { "" },
         summary.tokens,
-        summary.cost,
+        cost(summary.cost, summary.cost_unknown),
     )
 }
 
@@ -57,7 +59,7 @@ pub fn calls(drawn: &Drawn) -> String {
     out.push_str(
         "| who | as | round | model | took | tokens | cost | result |\n|---|---|---|---|---|---|---|---|\n",
     );
-    for (span, is_over) in rows {
+    for (span, is_over) in &rows {
         let said = |name| span.attributes.said(name);
         let who = said(names::AGENT).or(said(names::TOOL)).or(said(names::ABOUT));
         let who = who.unwrap_or(span.operation.as_str());
@@ -69,7 +71,7 @@ pub fn calls(drawn: &Drawn) -> String {
         let tokens = input.map(|input| input.saturating_add(output.unwrap_or_default()));
         let cost = span.attributes.measured(names::COST);
         let cost = cost.map_or_else(|| "—".to_owned(), |usd| Money::from_usd(usd).to_string());
-        let result = if is_over { ended(span) } else { "under way".to_owned() };
+        let result = if *is_over { ended(span) } else { "under way".to_owned() };
         let _ = writeln!(
             out,
             "| {} | {} | {} | {} | {} | {} | {cost} | {} |",
@@ -77,9 +79,14 @@ pub fn calls(drawn: &Drawn) -> String {
             cell(role, LONGEST),
             number(span.attributes.counted(names::ROUND)),
             cell(model, LONGEST),
-            if is_over { took(span) } else { "—".to_owned() },
+            if *is_over { took(span) } else { "—".to_owned() },
             number(tokens),
             cell(&result, LONGEST),
+        );
+    }
+    if rows.iter().any(|(span, _)| span.attributes.get(names::USAGE_UNKNOWN).is_some()) {
+        out.push_str(
+            "\nWhat has no number here is not known. The sums above hold what was set aside for it.\n",
         );
     }
     out.push('\n');
@@ -106,9 +113,10 @@ fn is_told(span: &Span) -> bool {
 pub fn verdicts(drawn: &Drawn) -> String {
     let mut rows: Vec<(&Span, &Moment)> = Vec::new();
     for span in drawn.spans.iter() {
-        rows.extend(span.moments.iter().filter(|m| m.name == names::EVALUATION_RESULT).map(|m| (span, m)));
+        let told = [names::EVALUATION_RESULT, names::OVERRULED];
+        rows.extend(span.moments.iter().filter(|m| told.contains(&m.name)).map(|m| (span, m)));
     }
-    rows.sort_by_key(|(span, moment)| (moment.at_ms, span.seqs.end));
+    rows.sort_by_key(|(_, moment)| moment.at.seq);
     let mut out = String::from("## Verdicts\n\n");
     if rows.is_empty() {
         out.push_str("None.\n\n");
@@ -119,7 +127,9 @@ pub fn verdicts(drawn: &Drawn) -> String {
         let said = |name| moment.attributes.said(name).unwrap_or_default();
         let number = |n: Option<u64>| n.map_or_else(|| "—".to_owned(), |n| n.to_string());
         let score = moment.attributes.measured(names::SCORE);
-        let itself = if span.parent.is_none() { "Gadfly" } else { span.operation.as_str() };
+        let is_overruled = moment.name == names::OVERRULED;
+        let is_ours = span.parent.is_none() || is_overruled;
+        let itself = if is_ours { "Gadfly" } else { span.operation.as_str() };
         let by = moment.attributes.said(names::CRITIC).unwrap_or(itself);
         let _ = writeln!(
             out,
@@ -127,7 +137,7 @@ pub fn verdicts(drawn: &Drawn) -> String {
             number(moment.attributes.counted(names::ROUND)),
             cell(by, LONGEST),
             cell(said(names::EVALUATION), LONGEST),
-            cell(said(names::LABEL), LONGEST),
+            if is_overruled { "overruled".to_owned() } else { cell(said(names::LABEL), LONGEST) },
             score.map_or_else(|| "—".to_owned(), |score| score.to_string()),
             number(moment.attributes.counted(names::OPEN)),
             cell(said(names::EXPLANATION), LONGEST_REASON),
