@@ -38,13 +38,16 @@ pub struct Dashboard {
     pub token: Token,
     pub hosts: Hosts,
     live: live::Live,
+    /// Held while an answer is looked at and left.
+    answering: tokio::sync::Mutex<()>,
 }
 
 impl Dashboard {
     pub fn new(context: Context, gadfly: Gadfly, token: Token, hosts: Hosts) -> Arc<Self> {
         let background = Background::new(gadfly);
         let live = live::Live::new(Arc::clone(&background));
-        Arc::new(Self { context, background, token, hosts, live })
+        let answering = tokio::sync::Mutex::default();
+        Arc::new(Self { context, background, token, hosts, live, answering })
     }
 
     fn gadfly(&self) -> &Gadfly {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Path, State};
 use gadfly_engine::{Control, EffectId, Limits};
-use gadfly_journal::RunId;
+use gadfly_journal::{RunId, Window};
 use gadfly_runtime::service::{AnswerError, Controlled, Raise, ResumeError, SteerError};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -50,6 +50,16 @@ pub async fn answer(
     }
     agreed(&dashboard, &run, agree.as_deref())?;
     let gadfly = dashboard.gadfly();
+    // Two tabs may answer at once: one of them is told that it came second.
+    let _turn = dashboard.answering.lock().await;
+    let asked = open_questions(&dashboard, &run)?;
+    match asked.iter().find(|question| question["effect"] == json!(effect)) {
+        None => return Err(Refusal::conflict("this question is not open any more")),
+        Some(question) if question["answered"] == true => {
+            return Err(Refusal::conflict("somebody has answered this already"));
+        }
+        Some(_) => {}
+    }
     if let Some(turn) = questions::turn(gadfly, &run, &effect)?
         && let Some(why) = unreadable(gadfly.journal(), &run, &text, turn.role)
     {
@@ -171,10 +181,20 @@ pub async fn resume(
     if dashboard.gadfly().is_driven(&run) {
         return Err(Refusal::conflict("the run is at work already"));
     }
+    if summary.waiting_for.is_some()
+        && open_questions(&dashboard, &run)?.iter().all(|q| q["answered"] == false)
+    {
+        return Err(Refusal::conflict("it still waits for an answer"));
+    }
     let raise = raise.raise()?;
     agreed(&dashboard, &run, agree.as_deref())?;
     dashboard.background.resume(&run, raise).await?;
     said("the run goes on here")
+}
+
+fn open_questions(dashboard: &Dashboard, run: &RunId) -> Result<Vec<Value>, Refusal> {
+    let page = dashboard.gadfly().journal().page(run, &Window::default())?;
+    Ok(questions::open(dashboard.gadfly(), &page.state)?)
 }
 
 /// What the run's plan wants of this machine was agreed to before, or is by what this request says.

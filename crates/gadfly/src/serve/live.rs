@@ -6,7 +6,7 @@ use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
@@ -16,6 +16,7 @@ use gadfly_runtime::clock::wall_ms;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use super::Dashboard;
+use super::asked::Asked;
 use super::overview::{self, Filter};
 use super::page;
 use super::refusal::Refusal;
@@ -210,7 +211,7 @@ async fn fold(background: Arc<Background>, topic: Topic) -> Result<Arc<str>, Ref
 
 pub async fn overview(
     State(dashboard): State<Arc<Dashboard>>,
-    Query(filter): Query<Filter>,
+    Asked(filter): Asked<Filter>,
 ) -> Result<Response, Refusal> {
     dashboard.live.stream(Topic::Overview(filter.checked()?), "overview").await
 }

@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use gadfly_engine::protocol::{pipeline, watch};
 use gadfly_journal::{Journal, ListFilter, Place, ReadError, RunId, Summary};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::Dashboard;
+use super::asked::Asked;
 use super::refusal::Refusal;
 use crate::background::Background;
 
@@ -211,7 +212,7 @@ pub fn kind(summary: &Summary) -> &'static str {
 /// Runs before those that are shown; or those that are shown, once more.
 pub async fn older(
     State(dashboard): State<Arc<Dashboard>>,
-    Query(filter): Query<Filter>,
+    Asked(filter): Asked<Filter>,
 ) -> Result<Json<Value>, Refusal> {
     let filter = filter.checked()?;
     let read = tokio::task::spawn_blocking(move || {

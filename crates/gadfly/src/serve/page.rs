@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use gadfly_engine::protocol::pipeline::settings::Settings;
 use gadfly_engine::protocol::watch;
 use gadfly_engine::{Limits, Plan};
@@ -13,6 +13,7 @@ use gadfly_journal::{RunId, RunPage, Summary, Window};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::asked::Asked;
 use super::refusal::Refusal;
 use super::{Dashboard, overview, questions};
 use crate::background::Background;
@@ -35,6 +36,9 @@ pub fn newest(background: &Background, run: &RunId) -> Result<Value, Refusal> {
     let driven = gadfly.is_driven(run);
     let questions = questions::open(gadfly, &page.state)?;
     let (steers, ended) = (summary.protocol == watch::RULE_BOOK.name, summary.ended);
+    // It would only park again: the answer takes it up.
+    let wants_answer = ["waiting(question)", "waiting(approval)"].contains(&summary.state.as_str())
+        && questions.iter().any(|question| question["answered"] == false);
     Ok(json!({
         "kind": overview::kind(summary),
         "seq": page.next.saturating_sub(1),
@@ -50,7 +54,7 @@ pub fn newest(background: &Background, run: &RunId) -> Result<Value, Refusal> {
         "trouble": background.reason(run),
         "can": {
             "pause": driven && !ended,
-            "resume": !driven && !ended,
+            "resume": !driven && !ended && !wants_answer,
             "steer": steers && !ended,
             "cancel": !ended,
             "answer": !questions.is_empty() && !ended,
@@ -191,7 +195,7 @@ pub struct Before {
 pub async fn older(
     State(dashboard): State<Arc<Dashboard>>,
     Path(run): Path<String>,
-    Query(Before { before }): Query<Before>,
+    Asked(Before { before }): Asked<Before>,
 ) -> Result<Json<Value>, Refusal> {
     let run = named(&run)?;
     let window = window(&before).ok_or_else(|| Refusal::bad("`before` is not where a page began"))?;

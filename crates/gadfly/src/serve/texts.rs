@@ -2,16 +2,17 @@
 //! megabytes is shown in parts, and a difference that would take minutes is cut.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use gadfly_engine::{Digest, EffectKind};
 use gadfly_journal::RunId;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use similar::{ChangeTag, TextDiff};
+use similar::{ChangeTag, DiffOp, TextDiff};
 
+use super::asked::Asked;
 use super::refusal::Refusal;
 use super::{Dashboard, page, questions};
 use crate::output::brief;
@@ -22,9 +23,15 @@ const SLICE: usize = 256 << 10;
 const SEARCHED: u32 = 4000;
 /// Longer texts are not compared.
 const COMPARED: usize = 2 << 20;
+/// For the lines and the words of a whole comparison.
 const PATIENCE: Duration = Duration::from_millis(400);
+/// Lines that are longer, all that changed in one place, are not compared word by word.
+const COMPARED_BY_WORD: usize = 16 << 10;
 /// Lines of a difference that are shown.
 const MOST_LINES: usize = 3000;
+/// Pieces of lines, and all of their text.
+const MOST_PIECES: usize = 12_000;
+const MOST_BYTES: usize = 1 << 20;
 /// Of one line.
 const LONGEST_LINE: usize = 4 << 10;
 const AROUND: usize = 3;
@@ -38,7 +45,7 @@ pub struct From {
 pub async fn text(
     State(dashboard): State<Arc<Dashboard>>,
     Path((run, text)): Path<(String, String)>,
-    Query(From { from }): Query<From>,
+    Asked(From { from }): Asked<From>,
 ) -> Result<Json<Value>, Refusal> {
     let run = page::named(&run)?;
     let read = tokio::task::spawn_blocking(move || {
@@ -102,7 +109,7 @@ pub struct Two {
 pub async fn diff(
     State(dashboard): State<Arc<Dashboard>>,
     Path(run): Path<String>,
-    Query(Two { old, new }): Query<Two>,
+    Asked(Two { old, new }): Asked<Two>,
 ) -> Result<Json<Value>, Refusal> {
     let run = page::named(&run)?;
     let read = tokio::task::spawn_blocking(move || {
@@ -119,33 +126,74 @@ fn differing(old: &str, new: &str) -> Value {
     if old.len() > COMPARED || new.len() > COMPARED {
         return json!({ "same": false, "cut": true, "hunks": [], "too_long": true });
     }
-    let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(old, new);
-    let (mut hunks, mut lines, mut cut) = (Vec::new(), 0, false);
-    'all: for group in diff.grouped_ops(AROUND) {
+    let until = Instant::now() + PATIENCE;
+    let diff = TextDiff::configure().deadline(until).diff_lines(old, new);
+    let (mut hunks, mut room, mut cut) = (Vec::new(), Room::new(), false);
+    for group in diff.grouped_ops(AROUND) {
         let Some(first) = group.first() else { continue };
         let (old_start, new_start) = (first.old_range().start + 1, first.new_range().start + 1);
         let mut shown = Vec::new();
         for op in &group {
-            for change in diff.iter_inline_changes(op) {
-                if lines == MOST_LINES {
-                    cut = true;
-                    hunks.push(json!({ "old_start": old_start, "new_start": new_start, "lines": shown }));
-                    break 'all;
+            for (tag, words) in changes(&diff, op, until) {
+                cut = cut || !room.take(&words);
+                if cut {
+                    break;
                 }
-                lines += 1;
-                let kind = match change.tag() {
+                let kind = match tag {
                     ChangeTag::Equal => "same",
                     ChangeTag::Insert => "add",
                     ChangeTag::Delete => "del",
                 };
-                let words = change.iter_strings_lossy().map(|(changed, words)| (changed, short(&words)));
-                let words: Vec<(bool, String)> = words.filter(|(_, words)| !words.is_empty()).collect();
                 shown.push(json!({ "kind": kind, "words": words }));
             }
         }
         hunks.push(json!({ "old_start": old_start, "new_start": new_start, "lines": shown }));
+        if cut {
+            break;
+        }
     }
     json!({ "same": false, "cut": cut, "hunks": hunks })
+}
+
+type Words = Vec<(bool, String)>;
+
+/// The lines of one place, with the words that changed in them as long as there is time to look for those.
+fn changes<'a>(
+    diff: &'a TextDiff<'_, '_, str>,
+    op: &DiffOp,
+    until: Instant,
+) -> Box<dyn Iterator<Item = (ChangeTag, Words)> + 'a> {
+    let bytes: usize = diff.iter_changes(op).map(|change| change.value().len()).sum();
+    if bytes > COMPARED_BY_WORD || Instant::now() >= until {
+        let lines = diff.iter_changes(op).map(|change| (change.tag(), vec![(false, short(change.value()))]));
+        return Box::new(lines);
+    }
+    Box::new(diff.iter_inline_changes_deadline(op, Some(until)).map(|change| {
+        let words = change.iter_strings_lossy().map(|(changed, words)| (changed, short(&words)));
+        (change.tag(), words.filter(|(_, words)| !words.is_empty()).collect())
+    }))
+}
+
+/// What a difference may still have.
+struct Room {
+    lines: usize,
+    pieces: usize,
+    bytes: usize,
+}
+
+impl Room {
+    const fn new() -> Self {
+        Self { lines: MOST_LINES, pieces: MOST_PIECES, bytes: MOST_BYTES }
+    }
+
+    /// False if the line has no room any more.
+    fn take(&mut self, words: &Words) -> bool {
+        let bytes = words.iter().map(|(_, text)| text.len()).sum();
+        let left = (self.lines.checked_sub(1), self.pieces.checked_sub(words.len()), self.bytes.checked_sub(bytes));
+        let (Some(lines), Some(pieces), Some(bytes)) = left else { return false };
+        *self = Self { lines, pieces, bytes };
+        true
+    }
 }
 
 fn short(line: &str) -> String {
@@ -169,9 +217,10 @@ pub async fn tree_diff(
 
 fn by_file(diff: &str) -> Value {
     let mut files: Vec<(String, Vec<Value>)> = Vec::new();
-    let mut cut = false;
+    let (mut cut, mut bytes) = (false, 0);
     for (n, line) in diff.lines().enumerate() {
-        if n == MOST_LINES {
+        bytes += line.len().min(LONGEST_LINE);
+        if n == MOST_LINES || bytes > MOST_BYTES {
             cut = true;
             break;
         }
@@ -244,5 +293,33 @@ mod tests {
         assert_eq!(shown["hunks"][0]["lines"].as_array().unwrap().len(), MOST_LINES);
         let long = "x".repeat(COMPARED + 1);
         assert_eq!(differing(&long, "x")["too_long"], true);
+    }
+
+    #[test]
+    fn lines_full_of_other_words_are_not_taken_apart_without_end() {
+        let page = |seed: usize| {
+            let line = |n: usize| {
+                let words = (0..280).map(|w| format!("{:x} ", (n * 280 + w + 1) * 2_654_435_761 % (seed * 7919)));
+                format!("the same {n}\n{}\n", words.collect::<String>())
+            };
+            (0..900).map(line).collect::<String>()
+        };
+        let (old, new) = (page(104_729), page(99_991));
+        assert!(old.len() > 1 << 20 && old.len() < COMPARED, "{}", old.len());
+        let shown = differing(&old, &new);
+        let lines = shown["hunks"].as_array().unwrap().iter().flat_map(|hunk| hunk["lines"].as_array().unwrap());
+        let pieces: usize = lines.map(|line| line["words"].as_array().unwrap().len()).sum();
+        assert!(pieces > 0 && pieces <= MOST_PIECES, "{pieces}");
+        assert!(shown.to_string().len() < 3 * MOST_BYTES);
+        assert_eq!(shown["cut"], true);
+    }
+
+    #[test]
+    fn a_long_line_is_shown_as_changed_and_not_compared_by_word() {
+        let line = |word: &str| format!("{}{word}\n", "x ".repeat(COMPARED_BY_WORD / 2));
+        let shown = differing(&line("a"), &line("b"));
+        let lines = shown["hunks"][0]["lines"].as_array().unwrap();
+        assert_eq!((&lines[0]["kind"], &lines[1]["kind"]), (&"del".into(), &"add".into()));
+        assert_eq!(lines[0]["words"].as_array().unwrap().len(), 1);
     }
 }

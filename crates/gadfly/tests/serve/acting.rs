@@ -122,6 +122,53 @@ fn a_question_is_answered_in_the_page_and_the_run_goes_on() {
 }
 
 #[test]
+fn of_two_answers_to_one_question_the_second_is_refused() {
+    let desk = Desk::folder(&[]);
+    desk.configure("[agents.me]\nkind = \"person\"\n");
+    let gate = desk.beside("go");
+    desk.program(
+        "c",
+        &format!("while [ ! -e '{}' ]; do sleep 0.05; done; echo '[STATUS: APPROVED]'", gate.display()),
+    );
+    let server = Server::start(&desk);
+    let form = json!({ "task": "Write.", "worker": "me", "critic": "c", "criteria": ["is short"] });
+    let run = server.start_agreeing("/api/start/loop", form);
+    let effect = settled(&server, &run, "waiting")["questions"][0]["effect"].clone();
+    let path = format!("/api/runs/{run}/answer");
+    assert_eq!(
+        server.post(&format!("/api/runs/{run}/resume"), &json!({})).status,
+        409,
+        "it waits for an answer"
+    );
+    let said = std::thread::scope(|scope| {
+        let answer = |text: &'static str| {
+            let (server, path, effect) = (&server, &path, &effect);
+            scope.spawn(move || server.post(path, &json!({ "effect": effect, "text": text })).status)
+        };
+        let both = [answer("One."), answer("Two.")];
+        both.map(|one| one.join().unwrap())
+    });
+    assert!(said.contains(&200) && said.contains(&409), "{said:?}");
+    std::fs::write(&gate, "").unwrap();
+    settled(&server, &run, "approved");
+}
+
+#[test]
+fn a_run_out_of_calls_goes_on_with_a_higher_cap() {
+    let desk = Desk::folder(&[("gadfly.toml", "[budget]\ncalls = 1\n")]);
+    desk.saying("w", &["A draft."]);
+    desk.saying("c", &["[STATUS: APPROVED]"]);
+    let server = Server::start(&desk);
+    let form = json!({ "task": "Write.", "worker": "w", "critic": "c", "criteria": ["is short"] });
+    let run = server.start_agreeing("/api/start/loop", form);
+    settled(&server, &run, "out_of_budget");
+    let path = format!("/api/runs/{run}/resume");
+    assert_eq!(server.post(&path, &json!({ "raise": { "calls": "many" } })).status, 422);
+    assert_eq!(server.post(&path, &json!({ "raise": { "calls": 5 } })).status, 200);
+    settled(&server, &run, "approved");
+}
+
+#[test]
 fn a_critics_answer_that_is_no_verdict_is_refused_while_it_can_be_mended() {
     let desk = Desk::folder(&[]);
     desk.configure("[agents.me]\nkind = \"person\"\n");

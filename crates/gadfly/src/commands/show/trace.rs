@@ -1,14 +1,14 @@
 //! `gadfly show --trace`: who was called when, with what result, as a diagram and tables; or the spans of the run as a
 //! collector would be told of them. A run of any length is shown within bounds, and what is left out is said.
 
+mod graph;
 mod kept;
 mod sequence;
 mod tables;
 
 use std::fmt::Write as _;
 
-use gadfly_journal::pipeline::graph_of;
-use gadfly_journal::{Journal, RunId, Summary};
+use gadfly_journal::{INTERRUPTED, Journal, RunId, Summary};
 
 use super::fault;
 use crate::cli::TraceFormat;
@@ -26,17 +26,19 @@ const HALF: usize = 250;
 struct Drawn {
     spans: Kept<Span>,
     under_way: Vec<Span>,
+    /// Nobody drives the run: what has no end yet may never get one.
+    is_interrupted: bool,
 }
 
 pub fn print(journal: &Journal, run: &RunId, format: TraceFormat, json: bool) -> Result<(), Code> {
     if json {
         return lines(journal, run);
     }
-    let drawn = drawn(journal, run)?;
     let summary = journal.summary(run).map_err(fault)?;
+    let drawn = drawn(journal, run, summary.state == INTERRUPTED)?;
     let is_pipeline = summary.protocol == gadfly_journal::pipeline::PROTOCOL;
     let source = if is_pipeline {
-        graph_of(&journal.pipeline_state(run).map_err(fault)?)
+        graph::source(&journal.pipeline_state(run).map_err(fault)?, &drawn)
     } else {
         sequence::source(&drawn)
     };
@@ -58,7 +60,7 @@ fn lines(journal: &Journal, run: &RunId) -> Result<(), Code> {
     out.iter().try_for_each(|span| print::out(&span.json().to_string()))
 }
 
-fn drawn(journal: &Journal, run: &RunId) -> Result<Drawn, Code> {
+fn drawn(journal: &Journal, run: &RunId, is_interrupted: bool) -> Result<Drawn, Code> {
     let mut fold = Fold::new(run.clone());
     let mut spans = Kept::new(HALF);
     let mut out = Vec::new();
@@ -68,7 +70,7 @@ fn drawn(journal: &Journal, run: &RunId) -> Result<Drawn, Code> {
     }
     fold.finish(Content::Words, &mut out);
     spans.extend(out);
-    Ok(Drawn { spans, under_way: fold.under_way().take(HALF).cloned().collect() })
+    Ok(Drawn { spans, under_way: fold.under_way().take(HALF).cloned().collect(), is_interrupted })
 }
 
 fn markdown(summary: &Summary, drawn: &Drawn, source: &str) -> String {

@@ -104,9 +104,11 @@ fn told(span: &Span, agents: &[(&str, &str)], is_over: bool, out: &mut Vec<Messa
         for moment in &span.moments {
             let at = (moment.at.seq, VERDICTS);
             let of = |name| moment.attributes.said(name).unwrap_or_default();
+            // Our own last word on the run is said below.
+            let is_outcome = of(names::CRITIC).is_empty() && outcome.starts_with(of(names::LABEL));
             if moment.name == names::OVERRULED {
                 say(at, note("rejection overruled"));
-            } else if moment.name == names::EVALUATION_RESULT && !outcome.starts_with(of(names::LABEL)) {
+            } else if moment.name == names::EVALUATION_RESULT && !is_outcome {
                 let text = format!("{} {}", of(names::EVALUATION), of(names::LABEL));
                 say(at, note(&safe::line(&text, LONGEST_WORDS)));
             }

@@ -59,6 +59,7 @@ pub fn calls(drawn: &Drawn) -> String {
     out.push_str(
         "| who | as | round | model | took | tokens | cost | result |\n|---|---|---|---|---|---|---|---|\n",
     );
+    let without_end = if drawn.is_interrupted { "no answer" } else { "under way" };
     for (span, is_over) in &rows {
         let said = |name| span.attributes.said(name);
         let who = said(names::AGENT).or(said(names::TOOL)).or(said(names::ABOUT));
@@ -71,7 +72,7 @@ pub fn calls(drawn: &Drawn) -> String {
         let tokens = input.map(|input| input.saturating_add(output.unwrap_or_default()));
         let cost = span.attributes.measured(names::COST);
         let cost = cost.map_or_else(|| "—".to_owned(), |usd| Money::from_usd(usd).to_string());
-        let result = if *is_over { ended(span) } else { "under way".to_owned() };
+        let result = if *is_over { ended(span) } else { without_end.to_owned() };
         let _ = writeln!(
             out,
             "| {} | {} | {} | {} | {} | {} | {cost} | {} |",

@@ -71,7 +71,7 @@ fn a_run_of_any_length_and_with_any_number_of_agents_is_drawn_within_bounds() {
         (span.seqs.begin, span.seqs.end) = (n, n + 1);
         spans.push(span);
     }
-    let drawn = Drawn { spans, under_way: Vec::new() };
+    let drawn = Drawn { spans, under_way: Vec::new(), is_interrupted: false };
     assert_eq!(drawn.spans.omitted(), 20_000 - 2 * HALF);
     let source = sequence::source(&drawn);
     assert!(source.lines().count() < 220, "{} lines", source.lines().count());
