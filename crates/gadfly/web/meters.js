@@ -13,17 +13,24 @@ const METERS = {
   time: { label: 'Time', words: say.clock },
 };
 
-/** @param {any} page */
-export function meters(page) {
-  const all = (page.meters ?? []).filter(
-    (/** @type {any} */ m) => METERS[m.name] && (m.used > 0 || m.cap || m.name === 'money'),
-  );
+/** @param {import('./run.js').Seen} seen */
+export function meters(seen) {
+  const { page } = seen;
+  const all = (page.meters ?? [])
+    .map((/** @type {any} */ m) => (m.name === 'time' ? { ...m, used: m.used + sinceLastRecord(seen) } : m))
+    .filter((/** @type {any} */ m) => METERS[m.name] && (m.used > 0 || m.cap || m.name === 'money'));
   if (all.length === 0) return null;
   return h(
     'dl',
     { class: 'meters', 'aria-label': 'What is used' },
     all.map((/** @type {any} */ m) => meter(m, page.kind, page.state.summary.state === 'approved')),
   );
+}
+
+/** The server counts up to the last record; the run's time goes on. @param {import('./run.js').Seen} seen */
+function sinceLastRecord({ page, now }) {
+  const { state, updated_ms: last } = page.state.summary;
+  return state === 'running' ? Math.max(0, now - last) : 0;
 }
 
 /** @param {any} told @param {string} kind @param {boolean} approved what it took is no trouble any more */

@@ -18,6 +18,7 @@ import { runHead } from './runhead.js';
  * @typedef {object} Seen
  * @property {string} run
  * @property {any} page the newest the server told
+ * @property {number} now by the server's clock
  * @property {any} state its run state, with what was fetched of earlier times
  * @property {View} view
  * @property {() => void} redraw
@@ -25,6 +26,10 @@ import { runHead } from './runhead.js';
  * @property {boolean} fetching
  * @property {(path: string) => void} go
  */
+
+/** How often times go on: of a run that is under way, and of any other. */
+const TICK_MS = 1000;
+const AGES_MS = 10_000;
 
 /** What is open and chosen on this page; lives as long as the page. */
 export class View {
@@ -65,6 +70,9 @@ export function openRun(place) {
   let drawing = false;
   let fetching = false;
   let failure = '';
+  /** How far the server's clock is ahead of this one. */
+  let ahead = 0;
+  let drawnAt = 0;
   const past = new History();
   const view = new View(draw);
 
@@ -75,6 +83,7 @@ export function openRun(place) {
     } else if (event === 'page' && told?.state) {
       announceChanges(page, told);
       page = told;
+      ahead = told.now_ms ? told.now_ms - Date.now() : 0;
       past.take(told);
     } else return;
     draw();
@@ -114,6 +123,7 @@ export function openRun(place) {
     drawing = true;
     const next = () => {
       drawing = false;
+      drawnAt = Date.now();
       if (!stopped) place.main.show(content());
     };
     if (document.hidden) setTimeout(next, 0);
@@ -133,6 +143,7 @@ export function openRun(place) {
     const seen = {
       run,
       page,
+      now: Date.now() + ahead,
       state: past.merged(page.state),
       view,
       redraw: draw,
@@ -161,9 +172,15 @@ export function openRun(place) {
   place.title(run);
   draw();
   const stop = follow(`/api/live/runs/${run}`, heard, place.connection);
+  // Times go on although nothing happens.
+  const clock = setInterval(() => {
+    const isUnderWay = page?.state.summary.state === 'running';
+    if (!document.hidden && Date.now() - drawnAt >= (isUnderWay ? TICK_MS : AGES_MS) - TICK_MS / 2) draw();
+  }, TICK_MS);
   return {
     stop() {
       stopped = true;
+      clearInterval(clock);
       stop();
     },
   };

@@ -6,7 +6,10 @@ import { h, said } from './dom.js';
 import * as say from './format.js';
 import { meters } from './meters.js';
 import { badge, icon, link } from './parts.js';
-import { kindWords } from './runlist.js';
+import { critics, kindWords } from './runlist.js';
+
+/** So long after the last record nothing is said about it. */
+const QUIET_MS = 3000;
 
 /** @param {import('./run.js').Seen} seen */
 export function runHead(seen) {
@@ -21,17 +24,28 @@ export function runHead(seen) {
       h(
         'span',
         { title: say.moment(summary.created_ms) },
-        `begun ${say.age(summary.created_ms, page.now_ms ?? summary.updated_ms)}`,
+        `begun ${say.age(summary.created_ms, seen.now)}`,
       ),
     ]),
     h('div', { class: 'run-title' }, h('h1', null, said(summary.title || summary.run)), actions(seen)),
     h('div', { class: 'standing' }, [
       badge(shown, { class: 'huge', 'data-testid': 'state', 'data-state': summary.state }),
-      h('p', { class: 'now', 'data-testid': 'now' }, now(seen)),
+      h('p', { class: 'now', 'data-testid': 'now' }, now(seen), sinceWhen(seen)),
       people(seen),
     ]),
-    meters(page),
+    meters(seen),
   ]);
+}
+
+/** For how long nothing new was told of a run that is under way. @param {import('./run.js').Seen} seen */
+function sinceWhen({ page, state, now }) {
+  const passed = now - state.summary.updated_ms;
+  if (state.summary.state !== 'running' || passed < QUIET_MS) return null;
+  const words =
+    page.kind === 'goal' || page.kind === 'pipeline'
+      ? `last news ${say.age(state.summary.updated_ms, now)}`
+      : `under way for ${say.clock(passed)}`;
+  return h('span', { class: 'soft', 'data-testid': 'since' }, ` · ${words}`);
 }
 
 /** What happens now, or how it ended, in a sentence. @param {import('./run.js').Seen} seen @returns {any} */
@@ -143,7 +157,7 @@ function people({ page, state }) {
     { class: 'people' },
     worker ? person('worker', worker, page, state) : null,
     worker && critic ? icon('arrow', 'is judged by') : null,
-    critic ? person('critic', critic, page, state) : null,
+    critics(state.summary).map((name) => person('critic', name, page, state)),
   );
 }
 

@@ -152,6 +152,12 @@ function verdictFact(run) {
   );
 }
 
+/** Whoever judges: mostly one. @param {any} run @returns {string[]} */
+export function critics(run) {
+  if (run.seats?.length > 1) return run.seats;
+  return run.critic ? [run.critic] : [];
+}
+
 /** @param {any} run */
 function pair(run) {
   if (!run.worker && !run.critic) return null;
@@ -160,7 +166,7 @@ function pair(run) {
     { class: 'pair' },
     run.worker ? said(run.worker) : null,
     run.worker && run.critic ? icon('arrow', 'judged by') : null,
-    run.critic ? said(run.critic) : null,
+    run.critic ? said(critics(run).join(', ')) : null,
   );
 }
 

@@ -8,7 +8,8 @@ mod tables;
 
 use std::fmt::Write as _;
 
-use gadfly_journal::{INTERRUPTED, Journal, RunId, Summary};
+use gadfly_journal::summary::INTERRUPTED;
+use gadfly_journal::{Journal, RunId, Summary};
 
 use super::fault;
 use crate::cli::TraceFormat;
