@@ -169,7 +169,7 @@ fn known(context: &Context) -> Result<Trust, String> {
     let Some(state) = &context.user.state else {
         return Err("what you agree to cannot be remembered: set HOME or XDG_STATE_HOME".to_owned());
     };
-    Trust::load(state).map_err(|e| e.to_string())
+    Trust::load(state, &context.root.dir).map_err(|e| e.to_string())
 }
 
 /// The user named these here, or they are the user's own, so that a later `resume` need not ask. If they
@@ -180,7 +180,7 @@ pub fn named(context: &Context, plan: &Plan) {
     entries.extend(uses.outputs.iter().filter_map(|path| elsewhere(context, path)));
     if let Some(state) = &context.user.state
         && !entries.is_empty()
-        && let Ok(mut known) = Trust::load(state)
+        && let Ok(mut known) = Trust::load(state, &context.root.dir)
     {
         let missing = known.missing(entries);
         if !missing.is_empty() {

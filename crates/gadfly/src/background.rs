@@ -184,7 +184,9 @@ impl Background {
 async fn first_record(mut updates: mpsc::Receiver<Update>, begun: oneshot::Sender<()>) {
     let mut begun = Some(begun);
     while let Some(update) = updates.recv().await {
-        if let (Update::Record { .. }, Some(begun)) = (&update, begun.take()) {
+        if matches!(update, Update::Record { .. })
+            && let Some(begun) = begun.take()
+        {
             let _ = begun.send(());
         }
     }

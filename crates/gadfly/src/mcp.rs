@@ -4,39 +4,52 @@
 //!
 //! To add a tool: its arguments in `arguments`, its row in `tools::all`, its line in `tools::call`.
 
+mod allowing;
 mod arguments;
 mod asking;
 mod caller;
 mod desk;
 mod findings;
+mod posting;
 mod resources;
 mod reviewing;
 mod said;
 mod server;
 mod standing;
 mod starting;
+mod telling;
 mod token;
 mod tools;
 mod waiting;
+mod wording;
 mod working;
 
 use rmcp::ServiceExt as _;
 use rmcp::service::{QuitReason, ServerInitializeError};
+use rmcp::transport::async_rw::AsyncRwTransport;
 
 use crate::cli::Global;
 use crate::exit::{self, Code};
 use crate::interrupts::Interrupts;
 use crate::output::error;
+use crate::telemetry;
+pub use allowing::Agreed;
 use desk::Desk;
 use server::Server;
 
+/// A longer message is dropped unanswered. Anything that a tool would take is far shorter, also where every letter of
+/// it is escaped; what is merely too long for the tool is refused in words.
+const LONGEST_MESSAGE: usize = 64 << 20;
+
 /// Serves one client on standard input and output until it goes. Standard output is the protocol's alone.
-pub async fn serve(global: Global, trust: bool) -> Code {
-    let desk = Desk::new(global, trust);
+pub async fn serve(global: Global, agreed: Agreed) -> Code {
+    let desk = Desk::new(global, agreed);
     let mut interrupts = Interrupts::catch();
     let server = Server::new(desk.clone());
     let conversation = async {
-        let running = Box::pin(server.serve(rmcp::transport::io::stdio_pipes())).await.map_err(begin)?;
+        let (reads, writes) = rmcp::transport::io::stdio_pipes();
+        let pipes = AsyncRwTransport::new_server(reads, writes).with_max_line_length(LONGEST_MESSAGE);
+        let running = Box::pin(server.serve(pipes)).await.map_err(begin)?;
         match running.waiting().await {
             Ok(QuitReason::JoinError(e)) | Err(e) => Err(format!("the MCP connection broke: {e}")),
             Ok(_) => Ok(()),
@@ -52,7 +65,10 @@ pub async fn serve(global: Global, trust: bool) -> Code {
         Some(Err(why)) if why.is_empty() => exit::OK,
         Some(Err(why)) => error::usage(&why),
         // A read of standard input may be under way, and would be waited for.
-        None => std::process::exit(exit::INTERRUPTED.0.into()),
+        None => {
+            telemetry::finish();
+            std::process::exit(exit::INTERRUPTED.0.into())
+        }
     }
 }
 

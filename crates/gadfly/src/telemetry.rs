@@ -53,8 +53,10 @@ pub fn witness(context: &Context) -> Option<MakeWitness> {
         return None;
     }
     let (config, state) = (context.config.telemetry.clone(), context.user.state.clone());
+    let project = context.root.dir.clone();
     Some(Box::new(move |journal| {
-        Arc::new(Telemetry { found, config, state, journal: journal.clone(), exporter: OnceLock::new() })
+        let (journal, exporter) = (journal.clone(), OnceLock::new());
+        Arc::new(Telemetry { found, config, state, project, journal, exporter })
     }))
 }
 
@@ -73,6 +75,7 @@ struct Telemetry {
     found: Result<Option<Destination>, String>,
     config: TelemetryConfig,
     state: Option<PathBuf>,
+    project: PathBuf,
     journal: Journal,
     exporter: OnceLock<Option<Arc<Exporter>>>,
 }
@@ -105,7 +108,7 @@ impl Telemetry {
 
     fn is_agreed(&self) -> bool {
         let Some(entry) = of_telemetry(&self.config) else { return true };
-        let known = self.state.as_deref().and_then(|state| Trust::load(state).ok());
+        let known = self.state.as_deref().and_then(|state| Trust::load(state, &self.project).ok());
         known.is_some_and(|known| known.missing(vec![entry]).is_empty())
     }
 }

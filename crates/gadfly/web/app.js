@@ -80,7 +80,7 @@ function found(path) {
 /** @param {string} to */
 function go(to) {
   if (path) scrolled.set(path, window.scrollY);
-  if (to !== location.pathname) history.pushState(null, '', to);
+  if (to !== location.pathname + location.search) history.pushState(null, '', to);
   scrolled.delete(to);
   route(true);
 }

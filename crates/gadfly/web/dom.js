@@ -82,11 +82,15 @@ export function mount(parent) {
     /** @param {any} nodes */
     show(nodes) {
       const focused = document.activeElement;
+      const around = places(focused, parent);
       const next = described([nodes], []);
       patchAll(parent, shown, next, parent.namespaceURI === SVG);
       shown = next;
       if (focused instanceof HTMLElement && focused !== document.activeElement && focused.isConnected) {
         focused.focus({ preventScroll: true });
+      } else if (around.length > 0 && !focused?.isConnected) {
+        // What had the focus is gone: reading goes on where it was, not at the top.
+        around.find((el) => el.isConnected)?.focus({ preventScroll: true });
       }
     },
     clear() {
@@ -95,6 +99,16 @@ export function mount(parent) {
       shown = [];
     },
   };
+}
+
+/** What around an element can have the focus, from the inside out. @param {Element | null} from @param {Element} within @returns {HTMLElement[]} */
+function places(from, within) {
+  const found = [];
+  if (!from || !within.contains(from)) return [];
+  for (let el = from.parentElement?.closest('[tabindex]'); el; el = el.parentElement?.closest('[tabindex]')) {
+    if (el instanceof HTMLElement) found.push(el);
+  }
+  return found;
 }
 
 /** @param {Element} parent @param {Node[]} before @param {Node[]} after @param {boolean} svg */

@@ -3,7 +3,7 @@
 import { h, said, widget } from './dom.js';
 import { shares } from './meters.js';
 import { icon, notice, section } from './parts.js';
-import { shortText, textBox } from './texts.js';
+import { answerText, shortText, textBox } from './texts.js';
 
 /** @param {import('./run.js').Seen} seen */
 export function facts(seen) {
@@ -42,7 +42,7 @@ function task(seen) {
     digest
       ? h(
           'details',
-          { class: 'panel', open, on: { toggle: (/** @type {any} */ e) => seen.view.set('task', e.target.open) } },
+          { class: 'panel', open, on: { toggle: seen.view.toggled('task', open) } },
           h('summary', null, 'What was asked'),
           open ? widget(textBox, { run: seen.run, digest, testid: 'task' }, 'task') : null,
         )
@@ -60,7 +60,9 @@ function task(seen) {
 /** @param {import('./run.js').Seen} seen */
 function answered({ run, state }) {
   const all = (state.questions ?? []).filter((/** @type {any} */ q) => q.answer).slice(-20);
-  const decisions = (state.decisions ?? []).slice(-20);
+  // An answer to a question is a decision, too: it is shown once.
+  const told = new Set(all.map((/** @type {any} */ q) => `${q.answer.by} ${q.answer.text}`));
+  const decisions = (state.decisions ?? []).filter((/** @type {any} */ d) => !told.has(`${d.by} ${d.text}`)).slice(-20);
   if (all.length + decisions.length === 0) return null;
   return section('Decisions', [
     h('ul', { class: 'qa' }, [
@@ -78,7 +80,7 @@ function answered({ run, state }) {
               null,
               said(q.answer.by, { tag: 'strong' }),
               ': ',
-              widget(shortText, { run, digest: q.answer.text }, 'text'),
+              answerText(run, q.answer.text, q.question.choices),
             ),
           ),
         ),

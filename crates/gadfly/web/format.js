@@ -50,7 +50,8 @@ export function state(run) {
   if (run.state === 'approved' && run.overruled) {
     return { word: 'approved, rejection overruled', icon: 'check', tone: 'warn' };
   }
-  if (run.state === 'approved' && run.kind === 'goal') return { word: 'verified', icon: 'check', tone: 'good' };
+  // Who found that it is, a command or a person, is on its page.
+  if (run.state === 'approved' && run.kind === 'goal') return { word: 'reached', icon: 'check', tone: 'good' };
   const exact = EXACTLY[run.state];
   if (exact) return exact;
   const shown = STATES[stateClass(run.state)] ?? { word: run.state, icon: 'doubt', tone: 'warn' };
@@ -170,8 +171,10 @@ const AGENTS = {
   blocked: { word: 'blocked', icon: 'ban', tone: 'bad' },
 };
 
-/** @param {string} status of an agent of a pipeline @returns {Shown} */
-export function agentStatus(status) {
+/** @param {string} status of an agent of a pipeline @param {string} run how the run stands @returns {Shown} */
+export function agentStatus(status, run) {
+  // Nobody works in a run that is not under way.
+  if (status === 'working' && run !== 'running') return { word: 'not done', icon: 'pause', tone: 'warn' };
   return AGENTS[status] ?? { word: status, icon: 'doubt', tone: 'warn' };
 }
 

@@ -147,7 +147,10 @@ function lines(seen, goal) {
     const n = taken.step.n;
     if (n > before + 1)
       nodes.push(h('p', { key: `gap ${n}`, class: 'gap' }, `steps ${before + 1}–${n - 1} are not on this page`));
-    nodes.push(once(taken, colours.get(n), () => step(taken, colours.get(n))));
+    const isOpen = Boolean(seen.view.get(`step ${n}`));
+    const looks = `${colours.get(n) ?? ''} ${isOpen}`;
+    nodes.push(once(taken, looks, () => step(seen, taken, colours.get(n), isOpen)));
+    if (isOpen) nodes.push(inFull(seen, taken));
     nodes.push(...(said.get(n) ?? []).map((e) => entryNode(seen, e)));
     before = n;
   }
@@ -195,8 +198,17 @@ function once(what, verdict, describe) {
   return node;
 }
 
-/** @param {any} taken @param {string} [verdict] */
-function step(taken, verdict) {
+/** What the tool was given and what came of it. @param {import('./run.js').Seen} seen @param {any} taken */
+function inFull(seen, taken) {
+  return h(
+    'div',
+    { key: `full ${taken.step.n}`, class: 'step-full' },
+    widget(textBox, { run: seen.run, digest: `step-${taken.seq}`, plain: true, testid: 'step-full' }, 'text'),
+  );
+}
+
+/** @param {import('./run.js').Seen} seen @param {any} taken @param {string | undefined} verdict @param {boolean} isOpen */
+function step({ view }, taken, verdict, isOpen) {
   const { n, tool, args, end, preview, took_ms: ms } = taken.step;
   return h(
     'div',
@@ -209,7 +221,19 @@ function step(taken, verdict) {
       title: say.moment(taken.at_ms),
     },
     [
-      h('span', { class: 'step-n' }, `[${n}]`),
+      h(
+        'button',
+        {
+          type: 'button',
+          class: 'step-n',
+          'aria-expanded': String(isOpen),
+          'aria-label': `Step ${n} in full`,
+          title: 'Show all of it',
+          'data-testid': 'step-open',
+          on: { click: () => view.set(`step ${n}`, !isOpen) },
+        },
+        `[${n}]`,
+      ),
       h('span', { class: 'step-what' }, [
         said(tool, { class: 'tool' }),
         args ? h('span', { class: 'args' }, '(', said(args), ')') : '()',
@@ -346,7 +370,7 @@ function folder(seen, goal) {
               class: 'panel',
               open,
               'data-testid': 'diff-panel',
-              on: { toggle: (/** @type {any} */ e) => seen.view.set('folder', e.target.open) },
+              on: { toggle: seen.view.toggled('folder', open) },
             },
             h('summary', null, 'Show the changes'),
             open ? widget(treeDiff, { run: seen.run, digest: seenFolder.diff }, `tree ${seenFolder.diff}`) : null,

@@ -90,7 +90,7 @@ function edge(from, to, lane, key, near, done) {
 
 /** @param {any} agent @param {{x: number, y: number}} place @param {boolean} chosen @param {(agent: string) => void} choose */
 function node(agent, place, chosen, choose) {
-  const shown = say.agentStatus(agent.status);
+  const shown = say.agentStatus(agent.status, agent.run);
   const rounds =
     agent.rounds > 0
       ? `${agent.rounds} round${agent.rounds === 1 ? '' : 's'}${agent.dispatches > 1 ? `, sent ${agent.dispatches}×` : ''}`

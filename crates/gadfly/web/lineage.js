@@ -36,7 +36,7 @@ export function lineage(seen, rounds) {
       class: 'lineage',
     });
   return section(
-    rows.length > 0 ? 'Findings across rounds' : 'Score',
+    rows.length === 0 ? 'Score' : judged.length > 1 ? 'Findings across rounds' : 'Findings',
     [
       h(
         'div',
@@ -69,6 +69,7 @@ export function lineage(seen, rounds) {
           ),
         ]),
       ),
+      scored ? scoreNames(judged) : null,
       rows.length > ROWS_AT_ONCE
         ? h(
             'p',
@@ -197,18 +198,45 @@ function legend(rows) {
   );
 }
 
-/** One line per critic; the first one's is labelled. @param {any[]} judged */
+/** Whose line is which, where there are several. @param {any[]} judged */
+function scoreNames(judged) {
+  const names = new Set(
+    judged.flatMap((round) => round.reviews.filter((/** @type {any} */ r) => r.score).map(criticOf)),
+  );
+  if (names.size < 2) return null;
+  return h(
+    'p',
+    { class: 'legend score-names' },
+    [...names].map((name, n) => h('span', null, h('i', { class: n === 0 ? 'stroke' : 'stroke other' }), said(name))),
+  );
+}
+
+/** @param {any} review */
+function criticOf({ binding }) {
+  return [binding?.critic, binding?.lens].filter(Boolean).join(', ');
+}
+
+/** One line per critic. In each round the highest score is labelled above its point, and the lowest below. @param {any[]} judged */
 function scoreLine(judged) {
   const width = judged.length * COLUMN;
   const y = (/** @type {number} */ value) => CHART - 12 - (value / 100) * (CHART - 34);
   const x = (/** @type {number} */ i) => i * COLUMN + COLUMN / 2;
   /** @type {Map<string, {x: number, y: number, value: number, passes: boolean}[]>} */
   const lines = new Map();
+  /** @type {{x: number, y: number, value: number}[]} */
+  const labels = [];
   let threshold = 0;
   judged.forEach((round, i) => {
-    for (const { binding, score } of round.reviews) {
+    const values = round.reviews.flatMap((/** @type {any} */ r) => (r.score ? [r.score.value] : []));
+    if (values.length > 0) {
+      const [most, least] = [Math.max(...values), Math.min(...values)];
+      labels.push({ x: x(i), y: y(most) - 8, value: most });
+      if (least < most) labels.push({ x: x(i), y: y(least) + 16, value: least });
+    }
+    for (const review of round.reviews) {
+      const { score } = review;
       if (!score) continue;
-      const critic = [binding?.critic, binding?.lens].filter(Boolean).join(', ');
+      const critic = criticOf(review);
       threshold = score.threshold;
       lines.set(critic, [
         ...(lines.get(critic) ?? []),
@@ -232,8 +260,8 @@ function scoreLine(judged) {
       [...lines.values()].map((points, n) => [
         h('polyline', { class: n === 0 ? 'line' : 'line other', points: points.map((p) => `${p.x},${p.y}`).join(' ') }),
         points.map((p) => h('circle', { class: p.passes ? 'passes' : 'fails', cx: p.x, cy: p.y, r: n === 0 ? 4 : 3 })),
-        n === 0 ? points.map((p) => h('text', { x: p.x, y: p.y - 8, 'text-anchor': 'middle' }, String(p.value))) : null,
       ]),
+      labels.map((l) => h('text', { x: l.x, y: l.y, 'text-anchor': 'middle' }, String(l.value))),
     ],
   );
 }

@@ -108,7 +108,11 @@ export class Listing {
     this.#newest = newest;
     this.#further = further;
     this.#newestEnd = told.more ? told.next : null;
-    const stamp = JSON.stringify([told.counts, newest.map((/** @type {any} */ r) => r.run), further.map((/** @type {any} */ r) => r.run)]);
+    const stamp = JSON.stringify([
+      told.counts,
+      newest.map((/** @type {any} */ r) => r.run),
+      further.map((/** @type {any} */ r) => r.run),
+    ]);
     if (stamp === this.#stamp) return;
     this.#stamp = stamp;
     this.#askAgainSoon();
@@ -148,7 +152,8 @@ export class Listing {
       this.#askedAt = Date.now();
       ok = (await this.#olderAgain()) && (await this.#leftAgain());
     });
-    if (!ok && this.#isAwake && this.#timer === undefined) this.#timer = setTimeout(() => this.#askAgain(), AFTER_TROUBLE_MS);
+    if (!ok && this.#isAwake && this.#timer === undefined)
+      this.#timer = setTimeout(() => this.#askAgain(), AFTER_TROUBLE_MS);
     this.#changed();
   }
 

@@ -30,8 +30,10 @@ let last;
 
 /** @param {import('./app.js').Place} place @returns {import('./app.js').Page} */
 export function openOverview(place) {
-  let listing = last?.listing ?? new Listing('');
-  let words = '';
+  const asked = new URLSearchParams(location.search);
+  let words = asked.get('words') ?? '';
+  const state = asked.get('state') ?? '';
+  let listing = last?.listing.filter === state ? last.listing : new Listing(state);
   /** @type {any} */
   let data = last?.data;
   let stopped = false;
@@ -82,10 +84,18 @@ export function openOverview(place) {
     known = now;
   }
 
+  /** What is chosen is in the address: it survives a reload and the way back. */
+  function noteAddress() {
+    const chosen = Object.entries({ state: listing.filter, words }).filter(([, value]) => value);
+    const query = new URLSearchParams(chosen).toString();
+    history.replaceState(null, '', query ? `/?${query}` : '/');
+  }
+
   /** @param {string} state */
   function choose(state) {
     listing.rest();
     listing = new Listing(listing.filter === state ? '' : state);
+    noteAddress();
     draw();
     start();
   }
@@ -109,6 +119,7 @@ export function openOverview(place) {
           'data-filter': '',
           'data-testid': 'filter',
           autocomplete: 'off',
+          value: words,
           // Escape empties the field without an `input`.
           on: { input: typed, search: typed },
         }),
@@ -119,14 +130,15 @@ export function openOverview(place) {
 
   /** @param {any} event */
   function typed(event) {
-    words = event.target.value.toLowerCase();
+    words = event.target.value;
+    noteAddress();
     draw();
   }
 
   function body() {
     if (!listing.isTold) return [chips(), h('p', { class: 'soft looking' }, 'Looking…')];
     const all = listing.rows();
-    const runs = words ? all.filter((/** @type {any} */ run) => matches(run, words)) : all;
+    const runs = words ? all.filter((/** @type {any} */ run) => matches(run, words.toLowerCase())) : all;
     return [chips(), runs.length === 0 ? nothing(all.length) : lists(runs), more(all.length)];
   }
 
@@ -179,9 +191,13 @@ export function openOverview(place) {
     return h(
       'p',
       null,
-      button(`${say.counted(n, 'more run', 'more runs')} wait${n === 1 ? 's' : ''} for an answer`, () => choose('waiting'), {
-        class: 'quiet',
-      }),
+      button(
+        `${say.counted(n, 'more run', 'more runs')} wait${n === 1 ? 's' : ''} for an answer`,
+        () => choose('waiting'),
+        {
+          class: 'quiet',
+        },
+      ),
     );
   }
 

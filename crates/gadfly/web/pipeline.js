@@ -17,14 +17,15 @@ export function pipelineBody(seen) {
   const chosen = seen.view.get('agent') ?? startWith(view.agents);
   const choose = (/** @type {string} */ agent) => seen.view.set('agent', agent);
   const mine = seen.state.rounds.filter((/** @type {any} */ round) => say.agentOf(round.node) === chosen);
+  const all = view.agents.map((/** @type {any} */ a) => ({ ...a, run: seen.state.summary.state }));
   const row = view.agents.find((/** @type {any} */ a) => a.agent === chosen);
   const done = view.agents.filter((/** @type {any} */ a) => a.status === 'done').length;
   return {
-    top: section('Who builds on whom', graph(view.agents, seen.page.graph?.edges ?? [], chosen, choose), {
+    top: section('Who builds on whom', graph(all, seen.page.graph?.edges ?? [], chosen, choose), {
       aside: h('span', { class: 'soft' }, `${done} of ${view.agents.length} done`),
     }),
     main: [
-      agents(view.agents, chosen, choose),
+      agents(all, chosen, choose),
       chosen ? [aboutAgent(row, view), timeline(seen, mine, `Rounds of ${chosen}`)] : null,
     ],
     aside: [view.gate ? gate(view.gate) : null, chosen ? lineage(seen, mine) : null, plan(seen, view), learned(view)],
@@ -71,7 +72,7 @@ function agents(all, chosen, choose) {
           ),
           a.phase ? said(a.phase, { class: 'soft small sub' }) : null,
         ),
-        h('td', null, badge(say.agentStatus(a.status))),
+        h('td', null, badge(say.agentStatus(a.status, a.run))),
         h('td', { class: 'num' }, a.score ?? '–'),
         h(
           'td',
@@ -157,7 +158,7 @@ function plan(seen, view) {
       : h('p', { class: 'soft' }, 'nobody agreed to it yet'),
     h(
       'details',
-      { class: 'panel', open, on: { toggle: (/** @type {any} */ e) => seen.view.set('plan', e.target.open) } },
+      { class: 'panel', open, on: { toggle: seen.view.toggled('plan', open) } },
       h('summary', null, 'Read the plan'),
       open ? widget(textBox, { run: seen.run, digest: view.plan, testid: 'plan' }, 'plan') : null,
     ),

@@ -2,9 +2,10 @@
 // is the worker or the critic.
 
 import { h, said, widget } from './dom.js';
+import * as say from './format.js';
 import { button, icon, notice } from './parts.js';
-import { withTerms } from './requests.js';
-import { textBox } from './texts.js';
+import { holdFocus, withTerms } from './requests.js';
+import { answerText, textBox } from './texts.js';
 
 /** @type {Record<string, string>} */
 const ABOUT = {
@@ -26,13 +27,27 @@ const ABOUT = {
 
 /** @param {import('./run.js').Seen} seen */
 export function questions(seen) {
-  const all = seen.page.questions ?? [];
+  const all = [...(seen.page.questions ?? []), ...settledMeanwhile(seen)];
   if (all.length === 0) return null;
   return h(
     'section',
     { class: 'questions', 'aria-label': 'Questions for you' },
     all.map((/** @type {any} */ q) => question(q, seen)),
   );
+}
+
+/** What somebody had half answered here when it was answered elsewhere: their words stay. @param {import('./run.js').Seen} seen @returns {any[]} */
+function settledMeanwhile({ page, view }) {
+  /** @type {Map<string, any>} */
+  const known = view.get('questions') ?? new Map();
+  const open = new Set((page.questions ?? []).map((/** @type {any} */ q) => q.effect));
+  for (const q of page.questions ?? []) known.set(q.effect, q);
+  for (const effect of [...known.keys()]) {
+    const isKept = view.get(`answer ${effect} typed`) && !view.get(`answer ${effect} sent`);
+    if (!open.has(effect) && !isKept) known.delete(effect);
+  }
+  view.note('questions', known);
+  return [...known.values()].filter((q) => !open.has(q.effect)).map((q) => ({ ...q, answered: true, settled: true }));
 }
 
 /** @param {any} q @param {import('./run.js').Seen} seen */
@@ -43,18 +58,26 @@ function question(q, seen) {
   const isTurn = q.kind === 'turn';
   const title = isTurn ? `Your turn as ${q.role ?? 'agent'}` : (ABOUT[q.about] ?? 'A question for you');
   const answer = async (/** @type {string} */ text) => {
-    if (!text.trim()) return;
+    if (!text.trim()) {
+      view.set(`${key} error`, 'The answer is empty.');
+      return;
+    }
+    const giveFocusBack = holdFocus();
     view.set(`${key} busy`, true);
     const told = await withTerms(`/api/runs/${seen.run}/answer`, { effect: q.effect, text }, 'Agree and answer');
     view.note(`${key} busy`, false);
     view.note(`${key} error`, told.ok ? '' : told.words);
     view.set(`${key} sent`, told.ok);
+    giveFocusBack();
   };
+  // In a pipeline everybody's work may be asked about.
+  const about = q.agent ?? (seen.page.kind === 'pipeline' ? say.agentOf(String(q.effect).split('#')[0] ?? '') : '');
   const done = q.answered || sent;
   return h(
     'article',
     {
       key: q.effect,
+      tabindex: '-1',
       class: `question${done ? ' is-answered' : ''}`,
       'data-testid': 'question',
       'data-effect': q.effect,
@@ -62,7 +85,7 @@ function question(q, seen) {
       'data-answered': String(Boolean(done)),
     },
     [
-      h('h2', null, icon('ask'), title, q.agent ? h('span', { class: 'soft small' }, said(q.agent)) : null),
+      h('h2', null, icon('ask'), title, about ? h('span', { class: 'soft small' }, said(about)) : null),
       q.text ? said(q.text, { tag: 'p', class: 'asked' }) : null,
       isTurn && q.folder
         ? h('p', { class: 'soft' }, 'Work in ', h('code', null, q.folder), ', then say here what you did.')
@@ -75,33 +98,55 @@ function question(q, seen) {
             widget(textBox, { run: seen.run, digest: q.brief, testid: 'brief' }, `brief ${q.brief}`),
           )
         : null,
-      done ? notice('good', 'Answered. The run takes it up when it goes on.') : fields(q, key, seen, answer),
+      done ? answeredNotice(q, sent, seen) : null,
+      !done || (!sent && view.get(`${key} typed`)) ? fields(q, key, seen, answer, Boolean(done)) : null,
       view.get(`${key} error`) ? notice('bad', view.get(`${key} error`), { role: 'alert' }) : null,
     ],
   );
 }
 
-/** @param {any} q @param {string} key @param {import('./run.js').Seen} seen @param {(text: string) => void} answer */
-function fields(q, key, { view }, answer) {
+/** @param {any} q @param {boolean} here @param {import('./run.js').Seen} seen */
+function answeredNotice(q, here, { run, state }) {
+  if (here) return notice('good', 'Answered. The run takes it up when it goes on.', { key: 'answered' });
+  const told = (state.questions ?? []).find((/** @type {any} */ one) => one.effect === q.effect)?.answer;
+  const words = told
+    ? ['Answered elsewhere by ', said(told.by, { tag: 'strong' }), ': ', answerText(run, told.text, q.choices)]
+    : q.settled
+      ? 'Answered elsewhere meanwhile.'
+      : 'Answered. The run takes it up when it goes on.';
+  return notice(q.settled ? 'warn' : 'good', words, { key: 'answered', role: 'status', 'data-testid': 'answered' });
+}
+
+/** @param {any} q @param {string} key @param {import('./run.js').Seen} seen @param {(text: string) => void} answer @param {boolean} closed answered elsewhere: what was typed stays to be taken along */
+function fields(q, key, { view }, answer, closed) {
+  const typed = (/** @type {any} */ event) => view.note(`${key} typed`, Boolean(event.target.value.trim()));
   const busy = Boolean(view.get(`${key} busy`));
   const choices = q.choices ?? [];
   const free = q.free || q.kind === 'turn';
-  return h('div', { class: 'answers' }, [
+  return h('div', { key: 'answers', class: 'answers' }, [
+    closed
+      ? h(
+          'p',
+          { key: 'kept', class: 'soft' },
+          'What you had typed was not sent. ',
+          button('Put it away', () => view.set(`${key} typed`, false), { class: 'small', 'data-testid': 'put-away' }),
+        )
+      : null,
     choices.length > 0
       ? h(
           'div',
-          { class: 'choices' },
-          choices.map((/** @type {any} */ choice, /** @type {number} */ i) =>
-            way(choice, i === 0 && !free, `${key} ${choice.word}`, busy, answer),
+          { key: 'choices', class: 'choices' },
+          choices.map((/** @type {any} */ choice) =>
+            way(choice, `${key} ${choice.word}`, closed || busy, answer, typed),
           ),
         )
       : null,
-    free ? freeText(q, key, busy, answer) : null,
+    free ? freeText(q, key, busy, closed, answer, typed) : null,
   ]);
 }
 
-/** @param {any} choice @param {boolean} first @param {string} id @param {boolean} busy @param {(text: string) => void} answer */
-function way(choice, first, id, busy, answer) {
+/** No way out stands out: none is the page's to recommend. @param {any} choice @param {string} id @param {boolean} isOff @param {(text: string) => void} answer @param {(event: any) => void} typed */
+function way(choice, id, isOff, answer, typed) {
   /** @type {HTMLInputElement | null} */
   let field = null;
   const name = `field-${id.replace(/[^a-z0-9]/gi, '-')}`;
@@ -122,14 +167,15 @@ function way(choice, first, id, busy, answer) {
           'aria-label': `${choice.takes} for ${choice.word}`,
           placeholder: choice.takes,
           autocomplete: 'off',
+          on: { input: typed },
         })
       : null,
     h(
       'button',
       {
         type: 'submit',
-        class: `button ${first ? 'primary' : ''}`,
-        disabled: busy,
+        class: 'button',
+        disabled: isOff,
         'data-testid': 'answer-button',
         'data-word': choice.word,
       },
@@ -139,8 +185,8 @@ function way(choice, first, id, busy, answer) {
   ]);
 }
 
-/** @param {any} q @param {string} key @param {boolean} busy @param {(text: string) => void} answer */
-function freeText(q, key, busy, answer) {
+/** @param {any} q @param {string} key @param {boolean} busy @param {boolean} closed @param {(text: string) => void} answer @param {(event: any) => void} typed */
+function freeText(q, key, busy, closed, answer, typed) {
   const id = `free-${key.replace(/[^a-z0-9]/gi, '-')}`;
   const send = (/** @type {Event} */ event) => {
     event.preventDefault();
@@ -148,13 +194,19 @@ function freeText(q, key, busy, answer) {
     if (field instanceof HTMLTextAreaElement) answer(field.value);
   };
   const label = q.kind === 'turn' ? 'Your reply' : q.choices?.length ? 'Or in your own words' : 'Your answer';
-  return h('form', { class: 'free', on: { submit: send } }, [
+  return h('form', { key: 'free', class: 'free', on: { submit: send } }, [
     h('label', { for: id }, label),
-    h('textarea', { id, rows: q.kind === 'turn' ? 10 : 3, dir: 'auto', 'data-testid': 'answer-text' }),
+    h('textarea', {
+      id,
+      rows: q.kind === 'turn' ? 10 : 3,
+      dir: 'auto',
+      'data-testid': 'answer-text',
+      on: { input: typed },
+    }),
     button(busy ? 'Sending…' : 'Send', () => {}, {
       type: 'submit',
       class: 'primary',
-      disabled: busy,
+      disabled: busy || closed,
       'data-testid': 'answer-send',
     }),
   ]);

@@ -17,6 +17,17 @@ export function say(reply) {
   return { ok, words, body: reply.body, problems: reply.body?.problems ?? [] };
 }
 
+/** Gives the focus back to what has it now, once that can take it again and nothing else has it. @returns {() => void} */
+export function holdFocus() {
+  const had = document.activeElement;
+  const giveBack = () => {
+    const isLost = !document.activeElement || document.activeElement === document.body;
+    if (isLost && had instanceof HTMLElement && had.isConnected) had.focus({ preventScroll: true });
+  };
+  // A page is drawn with the next frame.
+  return () => requestAnimationFrame(() => requestAnimationFrame(giveBack));
+}
+
 /**
  * Posts; where the server first wants a person's agreement, shows the terms and posts again with it.
  * @param {string} path

@@ -131,7 +131,7 @@ function evidence(seen, review, key) {
       {
         class: 'small-details',
         open,
-        on: { toggle: (/** @type {any} */ e) => seen.view.set(`${name} ${key}`, e.target.open) },
+        on: { toggle: seen.view.toggled(`${name} ${key}`, open) },
       },
       h('summary', null, title),
       open ? widget(textBox, { run: seen.run, digest, plain: true, testid: name }, name) : null,

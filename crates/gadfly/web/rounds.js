@@ -11,6 +11,7 @@ import { isManifest, manifest } from './manifest.js';
 import { pointsOf, standings } from './points.js';
 import { badge, button, icon, notice, section } from './parts.js';
 import { review } from './review.js';
+import { workers } from './runhead.js';
 import { textBox } from './texts.js';
 
 /** @param {import('./run.js').Seen} seen */
@@ -38,9 +39,30 @@ export function timeline(seen, rounds, title) {
             button(seen.fetching ? 'Fetching…' : 'Earlier rounds', seen.earlier, { 'data-testid': 'earlier' }),
           )
         : null,
+      unread(seen),
       tried.length > 0 ? h('div', { class: 'tried' }, tried) : null,
     ],
     { class: 'rounds' },
+  );
+}
+
+/** What critics replied that was no review, word for word. @param {import('./run.js').Seen} seen */
+function unread({ run, page, view }) {
+  const all = page.unread ?? [];
+  if (all.length === 0) return null;
+  return section(
+    'Replies that could not be read as a review',
+    all.map((/** @type {any} */ one, /** @type {number} */ i) => {
+      const key = `unread ${i} ${one.reply}`;
+      const open = view.get(key, false);
+      return h(
+        'details',
+        { key, class: 'panel', open, on: { toggle: view.toggled(key, open) }, 'data-testid': 'unread' },
+        h('summary', null, 'What ', said(one.agent), ` replied${all.length > 1 ? `, ${i + 1} of ${all.length}` : ''}`),
+        open ? widget(textBox, { run, digest: one.reply, plain: true, testid: 'reply' }, 'text') : null,
+      );
+    }),
+    { level: 'h3' },
   );
 }
 
@@ -55,7 +77,6 @@ function roundCard(seen, rounds, i, known) {
     ? { word: 'rejection overruled', icon: 'check', tone: /** @type {const} */ ('warn') }
     : say.verdict(round.verdict);
   const tone = shown?.tone ?? (seen.state.summary.state === 'running' && isNewest ? 'run' : 'calm');
-  const toggled = (/** @type {any} */ event) => seen.view.set(`round ${key}`, event.target.open);
   return h(
     'li',
     {
@@ -69,7 +90,7 @@ function roundCard(seen, rounds, i, known) {
     },
     [
       h('span', { class: 'bead', 'aria-hidden': 'true' }, icon(shown?.icon ?? (tone === 'run' ? 'pen' : 'dot'))),
-      h('details', { open, on: { toggle: toggled } }, [
+      h('details', { open, on: { toggle: seen.view.toggled(`round ${key}`, open) } }, [
         h('summary', { 'data-walk': '' }, [
           h('span', { class: 'round-title' }, `Round ${round.round}`, round.again ? ` (${round.again + 1})` : ''),
           shown ? badge(shown) : h('span', { class: 'soft' }, unjudged(round, tone === 'run')),
@@ -141,7 +162,9 @@ function made(seen, round, before, isNewest) {
   const isTree = Boolean(round.diff);
   const isFiles = !isTree && isManifest(round);
   const canCompare = !isTree && before?.draft && before.draft !== round.draft;
-  const worker = seen.page.kind === 'pipeline' ? say.agentOf(round.node) : (seen.state.summary.worker ?? 'The worker');
+  const who = seen.page.kind === 'pipeline' ? [say.agentOf(round.node)] : workers(seen);
+  // Which of several made it is not in a round.
+  const worker = who.length === 1 ? who[0] : 'The worker';
   const panel = (
     /** @type {string} */ name,
     /** @type {boolean} */ start,
@@ -154,7 +177,7 @@ function made(seen, round, before, isNewest) {
       {
         class: 'panel',
         open,
-        on: { toggle: (/** @type {any} */ e) => view.set(`${name} ${key}`, e.target.open) },
+        on: { toggle: view.toggled(`${name} ${key}`, open) },
         'data-testid': `${name}-panel`,
       },
       h('summary', null, title),
@@ -170,7 +193,9 @@ function made(seen, round, before, isNewest) {
         'span',
         null,
         round.given
-          ? 'You brought this draft'
+          ? seen.page.kind === 'review'
+            ? 'What was reviewed'
+            : 'You brought this draft'
           : [said(worker), isTree ? ' changed the folder' : isFiles ? ' made these files' : ' made this draft'],
         isTree || isFiles ? '' : h('span', { class: 'soft' }, ` · ${say.bytes(round.bytes)}`),
       ),
@@ -189,9 +214,16 @@ function made(seen, round, before, isNewest) {
         )
       : null,
     isTree
-      ? panel('diff', isNewest, 'Changes since the beginning', () =>
-          widget(treeDiff, { run, digest: round.diff }, 'diff'),
-        )
+      ? [
+          panel('diff', isNewest, 'Changes since the beginning', () =>
+            widget(treeDiff, { run, digest: round.diff }, 'diff'),
+          ),
+          before?.diff && before.diff !== round.diff
+            ? panel('step', false, `How they differ from those of round ${before.round}`, () =>
+                widget(draftDiff, { run, before: before.diff, after: round.diff }, 'step'),
+              )
+            : null,
+        ]
       : isFiles
         ? null
         : panel('draft', isNewest && !canCompare, 'The draft', () =>
@@ -222,7 +254,7 @@ export function verifyLine(ran, seen, when = '') {
       'data-testid': 'verify',
       'data-green': String(Boolean(ran.green)),
       open,
-      on: { toggle: (/** @type {any} */ e) => seen.view.set(key, e.target.open) },
+      on: { toggle: seen.view.toggled(key, open) },
     },
     [
       h(

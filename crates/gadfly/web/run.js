@@ -54,6 +54,17 @@ export class View {
     this.#changed();
   }
 
+  /**
+   * For a `details` that is drawn open or closed: only what a person makes of it is a choice.
+   * @param {string} key
+   * @param {boolean} drawn
+   */
+  toggled(key, drawn) {
+    return (/** @type {any} */ event) => {
+      if (event.target.open !== drawn) this.set(key, event.target.open);
+    };
+  }
+
   /** Without drawing. @param {string} key @param {any} value */
   note(key, value) {
     this.#values.set(key, value);

@@ -21,11 +21,7 @@ export function runHead(seen) {
       link('/', [icon('back'), 'Runs']),
       h('span', null, kindWords({ ...summary, kind: page.kind })),
       h('span', { class: 'mono' }, summary.run),
-      h(
-        'span',
-        { title: say.moment(summary.created_ms) },
-        `begun ${say.age(summary.created_ms, seen.now)}`,
-      ),
+      h('span', { title: say.moment(summary.created_ms) }, `begun ${say.age(summary.created_ms, seen.now)}`),
     ]),
     h('div', { class: 'run-title' }, h('h1', null, said(summary.title || summary.run)), actions(seen)),
     h('div', { class: 'standing' }, [
@@ -52,9 +48,10 @@ function sinceWhen({ page, state, now }) {
 function now(seen) {
   const { page, state } = seen;
   const summary = state.summary;
-  if (summary.state === 'running') return running(seen);
+  if (summary.state === 'running') return [wish(page), running(seen)];
   if (summary.state === 'interrupted') return 'Nobody drives it any more. Nothing is lost: resume it to go on.';
   const outcome = state.outcome;
+  if (outcome === 'aborted') return `It was cancelled ${say.age(summary.updated_ms, seen.now)}.`;
   if (typeof outcome !== 'object' || outcome === null) return '';
   if (outcome.approved) return approved(page.kind, outcome.approved, state);
   if (outcome.halted)
@@ -65,6 +62,14 @@ function now(seen) {
   if (outcome.out_of_budget) return shortage(outcome.out_of_budget.shortage);
   if (outcome.waiting) return waiting(outcome.waiting, page);
   return '';
+}
+
+/** What somebody asked of it that is not done yet. @param {any} page */
+function wish(page) {
+  if (page.wish !== 'pause' && page.wish !== 'cancel') return null;
+  const words =
+    page.wish === 'pause' ? 'It pauses once its calls under way are done. ' : 'It was cancelled and is about to end. ';
+  return h('strong', { 'data-testid': 'wish' }, words);
 }
 
 /** @param {import('./run.js').Seen} seen */
@@ -98,9 +103,18 @@ function approved(kind, approved, state) {
   if (approved.overruled)
     return 'The last verdict was a rejection. It rested only on new requirements and was overruled.';
   if (state.result) return said(state.result);
-  if (kind === 'goal') return `Verified after ${say.counted(state.goal?.used?.steps ?? 0, 'step')}.`;
+  if (kind === 'goal') {
+    const steps = say.counted(state.goal?.used?.steps ?? 0, 'step');
+    const found = state.goal?.rail.findLast((/** @type {any} */ e) => e.what.event === 'goal_verified')?.what.detail;
+    return byPerson(found) ? `A person said so after ${steps}; nothing verified it.` : `Verified after ${steps}.`;
+  }
   if (kind === 'review') return 'Nothing was found that blocks.';
   return `After ${say.counted(state.summary.rounds, 'round')}.`;
+}
+
+/** As the record has it. @param {string | undefined} detail */
+function byPerson(detail) {
+  return /^a person says\b/.test(detail ?? '');
 }
 
 /** @param {any} waiting @param {any} page */
@@ -148,14 +162,30 @@ function capital(text) {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+/** Whoever worked on it: mostly one; the summary knows the last. @param {import('./run.js').Seen} seen @returns {string[]} */
+export function workers({ page, state }) {
+  const { worker } = state.summary;
+  if (!worker) return [];
+  const judges = new Set(critics(state.summary));
+  for (const round of state.rounds) {
+    for (const { binding } of round.reviews ?? []) if (binding?.critic) judges.add(binding.critic);
+  }
+  const worked = (page.shares ?? []).map((/** @type {any} */ share) => share.agent);
+  const others = worked.filter((/** @type {string} */ name) => name !== worker && !judges.has(name));
+  return [...others, worker];
+}
+
 /** Who takes part, with models and where their briefs go. @param {import('./run.js').Seen} seen */
-function people({ page, state }) {
+function people(seen) {
+  const { page, state } = seen;
   const { worker, critic } = state.summary;
   if (!worker && !critic) return null;
+  // In a pipeline everybody has a row of their own.
+  const who = page.kind === 'pipeline' || !worker ? [worker].filter(Boolean) : workers(seen);
   return h(
     'div',
     { class: 'people' },
-    worker ? person('worker', worker, page, state) : null,
+    who.map((/** @type {string} */ name) => person('worker', name, page, state)),
     worker && critic ? icon('arrow', 'is judged by') : null,
     critics(state.summary).map((name) => person('critic', name, page, state)),
   );

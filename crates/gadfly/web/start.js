@@ -1,10 +1,10 @@
 // The form that starts a loop or a goal. What it would do, and who would be sent what, is the server's to say: it answers
 // with terms first, and nothing is started before somebody agrees to them.
 
-import { get, trouble } from './api.js';
+import { follow, get, trouble } from './api.js';
 import { h, said } from './dom.js';
 import { button, notice, section } from './parts.js';
-import { withTerms } from './requests.js';
+import { holdFocus, withTerms } from './requests.js';
 
 const NAMED_AT_ONCE = 6;
 
@@ -19,11 +19,12 @@ export function openStart(place) {
   let busy = '';
   let stopped = false;
   let showsAll = false;
+  /** @type {Map<string, string>} by the names of fields */
+  const typed = new Map();
 
   async function look() {
     const reply = await get('/api/start');
     if (stopped) return;
-    place.connection(reply.status === 0 ? 'lost' : 'live');
     if (reply.status === 200) offer = reply.body;
     else failure = trouble(reply);
     draw();
@@ -31,6 +32,7 @@ export function openStart(place) {
 
   /** @param {string} path @param {Record<string, unknown>} body @param {string} what */
   async function begin(path, body, what) {
+    const giveFocusBack = holdFocus();
     [busy, failure, problems] = [what, '', []];
     draw();
     const told = await withTerms(path, body, 'Agree and start');
@@ -43,6 +45,22 @@ export function openStart(place) {
     [failure, problems] = told.declined ? ['', []] : [told.words, told.problems];
     draw();
     document.getElementById('start-trouble')?.focus();
+    giveFocusBack();
+  }
+
+  /** What was typed is there again after looking at the other form. @param {'loop' | 'goal'} name */
+  function choose(name) {
+    for (const field of fields()) typed.set(field.name, field.value);
+    kind = name;
+    draw();
+    for (const field of fields()) field.value = typed.get(field.name) ?? field.value;
+  }
+
+  /** @returns {(HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement)[]} */
+  function fields() {
+    return [...document.querySelectorAll('[data-testid="start-form"] :is(input, textarea, select)[name]')].map(
+      (field) => /** @type {HTMLInputElement} */ (field),
+    );
   }
 
   /** @param {Event} event */
@@ -163,7 +181,7 @@ export function openStart(place) {
           value: name,
           checked: kind === name,
           'data-testid': `kind-${name}`,
-          on: { change: () => ((kind = name), draw()) },
+          on: { change: () => choose(name) },
         }),
         h('span', null, h('strong', null, label), h('span', { class: 'soft small' }, says)),
       );
@@ -257,9 +275,12 @@ export function openStart(place) {
   place.title('Start');
   draw();
   look();
+  // Only whether the server is there: that is all this page has to know while it is open.
+  const stop = follow('/api/live/overview?state=running', (_, told) => place.project(told ?? {}), place.connection);
   return {
     stop() {
       stopped = true;
+      stop();
     },
   };
 }

@@ -2,7 +2,7 @@
 // and never more of them than a page can hold.
 
 import { get, trouble } from './api.js';
-import { h, mount, said } from './dom.js';
+import { h, mount, said, widget } from './dom.js';
 import * as say from './format.js';
 import { button, notice } from './parts.js';
 import { cut } from './text.js';
@@ -106,7 +106,7 @@ export function textBox(props) {
 
 /**
  * The beginning of a text, in a line of other words.
- * @param {{run: string, digest: string, otherwise?: string}} props
+ * @param {{run: string, digest: string, otherwise?: string, means?: Map<string, string>}} props `means`: what words stand for
  */
 export function shortText(props) {
   const el = document.createElement('span');
@@ -131,9 +131,20 @@ export function shortText(props) {
             .trim()
             .replace(/\n{2,}/g, '\n')
         : '';
-    if (digest === now.digest) shown.show(said(cut(text || (now.otherwise ?? ''), LONGEST_SHORT)));
+    if (digest !== now.digest) return;
+    const means = now.means?.get(text);
+    shown.show([
+      said(cut(text || (now.otherwise ?? ''), LONGEST_SHORT)),
+      means ? h('span', { class: 'soft' }, ' (', said(means), ')') : null,
+    ]);
   }
   shown.show(said(props.otherwise ?? '…'));
   look(props);
   return { el, update: look };
+}
+
+/** What somebody answered, and what it stands for. @param {string} run @param {string} digest @param {{word: string, says: string}[]} [choices] */
+export function answerText(run, digest, choices = []) {
+  const means = new Map(choices.map((choice) => [choice.word, choice.says]));
+  return widget(shortText, { run, digest, means }, `answer ${digest}`);
 }

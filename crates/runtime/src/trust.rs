@@ -1,4 +1,5 @@
-//! What the user has agreed to let a project's files do, remembered by digest in the user's own state.
+//! What the user has agreed to let a project's files do, remembered by digest in the user's own state. For one project:
+//! the same words in another one, `./check.sh`, name another program.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,6 +13,7 @@ use gadfly_project::trust::TrustEntry;
 #[derive(Clone, Debug)]
 pub struct Trust {
     file: PathBuf,
+    project: PathBuf,
     known: BTreeSet<Digest>,
 }
 
@@ -24,8 +26,9 @@ pub struct TrustError {
 }
 
 impl Trust {
-    /// Reads what is remembered under the user's state directory. Lines that are no digest are passed over.
-    pub fn load(state_dir: &Path) -> Result<Self, TrustError> {
+    /// Reads what is remembered under the user's state directory about this project. Lines that are no digest are
+    /// passed over.
+    pub fn load(state_dir: &Path, project: &Path) -> Result<Self, TrustError> {
         let file = state_dir.join("trusted");
         let text = match fs::read_to_string(&file) {
             Ok(text) => text,
@@ -33,16 +36,24 @@ impl Trust {
             Err(source) => return Err(TrustError { path: file, done: "read", source }),
         };
         let known = text.lines().filter_map(|l| l.split_whitespace().next()?.parse().ok()).collect();
-        Ok(Self { file, known })
+        let project = fs::canonicalize(project).unwrap_or_else(|_| project.to_owned());
+        Ok(Self { file, project, known })
     }
 
     /// The entries nobody has agreed to yet.
     pub fn missing(&self, entries: Vec<TrustEntry>) -> Vec<TrustEntry> {
-        entries.into_iter().filter(|e| !self.known.contains(&e.digest)).collect()
+        entries.into_iter().filter(|e| !self.known.contains(&self.key(e))).collect()
+    }
+
+    /// What is remembered: the thing, in this project.
+    fn key(&self, entry: &TrustEntry) -> Digest {
+        let place = Digest::of(self.project.as_os_str().as_encoded_bytes());
+        Digest::of(format!("{place} {}", entry.digest).as_bytes())
     }
 
     pub fn remember(&mut self, entries: &[TrustEntry]) -> Result<(), TrustError> {
-        self.known.extend(entries.iter().map(|e| e.digest));
+        let keys: Vec<Digest> = entries.iter().map(|e| self.key(e)).collect();
+        self.known.extend(keys);
         let text: Vec<String> = self.known.iter().map(ToString::to_string).collect();
         let write = || {
             if let Some(dir) = self.file.parent() {

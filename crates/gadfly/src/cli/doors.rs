@@ -9,6 +9,12 @@ pub struct Mcp {
     /// Agree to the commands, agent files and keys the project's files name
     #[arg(long)]
     pub trust: bool,
+    /// Let the host say who judges, itself (`host`) included, where gadfly.toml names another critic
+    #[arg(long)]
+    pub host_critic: bool,
+    /// Let the host raise budgets and rounds above what gadfly.toml says
+    #[arg(long)]
+    pub allow_raise: bool,
 }
 
 #[derive(Args, Debug)]

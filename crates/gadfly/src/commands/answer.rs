@@ -2,7 +2,9 @@
 
 use gadfly_engine::EffectId;
 use gadfly_engine::question::Question;
+use gadfly_engine::turn::Role;
 use gadfly_journal::RunId;
+use gadfly_project::config::HOST;
 use gadfly_project::file;
 use gadfly_runtime::service::AnswerError;
 
@@ -50,6 +52,12 @@ fn go(args: Answer, context: &Context) -> Result<Code, Code> {
     }
     if question.is_none() {
         let asked = brief::question(gadfly.journal(), &run, &effect).map_err(|e| fault(&e))?;
+        if asked.as_ref().is_some_and(|(turn, _)| turn.agent == HOST && turn.role == Role::Critic) {
+            return Err(error::usage(&format!(
+                "the critic of run `{run}` is `{HOST}`: its reviews come from an MCP host, through open_review and \
+                 submit_report, and count only with the token of the review"
+            )));
+        }
         let why = asked.and_then(|(turn, _)| unreadable(gadfly.journal(), &run, &text, turn.role));
         if let Some(why) = why.filter(|_| !args.force) {
             return Err(error::usage(&format!("{why}. --force sends it as it is")));

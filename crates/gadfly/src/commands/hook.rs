@@ -1,9 +1,15 @@
 //! `gadfly hook`: being called by Claude Code. What it says goes to standard output as the JSON that hooks speak.
 
+mod answer;
 mod input;
+mod judge;
+mod mark;
 mod nested;
+mod request;
+mod seats;
 mod session;
 mod stop;
+mod submitting;
 mod transcript;
 
 use serde_json::json;

@@ -30,10 +30,12 @@ async fn go(args: Serve, context: Context) -> Result<Code, Code> {
         )));
     }
     let gadfly = context.open()?;
-    let token = Token::find(given.as_deref(), &context.store(), args.new_token).map_err(|e| match e {
-        TokenError::Unfit => error::usage(&e.to_string()),
-        TokenError::File { .. } | TokenError::Random(_) => error::fault(&e.to_string()),
-    })?;
+    let state = context.user.state.clone().unwrap_or_else(|| context.store());
+    let token =
+        Token::find(given.as_deref(), &state, &context.store(), args.new_token).map_err(|e| match e {
+            TokenError::Unfit => error::usage(&e.to_string()),
+            TokenError::File { .. } | TokenError::Random(_) => error::fault(&e.to_string()),
+        })?;
     let wanted = SocketAddr::new(args.bind, args.port);
     let listening = bind(wanted).await.map_err(|e| {
         error::usage(&format!("cannot listen at {wanted}: {e}\n  another port: gadfly serve --port 0"))

@@ -50,14 +50,14 @@ pub struct StartLoop {
     pub protocol: Option<Protocol>,
     /// Who works: `host` is you (the default, unless `loop` names a worker), else an agent of gadfly.toml.
     pub worker: Option<String>,
-    /// Who judges: an agent of gadfly.toml (default: the configured one). `host` only if a fresh sub-agent of yours will
-    /// judge through `open_review` and `submit_report`.
+    /// Leave it out: the configured critic judges. Another one counts only if gadfly.toml names it as a critic or the user
+    /// agrees; so does `host`, a fresh sub-agent of yours that judges through `open_review` and `submit_report`.
     pub critic: Option<String>,
-    /// How many rounds at most.
+    /// How many rounds at most. More than configured only if the user agrees.
     pub rounds: Option<u64>,
-    /// Your first draft, complete. It is submitted at once. Only where the worker is `host`.
+    /// Your first draft, complete, at most 16 MiB. It is submitted at once. Only where the worker is `host`.
     pub draft: Option<String>,
-    /// Stop before this much money is spent.
+    /// Stop before this much money is spent. More than configured only if the user agrees.
     pub budget_usd: Option<f64>,
     /// How long to wait for a verdict, in seconds (default 45, at most 600).
     pub wait_seconds: Option<u64>,
@@ -68,7 +68,7 @@ pub struct StartLoop {
 pub struct SubmitDraft {
     /// The run's id.
     pub run: String,
-    /// The whole draft, not a description of what changed.
+    /// The whole draft, not a description of what changed; at most 16 MiB.
     pub draft: String,
     /// How long to wait for the verdict, in seconds (default 45, at most 600).
     pub wait_seconds: Option<u64>,
@@ -105,7 +105,7 @@ pub struct OneRun {
 pub struct SubmitReport {
     /// The single-use token that `open_review` gave with the brief. Without it no report counts.
     pub token: Option<String>,
-    /// The critic's whole report, in the form the brief asks for.
+    /// The critic's whole report, in the form the brief asks for; at most 16 MiB.
     pub report: String,
     /// How long to wait for what follows, in seconds (default 45, at most 600).
     pub wait_seconds: Option<u64>,
@@ -138,6 +138,8 @@ pub struct ListRuns {
     pub states: Option<Vec<String>>,
     /// How many, newest first (default 20, at most 200).
     pub limit: Option<u32>,
+    /// How many of the newest to leave out.
+    pub offset: Option<u32>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -145,9 +147,9 @@ pub struct ListRuns {
 pub struct ResumeRun {
     /// The run's id.
     pub run: String,
-    /// Raise the number of rounds to this.
+    /// Raise the number of rounds to this, if the user agrees.
     pub rounds: Option<u32>,
-    /// Raise the money cap to this.
+    /// Raise the money cap to this, if the user agrees.
     pub budget_usd: Option<f64>,
     /// How long to wait for what follows, in seconds (default 45, at most 600).
     pub wait_seconds: Option<u64>,

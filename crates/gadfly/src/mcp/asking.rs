@@ -71,17 +71,19 @@ impl Open {
     }
 }
 
-/// Asks the client's user. None if the question stays open.
+/// Asks the client's user. None if the question stays open. What a model proposes is shown, and only shown. `goes_on`
+/// is the run that a call made again follows; none if the whole call is to be made again.
 pub async fn ask(
     caller: &Caller,
-    run: &RunId,
-    effect: &EffectId,
-    question: &Question,
+    (run, effect, question): (&RunId, &EffectId, &Question),
+    proposed: Option<&str>,
+    goes_on: Option<&RunId>,
 ) -> Result<Option<String>, Stopped> {
     let Some(form) = form(question) else { return Ok(None) };
     let about = Open::new(run, effect, question).text();
-    let message = format!("Gadfly, run {run}: {}", cut(&about));
-    match caller.ask(&format!("{run} {effect}"), message, form, Some(run)).await? {
+    let proposed = proposed.map(|words| format!("\n\nThe host proposes: {}", cut(words))).unwrap_or_default();
+    let message = format!("Gadfly, run {run}: {}{proposed}", cut(&about));
+    match caller.ask(&format!("{run} {effect}"), message, form, goes_on).await? {
         Heard::Content(content) => Ok(answer(question, &content)),
         Heard::Declined | Heard::Nobody => Ok(None),
     }
@@ -138,35 +140,54 @@ fn answer(question: &Question, filled: &Value) -> Option<String> {
     }
 }
 
+/// What came of a question that is answered with yes or no.
+pub enum Consent {
+    Yes,
+    No,
+    /// This client has no way to ask its user.
+    Nobody,
+}
+
+/// Asks whether the user allows something; `yes` is the word for it. The same words have to have the same key: what is
+/// agreed to is what was shown.
+pub async fn consent(
+    caller: &Caller,
+    key: &str,
+    message: &str,
+    yes: &str,
+    goes_on: Option<&RunId>,
+) -> Result<Consent, Stopped> {
+    let list = EnumSchema::builder(vec![yes.to_owned(), "no".to_owned()]).build();
+    let form = ElicitationSchema::builder().required_enum_schema(ALLOW, list).build().map_err(refused)?;
+    Ok(match caller.ask(key, cut(message), form, goes_on).await? {
+        Heard::Content(filled) if filled.get(ALLOW).and_then(Value::as_str) == Some(yes) => Consent::Yes,
+        Heard::Content(_) | Heard::Declined => Consent::No,
+        Heard::Nobody => Consent::Nobody,
+    })
+}
+
 /// Has the user agree to what the project's files want, or refuses with how that is done.
 pub async fn agree(
     desk: &Desk,
     context: &Context,
     caller: &Caller,
     terms: &Terms,
-    run: Option<&RunId>,
+    goes_on: Option<&RunId>,
 ) -> Result<(), Stopped> {
     if terms.wanted.is_empty() {
         return Ok(());
     }
-    if desk.trust {
+    if desk.agreed.trust {
         return terms.trust(context).map_err(refused);
     }
     let wanted = terms.wanted_lines().join("\n");
     let wants = format!("this project's files want to:\n{wanted}");
-    let list = EnumSchema::builder(vec![YES.to_owned(), "no".to_owned()]).build();
-    let form = ElicitationSchema::builder().required_enum_schema(ALLOW, list).build().map_err(refused)?;
-    // The same words have the same name: what is agreed to is what was shown.
     let key = format!("terms {}", terms.digest());
-    let message = cut(&format!("Gadfly: {wants}\n\nAllow this here from now on?"));
-    match caller.ask(&key, message, form, run).await? {
-        Heard::Content(filled) if filled.get(ALLOW).and_then(Value::as_str) == Some(YES) => {
-            terms.trust(context).map_err(refused)
-        }
-        Heard::Content(_) | Heard::Declined => {
-            Err(refused(format!("{wants}\nThe user did not allow it, so nothing was started.")))
-        }
-        Heard::Nobody => Err(refused(format!(
+    let message = format!("Gadfly: {wants}\n\nAllow this from now on?");
+    match consent(caller, &key, &message, YES, goes_on).await? {
+        Consent::Yes => terms.trust(context).map_err(refused),
+        Consent::No => Err(refused(format!("{wants}\nThe user did not allow it, so nothing was started."))),
+        Consent::Nobody => Err(refused(format!(
             "{wants}\nNobody has agreed to this yet. Show it to the user. To agree, once, they start this server as \
              `gadfly mcp --trust`, or run in a terminal here what this call does, as `gadfly run … --trust`."
         ))),

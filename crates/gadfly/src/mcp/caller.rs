@@ -80,6 +80,16 @@ impl Caller {
         if client.is_empty() { "MCP host".to_owned() } else { format!("MCP host {client}") }
     }
 
+    /// The same, where its user filled in a form: then it is not the model's word.
+    pub fn by_user(&self) -> String {
+        format!("the user, asked through {}", self.by())
+    }
+
+    /// Whether this client can put a question to its user.
+    pub const fn can_ask(&self) -> bool {
+        !matches!(self.asks, Asks::Nobody)
+    }
+
     /// Resolves when the client no longer wants the answer.
     pub async fn gone(&self) {
         match &self.task {

@@ -11,7 +11,9 @@ use gadfly_project::{Config, Problem};
 use rmcp::task_manager::TaskManager;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
+use super::allowing::Agreed;
 use super::said::{Stopped, refused};
+use super::wording;
 use crate::background::Background;
 use crate::cli::Global;
 use crate::context::Context;
@@ -23,11 +25,13 @@ const MOST_CALLS: usize = 32;
 const MOST_BEFORE: usize = 8;
 /// How many problems a refusal names.
 const MOST_PROBLEMS: usize = 20;
+/// Records that are read at once.
+const PAGE: u32 = 256;
 
 pub struct Desk {
     global: Global,
-    /// The user agreed beforehand to what the project's files name.
-    pub trust: bool,
+    /// What the user agreed to beforehand.
+    pub agreed: Agreed,
     /// Made by the first call that needs it: a server that is merely started leaves nothing behind.
     open: Mutex<Option<Open>>,
     /// Held from the look whether a turn was answered to the posting of the answer.
@@ -45,10 +49,10 @@ struct Open {
 }
 
 impl Desk {
-    pub fn new(global: Global, trust: bool) -> Arc<Self> {
+    pub fn new(global: Global, agreed: Agreed) -> Arc<Self> {
         Arc::new(Self {
             global,
-            trust,
+            agreed,
             open: Mutex::default(),
             posting: Mutex::default(),
             room: Semaphore::new(MOST_CALLS),
@@ -90,17 +94,22 @@ impl Desk {
     }
 
     /// The runs of this project, if it has any.
-    pub fn existing(&self) -> Result<Arc<Background>, Stopped> {
+    pub fn if_any(&self) -> Result<Option<Arc<Background>>, Stopped> {
         let context = self.context();
         if locked(&self.open).is_none()
             && let Err(why) = Journal::open_existing(&context.store())
         {
-            return Err(match why {
-                OpenError::Missing(_) => refused("there are no runs here yet: begin with start_loop"),
-                other => refused(other.to_string()),
-            });
+            return match why {
+                OpenError::Missing(_) => Ok(None),
+                other => Err(refused(other.to_string())),
+            };
         }
-        self.opened(&context)
+        self.opened(&context).map(Some)
+    }
+
+    /// As [`Desk::if_any`], for what needs a run.
+    pub fn existing(&self) -> Result<Arc<Background>, Stopped> {
+        self.if_any()?.ok_or_else(|| refused("there are no runs here yet: begin with start_loop"))
     }
 
     /// The run a client means by an id or its beginning.
@@ -150,6 +159,20 @@ pub fn start(background: &Background, run: &RunId) -> Result<Start, Stopped> {
     }
 }
 
+/// Goes through everything a run took in, in order and without its texts.
+pub fn each_input(background: &Background, run: &RunId, mut look: impl FnMut(&What)) -> Result<(), Stopped> {
+    let mut from = 0;
+    loop {
+        let page = background.gadfly().journal().records_without_texts(run, from, PAGE);
+        let page = page.map_err(|e| refused(e.to_string()))?;
+        page.iter().for_each(|record| look(&record.input.what));
+        match page.last() {
+            Some(last) if page.len() >= PAGE as usize => from = last.seq.saturating_add(1),
+            _ => return Ok(()),
+        }
+    }
+}
+
 /// Problems of a configuration or a request, as one text.
 pub fn told(problems: &[Problem]) -> Stopped {
     let wrong = problems.iter().filter(|problem| problem.is_error());
@@ -164,7 +187,7 @@ pub fn told(problems: &[Problem]) -> Stopped {
 fn one(problem: &Problem) -> String {
     let place = problem.at.as_ref().map(|at| format!("{at}: ")).unwrap_or_default();
     let help = problem.help.as_ref().map(|help| format!(" ({help})")).unwrap_or_default();
-    format!("{place}{}{help}", problem.message)
+    wording::for_model(&format!("{place}{}{help}", problem.message))
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -13,10 +13,24 @@ use super::arguments::{ListFindings, ListQuestions, ListRuns};
 use super::asking::Open;
 use super::desk::Desk;
 use super::said::{Said, Stopped, refused};
-use super::standing;
+use super::{standing, telling};
+use crate::output::safe;
 
 const USUAL_RUNS: u32 = 20;
 const MOST_RUNS: u32 = 200;
+/// What a list can be narrowed to.
+const STATES: [&str; 10] = [
+    gadfly_journal::summary::RUNNING,
+    gadfly_journal::summary::INTERRUPTED,
+    "waiting",
+    "approved",
+    "rejected",
+    "halted",
+    "unverified",
+    "out_of_budget",
+    "aborted",
+    "failed",
+];
 const MOST_FINDINGS: usize = 500;
 const MOST_QUESTIONS: usize = 100;
 
@@ -56,6 +70,8 @@ pub struct Questions {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Runs {
     pub runs: Vec<RunRow>,
+    /// There are older ones: call again with a higher offset.
+    pub more: bool,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -65,6 +81,12 @@ pub struct RunRow {
     pub protocol: String,
     pub state: String,
     pub ended: bool,
+    /// Approved although the last verdict is a rejection.
+    pub overruled: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub critic: Option<String>,
+    /// Its verdicts are the host's own.
+    pub judged_by_host: bool,
     pub round: u32,
     pub rounds_max: u32,
     pub open_items: u32,
@@ -79,6 +101,9 @@ impl From<&Summary> for RunRow {
             protocol: summary.protocol.clone(),
             state: summary.state.clone(),
             ended: summary.ended,
+            overruled: summary.overruled,
+            critic: summary.critic.clone(),
+            judged_by_host: telling::is_own_word(summary),
             round: summary.rounds,
             rounds_max: summary.rounds_max,
             open_items: summary.open_items,
@@ -96,7 +121,11 @@ pub fn list_findings(desk: &Desk, args: &ListFindings) -> Result<Said, Stopped> 
     }
     let left_out = all.len().saturating_sub(MOST_FINDINGS);
     all.truncate(MOST_FINDINGS);
-    let mut text = format!("run {run}: {}, {} findings", state.summary.state, all.len());
+    let how_many = telling::counted(all.len(), "finding");
+    let mut text = format!("run {run}: {}, {how_many}", telling::state(&state.summary));
+    if telling::is_own_word(&state.summary) {
+        let _ = write!(text, "\n{}", telling::own_word(state.summary.worker.as_deref()));
+    }
     for one in &all {
         let place = one.place.as_ref().map(|place| format!(" {place}")).unwrap_or_default();
         let fix = if one.fix.is_empty() { String::new() } else { format!(" → {}", one.fix) };
@@ -182,7 +211,9 @@ fn shown_place(place: &gadfly_engine::Place) -> String {
 
 pub fn list_questions(desk: &Desk, args: &ListQuestions) -> Result<Said, Stopped> {
     let mut open = Vec::new();
-    let background = desk.existing()?;
+    let Some(background) = desk.if_any()? else {
+        return Said::new("there are no runs here yet".to_owned(), &Questions { questions: open });
+    };
     let runs = if let Some(run) = &args.run {
         vec![desk.run(run)?.1]
     } else {
@@ -200,27 +231,44 @@ pub fn list_questions(desk: &Desk, args: &ListQuestions) -> Result<Said, Stopped
             break;
         }
     }
-    let mut text = format!("{} open questions", open.len());
+    let mut text = telling::counted(open.len(), "open question");
     for one in &open {
         let _ = write!(text, "\n\nrun {}, question {}: {}", one.run, one.effect, one.text());
     }
     Said::new(text, &Questions { questions: open })
 }
 
+/// One of the states there are, with or without what stands in brackets.
+fn is_state(text: &str) -> bool {
+    let word = text.split_once('(').filter(|_| text.ends_with(')')).map_or(text, |(word, _)| word);
+    STATES.contains(&word)
+}
+
 pub fn list_runs(desk: &Desk, args: ListRuns) -> Result<Said, Stopped> {
-    let background = desk.existing()?;
-    let limit = args.limit.unwrap_or(USUAL_RUNS).min(MOST_RUNS);
+    let limit = args.limit.unwrap_or(USUAL_RUNS).clamp(1, MOST_RUNS);
     let states: Vec<String> = args.states.unwrap_or_default().into_iter().take(20).collect();
-    let filter = ListFilter { states, limit, offset: 0 };
-    let runs = background.gadfly().journal().list(&filter).map_err(|e| refused(e.to_string()))?;
-    let runs: Vec<RunRow> = runs.iter().map(RunRow::from).collect();
-    let mut text = format!("{} runs, newest first", runs.len());
-    for run in &runs {
-        let _ = write!(
-            text,
-            "\n{} {} (round {} of {}): {}",
-            run.run, run.state, run.round, run.rounds_max, run.title
-        );
+    if let Some(unknown) = states.iter().find(|state| !is_state(state)) {
+        let unknown = safe::line(unknown, 40);
+        return Err(refused(format!("there is no state `{unknown}`; there are {}", STATES.join(", "))));
     }
-    Said::new(text, &Runs { runs })
+    let Some(background) = desk.if_any()? else {
+        return Said::new("there are no runs here yet".to_owned(), &Runs { runs: Vec::new(), more: false });
+    };
+    let offset = args.offset.unwrap_or(0);
+    // One more, to know whether there are more.
+    let filter = ListFilter { states, limit: limit + 1, offset };
+    let mut runs = background.gadfly().journal().list(&filter).map_err(|e| refused(e.to_string()))?;
+    let more = runs.len() > limit as usize;
+    runs.truncate(limit as usize);
+    let mut text = format!("{}, newest first", telling::counted(runs.len(), "run"));
+    for run in &runs {
+        let (state, progress) = (telling::state(run), telling::progress(run));
+        let own = if telling::is_own_word(run) { ", judged by the host itself" } else { "" };
+        let _ = write!(text, "\n{} {state}{progress}{own}: {}", run.run, run.title);
+    }
+    if more {
+        let _ = write!(text, "\nolder ones: offset {}", offset.saturating_add(limit));
+    }
+    let runs = runs.iter().map(RunRow::from).collect();
+    Said::new(text, &Runs { runs, more })
 }

@@ -12,6 +12,7 @@ use serde_json::json;
 
 use super::desk::Desk;
 use super::said::Stopped;
+use super::telling;
 use crate::output::safe;
 use crate::report::{self, Format};
 
@@ -19,6 +20,8 @@ const LIST: &str = "gadfly://runs";
 const MARKDOWN: &str = "text/markdown";
 const PLAIN: &str = "text/plain";
 const PAGE: u32 = 50;
+/// What the list as one page has.
+const NEWEST: u32 = 200;
 
 /// The list of runs, and the runs themselves, a page at a time.
 pub fn list(desk: &Desk, cursor: Option<&str>) -> Result<ListResourcesResult, ErrorData> {
@@ -31,8 +34,8 @@ pub fn list(desk: &Desk, cursor: Option<&str>) -> Result<ListResourcesResult, Er
     if offset == 0 {
         resources.push(
             Resource::new(LIST, "runs")
-                .with_title("All runs")
-                .with_description("Every run, newest first.")
+                .with_title("Runs")
+                .with_description("The newest runs, up to 200, newest first. list_runs has all.")
                 .with_mime_type(MARKDOWN),
         );
     }
@@ -42,7 +45,7 @@ pub fn list(desk: &Desk, cursor: Option<&str>) -> Result<ListResourcesResult, Er
     let runs = background.gadfly().journal().list(&filter).map_err(|e| internal(&e))?;
     let more = runs.len() >= PAGE as usize;
     resources.extend(runs.iter().map(|run| {
-        let title = format!("{} ({})", safe::line(&run.title, 100), run.state);
+        let title = format!("{} ({})", safe::line(&run.title, 100), telling::state(run));
         Resource::new(format!("{LIST}/{}", run.run), run.run.to_string())
             .with_title(title)
             .with_mime_type(MARKDOWN)
@@ -85,7 +88,10 @@ pub fn read(desk: &Desk, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let state = journal.state(&run).map_err(|e| internal(&e))?;
     match below {
         None => {
-            let page = report::render(Format::Markdown, &state, &background.gadfly().root().dir);
+            let mut page = report::render(Format::Markdown, &state, &background.gadfly().root().dir);
+            if telling::is_own_word(&state.summary) {
+                page = format!("> {}\n\n{page}", telling::own_word(state.summary.worker.as_deref()));
+            }
             Ok(one(&page, uri, MARKDOWN))
         }
         Some("draft") => {
@@ -105,11 +111,18 @@ fn all(desk: &Desk, uri: &str) -> Result<ReadResourceResult, ErrorData> {
         page.push_str("There are none yet.\n");
         return Ok(one(&page, uri, MARKDOWN));
     };
-    let filter = ListFilter { limit: 4 * PAGE, ..ListFilter::default() };
-    for run in background.gadfly().journal().list(&filter).map_err(|e| internal(&e))? {
+    let filter = ListFilter { limit: NEWEST + 1, ..ListFilter::default() };
+    let mut runs = background.gadfly().journal().list(&filter).map_err(|e| internal(&e))?;
+    let more = runs.len() > NEWEST as usize;
+    runs.truncate(NEWEST as usize);
+    for run in runs {
         // Titles are somebody's words: they begin no markup of their own.
         let title = safe::line(&run.title, 200).replace(['[', ']', '<', '>', '|', '`'], " ");
-        let _ = writeln!(page, "- [{}]({LIST}/{}): {}, {title}", run.run, run.run, run.state);
+        let own = if telling::is_own_word(&run) { ", judged by the host itself" } else { "" };
+        let _ = writeln!(page, "- [{0}]({LIST}/{0}): {1}{own}, {title}", run.run, telling::state(&run));
+    }
+    if more {
+        let _ = writeln!(page, "\nThere are older ones, too: list_runs with an offset has them.");
     }
     Ok(one(&page, uri, MARKDOWN))
 }

@@ -1,13 +1,18 @@
 //! Reviews by a critic that the host runs itself: a brief with a single-use token, and a report that counts only with
 //! it. So a verdict stays bound to the very turn it was asked for.
 
+use gadfly_engine::event::Happened;
+use gadfly_engine::input::What;
+use gadfly_engine::protocol::Protocols;
 use gadfly_engine::turn::Role;
-use gadfly_journal::RunId;
+use gadfly_engine::{EffectId, Engine, Input, Text};
+use gadfly_journal::{Journal, RunId};
 use serde_json::json;
 
 use super::arguments::{OneRun, SubmitReport, wait};
 use super::caller::Caller;
 use super::desk::{self, Desk};
+use super::posting::{self, Posted};
 use super::said::{Said, Stopped, refused};
 use super::standing::{self, HostTurn, LONGEST_BRIEF};
 use super::token::Token;
@@ -31,7 +36,7 @@ pub fn open_review(desk: &Desk, args: &OneRun) -> Result<Said, Stopped> {
     };
     if turn.brief.len() > LONGEST_BRIEF {
         return Err(refused(format!(
-            "the brief has {} bytes, too many to be handed over here: the user can answer with `gadfly answer {run}`",
+            "the brief has {} bytes, too many to be handed over here: this work needs a critic other than `host`",
             turn.brief.len()
         )));
     }
@@ -64,8 +69,14 @@ pub async fn submit_report(desk: &Desk, caller: &Caller, args: SubmitReport) -> 
         return Err(refused("the report is empty; the token is still good"));
     }
     let background = desk.existing()?;
-    post_report(desk, &background, caller, &token, args.report)?;
-    follow(desk, &background, caller, &token.run, wait(args.wait_seconds)).await
+    let posted = post_report(desk, &background, caller, &token, args.report)?;
+    let said = follow(desk, &background, caller, &token.run, wait(args.wait_seconds)).await?;
+    if posted.was_passed_over(&background, &token.run)? {
+        return Err(unproven(
+            "another report for this review was handed in in the same moment and taken, not this one",
+        ));
+    }
+    Ok(said)
 }
 
 /// Leaves the report for the turn its token was issued for, once.
@@ -75,7 +86,8 @@ fn post_report(
     caller: &Caller,
     token: &Token,
     report: String,
-) -> Result<(), Stopped> {
+) -> Result<Posted, Stopped> {
+    posting::fits("report", &report)?;
     let run = &token.run;
     let _one_at_a_time = desk.posting();
     let unknown = |_| unproven("this token is for no run of this project");
@@ -93,15 +105,32 @@ fn post_report(
     if desk::is_answered(background, run, Some(&turn.effect))? {
         return Err(unproven("this token was used: a report for this review has been taken"));
     }
-    if let Some(why) = unreadable(background.gadfly().journal(), run, &report, turn.turn.role) {
+    let journal = background.gadfly().journal();
+    let why = unreadable(journal, run, &report, turn.turn.role);
+    if let Some(why) = why.or_else(|| rehearsed(journal, run, &turn.effect, &report)) {
         return Err(refused(format!("{why}. The token is still good")));
     }
     let by = format!("{}, review {}", caller.by(), token.named());
-    background
-        .gadfly()
-        .answer_to(run, &turn.effect, report, &by)
-        .map(|_| ())
-        .map_err(|e| refused(e.to_string()))
+    posting::post(background, run, &turn.effect, report, by)
+}
+
+/// What the protocol would find wrong with the form of this report. It is asked itself, with the run as it is recorded,
+/// and nothing is kept of its answer; where it cannot be asked the report is taken as it is.
+fn rehearsed(journal: &Journal, run: &RunId, effect: &EffectId, report: &str) -> Option<String> {
+    let mut engine = Engine::new(Protocols::shipped());
+    let mut at = None;
+    for record in journal.replay(run) {
+        let record = record.ok()?;
+        at = Some(record.input.at);
+        engine.on(&record.input).ok()?;
+    }
+    let text = Text::new(report);
+    let what = What::Answered { effect: effect.clone(), text: text.digest(), by: String::new() };
+    let step = engine.on(&Input { at: at?, what, texts: vec![text] }).ok()?;
+    step.events.into_iter().find_map(|event| match event.what {
+        Happened::ReplyMalformed { problem, .. } => Some(format!("this report cannot be read: {problem}")),
+        _ => None,
+    })
 }
 
 /// The critic's turn of the host that a run waits for.

@@ -1,8 +1,6 @@
 //! How a run stands, for a model: the verdict, what is to be fixed, and what is wanted next and by which tool. Drawn
 //! from the run's state; nothing is judged here.
 
-use std::fmt::Write as _;
-
 use gadfly_engine::question::Question;
 use gadfly_engine::review::Verdict;
 use gadfly_engine::turn::Role;
@@ -15,6 +13,7 @@ use serde::Serialize;
 use super::asking::Open;
 use super::desk;
 use super::said::{Said, Stopped, refused};
+use super::telling;
 use crate::background::Background;
 use crate::output::brief;
 
@@ -37,8 +36,18 @@ pub struct Standing {
     pub ended: bool,
     /// The critic approved the last draft, or its last rejection was overruled by the protocol.
     pub approved: bool,
-    pub round: u32,
-    pub rounds_max: u32,
+    /// Approved although the last verdict is a rejection: it only raised new requirements.
+    pub overruled: bool,
+    /// Of a loop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub round: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rounds_max: Option<u32>,
+    /// Of a goal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps_max: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worker: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,6 +57,13 @@ pub struct Standing {
     pub verdict: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judged_round: Option<u32>,
+    /// Which part of a pipeline or goal that round belongs to; the whole run if it is not said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judged_part: Option<String>,
+    pub judged_by: Vec<String>,
+    /// Why the verdict is no independent one, where the host judged. Tell the user.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_independent: Option<String>,
     /// What the worker has to address; numbers stay the same for the whole loop.
     pub to_fix: Vec<Point>,
     /// Remarks that do not block.
@@ -140,6 +156,11 @@ fn said(state: &RunState, background: &Background, run: &RunId) -> Result<Said, 
     let overruled = round.is_some_and(|round| round.overruled);
     let to_fix =
         open.iter().filter(|_| !overruled && !summary.state.starts_with("approved")).take(MOST_ITEMS);
+    let is_loop = !telling::progress(summary).is_empty() && summary.steps_max == 0;
+    let is_goal = summary.steps_max > 0;
+    let judged_by = round.map(telling::critics).unwrap_or_default();
+    let not_independent =
+        telling::is_own_round(round).then(|| telling::own_word(summary.worker.as_deref()).to_owned());
     let standing = Standing {
         run: run.to_string(),
         title: summary.title.clone(),
@@ -147,12 +168,18 @@ fn said(state: &RunState, background: &Background, run: &RunId) -> Result<Said, 
         state: summary.state.clone(),
         ended: summary.ended,
         approved: matches!(state.outcome, Some(Outcome::Approved { .. })),
-        round: summary.rounds,
-        rounds_max: summary.rounds_max,
+        overruled: summary.overruled,
+        round: is_loop.then_some(summary.rounds),
+        rounds_max: is_loop.then_some(summary.rounds_max),
+        step: is_goal.then_some(summary.steps),
+        steps_max: is_goal.then_some(summary.steps_max),
         worker: summary.worker.clone(),
         critic: summary.critic.clone(),
         verdict: round.and_then(|round| round.verdict).map(|verdict| word(verdict).to_owned()),
         judged_round: round.map(|round| round.round),
+        judged_part: round.and_then(|round| telling::part(&round.node)),
+        judged_by,
+        not_independent,
         to_fix: to_fix
             .map(|item| Point { number: item.number, text: item.text.clone(), since_round: item.since })
             .collect(),
@@ -162,7 +189,7 @@ fn said(state: &RunState, background: &Background, run: &RunId) -> Result<Said, 
         calls: summary.calls,
         next: next(state, background, run)?,
     };
-    Said::new(text(&standing, open.len()), &standing)
+    Said::new(telling::text(&standing, summary, open.len()), &standing)
 }
 
 const fn word(verdict: Verdict) -> &'static str {
@@ -189,6 +216,12 @@ fn next(state: &RunState, background: &Background, run: &RunId) -> Result<Next, 
     let bare = |what, how: String| Next { what, how, brief: None, folder: None, questions: Vec::new() };
     if summary.ended {
         let how = match state.outcome {
+            Some(Outcome::Approved { .. }) if telling::is_own_round(state.last_judged()) => {
+                "Nothing: the host itself approved it. Tell the user that no independent critic judged it."
+            }
+            Some(Outcome::Approved { overruled: true, .. }) => {
+                "Nothing: the work is approved by overruling the critic's last rejection. Tell the user both."
+            }
             Some(Outcome::Approved { .. }) => "Nothing: the work is approved.",
             Some(Outcome::Halted { .. }) => {
                 "Nothing more here. Tell the user that the critic is not satisfied, and what is open."
@@ -213,7 +246,7 @@ fn next(state: &RunState, background: &Background, run: &RunId) -> Result<Next, 
     }
     if !questions.is_empty() {
         let how = "Put this to the user, in these words, and give their decision to answer_question. Do not decide it \
-                   yourself.";
+                   yourself: the record says who answered.";
         return Ok(Next { questions, ..bare(Wanted::Answer, how.to_owned()) });
     }
     if summary.waiting_for.is_some() {
@@ -226,7 +259,8 @@ fn next(state: &RunState, background: &Background, run: &RunId) -> Result<Next, 
     let how = match state.outcome.as_ref() {
         None => "It was interrupted: get_verdict or resume_run goes on where it stopped. Nothing is lost.",
         Some(Outcome::OutOfBudget { .. }) => {
-            "Its budget is used up: resume_run with a higher budget_usd, if the user agrees."
+            "Its budget is used up. Ask the user: they raise it themselves, or agree when resume_run with a higher \
+             budget_usd asks them."
         }
         Some(Outcome::Unverified { .. }) => {
             "No critic could judge it, so it is not approved: resume_run asks the critic again. Tell the user if it \
@@ -262,38 +296,6 @@ fn for_host(background: &Background, run: &RunId, turn: &HostTurn, questions: Ve
     };
     let brief = brief.filter(|_| what == Wanted::Draft);
     Next { what, how, brief, folder, questions }
-}
-
-fn text(standing: &Standing, open: usize) -> String {
-    let Standing { run, state, round, rounds_max, .. } = standing;
-    let mut text = format!("run {run}: {state} (round {round} of {rounds_max})");
-    if let (Some(verdict), Some(judged)) = (&standing.verdict, standing.judged_round) {
-        let critic = standing.critic.as_deref().unwrap_or("the critic");
-        let _ = write!(text, "\nround {judged} was judged by {critic}: {verdict}");
-    }
-    if let Some(because) = &standing.because {
-        let _ = write!(text, "\nwhy: {because}");
-    }
-    for Point { number, text: item, since_round } in &standing.to_fix {
-        let _ = write!(text, "\n{number}. {item} (since round {since_round})");
-    }
-    if open > standing.to_fix.len() && !standing.to_fix.is_empty() {
-        let _ = write!(text, "\nand {} more: list_findings has all", open - standing.to_fix.len());
-    }
-    for note in &standing.notes {
-        let _ = write!(text, "\nnote: {note}");
-    }
-    for question in &standing.next.questions {
-        let _ = write!(text, "\n\nquestion {}: {}", question.effect, question.text());
-    }
-    let _ = write!(text, "\n\nnext: {}", standing.next.how);
-    if let Some(folder) = &standing.next.folder {
-        let _ = write!(text, "\nfolder: {folder}");
-    }
-    if let Some(brief) = &standing.next.brief {
-        let _ = write!(text, "\n\nThe brief:\n{brief}");
-    }
-    text
 }
 
 /// Every open question of a run.

@@ -1,17 +1,19 @@
 //! Starting a loop for a client: from arguments to a request, through what the project's files want, to a run that is
 //! driven here.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use gadfly_engine::Limits;
 use gadfly_project::config::HOST;
 use gadfly_project::{Flags, Sourced, file};
 use gadfly_runtime::prepare::{Prepared, Request};
 
+use super::allowing::Beyond;
 use super::arguments::{StartLoop, wait};
 use super::asking;
 use super::caller::Caller;
 use super::desk::{Desk, told};
+use super::posting;
 use super::said::{Said, Stopped, refused};
 use super::waiting::follow;
 use super::working::{post_draft, usd};
@@ -23,6 +25,8 @@ use crate::terms::{self, Ready, Terms};
 const LONGEST_TASK: usize = 256 << 10;
 const LONGEST_CRITERION: usize = 8 << 10;
 const MOST_CRITERIA: usize = 200;
+/// Folders nothing is read from on a client's word.
+const KEPT: [&str; 2] = [".git", ".gadfly"];
 
 pub async fn start_loop(desk: &Desk, caller: &Caller, args: StartLoop) -> Result<Said, Stopped> {
     let context = desk.context();
@@ -32,7 +36,11 @@ pub async fn start_loop(desk: &Desk, caller: &Caller, args: StartLoop) -> Result
             "`draft` is your first draft, and here you are not the worker: leave `draft` out",
         ));
     }
+    args.draft.as_deref().map_or(Ok(()), |draft| posting::fits("draft", draft))?;
+    let beyond = Beyond::of_start(&request, &context);
+    beyond.refuse_unasked(desk, caller)?;
     let (prepared, terms) = prepared(desk, &context, caller, &request).await?;
+    beyond.allow(desk, caller).await?;
     agreement::named(&context, &prepared.start.plan);
     let background = desk.opened(&context)?;
     let run = background.start(*prepared).await.map_err(|why| refused(why.to_string()))?;
@@ -98,7 +106,25 @@ fn request(args: &StartLoop, context: &Context) -> Result<Request, Stopped> {
 fn rubric(path: &str, context: &Context) -> Result<PathBuf, Stopped> {
     let named = Path::new(path);
     let below = named.strip_prefix(&context.root.dir).unwrap_or(named);
-    file::inside(&context.root.dir, below).map_err(|e| refused(format!("rubric: {e}")))
+    let found = file::inside(&context.root.dir, below).map_err(|e| refused(format!("rubric: {e}")))?;
+    if is_private(&found, &context.root.dir, &context.store()) {
+        return Err(refused(
+            "rubric: what Gadfly and git keep for themselves is no rubric: name another file",
+        ));
+    }
+    Ok(found)
+}
+
+/// Below the store, where tokens and other runs are, or in a `.git`. Links are followed.
+fn is_private(named: &Path, root: &Path, store: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let is_kept = |part: Component<'_>| {
+        part.as_os_str().to_str().is_some_and(|name| KEPT.iter().any(|kept| name.eq_ignore_ascii_case(kept)))
+    };
+    let has_kept =
+        |path: &Path, root: &Path| path.strip_prefix(root).is_ok_and(|below| below.components().any(is_kept));
+    let found = real(named);
+    found.starts_with(real(store)) || has_kept(named, root) || has_kept(&found, &real(root))
 }
 
 /// Who will work, as far as that is configured.

@@ -22,7 +22,8 @@ pub const INSTRUCTIONS: &str = "\
 Gadfly puts an independent critic between your work and the user. start_loop with the user's task and what the result \
 is judged by; do the work as the brief says; submit_draft with the whole draft; the verdict is approved, or it lists \
 what to fix by number. Fix everything that is listed and submit again, until it is approved or the run is over. Never \
-tell the user that work is approved unless a verdict says so: `unverified` and `halted` are not approvals. A question \
+tell the user that work is approved unless a verdict says so: `unverified` and `halted` are not approvals. Leave the \
+critic and the caps as configured unless the user wants otherwise. A question \
 belongs to the user: put it to them and pass on their decision. Calls that wait answer after wait_seconds with \
 `running`: then call get_verdict. If you lose the run's id, list_runs has it; nothing is lost when you disconnect.";
 
@@ -72,7 +73,7 @@ pub fn all() -> Vec<Tool> {
         tool::<SubmitReport>(
             "submit_report",
             "Hand in a critic's report with the token that open_review gave. A report without a token, with a wrong or \
-             with a used one is refused.",
+             with a used one is refused. What it decides is told to the user as the host's own verdict.",
         )
         .with_raw_output_schema(schema::<Standing>().into())
         .with_annotations(acts()),
@@ -81,7 +82,9 @@ pub fn all() -> Vec<Tool> {
             .with_annotations(reads()),
         tool::<AnswerQuestion>(
             "answer_question",
-            "Pass on what the user decided about a run's question. Ask the user first; never decide for them.",
+            "Pass on what the user decided about a run's question. Ask the user first; never decide for them. Where this \
+             client can show forms the user is asked again, with your answer as a proposal; elsewhere the record says \
+             that you answered.",
         )
         .with_raw_output_schema(schema::<Standing>().into())
         .with_annotations(acts()),

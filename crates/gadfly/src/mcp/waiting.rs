@@ -11,7 +11,7 @@ use super::asking;
 use super::caller::Caller;
 use super::desk::{self, Desk};
 use super::said::{Said, Stopped, refused};
-use super::standing;
+use super::{standing, telling};
 use crate::background::Background;
 use crate::terms;
 
@@ -40,8 +40,9 @@ pub async fn follow(
         else {
             break;
         };
-        let Some(answer) = asking::ask(caller, run, &effect, &question).await? else { break };
-        let answered = background.gadfly().answer_to(run, &effect, answer, &caller.by());
+        let asked = asking::ask(caller, (run, &effect, &question), None, Some(run)).await?;
+        let Some(answer) = asked else { break };
+        let answered = background.gadfly().answer_to(run, &effect, answer, &caller.by_user());
         answered.map_err(|e| refused(e.to_string()))?;
     }
     standing::of(background, run)
@@ -75,7 +76,7 @@ async fn rest(
         if Instant::now() >= until {
             return Ok(false);
         }
-        let word = format!("{}, round {} of {}, {} calls", now.state, now.rounds, now.rounds_max, now.calls);
+        let word = format!("{}{}, {} calls", now.state, telling::progress(&now), now.calls);
         if told.as_ref() != Some(&word) || Instant::now() >= next_word {
             caller.tell(&word).await;
             next_word = Instant::now() + TELL;
@@ -98,9 +99,7 @@ pub async fn take_up(
     run: &RunId,
     raise: Raise,
 ) -> Result<(), Stopped> {
-    let context = desk.context();
-    let terms = terms::of_resume(&context, background.gadfly(), run).map_err(refused)?;
-    asking::agree(desk, &context, caller, &terms, Some(run)).await?;
+    agreed(desk, background, caller, run, Some(run)).await?;
     let taken = background.resume(run, raise).await;
     let Err(why) = taken else { return Ok(()) };
     let over = desk::summary(background, run).is_ok_and(|now| now.ended);
@@ -109,6 +108,19 @@ pub async fn take_up(
     }
     let why = background.reason(run).unwrap_or_else(|| why.to_string());
     Err(refused(format!("run `{run}` could not be taken up: {why}. Nothing is lost: resume_run tries again")))
+}
+
+/// Has the user agree to what the run's record wants.
+pub async fn agreed(
+    desk: &Desk,
+    background: &Background,
+    caller: &Caller,
+    run: &RunId,
+    goes_on: Option<&RunId>,
+) -> Result<(), Stopped> {
+    let context = desk.context();
+    let terms = terms::of_resume(&context, background.gadfly(), run).map_err(refused)?;
+    asking::agree(desk, &context, caller, &terms, goes_on).await
 }
 
 /// As [`take_up`], where the run was cut off in the middle: nobody has to decide anything for that.
@@ -120,6 +132,8 @@ pub async fn take_up_interrupted(
 ) -> Result<(), Stopped> {
     let state = desk::summary(background, run)?.state;
     if state == summary::INTERRUPTED {
+        // A client that calls again has to come here again: only following it would not take it up.
+        agreed(desk, background, caller, run, None).await?;
         take_up(desk, background, caller, run, Raise::default()).await
     } else {
         Ok(())

@@ -10,19 +10,28 @@ use gadfly_project::config::HOST;
 use gadfly_runtime::service::{Controlled, Raise};
 use serde_json::json;
 
+use super::allowing::Beyond;
 use super::arguments::{AnswerQuestion, OneRun, ResumeRun, RunAndWait, SubmitDraft, wait};
-use super::asking::Open;
+use super::asking::{self, Open};
 use super::caller::Caller;
 use super::desk::{self, Desk};
+use super::posting::{self, Posted};
 use super::said::{Said, Stopped, refused};
 use super::standing;
-use super::waiting::{follow, take_up, take_up_interrupted};
+use super::waiting::{agreed, follow, take_up, take_up_interrupted};
 use crate::background::Background;
 
 pub async fn submit_draft(desk: &Desk, caller: &Caller, args: SubmitDraft) -> Result<Said, Stopped> {
     let (background, run) = desk.run(&args.run)?;
-    post_draft(desk, &background, caller, &run, args.draft)?;
-    follow(desk, &background, caller, &run, wait(args.wait_seconds)).await
+    let posted = post_draft(desk, &background, caller, &run, args.draft)?;
+    let said = follow(desk, &background, caller, &run, wait(args.wait_seconds)).await?;
+    if posted.was_passed_over(&background, &run)? {
+        return Err(refused(format!(
+            "another draft for this round was handed in in the same moment and taken; yours was not judged: \
+             get_verdict {{run: \"{run}\"}} says how it stands"
+        )));
+    }
+    Ok(said)
 }
 
 /// Leaves the host's draft for the turn that waits for one.
@@ -32,7 +41,8 @@ pub fn post_draft(
     caller: &Caller,
     run: &RunId,
     draft: String,
-) -> Result<(), Stopped> {
+) -> Result<Posted, Stopped> {
+    posting::fits("draft", &draft)?;
     if draft.trim().is_empty() {
         return Err(refused("the draft is empty: submit the whole text"));
     }
@@ -44,8 +54,7 @@ pub fn post_draft(
             "a draft for this round was submitted already and is about to be judged: get_verdict {{run: \"{run}\"}} waits"
         )));
     }
-    let posted = background.gadfly().answer_to(run, &turn.effect, draft, &caller.by());
-    posted.map(|_| ()).map_err(|e| refused(e.to_string()))
+    posting::post(background, run, &turn.effect, draft, caller.by())
 }
 
 fn no_draft_wanted(background: &Background, run: &RunId) -> Result<Stopped, Stopped> {
@@ -91,9 +100,22 @@ pub async fn answer_question(desk: &Desk, caller: &Caller, args: AnswerQuestion)
         let known = if known.is_empty() { "it asks nothing".to_owned() } else { known.join(", ") };
         return Err(refused(format!("run `{run}` has no such open question: {known}")));
     };
+    // Where the user can be asked they are: a model's word that they said so is not enough.
+    let (answer, by) = if caller.can_ask() {
+        let asked = asking::ask(caller, (&run, effect, question), Some(&args.answer), None).await?;
+        let Some(answer) = asked else {
+            return Err(refused(format!(
+                "the user was asked and has not answered, so the question of run `{run}` stays open. Do not answer it \
+                 for them"
+            )));
+        };
+        (answer, caller.by_user())
+    } else {
+        (args.answer, caller.by())
+    };
     {
         let _one_at_a_time = desk.posting();
-        let answered = background.gadfly().answer_to(&run, effect, args.answer, &caller.by());
+        let answered = background.gadfly().answer_to(&run, effect, answer, &by);
         answered.map_err(|e| refused(format!("{e}\n{}", Open::new(&run, effect, question).text())))?;
     }
     follow(desk, &background, caller, &run, wait(args.wait_seconds)).await
@@ -106,7 +128,12 @@ pub async fn resume_run(desk: &Desk, caller: &Caller, args: ResumeRun) -> Result
         return Err(refused(format!("run `{run}` is over ({}): start_loop begins another", now.state)));
     }
     let limits = Limits { money: args.budget_usd.map(usd).transpose()?, ..Limits::default() };
-    take_up(desk, &background, caller, &run, Raise { limits, rounds: args.rounds }).await?;
+    let raise = Raise { limits, rounds: args.rounds };
+    let beyond = Beyond::of_resume(&background, &now, &raise)?;
+    beyond.refuse_unasked(desk, caller)?;
+    agreed(desk, &background, caller, &run, None).await?;
+    beyond.allow(desk, caller).await?;
+    take_up(desk, &background, caller, &run, raise).await?;
     follow(desk, &background, caller, &run, wait(args.wait_seconds)).await
 }
 

@@ -12,6 +12,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
 use super::Dashboard;
+use super::listening::Guest;
 use super::refusal::Refusal;
 
 /// The most a request may bring, and how long it may take. A person's answer may be a whole draft.
@@ -128,6 +129,9 @@ pub async fn with_token(State(dashboard): State<Arc<Dashboard>>, request: Reques
     let offered = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     let offered = offered.and_then(|value| value.strip_prefix("Bearer "));
     if offered.is_some_and(|token| dashboard.token.is(token.trim())) {
+        if let Some(guest) = request.extensions().get::<Arc<Guest>>() {
+            guest.is_known();
+        }
         return match read(request).await {
             Ok(request) => next.run(request).await,
             Err(refusal) => refusal.into_response(),

@@ -1,15 +1,21 @@
 //! One run as its page shows it: the newest part of what its records tell, what may be done about it, and how much of its
 //! caps is used. Long texts are named by their digest and asked for when somebody opens them.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, State};
+use gadfly_engine::event::Happened;
+use gadfly_engine::input::What;
 use gadfly_engine::protocol::pipeline::settings::Settings;
 use gadfly_engine::protocol::watch;
-use gadfly_engine::{Limits, Plan};
-use gadfly_journal::{RunId, RunPage, Summary, Window};
+use gadfly_engine::turn::{Part, Role};
+use gadfly_engine::{Digest, EffectId, EffectKind, Limits, Outcome, Plan, Reply};
+use gadfly_journal::summary::RUNNING;
+use gadfly_journal::{MailKind, ReadError, RunId, RunPage, Summary, Window};
+use gadfly_runtime::Gadfly;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -24,6 +30,8 @@ const LONGEST: usize = 8 << 10;
 const MOST_DRAWN: usize = 200;
 /// Rubric items and criteria that are shown.
 const MOST_CRITERIA: usize = 100;
+/// Records among which a wish is looked for: after one, only calls that were under way end.
+const LAST_RECORDS: u32 = 40;
 
 pub fn named(run: &str) -> Result<RunId, Refusal> {
     run.parse().map_err(|_| Refusal::no_such_run())
@@ -52,6 +60,8 @@ pub fn newest(background: &Background, run: &RunId) -> Result<Value, Refusal> {
         "driven": driven,
         "driven_here": background.is_driven_here(run),
         "trouble": background.reason(run),
+        "wish": wish(gadfly, &page)?,
+        "unread": unread(gadfly, &page)?,
         "can": {
             "pause": driven && !ended,
             "resume": !driven && !ended && !wants_answer,
@@ -61,6 +71,64 @@ pub fn newest(background: &Background, run: &RunId) -> Result<Value, Refusal> {
         },
         "state": state(&page),
     }))
+}
+
+/// What somebody asked of a run under way that is not done yet: it lies in its inbox, or the run knows it and waits for its
+/// calls.
+fn wish(gadfly: &Gadfly, page: &RunPage) -> Result<Option<&'static str>, ReadError> {
+    let (run, journal) = (&page.state.summary.run, gadfly.journal());
+    if page.state.summary.state != RUNNING {
+        return Ok(None);
+    }
+    let mail = journal.mail(run)?;
+    let posted = mail.iter().rev().find_map(|(_, mail)| match mail.what {
+        MailKind::Cancel => Some("cancel"),
+        MailKind::Pause => Some("pause"),
+        _ => None,
+    });
+    if posted.is_some() {
+        return Ok(posted);
+    }
+    let from = page.next.saturating_sub(LAST_RECORDS);
+    let records = journal.records_without_texts(run, from, LAST_RECORDS)?;
+    let told = records.iter().rev().flat_map(|record| record.step.events.iter().rev());
+    Ok(told
+        .map(|event| &event.what)
+        .find_map(|what| match what {
+            Happened::CancelRequested => Some(Some("cancel")),
+            Happened::PauseRequested => Some(Some("pause")),
+            Happened::Resumed => Some(None),
+            _ => None,
+        })
+        .flatten())
+}
+
+/// What critics replied last that was no review, where that is how a run ended: somebody may want to read it.
+fn unread(gadfly: &Gadfly, page: &RunPage) -> Result<Vec<Value>, ReadError> {
+    if !matches!(page.state.outcome, Some(Outcome::Unverified { .. })) {
+        return Ok(Vec::new());
+    }
+    let from = page.next.saturating_sub(LAST_RECORDS);
+    let records = gadfly.journal().records_without_texts(&page.state.summary.run, from, LAST_RECORDS)?;
+    let read: HashSet<Digest> =
+        page.state.rounds.iter().flat_map(|round| &round.reviews).map(|review| review.reply).collect();
+    let asked: HashMap<&EffectId, &str> = records
+        .iter()
+        .flat_map(|record| &record.step.effects)
+        .filter_map(|effect| match &effect.kind {
+            EffectKind::Turn(turn) if turn.role == Role::Critic => Some((&effect.id, turn.agent.as_str())),
+            _ => None,
+        })
+        .collect();
+    let mut unread = Vec::new();
+    for record in &records {
+        let What::Replied { effect, reply: Reply::Done(answer) } = &record.input.what else { continue };
+        let Some(agent) = asked.get(effect) else { continue };
+        for text in answer.parts.iter().filter_map(Part::text).filter(|text| !read.contains(text)) {
+            unread.push(json!({ "agent": agent, "reply": text }));
+        }
+    }
+    Ok(unread)
 }
 
 /// The state with every text cut to what a page can bear.
@@ -143,7 +211,8 @@ fn meters(page: &RunPage) -> Vec<Value> {
     let unknown = s.cost_unknown;
     let meter = |name: &str, used: Value, cap: Value, lower_bound: bool| json!({ "name": name, "used": used, "cap": cap, "lower_bound": lower_bound });
     let mut meters = Vec::new();
-    if s.rounds_max > 0 && s.steps_max == 0 {
+    // A review is one round: nothing of it can be used up.
+    if s.rounds_max > 0 && s.steps_max == 0 && overview::kind(s) != "review" {
         meters.push(meter("rounds", s.rounds.into(), at_most(s.rounds_max).into(), false));
     }
     if s.steps_max > 0 {

@@ -1,6 +1,9 @@
 //! Texts of a run, a slice at a time, and how two of them differ, word by word. Everything has an end: a draft of many
 //! megabytes is shown in parts, and a difference that would take minutes is cut.
 
+mod by_file;
+mod step;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -49,9 +52,12 @@ pub async fn text(
 ) -> Result<Json<Value>, Refusal> {
     let run = page::named(&run)?;
     let read = tokio::task::spawn_blocking(move || {
-        let whole = match questions::brief_of(dashboard.gadfly(), &run, &text) {
-            Some(brief) => Arc::from(brief?.ok_or_else(missing)?),
-            None => match stored(&dashboard, &run, &text) {
+        let brief = questions::brief_of(dashboard.gadfly(), &run, &text);
+        let step = step::named(dashboard.gadfly().journal(), &run, &text);
+        let whole = match (brief, step) {
+            (Some(brief), _) => Arc::from(brief?.ok_or_else(missing)?),
+            (_, Some(step)) => Arc::from(step?),
+            (None, None) => match stored(&dashboard, &run, &text) {
                 // What an agent was sent is no text of its own: it is put together again from its parts.
                 Err(refusal) if refusal.is_gone() => sent(&dashboard, &run, &text)?.ok_or(refusal)?,
                 other => other?,
@@ -165,13 +171,22 @@ fn changes<'a>(
 ) -> Box<dyn Iterator<Item = (ChangeTag, Words)> + 'a> {
     let bytes: usize = diff.iter_changes(op).map(|change| change.value().len()).sum();
     if bytes > COMPARED_BY_WORD || Instant::now() >= until {
-        let lines = diff.iter_changes(op).map(|change| (change.tag(), vec![(false, short(change.value()))]));
+        let lines = diff
+            .iter_changes(op)
+            .map(|change| (change.tag(), vec![(false, short(without_end(change.tag(), change.value())))]));
         return Box::new(lines);
     }
     Box::new(diff.iter_inline_changes_deadline(op, Some(until)).map(|change| {
-        let words = change.iter_strings_lossy().map(|(changed, words)| (changed, short(&words)));
-        (change.tag(), words.filter(|(_, words)| !words.is_empty()).collect())
+        let tag = change.tag();
+        let words = change.iter_strings_lossy();
+        let words = words.map(|(changed, words)| (changed, short(without_end(tag, &words))));
+        (tag, words.filter(|(_, words)| !words.is_empty()).collect())
     }))
+}
+
+/// How a line ends is told of those that changed: it may be all that did.
+fn without_end(tag: ChangeTag, text: &str) -> &str {
+    if tag == ChangeTag::Equal { text.trim_end_matches(['\n', '\r']) } else { text }
 }
 
 /// What a difference may still have.
@@ -189,15 +204,17 @@ impl Room {
     /// False if the line has no room any more.
     fn take(&mut self, words: &Words) -> bool {
         let bytes = words.iter().map(|(_, text)| text.len()).sum();
-        let left = (self.lines.checked_sub(1), self.pieces.checked_sub(words.len()), self.bytes.checked_sub(bytes));
+        let left =
+            (self.lines.checked_sub(1), self.pieces.checked_sub(words.len()), self.bytes.checked_sub(bytes));
         let (Some(lines), Some(pieces), Some(bytes)) = left else { return false };
         *self = Self { lines, pieces, bytes };
         true
     }
 }
 
+/// What ends a line otherwise than the others is shown.
 fn short(line: &str) -> String {
-    let line = line.trim_end_matches(['\n', '\r']);
+    let line = line.trim_end_matches('\n');
     if line.len() <= LONGEST_LINE {
         return line.to_owned();
     }
@@ -211,46 +228,8 @@ pub async fn tree_diff(
     Path((run, text)): Path<(String, String)>,
 ) -> Result<Json<Value>, Refusal> {
     let run = page::named(&run)?;
-    let read = tokio::task::spawn_blocking(move || Ok(by_file(&stored(&dashboard, &run, &text)?)));
+    let read = tokio::task::spawn_blocking(move || Ok(by_file::by_file(&stored(&dashboard, &run, &text)?)));
     read.await.map_err(Refusal::ours)?.map(Json)
-}
-
-fn by_file(diff: &str) -> Value {
-    let mut files: Vec<(String, Vec<Value>)> = Vec::new();
-    let (mut cut, mut bytes) = (false, 0);
-    for (n, line) in diff.lines().enumerate() {
-        bytes += line.len().min(LONGEST_LINE);
-        if n == MOST_LINES || bytes > MOST_BYTES {
-            cut = true;
-            break;
-        }
-        if let Some(names) = line.strip_prefix("diff --git ") {
-            files.push((path_in(names), Vec::new()));
-            continue;
-        }
-        let kind = match line.as_bytes().first() {
-            _ if line.starts_with("+++") || line.starts_with("---") => continue,
-            Some(b'+') => "add",
-            Some(b'-') => "del",
-            Some(b' ') | None => "same",
-            Some(_) => "hunk",
-        };
-        let text = short(if matches!(kind, "hunk") { line } else { line.get(1..).unwrap_or_default() });
-        if files.is_empty() {
-            files.push((String::new(), Vec::new()));
-        }
-        if let Some((_, lines)) = files.last_mut() {
-            lines.push(json!({ "kind": kind, "text": text }));
-        }
-    }
-    let files = files.into_iter().map(|(path, lines)| json!({ "path": path, "lines": lines }));
-    json!({ "cut": cut, "files": files.collect::<Vec<_>>() })
-}
-
-/// `a/src/x.rs b/src/x.rs`: the later name.
-fn path_in(names: &str) -> String {
-    let later = names.rfind(" b/").map_or(names, |at| &names[at + 3..]);
-    short(later.trim_matches('"'))
 }
 
 #[cfg(test)]
@@ -286,6 +265,17 @@ mod tests {
     }
 
     #[test]
+    fn a_line_that_only_ends_otherwise_says_so() {
+        let shown = differing("same\r\none\n", "same\r\none\r\n");
+        let lines = shown["hunks"][0]["lines"].as_array().unwrap();
+        let text = |n: usize| {
+            let words = lines[n]["words"].as_array().unwrap().iter();
+            words.map(|word| word[1].as_str().unwrap()).collect::<String>()
+        };
+        assert_eq!((text(0), text(1), text(2)), ("same".into(), "one".into(), "one\r".into()));
+    }
+
+    #[test]
     fn a_difference_has_an_end() {
         let many = "x\n".repeat(MOST_LINES * 2);
         let shown = differing("", &many);
@@ -299,15 +289,17 @@ mod tests {
     fn lines_full_of_other_words_are_not_taken_apart_without_end() {
         let page = |seed: usize| {
             let line = |n: usize| {
-                let words = (0..280).map(|w| format!("{:x} ", (n * 280 + w + 1) * 2_654_435_761 % (seed * 7919)));
+                let words =
+                    (0..280).map(|w| format!("{:x} ", (n * 280 + w + 1) * 2_654_435_761 % (seed * 7919)));
                 format!("the same {n}\n{}\n", words.collect::<String>())
             };
-            (0..900).map(line).collect::<String>()
+            (0..600).map(line).collect::<String>()
         };
         let (old, new) = (page(104_729), page(99_991));
         assert!(old.len() > 1 << 20 && old.len() < COMPARED, "{}", old.len());
         let shown = differing(&old, &new);
-        let lines = shown["hunks"].as_array().unwrap().iter().flat_map(|hunk| hunk["lines"].as_array().unwrap());
+        let lines =
+            shown["hunks"].as_array().unwrap().iter().flat_map(|hunk| hunk["lines"].as_array().unwrap());
         let pieces: usize = lines.map(|line| line["words"].as_array().unwrap().len()).sum();
         assert!(pieces > 0 && pieces <= MOST_PIECES, "{pieces}");
         assert!(shown.to_string().len() < 3 * MOST_BYTES);

@@ -1,11 +1,11 @@
-//! The secret that lets somebody in: kept in the store, for the user alone, so that an open page finds its way back after
-//! the server was started anew; or given by the environment.
+//! The secret that lets somebody in: kept among the user's own files, never in the project, so that an open page finds
+//! its way back after the server was started anew; or given by the environment.
 
 use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};
 use std::path::Path;
 
-const FILE: &str = "serve-token";
+const FOLDER: &str = "serve-tokens";
 /// Shorter ones can be guessed over a network.
 const SHORTEST: usize = 24;
 const LONGEST: usize = 256;
@@ -29,12 +29,15 @@ pub enum TokenError {
 }
 
 impl Token {
-    /// The one from the environment, else the store's own, made when there is none or a new one is wanted.
-    pub fn find(given: Option<&str>, store: &Path, anew: bool) -> Result<Self, TokenError> {
+    /// The one from the environment, else the one kept in the user's state directory for this store, made when there is
+    /// none or a new one is wanted. What a project brings is nobody's secret.
+    pub fn find(given: Option<&str>, state: &Path, store: &Path, anew: bool) -> Result<Self, TokenError> {
         if let Some(text) = given {
             return Self::checked(text.trim()).ok_or(TokenError::Unfit);
         }
-        let path = store.join(FILE);
+        let store = std::fs::canonicalize(store).unwrap_or_else(|_| store.to_owned());
+        let name = blake3::hash(store.as_os_str().as_encoded_bytes()).to_hex();
+        let path = state.join(FOLDER).join(&name[..24]);
         let failed = |source| TokenError::File { path: path.display().to_string(), source };
         if !anew && let Some(kept) = read(&path).map_err(failed)?.and_then(|t| Self::checked(t.trim())) {
             return Ok(kept);
@@ -83,6 +86,9 @@ fn read(path: &Path) -> std::io::Result<Option<String>> {
 /// Made private before anything is in it.
 fn write(path: &Path, text: &str) -> std::io::Result<()> {
     use std::os::unix::fs::OpenOptionsExt as _;
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
     let new = path.with_extension("new");
     let _ = std::fs::remove_file(&new);
     let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new)?;
@@ -98,22 +104,28 @@ mod tests {
     #[test]
     fn a_token_is_made_once_kept_private_and_made_anew_on_request() {
         use std::os::unix::fs::PermissionsExt as _;
-        let store = tempfile::tempdir().unwrap();
-        let first = Token::find(None, store.path(), false).unwrap();
+        let (state, store) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let find = |anew| Token::find(None, state.path(), store.path(), anew).unwrap();
+        let first = find(false);
         assert_eq!(first.text().len(), 48);
-        assert_eq!(Token::find(None, store.path(), false).unwrap().text(), first.text());
-        assert_ne!(Token::find(None, store.path(), true).unwrap().text(), first.text());
-        let mode = std::fs::metadata(store.path().join(FILE)).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o600);
+        assert_eq!(find(false).text(), first.text());
+        assert_ne!(find(true).text(), first.text());
+        let other = tempfile::tempdir().unwrap();
+        assert_ne!(Token::find(None, state.path(), other.path(), false).unwrap().text(), find(false).text());
+        let kept = std::fs::read_dir(state.path().join(FOLDER)).unwrap().map(|file| file.unwrap());
+        assert!(
+            kept.map(|file| file.metadata().unwrap().permissions().mode() & 0o777).all(|mode| mode == 0o600)
+        );
+        assert_eq!(std::fs::read_dir(store.path()).unwrap().count(), 0, "nothing of it is in the project");
     }
 
     #[test]
     fn a_token_of_ones_own_has_to_be_hard_to_guess() {
         let store = tempfile::tempdir().unwrap();
         for unfit in ["", "secret", "with spaces in it and long enough", &"x".repeat(300)] {
-            assert!(Token::find(Some(unfit), store.path(), false).is_err(), "{unfit}");
+            assert!(Token::find(Some(unfit), store.path(), store.path(), false).is_err(), "{unfit}");
         }
-        let given = Token::find(Some("0123456789abcdef01234567"), store.path(), false).unwrap();
+        let given = Token::find(Some("0123456789abcdef01234567"), store.path(), store.path(), false).unwrap();
         assert!(given.is("0123456789abcdef01234567"));
         assert!(!given.is("0123456789abcdef01234568") && !given.is(""));
     }

@@ -5,7 +5,7 @@
 mod following;
 mod wire;
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -20,6 +20,8 @@ use wire::Wire;
 
 /// Records that wait, and what their texts may weigh together.
 const MOST_RECORDS: usize = 1024;
+/// What waits in all: that a run was left takes next to nothing, and what was not taken of it is read back then.
+const MOST_TOLD: usize = 64 * 1024;
 const MOST_BYTES: usize = 32 << 20;
 /// Spans that wait for a collector: more of them are worth less than the memory they take. Those with content are
 /// long, so there are fewer.
@@ -51,6 +53,10 @@ struct Shared {
 struct State {
     queue: VecDeque<Told>,
     bytes: usize,
+    /// Of runs that are driven here: the first record there was no room for.
+    missed: HashMap<RunId, u32>,
+    /// Runs of which nothing more can be told.
+    runs_lost: u64,
     /// The process ends: nothing is sent after this.
     until: Option<Instant>,
     /// Nothing will be sent any more.
@@ -60,8 +66,9 @@ struct State {
 }
 
 enum Told {
-    Recorded(RunId, Arc<Record>),
-    Left(RunId),
+    /// With the first record of the run that was not taken, if there is one since it was last told of.
+    Recorded(RunId, Arc<Record>, Option<u32>),
+    Left(RunId, Option<u32>),
 }
 
 impl Shared {
@@ -95,23 +102,33 @@ impl Exporter {
     pub fn recorded(&self, run: &RunId, record: &Arc<Record>) {
         let bytes = weight(record);
         let mut state = self.shared.state();
-        if state.is_over || state.queue.len() >= MOST_RECORDS || state.bytes + bytes > MOST_BYTES {
+        if state.is_over {
+            return;
+        }
+        if state.queue.len() >= MOST_RECORDS || state.bytes + bytes > MOST_BYTES {
+            state.missed.entry(run.clone()).or_insert(record.seq);
             return;
         }
         state.bytes += bytes;
-        state.queue.push_back(Told::Recorded(run.clone(), Arc::clone(record)));
+        let missed = state.missed.remove(run);
+        state.queue.push_back(Told::Recorded(run.clone(), Arc::clone(record), missed));
         drop(state);
         self.shared.woken.notify_one();
     }
 
     pub fn left(&self, run: &RunId) {
         let mut state = self.shared.state();
-        // With room of its own: what was not taken of the run is read back then.
-        if !state.is_over && state.queue.len() < 2 * MOST_RECORDS {
-            state.queue.push_back(Told::Left(run.clone()));
-            drop(state);
-            self.shared.woken.notify_one();
+        let missed = state.missed.remove(run);
+        if state.is_over {
+            return;
         }
+        if state.queue.len() >= MOST_TOLD {
+            state.runs_lost += 1;
+            return;
+        }
+        state.queue.push_back(Told::Left(run.clone(), missed));
+        drop(state);
+        self.shared.woken.notify_one();
     }
 
     /// Has the rest sent until then. What is to be said about it, if anything.
@@ -132,13 +149,16 @@ impl Exporter {
         if self.url.is_empty() {
             return because.map(|because| format!("traces were not sent: {because}"));
         }
-        if state.unsent == 0 && !is_late {
+        // What was not even made into spans cannot be counted.
+        let is_more = is_late || state.runs_lost > 0;
+        if state.unsent == 0 && !is_more {
             return None;
         }
+        let least = if is_more { "at least " } else { "" };
         let how_many = match state.unsent {
             0 => "some spans".to_owned(),
-            1 => "1 span".to_owned(),
-            n => format!("{n} spans"),
+            1 => format!("{least}1 span"),
+            n => format!("{least}{n} spans"),
         };
         let because = because.unwrap_or_else(|| "no answer in time".to_owned());
         Some(format!("traces: {how_many} could not be sent to {}: {because}", safe::line(&self.url, 300)))
@@ -184,8 +204,10 @@ fn send_all(shared: &Shared, destination: &Destination, journal: Journal) {
         let (told, until) = next(shared, outgoing.wakes());
         let mut found = Vec::new();
         match told {
-            Some(Told::Recorded(run, record)) => following.recorded(&run, &record, &mut found),
-            Some(Told::Left(run)) => following.left(&run, &mut found),
+            Some(Told::Recorded(run, record, missed)) => {
+                following.recorded(&run, &record, missed, &mut found);
+            }
+            Some(Told::Left(run, missed)) => following.left(&run, missed, &mut found),
             None => {}
         }
         let is_last = until.is_some() && shared.state().queue.is_empty();
@@ -213,7 +235,7 @@ fn next(shared: &Shared, wakes: Option<Instant>) -> (Option<Told>, Option<Instan
     let mut state = shared.state();
     loop {
         if let Some(told) = state.queue.pop_front() {
-            if let Told::Recorded(_, record) = &told {
+            if let Told::Recorded(_, record, _) = &told {
                 state.bytes = state.bytes.saturating_sub(weight(record));
             }
             return (Some(told), state.until);
@@ -281,5 +303,55 @@ impl Outgoing {
             }
             self.quiet_until = Some(Instant::now() + PAUSE);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fold::Content;
+    use super::super::fold::tests::{a_round, folded, run};
+    use super::*;
+
+    #[test]
+    fn a_run_that_found_no_room_is_read_back_when_it_is_left() {
+        let dir = tempfile::tempdir().unwrap();
+        let journal = Journal::open(dir.path()).unwrap();
+        let records: Vec<Arc<Record>> = a_round().into_iter().map(Arc::new).collect();
+        let mut writer = journal.create(run()).unwrap();
+        for record in &records {
+            writer.append_and_wait(&record.input, &record.step, None).unwrap();
+        }
+        // Nobody takes anything out: as if a collector were waited for.
+        let exporter = Exporter { shared: Arc::new(Shared::default()), url: "http://localhost".to_owned() };
+        let other = RunId::random().unwrap();
+        for _ in 0..MOST_RECORDS {
+            exporter.recorded(&other, &records[0]);
+        }
+        for record in &records {
+            exporter.recorded(&run(), record);
+        }
+        exporter.left(&run());
+        let mut state = exporter.shared.state();
+        assert_eq!(state.queue.len(), MOST_RECORDS + 1, "no more than there is room for");
+        let Some(Told::Left(left, missed)) = state.queue.pop_back() else { panic!() };
+        assert!(state.missed.is_empty(), "nothing is kept of a run that was left");
+        let mut out = Vec::new();
+        Following::new(journal, false).left(&left, missed, &mut out);
+        let ids = |spans: &[Span]| spans.iter().map(|span| span.id).collect::<Vec<_>>();
+        assert_eq!(ids(&out), ids(&folded(&a_round(), Content::Nothing)));
+    }
+
+    #[test]
+    fn runs_there_was_no_room_for_at_all_are_not_passed_over_in_silence() {
+        let exporter = Exporter { shared: Arc::new(Shared::default()), url: "http://localhost".to_owned() };
+        for _ in 0..=MOST_TOLD {
+            exporter.left(&run());
+        }
+        exporter.shared.state().is_over = true;
+        let said = exporter.finish(Instant::now()).unwrap();
+        assert!(said.contains("some spans could not be sent"), "{said}");
+        exporter.shared.state().unsent = 7;
+        let said = exporter.finish(Instant::now()).unwrap();
+        assert!(said.contains("at least 7 spans"), "{said}");
     }
 }

@@ -138,9 +138,15 @@ impl Fold {
         self.close_stretch(content, out);
     }
 
-    /// What has no end yet, in the order of effects.
+    /// Somebody drives the run: what was answered is told of, and nothing else has an end yet.
+    pub fn look(&mut self, out: &mut Vec<Span>) {
+        out.extend(self.held.drain(..).map(|held| held.span));
+    }
+
+    /// What has no end yet: the stretch, then effects in their order.
     pub fn under_way(&self) -> impl Iterator<Item = &Span> {
-        self.open.values().map(|open| &open.span)
+        let stretch = self.stretch.iter().map(|stretch| &stretch.span);
+        stretch.chain(self.open.values().map(|open| &open.span))
     }
 
     /// Whether the last record says how the run stands: whoever drove it then has told of its stretch.

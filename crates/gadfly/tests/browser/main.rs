@@ -20,6 +20,8 @@ mod stage;
 mod following;
 mod gallery;
 mod hostile;
+mod keeping;
+mod listing;
 mod opening;
 mod pictures;
 mod theatre;

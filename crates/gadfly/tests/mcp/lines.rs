@@ -84,6 +84,14 @@ impl Lines {
         serde_json::from_str(&line).expect("standard output is the protocol's alone")
     }
 
+    /// Sends the process a signal, as a host does that wants it gone, and waits for it.
+    pub fn signal(mut self, name: &str) {
+        let pid = self.child.id().to_string();
+        let sent = std::process::Command::new("kill").args(["-s", name, &pid]).status().unwrap();
+        assert!(sent.success());
+        self.child.wait().unwrap();
+    }
+
     /// Hangs up and waits for the process: how it ended.
     pub fn leave(mut self) -> Option<i32> {
         drop(self.stdin.take());

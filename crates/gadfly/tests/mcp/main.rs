@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)] // a test that cannot go on says so
 #![cfg(target_os = "linux")]
 
+mod ending;
 mod lines;
 mod raw;
 mod scenarios;

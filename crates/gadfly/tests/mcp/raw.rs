@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use crate::lines::Lines;
-use crate::support::{APPROVE, Project};
+use crate::support::{APPROVE, Project, REJECT};
 
 #[test]
 fn lines_that_are_no_requests_do_not_end_the_server() {
@@ -22,8 +22,21 @@ fn lines_that_are_no_requests_do_not_end_the_server() {
         assert!(said.get("error").is_some(), "{method}: {said}");
     }
     let said = lines.call("list_runs", &json!({}));
-    assert_eq!(said["result"]["isError"], true, "{said}");
+    assert_eq!(said["result"]["structuredContent"]["runs"], json!([]), "{said}");
     assert_eq!(lines.leave(), Some(0));
+}
+
+#[test]
+fn a_draft_that_is_too_long_is_refused_with_words_and_nothing_is_started() {
+    let project = Project::new(&[], &[APPROVE], "");
+    let mut lines = Lines::open(&project);
+    lines.greet(&json!({}));
+    let long = "x".repeat(17 << 20);
+    let said = lines.call("start_loop", &json!({ "task": "t", "criteria": ["c"], "draft": long }));
+    let words = said["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(said["result"]["isError"] == true && words.contains("at most"), "{words}");
+    let runs = lines.call("list_runs", &json!({}));
+    assert_eq!(runs["result"]["structuredContent"]["runs"], json!([]), "{runs}");
 }
 
 #[test]
@@ -31,7 +44,7 @@ fn a_line_that_is_far_too_long_is_dropped_and_the_next_is_answered() {
     let project = Project::new(&[], &[APPROVE], "");
     let mut lines = Lines::open(&project);
     lines.greet(&json!({}));
-    let long = "x".repeat(17 << 20);
+    let long = "x".repeat(65 << 20);
     lines.send(
         &json!({ "jsonrpc": "2.0", "id": 999, "method": "tools/call",
         "params": { "name": "submit_draft", "arguments": { "run": "a", "draft": long } } })
@@ -76,4 +89,38 @@ fn the_host_is_an_agent_that_a_terminal_can_answer_for() {
         "{}",
         String::from_utf8_lossy(&resumed.stderr)
     );
+}
+
+#[test]
+fn a_terminal_gives_no_report_in_the_name_of_a_host() {
+    let project = Project::new(&[], &[], "[loops.mine]\ncritic = \"host\"\ntask = \"t\"\nrubric = [\"c\"]\n");
+    let mut lines = Lines::open(&project);
+    lines.greet(&json!({}));
+    let begun = lines.call("start_loop", &json!({ "loop": "mine", "worker": "host", "draft": "A draft." }));
+    let run =
+        begun["result"]["structuredContent"]["run"].as_str().unwrap_or_else(|| panic!("{begun}")).to_owned();
+    for more in [&[][..], &["--force"]] {
+        let answered = project.gadfly(&[&["answer", &run, "[STATUS: APPROVED]"], more].concat());
+        let said = String::from_utf8_lossy(&answered.stderr).into_owned();
+        assert!(!answered.status.success() && said.contains("open_review"), "{said}");
+    }
+    let now = lines.call("get_verdict", &json!({ "run": run }));
+    assert_eq!(now["result"]["structuredContent"]["next"]["what"], "report", "{now}");
+}
+
+#[test]
+fn a_rejection_that_was_overruled_is_said_to_be_one() {
+    let new_wish =
+        "[STATUS: REJECTED]\\nAddressed from iteration 1:\\n- ✓ 1: named\\nStill unresolved:\\n- a quotation";
+    let project = Project::new(&["Apples.", "40 apples."], &[REJECT, new_wish], "");
+    let mut lines = Lines::open(&project);
+    lines.greet(&json!({}));
+    let done = lines.call("start_loop", &json!({ "task": "t", "criteria": ["c"], "worker": "writer" }));
+    let (value, text) = (&done["result"]["structuredContent"], &done["result"]["content"][0]["text"]);
+    assert_eq!((&value["approved"], &value["overruled"]), (&json!(true), &json!(true)), "{done}");
+    let text = text.as_str().unwrap();
+    assert!(text.contains("approved (overruled)") && text.contains("only raised new requirements"), "{text}");
+    let listed = lines.call("list_runs", &json!({}));
+    let words = listed["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(words.contains("approved (overruled)"), "{words}");
 }

@@ -69,12 +69,18 @@ impl Project {
 
     /// Plays a scenario with the official TypeScript SDKs. Skipped, loudly, where there is no node.
     pub fn play(&self, scenario: &str) {
+        self.play_with(scenario, &[]);
+    }
+
+    /// The same, with a server that is started with these flags.
+    pub fn play_with(&self, scenario: &str, flags: &[&str]) {
         if !clients_are_there() {
             eprintln!("SKIPPED: `{scenario}` needs node and the packages of tests/node (npm ci)");
             return;
         }
         let script = node().join("mcp").join(scenario);
-        let played = self.command("node").arg(script).arg(env!("CARGO_BIN_EXE_gadfly")).output().unwrap();
+        let mut node = self.command("node");
+        let played = node.arg(script).arg(env!("CARGO_BIN_EXE_gadfly")).args(flags).output().unwrap();
         let (out, err) = (String::from_utf8_lossy(&played.stdout), String::from_utf8_lossy(&played.stderr));
         assert!(played.status.success(), "{scenario}:\n{out}\n{err}");
     }

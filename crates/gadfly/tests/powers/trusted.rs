@@ -36,3 +36,20 @@ fn a_coding_agent_that_only_a_projects_file_names_is_asked_about_first() {
     assert_eq!(said.code, 2, "{}", said.err);
     assert!(said.err.contains("run claude") && said.err.contains("--trust"), "{}", said.err);
 }
+
+#[test]
+fn what_was_agreed_to_in_one_project_is_asked_again_in_another() {
+    let desk = Desk::folder(&[("rubric.md", "- good\n")]);
+    desk.saying("w", &["Text."]);
+    let config = "[agents.c]\nkind = \"command\"\ncommand = [\"./judge.sh\"]\n";
+    desk.write("gadfly.toml", config);
+    desk.write("other/gadfly.toml", config);
+    desk.write("other/rubric.md", "- good\n");
+    let args = ["run", "Write", "--worker", "w", "--critic", "c", "--rubric", "rubric.md", "--dry-run"];
+    assert_eq!(desk.gadfly(&[&args[..], &["--trust"]].concat()).code, 0);
+    assert_eq!(desk.gadfly(&args).code, 0, "here it is remembered");
+    let elsewhere = desk.command(&args).current_dir(desk.path("other")).output().unwrap();
+    let said = String::from_utf8_lossy(&elsewhere.stderr);
+    assert_eq!(elsewhere.status.code(), Some(2), "the same words are another program there: {said}");
+    assert!(said.contains("./judge.sh") && said.contains("--trust"), "{said}");
+}

@@ -224,12 +224,25 @@ fn many_open_streams_are_bounded_and_their_places_come_back() {
 }
 
 #[test]
-fn connections_that_say_nothing_do_not_shut_others_out_for_good() {
-    let (_desk, server) = served();
-    let silent: Vec<_> = (0..300).map(|_| server.connect()).collect();
-    // Some were closed at once: those that are in are served, and the server lives.
+fn connections_that_say_nothing_shut_nobody_out() {
+    let (desk, server) = served();
+    let mut watched = server.follow("/api/live/overview");
+    assert_eq!(watched.next().unwrap().0, "overview");
+    let silent: Vec<_> = (0..600).map(|_| server.connect()).collect();
+    // All places are taken, and still whoever has the token is served, and whoever was in stays in.
+    assert_eq!(server.get("/api/runs").status, 200);
+    assert!(desk_moves(&desk, &mut watched));
     drop(silent);
-    wait_for("the server answers again", || server.get("/api/runs").status == 200);
+}
+
+/// Something happens in the store, and a page that is open hears of it.
+fn desk_moves(desk: &Desk, page: &mut crate::server::Stream) -> bool {
+    assert_eq!(
+        desk.gadfly(&["run", "Again.", "--worker", "w", "--critic", "c", "--criterion", "short"]).code,
+        0
+    );
+    page.until("a second run", |page| page["counts"]["approved"] == 2);
+    true
 }
 
 #[test]
@@ -255,6 +268,13 @@ fn elsewhere_than_on_this_machine_it_wants_a_token_of_ones_own() {
     };
     assert_eq!(named(&format!("box.example:{}", server.port)), 200);
     assert_eq!(named(&format!("other.example:{}", server.port)), 421);
+}
+
+#[test]
+fn a_token_that_a_project_brings_is_none() {
+    let desk = Desk::folder(&[(".gadfly/serve-token", "abababababababababababababababababababababababab")]);
+    let server = Server::start(&desk);
+    assert!(!server.token.starts_with("abab"), "{}", server.token);
 }
 
 #[test]

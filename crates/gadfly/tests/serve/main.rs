@@ -9,5 +9,7 @@ mod desk;
 
 mod acting;
 mod entrance;
+mod listing;
 mod reading;
 mod server;
+mod standing;

@@ -15,6 +15,7 @@ mod stage;
 
 mod collector;
 mod faults;
+mod honest;
 mod kinds;
 mod privacy;
 mod shown;

@@ -58,6 +58,13 @@ fn headers_go_to_the_address_they_are_for() {
     let sent = &other.requests()[0].headers;
     assert_eq!((sent.get("x-env").map(String::as_str), sent.get("x-mine")), (Some("2"), None));
     assert_eq!(other.spans()[0].service, "night");
+    let named = Collector::start(Manner::Good);
+    let url = named.url();
+    go(&[
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", url.as_str()),
+        ("OTEL_RESOURCE_ATTRIBUTES", "service.name=day,team=a"),
+    ]);
+    assert_eq!(named.spans()[0].service, "day", "the standard's other way to say it");
     let before = collector.requests().len() + other.requests().len();
     go(&[("MINE", "a=b"), ("OTEL_SDK_DISABLED", "true")]);
     assert_eq!(collector.requests().len() + other.requests().len(), before);

@@ -8,7 +8,7 @@ use crate::kinds::{RUN, looped};
 use crate::pursuit::{GOAL, claims, pursuit, reads, writes};
 use crate::stage::{PIPELINE, three};
 
-fn shown(desk: &Desk, how: &[&str]) -> String {
+pub fn shown(desk: &Desk, how: &[&str]) -> String {
     let run = desk.run_id();
     let said = desk.gadfly(&[&["show", &run], how].concat());
     assert_eq!(said.code, 0, "{said:?}");
@@ -69,7 +69,12 @@ fn a_goal_is_a_sequence_with_tools_and_a_pipeline_a_graph() {
         diagram.starts_with("graph LR\n") && diagram.contains("A[strategist] -->|score: 92| B[coder]"),
         "{diagram}"
     );
+    // Critics, what they gave, and the gate.
+    for line in ["[writer-critic] -.->|96 approved| C", "gate([\"gate commit open, ", "C --> gate"] {
+        assert!(diagram.contains(line), "{line}: {diagram}");
+    }
     let page = shown(&desk, &["--trace"]);
+    assert!(page.contains("| coder-critic | score | approved | 88 |"), "the pair's own protocol: {page}");
     assert!(page.contains("| coder-critic | critic |") && page.contains("| commit | open |"), "{page}");
 }
 

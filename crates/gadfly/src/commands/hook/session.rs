@@ -1,18 +1,45 @@
-//! The run of a Claude Code session: one at a time, found again by its title.
+//! The runs of a Claude Code session, and how the last of them bears on a stop. A run is the session's by its mark; the
+//! title only makes it findable.
 
+use std::time::Duration;
+
+use gadfly_engine::event::Happened;
 use gadfly_engine::input::What;
+use gadfly_engine::protocol::revise;
+use gadfly_engine::turn::Role;
 use gadfly_engine::{Control, Digest, Text};
-use gadfly_journal::{Journal, ListFilter, RunId, Summary, summary};
+use gadfly_journal::{Journal, ListFilter, RunId, Summary};
+use gadfly_project::config::HOST;
 use gadfly_runtime::Gadfly;
 
 use super::input::Stopping;
+use super::mark;
+use crate::output::brief;
 
 const TITLE: &str = "Claude Code session";
 /// Runs that are looked through; a session's own is among the newest.
 const LOOKED_AT: u32 = 200;
-/// Sessions of one project that are judged at once. More would be a hook that fires itself.
-const MOST: usize = 3;
+/// A session that has not come back after this long is gone: its run is closed.
+const GONE_AFTER: Duration = Duration::from_hours(7 * 24);
 pub const BY: &str = "gadfly hook stop";
+
+/// What is to be judged at a stop.
+pub struct Case {
+    pub stopping: Stopping,
+    pub task: Text,
+    pub change: Text,
+    /// Whom the hook would ask now.
+    pub critic: Option<String>,
+    /// Files of the change that judge it.
+    pub altered: Vec<String>,
+}
+
+/// A run that the hook began for a session.
+pub struct Own {
+    pub summary: Summary,
+    task: Option<Digest>,
+    critic: Option<String>,
+}
 
 /// What to do about this stop.
 pub enum Course {
@@ -20,9 +47,11 @@ pub enum Course {
     Begin,
     /// The next draft of this run.
     GoOn(Box<Summary>),
+    /// This very change was rejected, and nothing was done about it since.
+    Unchanged(Box<Summary>),
     /// This very change was judged before, and this became of it.
     JudgedBefore(Box<Summary>),
-    /// Somebody judges it at this moment, or too many are being judged.
+    /// Somebody judges it at this moment.
     Leave(String),
 }
 
@@ -30,53 +59,111 @@ pub fn title(stopping: &Stopping) -> String {
     format!("{TITLE} {}", stopping.session)
 }
 
-/// How this session's last run bears on the stop.
-pub async fn course(
-    gadfly: &Gadfly,
-    stopping: &Stopping,
-    task: &Text,
-    change: &Text,
-) -> Result<Course, String> {
-    let filter = ListFilter { limit: LOOKED_AT, ..ListFilter::default() };
-    let runs = gadfly.journal().list(&filter).map_err(|e| e.to_string())?;
+/// The runs the hook began for this session, newest first.
+pub fn runs(journal: &Journal, stopping: &Stopping) -> Result<Vec<Own>, String> {
     let title = title(stopping);
-    let at_work =
-        runs.iter().filter(|run| run.title.starts_with(TITLE) && run.state == summary::RUNNING).count();
-    let Some(last) = runs.into_iter().find(|run| run.title == title) else {
-        return Ok(if at_work >= MOST { too_many() } else { Course::Begin });
+    let filter = ListFilter { limit: LOOKED_AT, ..ListFilter::default() };
+    let all = journal.list(&filter).map_err(|e| e.to_string())?;
+    let named = all.into_iter().filter(|run| run.title == title);
+    Ok(named.filter_map(|summary| own(journal, summary, &stopping.session)).collect())
+}
+
+/// How this session's last run bears on the stop.
+pub async fn course(gadfly: &Gadfly, case: &Case) -> Result<Course, String> {
+    let runs = runs(gadfly.journal(), &case.stopping)?;
+    // Another critic's word is not that of the one who is to judge now.
+    let Some(own) = runs.into_iter().find(|run| run.critic.is_some() && run.critic == case.critic) else {
+        return Ok(Course::Begin);
     };
+    let (same_task, last) = (own.task == Some(case.task.digest()), Box::new(own.summary));
+    let same_change = last.last_draft == Some(case.change.digest());
     if last.ended {
-        let judged = last.last_draft == Some(change.digest());
-        return Ok(if judged {
-            Course::JudgedBefore(Box::new(last))
-        } else if at_work >= MOST {
-            too_many()
-        } else {
-            Course::Begin
-        });
+        return Ok(if same_change && same_task { Course::JudgedBefore(last) } else { Course::Begin });
     }
     if gadfly.is_driven(&last.run) {
         return Ok(Course::Leave(format!("another process works on its run {} just now", last.run)));
     }
     // The user has spoken since: that is other work, with rounds of its own. Only where Claude Code says so: a change
     // that is sent back goes on with its run, and so the cap holds.
-    if stopping.sent_back == Some(false) && is_about_other(gadfly.journal(), &last.run, task.digest()) {
+    if case.stopping.sent_back == Some(false) && !same_task {
         let cancelled = gadfly.control(&last.run, Control::Cancel, BY).await;
         cancelled.map_err(|e| e.to_string())?;
         return Ok(Course::Begin);
     }
-    Ok(Course::GoOn(Box::new(last)))
+    Ok(if same_change && wants_draft(gadfly.journal(), &last)? {
+        Course::Unchanged(last)
+    } else {
+        Course::GoOn(last)
+    })
 }
 
-fn too_many() -> Course {
-    Course::Leave(format!("{MOST} sessions of this project are being judged already"))
+/// Whether the run waits for a state of the change.
+pub fn wants_draft(journal: &Journal, now: &Summary) -> Result<bool, String> {
+    let Some(effect) = now.waiting_for.as_ref().filter(|_| !now.ended) else { return Ok(false) };
+    let asked = brief::question(journal, &now.run, effect).map_err(|e| e.to_string())?;
+    Ok(asked.is_some_and(|(turn, _)| turn.agent == HOST && turn.role == Role::Worker))
 }
 
-fn is_about_other(journal: &Journal, run: &RunId, task: Digest) -> bool {
-    let Ok(records) = journal.records(run, 0, 1) else { return false };
-    let Some(What::Started(start)) = records.first().map(|record| &record.input.what) else { return false };
-    let recorded = start.plan.root.settings.get("task").cloned();
-    recorded
-        .and_then(|task| serde_json::from_value::<Digest>(task).ok())
-        .is_some_and(|recorded| recorded != task)
+/// How often the run was taken up since its last verdict: whenever the session came with the same change again.
+pub fn returns(journal: &Journal, run: &RunId) -> Result<u32, String> {
+    let mut returns = 0;
+    for record in journal.replay(run) {
+        let record = record.map_err(|e| e.to_string())?;
+        if record.step.events.iter().any(|event| matches!(event.what, Happened::Reviewed { .. })) {
+            returns = 0;
+        } else if matches!(record.input.what, What::Resumed { .. }) {
+            returns += 1;
+        }
+    }
+    Ok(returns)
+}
+
+/// Closes what sessions left behind that are gone: nobody else can answer what those runs ask.
+pub async fn close_left_behind(gadfly: &Gadfly, now_ms: u64) {
+    let waiting = ListFilter { states: vec!["waiting".to_owned()], limit: LOOKED_AT, offset: 0 };
+    let Ok(runs) = gadfly.journal().list(&waiting) else { return };
+    for run in runs.into_iter().filter(|run| is_left_behind(run, now_ms)) {
+        let Some(session) = run.title.strip_prefix(TITLE).map(|rest| rest.trim().to_owned()) else {
+            continue;
+        };
+        let Some(own) = own(gadfly.journal(), run, &session) else { continue };
+        if wants_draft(gadfly.journal(), &own.summary) == Ok(true) {
+            // Another stop may have done it meanwhile.
+            let _ = gadfly.control(&own.summary.run, Control::Cancel, BY).await;
+        }
+    }
+}
+
+fn is_left_behind(run: &Summary, now_ms: u64) -> bool {
+    let idle = Duration::from_millis(now_ms.saturating_sub(run.updated_ms));
+    run.title.starts_with(TITLE) && idle > GONE_AFTER
+}
+
+/// This run, if the hook began it for the session.
+fn own(journal: &Journal, summary: Summary, session: &str) -> Option<Own> {
+    let records = journal.records_without_texts(&summary.run, 0, 1).ok()?;
+    let What::Started(start) = &records.first()?.input.what else { return None };
+    let settings = &start.plan.root.settings;
+    let text = |name: &str| settings.get(name).and_then(|value| value.as_str());
+    let is_ours = start.plan.root.protocol == revise::RULE_BOOK.name
+        && text("worker") == Some(HOST)
+        && mark::is_set(start, &summary.run, session);
+    let task = settings.get("task").cloned().and_then(|task| serde_json::from_value(task).ok());
+    is_ours.then(|| Own { task, critic: text("critic").map(ToOwned::to_owned), summary })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_runs_of_sessions_that_stayed_away_are_left_behind() {
+        let week = 7 * 24 * 60 * 60 * 1000;
+        let mut run = Summary::new(RunId::random().unwrap());
+        (run.title, run.updated_ms) = (format!("{TITLE} s"), 1_000);
+        assert!(is_left_behind(&run, 1_000 + week + 1));
+        assert!(!is_left_behind(&run, 1_000 + week) && !is_left_behind(&run, 0));
+        run.title = "a letter".to_owned();
+        assert!(!is_left_behind(&run, u64::MAX));
+    }
 }

@@ -1,21 +1,29 @@
 //! What the user asked in a session, from its transcript. The file is written while we read it and belongs to somebody
-//! else: only its end is read, lines that are not understood are passed over, and none at all is no error.
+//! else: lines that are not understood are passed over, and none at all is no error. It is read through from its
+//! beginning, line by line: one long result of a tool must not hide what was asked before it.
 
+use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{Read as _, Seek as _, SeekFrom};
+use std::io::{BufRead, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
 use serde_json::Value;
 
-/// The end of the file that is looked at.
-const TAIL: u64 = 8 << 20;
+/// Of a file longer than this the end is looked at.
+const LOOKED_AT: u64 = 512 << 20;
+/// What is longer is taken in pieces, none of which is understood.
+const LONGEST_LINE: u64 = 32 << 20;
 /// The last words count; each is cut, so that one long paste leaves room for the others.
 const MOST_WORDS: usize = 12;
 const LONGEST_WORD: usize = 6_000;
 /// What Claude Code puts into a user's mouth.
-const NOT_THEIRS: [&str; 5] = [
+const NOT_THEIRS: [&str; 9] = [
     "<command-",
     "<local-command",
+    "<bash-",
+    "<system-reminder>",
+    "<task-notification>",
+    "<ide_",
     "Stop hook feedback",
     "Caveat: The messages below",
     "[Request interrupted",
@@ -23,42 +31,54 @@ const NOT_THEIRS: [&str; 5] = [
 
 /// The user's words, oldest first.
 pub fn asked(path: &Path) -> Vec<String> {
-    tail(path).map(|text| words(&text)).unwrap_or_default()
+    opened(path).map(|file| words(BufReader::new(file))).unwrap_or_default()
 }
 
-fn tail(path: &Path) -> Option<String> {
+fn opened(path: &Path) -> Option<std::io::Take<File>> {
     // A pipe or a device would be waited for.
     let about = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
     let mut file = File::open(path).ok()?;
-    file.seek(SeekFrom::Start(about.len().saturating_sub(TAIL))).ok()?;
-    let mut bytes = Vec::new();
-    file.take(TAIL).read_to_end(&mut bytes).ok()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
+    file.seek(SeekFrom::Start(about.len().saturating_sub(LOOKED_AT))).ok()?;
+    Some(file.take(LOOKED_AT))
 }
 
-fn words(text: &str) -> Vec<String> {
-    let mut words: Vec<String> = text.lines().rev().filter_map(word).take(MOST_WORDS).collect();
-    words.reverse();
-    words
+fn words(mut lines: impl BufRead) -> Vec<String> {
+    let mut last = VecDeque::new();
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        match lines.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => return last.into(),
+            Ok(_) => {}
+        }
+        if let Some(word) = word(&line) {
+            if last.len() == MOST_WORDS {
+                last.pop_front();
+            }
+            last.push_back(word);
+        }
+    }
 }
 
 /// What the user said in this line, if it is that.
-fn word(line: &str) -> Option<String> {
-    let line: Value = serde_json::from_str(line).ok()?;
+fn word(line: &[u8]) -> Option<String> {
+    let line: Value = serde_json::from_slice(line).ok()?;
     let is = |key: &str| line.get(key).and_then(Value::as_bool).unwrap_or(false);
     if line.get("type")?.as_str()? != "user" || is("isMeta") || is("isSidechain") || is("isCompactSummary") {
         return None;
     }
-    let text = match line.get("message")?.get("content")? {
-        Value::String(text) => text.clone(),
+    let texts: Vec<&str> = match line.get("message")?.get("content")? {
+        Value::String(text) => vec![text.as_str()],
         Value::Array(blocks) => {
             let texts = blocks.iter().filter(|b| b.get("type").and_then(Value::as_str) == Some("text"));
-            texts.filter_map(|b| b.get("text")?.as_str()).collect::<Vec<_>>().join("\n")
+            texts.filter_map(|b| b.get("text")?.as_str()).collect()
         }
         _ => return None,
     };
+    let theirs = |text: &&str| !NOT_THEIRS.iter().any(|begin| text.trim_start().starts_with(begin));
+    let text = texts.into_iter().filter(theirs).collect::<Vec<_>>().join("\n");
     let text = text.trim();
-    if text.is_empty() || NOT_THEIRS.iter().any(|begin| text.starts_with(begin)) {
+    if text.is_empty() {
         return None;
     }
     Some(match text.char_indices().nth(LONGEST_WORD) {
@@ -80,10 +100,23 @@ mod tests {
 {"type":"user","isMeta":true,"message":{"content":"meta"}}
 {"type":"user","isSidechain":true,"message":{"content":"a sub-agent"}}
 {"type":"user","message":{"content":"<command-name>/clear</command-name>"}}
+{"type":"user","message":{"content":"<bash-input>ls</bash-input>"}}
+{"type":"user","message":{"content":"<bash-stdout>a.rs</bash-stdout>"}}
+{"type":"user","message":{"content":"<task-notification>over</task-notification>"}}
 {"type":"user","message":{"content":"Stop hook feedback: fix it"}}
-{"type":"user","message":{"content":[{"type":"text","text":"and a doc"}]}}
+{"type":"user","message":{"content":[{"type":"text","text":"<system-reminder>x</system-reminder>"},{"type":"text","text":"and a doc"}]}}
 {"type":"user","message":{"content":"cut in the mid"#;
-        assert_eq!(words(text), ["add a test", "and a doc"]);
+        assert_eq!(words(text.as_bytes()), ["add a test", "and a doc"]);
+    }
+
+    #[test]
+    fn a_long_result_of_a_tool_hides_nothing() {
+        let asked = r#"{"type":"user","message":{"content":"add a test"}}"#;
+        let long = "x".repeat(12 << 20);
+        let result = format!(
+            r#"{{"type":"user","message":{{"content":[{{"type":"tool_result","content":"{long}"}}]}}}}"#
+        );
+        assert_eq!(words(format!("{asked}\n{result}\n").as_bytes()), ["add a test"]);
     }
 
     #[test]
@@ -92,7 +125,7 @@ mod tests {
         let nested = format!("{}1{}", "[".repeat(50_000), "]".repeat(50_000));
         let many = format!("{long}\n").repeat(50);
         let text = format!("\0\u{1b}\n{nested}\n{{}}\nnull\n7\n{many}");
-        let found = words(&text);
+        let found = words(text.as_bytes());
         assert_eq!(found.len(), MOST_WORDS);
         assert!(found.iter().all(|word| word.chars().count() <= LONGEST_WORD + 2));
         assert!(asked(Path::new("/dev/zero")).is_empty() && asked(Path::new("/nowhere")).is_empty());

@@ -8,7 +8,7 @@ mod tables;
 
 use std::fmt::Write as _;
 
-use gadfly_journal::summary::INTERRUPTED;
+use gadfly_journal::summary::{INTERRUPTED, RUNNING};
 use gadfly_journal::{Journal, RunId, Summary};
 
 use super::fault;
@@ -32,11 +32,11 @@ struct Drawn {
 }
 
 pub fn print(journal: &Journal, run: &RunId, format: TraceFormat, json: bool) -> Result<(), Code> {
-    if json {
-        return lines(journal, run);
-    }
     let summary = journal.summary(run).map_err(fault)?;
-    let drawn = drawn(journal, run, summary.state == INTERRUPTED)?;
+    if json {
+        return lines(journal, &summary);
+    }
+    let drawn = drawn(journal, &summary)?;
     let is_pipeline = summary.protocol == gadfly_journal::pipeline::PROTOCOL;
     let source = if is_pipeline {
         graph::source(&journal.pipeline_state(run).map_err(fault)?, &drawn)
@@ -50,28 +50,38 @@ pub fn print(journal: &Journal, run: &RunId, format: TraceFormat, json: bool) ->
 }
 
 /// The spans, one in a line, each as soon as it has its end.
-fn lines(journal: &Journal, run: &RunId) -> Result<(), Code> {
-    let mut fold = Fold::new(run.clone());
+fn lines(journal: &Journal, summary: &Summary) -> Result<(), Code> {
+    let mut fold = Fold::new(summary.run.clone());
     let mut out = Vec::new();
-    for record in journal.replay(run) {
+    for record in journal.replay(&summary.run) {
         fold.take(&record.map_err(fault)?, Content::Nothing, &mut out);
         out.drain(..).try_for_each(|span| print::out(&span.json().to_string()))?;
     }
-    fold.finish(Content::Nothing, &mut out);
+    end(&mut fold, summary, Content::Nothing, &mut out);
     out.iter().try_for_each(|span| print::out(&span.json().to_string()))
 }
 
-fn drawn(journal: &Journal, run: &RunId, is_interrupted: bool) -> Result<Drawn, Code> {
-    let mut fold = Fold::new(run.clone());
+/// A run that is at work just now has not come to an end, and was not interrupted.
+fn end(fold: &mut Fold, summary: &Summary, content: Content<'_>, out: &mut Vec<Span>) {
+    if summary.state == RUNNING && !fold.is_settled() {
+        fold.look(out);
+    } else {
+        fold.finish(content, out);
+    }
+}
+
+fn drawn(journal: &Journal, summary: &Summary) -> Result<Drawn, Code> {
+    let mut fold = Fold::new(summary.run.clone());
     let mut spans = Kept::new(HALF);
     let mut out = Vec::new();
-    for record in journal.replay(run) {
+    for record in journal.replay(&summary.run) {
         fold.take(&record.map_err(fault)?, Content::Words, &mut out);
         spans.extend(out.drain(..));
     }
-    fold.finish(Content::Words, &mut out);
+    end(&mut fold, summary, Content::Words, &mut out);
     spans.extend(out);
-    Ok(Drawn { spans, under_way: fold.under_way().take(HALF).cloned().collect(), is_interrupted })
+    let under_way = fold.under_way().take(HALF).cloned().collect();
+    Ok(Drawn { spans, under_way, is_interrupted: summary.state == INTERRUPTED })
 }
 
 fn markdown(summary: &Summary, drawn: &Drawn, source: &str) -> String {

@@ -36,29 +36,39 @@ impl Following {
         Self { journal, content, runs: HashMap::new(), ticks: 0 }
     }
 
-    pub fn recorded(&mut self, run: &RunId, record: &Record, out: &mut Vec<Span>) {
+    /// `missed` is the first record that was not told of since the last time, if there is one.
+    pub fn recorded(&mut self, run: &RunId, record: &Record, missed: Option<u32>, out: &mut Vec<Span>) {
         self.ticks += 1;
         if !self.runs.contains_key(run) {
-            self.make_room(out);
-            self.runs.insert(run.clone(), Followed { fold: Fold::new(run.clone()), next: 0, heard: 0 });
-            // Whoever drove it then has told of this, but for the last moments of a process that died.
-            let mut before = Vec::new();
-            self.read(run, Some(record.seq), &mut before);
-            if let Some(followed) = self.runs.get_mut(run) {
-                if followed.fold.is_settled() {
-                    followed.fold.finish(Content::Nothing, &mut before);
-                } else {
-                    let since = followed.fold.last_ms().saturating_sub(UNSURE_MS);
-                    out.extend(before.into_iter().filter(|span| span.end_ms >= since));
-                }
-            }
+            self.follow(run, missed.unwrap_or(record.seq), out);
         }
         self.read(run, Some(record.seq), out);
         self.fold(run, record, out);
     }
 
+    /// From this record on the run is driven here.
+    fn follow(&mut self, run: &RunId, first: u32, out: &mut Vec<Span>) {
+        self.make_room(out);
+        self.runs.insert(run.clone(), Followed { fold: Fold::new(run.clone()), next: 0, heard: 0 });
+        // Whoever drove it before has told of this, but for the last moments of a process that died.
+        let mut before = Vec::new();
+        self.read(run, Some(first), &mut before);
+        if let Some(followed) = self.runs.get_mut(run) {
+            if followed.fold.is_settled() {
+                followed.fold.finish(Content::Nothing, &mut before);
+            } else {
+                let since = followed.fold.last_ms().saturating_sub(UNSURE_MS);
+                out.extend(before.into_iter().filter(|span| span.end_ms >= since));
+            }
+        }
+    }
+
     /// A run is not driven here any more.
-    pub fn left(&mut self, run: &RunId, out: &mut Vec<Span>) {
+    pub fn left(&mut self, run: &RunId, missed: Option<u32>, out: &mut Vec<Span>) {
+        if let Some(first) = missed.filter(|_| !self.runs.contains_key(run)) {
+            self.follow(run, first, out);
+            self.read(run, Some(first.saturating_add(1)), out);
+        }
         if self.runs.contains_key(run) {
             self.read(run, None, out);
             self.close(run, out);
@@ -153,9 +163,9 @@ mod tests {
             let mut following = Following::new(journal.clone(), false);
             let mut out = Vec::new();
             for at in &heard {
-                following.recorded(&run(), &records[*at], &mut out);
+                following.recorded(&run(), &records[*at], None, &mut out);
             }
-            following.left(&run(), &mut out);
+            following.left(&run(), None, &mut out);
             assert_eq!(ids(&out), whole, "heard of {heard:?}");
             following.end(&mut out);
             assert_eq!(out.len(), whole.len(), "and told of once");
@@ -169,7 +179,7 @@ mod tests {
         let first = &a_round()[0];
         let mut out = Vec::new();
         for _ in 0..MOST_RUNS + 10 {
-            following.recorded(&RunId::random().unwrap(), first, &mut out);
+            following.recorded(&RunId::random().unwrap(), first, None, &mut out);
         }
         assert_eq!((following.runs.len(), out.len()), (MOST_RUNS, 10));
     }

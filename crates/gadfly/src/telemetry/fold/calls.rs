@@ -4,6 +4,7 @@ use gadfly_engine::budget::{Money, Usage};
 use gadfly_engine::effect::{FailureKind, StopReason};
 use gadfly_engine::goal::{GoalStep, StepEnd};
 use gadfly_engine::tool::{Deed, ToolEnd, ToolUse};
+use gadfly_engine::tree::RunEnd;
 use gadfly_engine::turn::{Role, Turn};
 use gadfly_engine::{Answer, Class, Digest, Effect, EffectId, EffectKind, NodePath, Reply};
 
@@ -210,8 +211,11 @@ impl Open {
             Reply::DeniedQuota { .. } => self.span.fail("quota"),
             Reply::Conflict { .. } | Reply::Conflicts(_) => self.span.fail("conflict"),
             Reply::Tool(done) => {
-                if matches!(done.end, ToolEnd::Error) {
-                    self.span.fail("tool_error");
+                match &done.end {
+                    ToolEnd::Done | ToolEnd::Ran(RunEnd::Code(0)) | ToolEnd::Status(0..400) => {}
+                    ToolEnd::Ran(end) => self.span.fail(&end.to_string().replace(' ', "_")),
+                    ToolEnd::Status(code) => self.span.fail(&format!("status_{code}")),
+                    ToolEnd::Error => self.span.fail("tool_error"),
                 }
                 if let Content::All(texts) = say
                     && let Some(text) = texts(&done.shown)

@@ -1,6 +1,8 @@
 //! What agents are told and say, in the shape the conventions give it: JSON that stays JSON. Texts in it are cut so that
 //! the whole fits into a span, and what was cut says so itself; texts that do not fit are not even put together.
 
+use std::fmt::Write as _;
+
 use gadfly_engine::tool::Deed;
 use gadfly_engine::turn::{Part, Speaker, Turn};
 use gadfly_engine::{Answer, Digest};
@@ -50,7 +52,7 @@ impl Room {
         }
         if end < text.len() || kept.len() < shown.len() {
             self.0 = 0;
-            kept.push_str(&format!("… (cut: {} bytes)", text.len()));
+            let _ = write!(kept, "… (cut: {} bytes)", text.len());
         }
         kept
     }

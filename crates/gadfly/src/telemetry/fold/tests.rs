@@ -8,6 +8,7 @@ use gadfly_engine::input::{Input, Stamp, Start};
 use gadfly_engine::plan::{NodePlan, Plan};
 use gadfly_engine::question::{About, Question};
 use gadfly_engine::review::{Binding, Coverage, Item, Review, Verdict};
+use gadfly_engine::tree::{Look, Looked};
 use gadfly_engine::turn::{Message, Part, Permission, Role, Speaker, Turn};
 use gadfly_engine::{Answer, Effect, EffectKind, Reply, Step, Text};
 
@@ -236,7 +237,8 @@ fn a_question_is_open_until_a_person_answers_it_however_many_stretches_that_take
     assert_eq!((ask.start_ms, ask.end_ms, ask.failed.as_deref()), (1000, 1020, None));
     let mut fold = Fold::new(run());
     fold.take(&records[0], Content::Nothing, &mut Vec::new());
-    assert_eq!(fold.under_way().count(), 1);
+    let open: Vec<&str> = fold.under_way().map(|span| span.name.as_str()).collect();
+    assert_eq!(open, ["invoke_workflow revise", "ask stuck"]);
 }
 
 #[test]
@@ -303,4 +305,83 @@ fn a_span_keeps_a_bounded_number_of_events_and_counts_the_rest() {
     let call = named(&spans, "invoke_agent w");
     assert_eq!(call.moments.len() + usize::try_from(call.dropped).unwrap(), 1000);
     assert!(call.moments.len() < 200);
+}
+
+#[test]
+fn what_a_critic_cites_may_be_looked_at_before_its_verdict() {
+    let look = effect(3, Class::Read, EffectKind::Look(Look { tree: None, paths: Vec::new() }));
+    let looked = Reply::Looked(Looked { tree: None, files: Vec::new() });
+    let looked = What::Replied { effect: id(3), reply: looked };
+    let mut records = a_round();
+    records.truncate(1);
+    records.push(record(1, answered(1), vec![], vec![call(2, "c", Role::Critic)]));
+    records.push(record(2, answered(2), vec![], vec![look]));
+    records.push(record(3, looked, vec![reviewed("c", Verdict::Rejected)], vec![call(4, "w", Role::Worker)]));
+    let spans = folded(&records, Content::Nothing);
+    let critic = named(&spans, "invoke_agent c");
+    let told: Vec<_> = critic.moments.iter().map(|one| (one.name, one.at.seq)).collect();
+    assert_eq!(told, [(names::EVALUATION_RESULT, 3)]);
+    assert_eq!(named(&spans, "invoke_workflow revise").moments, []);
+    assert_eq!((critic.end_ms, critic.seqs.end), (1020, 2), "it ended with its answer");
+}
+
+/// What is told of a call that ends so and is charged this: tokens of the answer, cost, and that not all is known.
+fn amounts(reply: Reply, usage: Usage, cost: Money, kind: &str) -> (Option<u64>, Option<f64>, bool) {
+    let run = Spent { tokens: 36, money: cost, calls: 1, active_ms: 1, unknown: false };
+    let charged = Happened::Charged { effect: id(1), agent: "w".into(), usage, cost, run };
+    let records = [
+        record(0, start(&[("w", card(kind, None))]), vec![], vec![call(1, "w", Role::Worker)]),
+        record(1, What::Replied { effect: id(1), reply }, vec![charged], vec![]),
+    ];
+    let spans = folded(&records, Content::Nothing);
+    let of = &named(&spans, "invoke_agent w").attributes;
+    let is_unknown = of.get(names::USAGE_UNKNOWN).is_some();
+    (of.counted(names::OUTPUT_TOKENS), of.measured(names::COST), is_unknown)
+}
+
+#[test]
+fn what_nobody_knows_is_not_told_as_nothing() {
+    let failed = |kind| Reply::Failed(CallFailure { kind, message: String::new(), usage: Usage::default() });
+    let used = Usage { input: 5, output: 7, ..Usage::default() };
+    let What::Replied { reply: done, .. } = answered(1) else { panic!() };
+    // The reservation is charged for what has no answer.
+    for reply in [failed(FailureKind::Timeout), Reply::Cancelled { sent: true }] {
+        assert_eq!(amounts(reply, Usage::default(), Money(5), "acp"), (None, None, true));
+    }
+    let refused = failed(FailureKind::Unauthorised);
+    assert_eq!(amounts(refused, Usage::default(), Money(0), "acp"), (Some(0), Some(0.0), false));
+    assert_eq!(amounts(done.clone(), used, Money(0), "acp"), (Some(7), None, true), "it has no price");
+    let told = Usage { cost: Some(Money(1_000_000_000)), ..used };
+    assert_eq!(amounts(done, told, Money(1_000_000_000), "acp"), (Some(7), Some(1.0), false));
+}
+
+#[test]
+fn messages_of_any_shape_fit_and_stay_json() {
+    let hostile = ["\"\\\n\t", "\u{1b}\u{202e}", "ä–👩‍🔬", "x"];
+    for (size, parts, messages) in [(1, 1, 5000), (3, 3000, 2), (40_000, 1, 1), (9000, 2, 3), (16_000, 1, 2)]
+    {
+        for text in hostile {
+            let text = text.repeat(size);
+            let parts: Vec<Part> = vec![Part::Text(text.clone()); parts];
+            let message = Message { from: Speaker::User, parts: parts.clone() };
+            let mut asked = call(1, "w", Role::Worker);
+            let EffectKind::Turn(turn) = &mut asked.kind else { panic!() };
+            turn.messages = Arc::new(vec![message; messages]);
+            let What::Replied { effect, reply: Reply::Done(mut answer) } = answered(1) else { panic!() };
+            (answer.parts, answer.stop) = (parts, StopReason::Other(text));
+            let replied = What::Replied { effect, reply: Reply::Done(answer) };
+            let records = [record(0, start(&[]), vec![], vec![asked]), record(1, replied, vec![], vec![])];
+            let texts = |_: &Digest| None;
+            let spans = folded(&records, Content::All(&texts));
+            for name in [names::INPUT_MESSAGES, names::OUTPUT_MESSAGES] {
+                let said = named(&spans, "invoke_agent w").attributes.said(name).unwrap();
+                assert!(said.len() <= 16 * 1024, "{} bytes", said.len());
+                assert!(!said.chars().any(|c| c.is_control() || c == '\u{202e}'));
+                let read: Vec<serde_json::Value> = serde_json::from_str(said).unwrap();
+                let last = read.last().unwrap()["parts"].to_string();
+                let is_whole = size == 1 && name == names::OUTPUT_MESSAGES;
+                assert_eq!(last.contains("… (cut: ") || last.contains(" more "), !is_whole, "{last}");
+            }
+        }
+    }
 }

@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { assert, call, newer, older } from "./host.mjs";
 
 const first = await older();
-const { run } = await call(first, "start_loop", { task: "Write the abstract", criteria: ["states n"], critic: "slow" });
+const { run } = await call(first, "start_loop", { task: "Write the abstract", criteria: ["states n"] });
 const begun = await call(first, "submit_draft", { run, draft: "We measured 40 apples.", wait_seconds: 0 });
 assert.equal(begun.next.what, "patience", begun.text);
 const until = Date.now() + 30_000;

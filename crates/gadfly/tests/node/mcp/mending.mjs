@@ -11,7 +11,7 @@ assert.equal(next.what, "resume", "no critic could judge it");
 const config = readFileSync("gadfly.toml", "utf8");
 writeFileSync("gadfly.toml", "[agents.judge\n");
 assert.equal((await call(client, "get_verdict", { run })).run, run, "a broken file hides no runs");
-writeFileSync("gadfly.toml", config.replace("judge.toml", "good.toml") + '[agents.later]\nkind = "scripted"\nscript = "good.toml"\n');
+writeFileSync("gadfly.toml", config.replace("judge.toml", "good.toml") + '[agents.later]\nkind = "scripted"\nscript = "good.toml"\n[loops.late]\ncritic = "later"\n');
 const done = await call(client, "resume_run", { run });
 assert.equal(done.state, "approved", done.text);
 assert.equal((await call(client, "start_loop", { ...START, critic: "later", draft: "Two." })).state, "approved");

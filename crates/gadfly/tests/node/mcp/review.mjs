@@ -33,6 +33,12 @@ assert.equal((await call(client, "get_verdict", { run })).verdict, undefined, "n
 // What is no verdict does not use the token up.
 assert.match(await refusal(client, "submit_report", { token, report: "Looks fine to me" }), /token is still good/);
 
+// Nor does one that another protocol cannot read, and it says why.
+const scored = await call(client, "start_loop", { ...START, protocol: "score", criteria: undefined, rubric: "r.md", draft: "Some text." });
+const scoring = (await call(client, "open_review", { run: scored.run })).token;
+assert.match(await refusal(client, "submit_report", { token: scoring, report: "Score: 200" }), /cannot be read.*token is still good/s);
+assert.equal((await call(client, "submit_report", { token: scoring, report: '{"deductions":[]}' })).state, "approved");
+
 // Of many at once one is taken.
 const all = await Promise.all(
   Array.from({ length: 6 }, () => client.callTool({ name: "submit_report", arguments: { token, report: REJECT } })),

@@ -117,7 +117,9 @@ fn told(span: &Span, agents: &[(&str, &str)], is_over: bool, out: &mut Vec<Messa
             "" => outcome.to_owned(),
             why => safe::line(&format!("{outcome}: {why}"), LONGEST_WORDS),
         };
-        say((span.seqs.end, OUTCOME), note(&end));
+        if is_over {
+            say((span.seqs.end, OUTCOME), note(&end));
+        }
     } else if is_call(span) {
         let name = said(names::AGENT);
         let n = agents.iter().position(|(known, _)| *known == name).filter(|n| *n < MOST_AGENTS);

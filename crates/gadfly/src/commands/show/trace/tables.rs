@@ -87,7 +87,8 @@ pub fn calls(drawn: &Drawn) -> String {
     }
     if rows.iter().any(|(span, _)| span.attributes.get(names::USAGE_UNKNOWN).is_some()) {
         out.push_str(
-            "\nWhat has no number here is not known. The sums above hold what was set aside for it.\n",
+            "\nWhere an amount is missing, nobody knows it: there was no answer, or there is no price. \
+             The sums above are lower bounds.\n",
         );
     }
     out.push('\n');
@@ -113,7 +114,7 @@ fn is_told(span: &Span) -> bool {
 
 pub fn verdicts(drawn: &Drawn) -> String {
     let mut rows: Vec<(&Span, &Moment)> = Vec::new();
-    for span in drawn.spans.iter() {
+    for span in drawn.spans.iter().chain(&drawn.under_way) {
         let told = [names::EVALUATION_RESULT, names::OVERRULED];
         rows.extend(span.moments.iter().filter(|m| told.contains(&m.name)).map(|m| (span, m)));
     }

@@ -79,3 +79,20 @@ fn a_run_of_any_length_and_with_any_number_of_agents_is_drawn_within_bounds() {
     assert!(source.contains("participant o as other agents"), "{source}");
     assert_eq!(tables::calls(&drawn).lines().filter(|line| line.starts_with("| agent-")).count(), 2 * HALF);
 }
+
+#[test]
+fn what_was_lost_or_stopped_at_once_was_asked_for_first() {
+    let run = "0123456789".parse().unwrap();
+    let mut spans = Kept::new(HALF);
+    for (n, end) in [(3, 5), (5, 5), (5, 5)] {
+        let mut span = Span::new(&run, SpanId::of(&run, "effect", "x"), names::EXECUTE_TOOL, None);
+        span.attributes.text(names::TOOL, "t");
+        (span.seqs.begin, span.seqs.end) = (n, end);
+        span.fail(if n == end { "lost" } else { "failed" });
+        spans.push(span);
+    }
+    let source = sequence::source(&Drawn { spans, under_way: Vec::new(), is_interrupted: false });
+    let lines: Vec<&str> = source.lines().skip(3).map(str::trim).collect();
+    let lost = ["g->>t: t", "t--xg: lost"];
+    assert_eq!(lines, [&["g->>t: t", "t--xg: failed"][..], &lost, &lost].concat());
+}

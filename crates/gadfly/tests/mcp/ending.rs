@@ -1,0 +1,36 @@
+//! A host ends its server as hosts do: by a signal. What was done until then is told to whoever listens.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::lines::Lines;
+use crate::support::{APPROVE, Project};
+
+#[test]
+fn a_server_that_is_told_to_end_sends_its_last_spans() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (tell, heard) = channel();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let mut head = [0; 16];
+            if stream.read_exact(&mut head).is_ok() && tell.send(head).is_err() {
+                return;
+            }
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+        }
+    });
+    let project = Project::new(&[], &[APPROVE], "");
+    project.user_config(&format!("[telemetry]\nendpoint = \"{url}\"\n"));
+    let mut lines = Lines::open(&project);
+    lines.greet(&json!({}));
+    let done = lines.call("start_loop", &json!({ "task": "t", "criteria": ["c"], "draft": "One." }));
+    assert_eq!(done["result"]["structuredContent"]["state"], "approved", "{done}");
+    lines.signal("TERM");
+    let head = heard.recv_timeout(Duration::from_secs(30)).expect("the spans come before the end");
+    assert!(head.starts_with(b"POST /v1/traces"), "{head:?}");
+}

@@ -1,0 +1,64 @@
+//! What the page of a run says about how it stands: what may be done, what was wished, what was never a cap, what a step
+//! was in full.
+
+use serde_json::json;
+
+use crate::desk::{Desk, wait_for};
+use crate::server::Server;
+
+#[test]
+fn a_run_that_waits_for_an_answer_is_not_offered_to_be_resumed_without_one() {
+    let desk = Desk::folder(&[]);
+    desk.configure("[agents.me]\nkind = \"person\"\n");
+    desk.saying("c", &["[STATUS: APPROVED]"]);
+    let server = Server::start(&desk);
+    let form = json!({ "task": "Write.", "worker": "me", "critic": "c", "criteria": ["is short"] });
+    let run = server.start_agreeing("/api/start/loop", form);
+    let mut stream = server.follow(&format!("/api/live/runs/{run}"));
+    let page = stream.until("it waits", |page| {
+        page["state"]["summary"]["state"] == "waiting(question)" && page["driven"] == false
+    });
+    assert_eq!((&page["can"]["resume"], &page["can"]["answer"]), (&false.into(), &true.into()));
+    // Answered where nobody drives it, it can be taken up.
+    assert_eq!(desk.gadfly(&["answer", &run, "A draft."]).code, 0);
+    let page = stream.until("it is answered", |page| page["questions"][0]["answered"] == true);
+    assert_eq!(page["can"]["resume"], true);
+}
+
+#[test]
+fn a_wish_is_told_until_it_is_done() {
+    let desk = Desk::folder(&[]);
+    let gate = desk.beside("go");
+    desk.program("w", &format!("while [ ! -e '{}' ]; do sleep 0.05; done; echo A draft.", gate.display()));
+    desk.saying("c", &["[STATUS: APPROVED]"]);
+    let mut child =
+        desk.spawn(&["run", "Write.", "--worker", "w", "--critic", "c", "--criterion", "short", "--yes"]);
+    wait_for("the run is there", || desk.gadfly(&["runs", "--json"]).out.contains("running"));
+    let server = Server::start(&desk);
+    let run = desk.run_id();
+    let mut page = server.follow(&format!("/api/live/runs/{run}"));
+    assert!(page.next().unwrap().1["wish"].is_null());
+    assert_eq!(server.post(&format!("/api/runs/{run}/pause"), &json!({})).status, 200);
+    page.until("the wish is told", |page| page["wish"] == "pause");
+    std::fs::write(&gate, "").unwrap();
+    let paused = page.until("it is paused", |page| page["state"]["summary"]["state"] == "waiting(paused)");
+    assert!(paused["wish"].is_null());
+    let _ = child.wait();
+    let resumed = server.post(&format!("/api/runs/{run}/resume"), &json!({}));
+    assert_eq!(resumed.status, 200, "{resumed:?}");
+    let page = page.until("it ends", |page| page["state"]["summary"]["state"] == "approved");
+    assert!(page["wish"].is_null());
+}
+
+#[test]
+fn a_review_has_no_rounds_to_use_up() {
+    let desk = Desk::folder(&[("notes.md", "We saw several mice.\n")]);
+    desk.saying("c", &["[STATUS: REJECTED]\n- say how many"]);
+    let said = desk.gadfly(&["review", "notes.md", "--critic", "c", "--criterion", "is exact", "--yes"]);
+    let server = Server::start(&desk);
+    let run = desk.run_id();
+    let page = server.follow(&format!("/api/live/runs/{run}")).next().unwrap().1;
+    assert_eq!(page["kind"], "review", "{said:?}");
+    let meters = page["meters"].as_array().unwrap();
+    assert!(meters.iter().all(|meter| meter["name"] != "rounds"), "{meters:?}");
+}
