@@ -165,7 +165,9 @@ pub fn each_input(background: &Background, run: &RunId, mut look: impl FnMut(&Wh
     loop {
         let page = background.gadfly().journal().records_without_texts(run, from, PAGE);
         let page = page.map_err(|e| refused(e.to_string()))?;
-        page.iter().for_each(|record| look(&record.input.what));
+        for record in &page {
+            look(&record.input.what);
+        }
         match page.last() {
             Some(last) if page.len() >= PAGE as usize => from = last.seq.saturating_add(1),
             _ => return Ok(()),

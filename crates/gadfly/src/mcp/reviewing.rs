@@ -95,6 +95,10 @@ fn post_report(
     if !token.is_genuine(&seed) {
         return Err(unproven("this token was not issued here for that review; open_review gives one"));
     }
+    // The inbox first: what is read from it is in the record from the same moment on, and the turn is over then.
+    if desk::is_answered(background, run, Some(&token.effect))? {
+        return Err(unproven("this token was used: a report for this review has been taken"));
+    }
     let turn = review_turn(background, run)?;
     let Some(turn) = turn.filter(|turn| turn.effect == token.effect) else {
         return Err(unproven(&format!(
@@ -102,9 +106,6 @@ fn post_report(
              open_review gives a new one if a review is still wanted"
         )));
     };
-    if desk::is_answered(background, run, Some(&turn.effect))? {
-        return Err(unproven("this token was used: a report for this review has been taken"));
-    }
     let journal = background.gadfly().journal();
     let why = unreadable(journal, run, &report, turn.turn.role);
     if let Some(why) = why.or_else(|| rehearsed(journal, run, &turn.effect, &report)) {

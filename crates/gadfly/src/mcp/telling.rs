@@ -129,7 +129,8 @@ mod tests {
     fn a_loop_is_counted_in_rounds_a_goal_in_steps_and_a_pipeline_in_neither() {
         assert_eq!(progress(&summary("revise")), " (round 1 of 5)");
         assert_eq!(progress(&summary(pipeline::RULE_BOOK.name)), "");
-        let goal = Summary { rounds: 0, rounds_max: 0, steps: 2, steps_max: 20, ..summary("watch") };
+        let mut goal = summary("watch");
+        (goal.rounds_max, goal.steps, goal.steps_max) = (0, 2, 20);
         assert_eq!(progress(&goal), " (step 2 of 20)");
     }
 

@@ -17,7 +17,7 @@ use super::caller::Caller;
 use super::desk::{self, Desk};
 use super::posting::{self, Posted};
 use super::said::{Said, Stopped, refused};
-use super::standing;
+use super::standing::{self, HostTurn};
 use super::waiting::{agreed, follow, take_up, take_up_interrupted};
 use crate::background::Background;
 
@@ -47,14 +47,22 @@ pub fn post_draft(
         return Err(refused("the draft is empty: submit the whole text"));
     }
     let _one_at_a_time = desk.posting();
-    let turn = standing::host_turn(background, run)?.filter(|turn| turn.turn.role != Role::Critic);
-    let Some(turn) = turn else { return Err(no_draft_wanted(background, run)?) };
+    let Some(turn) = draft_turn(background, run)? else { return Err(no_draft_wanted(background, run)?) };
     if desk::is_answered(background, run, Some(&turn.effect))? {
         return Err(refused(format!(
             "a draft for this round was submitted already and is about to be judged: get_verdict {{run: \"{run}\"}} waits"
         )));
     }
+    // Once more: a draft that was just taken lies in no inbox any more, and its turn is over.
+    if draft_turn(background, run)?.is_none_or(|now| now.effect != turn.effect) {
+        return Err(no_draft_wanted(background, run)?);
+    }
     posting::post(background, run, &turn.effect, draft, caller.by())
+}
+
+/// The turn of the host's that waits for a draft.
+fn draft_turn(background: &Background, run: &RunId) -> Result<Option<HostTurn>, Stopped> {
+    Ok(standing::host_turn(background, run)?.filter(|turn| turn.turn.role != Role::Critic))
 }
 
 fn no_draft_wanted(background: &Background, run: &RunId) -> Result<Stopped, Stopped> {

@@ -122,13 +122,13 @@ fn place(text: &str, name: &str) -> Result<Place, Refusal> {
 
 /// Those of them that are there.
 fn by_name(journal: &Journal, named: &str) -> Result<Vec<Summary>, Refusal> {
-    let names: Vec<RunId> =
+    let asked: Vec<RunId> =
         named.split(',').take(MOST_NAMED + 1).filter_map(|run| run.parse().ok()).collect();
-    if names.len() > MOST_NAMED {
+    if asked.len() > MOST_NAMED {
         return Err(Refusal::bad(format!("`named` has more than {MOST_NAMED} runs")));
     }
     let mut runs = Vec::new();
-    for run in names {
+    for run in asked {
         match journal.summary(&run) {
             Ok(summary) => runs.push(summary),
             Err(ReadError::NotFound(_)) => {}

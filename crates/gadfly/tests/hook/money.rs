@@ -35,9 +35,9 @@ fn a_provider_without_quota_is_left_alone_until_its_time() {
 fn a_rejection_that_comes_in_at_the_last_moment_is_told() {
     let desk = Desk::new(&[]);
     // Slower than the hook waits, and quicker than it takes to end.
-    desk.write("judge.toml", &format!("[[reply]]\ndelay_ms = 6000\ntext = \"{REJECT}\"\n"));
+    desk.write("judge.toml", &format!("[[reply]]\ndelay_ms = 7000\ntext = \"{REJECT}\"\n"));
     desk.write("a.rs", "fn a() { 1; }\n");
-    let said = desk.stop_with(&["--seconds", "3"], desk.told(false).as_bytes(), &[]);
+    let said = desk.stop_with(&["--seconds", "4"], desk.told(false).as_bytes(), &[]);
     assert!(said.blocks() && said.reason().contains("1. handle the empty list"), "{said:?}");
 }
 

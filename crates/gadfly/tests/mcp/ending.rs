@@ -17,8 +17,8 @@ fn a_server_that_is_told_to_end_sends_its_last_spans() {
     let url = format!("http://{}", listener.local_addr().unwrap());
     std::thread::spawn(move || {
         for mut stream in listener.incoming().map_while(Result::ok) {
-            let mut head = [0; 16];
-            if stream.read_exact(&mut head).is_ok() && tell.send(head).is_err() {
+            let mut first = [0; 16];
+            if stream.read_exact(&mut first).is_ok() && tell.send(first).is_err() {
                 return;
             }
             let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
@@ -31,6 +31,6 @@ fn a_server_that_is_told_to_end_sends_its_last_spans() {
     let done = lines.call("start_loop", &json!({ "task": "t", "criteria": ["c"], "draft": "One." }));
     assert_eq!(done["result"]["structuredContent"]["state"], "approved", "{done}");
     lines.signal("TERM");
-    let head = heard.recv_timeout(Duration::from_secs(30)).expect("the spans come before the end");
-    assert!(head.starts_with(b"POST /v1/traces"), "{head:?}");
+    let request = heard.recv_timeout(Duration::from_secs(30)).expect("the spans come before the end");
+    assert!(request.starts_with(b"POST /v1/traces"), "{request:?}");
 }

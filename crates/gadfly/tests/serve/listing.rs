@@ -62,7 +62,7 @@ fn what_is_at_work_is_told_until_it_ends_however_many_runs_came_after() {
     let mut overview = server.follow("/api/live/overview");
     let first = overview.next().unwrap().1;
     assert!(!ids(&first["runs"]).contains(&run));
-    assert_eq!(ids(&first["further"]), [run.clone()]);
+    assert_eq!(ids(&first["further"]), std::slice::from_ref(&run));
     std::fs::write(gate, "").unwrap();
     overview.until("it is under way no more", |page| page["further"] == Value::Array(vec![]));
     assert!(child.wait().unwrap().success());

@@ -40,6 +40,12 @@ fn a_wish_is_told_until_it_is_done() {
     assert!(page.next().unwrap().1["wish"].is_null());
     assert_eq!(server.post(&format!("/api/runs/{run}/pause"), &json!({})).status, 200);
     page.until("the wish is told", |page| page["wish"] == "pause");
+    // The process that drives it has read its mail: the page goes by the record now.
+    wait_for("the wish is recorded", || {
+        desk.gadfly(&["show", &run, "--log"]).out.contains("pause_requested")
+    });
+    let mut second = server.follow(&format!("/api/live/runs/{run}"));
+    second.until("the wish is still told", |page| page["wish"] == "pause");
     std::fs::write(&gate, "").unwrap();
     let paused = page.until("it is paused", |page| page["state"]["summary"]["state"] == "waiting(paused)");
     assert!(paused["wish"].is_null());
