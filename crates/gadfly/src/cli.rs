@@ -244,22 +244,22 @@ pub struct Show {
     #[command(flatten)]
     pub name: RunName,
     /// Its records, one after the other
-    #[arg(long)]
+    #[arg(long, group = "shown")]
     pub log: bool,
     /// How its drafts differ from round to round
-    #[arg(long)]
+    #[arg(long, group = "shown")]
     pub diff: bool,
     /// Print the last draft and nothing else
-    #[arg(long)]
+    #[arg(long, group = "shown")]
     pub draft: bool,
     /// Print critic-log.md as it is rendered from the journal
-    #[arg(long)]
+    #[arg(long, group = "shown")]
     pub critic_log: bool,
     /// Which files went into the briefs of a pipeline, at which level, with how many tokens
-    #[arg(long)]
+    #[arg(long, group = "shown")]
     pub briefs: bool,
     /// Who was called when, with what result: a diagram and tables (--json: the spans of its trace)
-    #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "markdown")]
+    #[arg(long, group = "shown", value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "markdown")]
     pub trace: Option<TraceFormat>,
 }
 

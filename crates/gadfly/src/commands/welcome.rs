@@ -1,6 +1,8 @@
 //! `gadfly` alone: what can be done here, given what it found, in ten lines.
 
 use gadfly_journal::{Journal, ListFilter, Summary};
+use gadfly_project::Kind;
+use gadfly_project::config::HOST;
 
 use crate::context::Context;
 use crate::exit::{self, Code};
@@ -23,8 +25,13 @@ fn lines(context: &Context) -> Vec<String> {
         (None, _) => "There is no gadfly.toml here.".to_owned(),
     });
     let runs = runs(context);
-    let waiting = runs.iter().filter(|s| s.waiting_for.is_some()).count();
-    let parked = runs.iter().filter(|s| !s.ended && s.state != "running").count();
+    // A host answers by itself, or never: nobody here is waited for, unless the critic is a person.
+    let is_person =
+        |name: &String| config.agents.get(name).is_some_and(|agent| agent.kind.value == Kind::Person);
+    let is_hosts =
+        |s: &Summary| s.worker.as_deref() == Some(HOST) && !s.critic.as_ref().is_some_and(is_person);
+    let waiting = runs.iter().filter(|s| s.waiting_for.is_some() && !is_hosts(s)).count();
+    let parked = runs.iter().filter(|s| !s.ended && s.state != "running" && s.waiting_for.is_none()).count();
     let mut say = |command: &str, text: &str| lines.push(format!("  {command:<34}{text}"));
     if errors > 0 {
         say("gadfly check", "all problems at once, with what to do");

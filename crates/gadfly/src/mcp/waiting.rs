@@ -20,6 +20,8 @@ const POLL: Duration = Duration::from_millis(150);
 const TELL: Duration = Duration::from_secs(5);
 /// A run that asks more in one call is asked about in the next.
 const MOST_QUESTIONS: usize = 16;
+/// How often a run that cannot be taken up is tried again in one call.
+const MOST_FAILURES: u32 = 3;
 
 /// Waits until there is nothing to wait for, asks what can be asked here, and says how the run stands.
 pub async fn follow(
@@ -56,7 +58,7 @@ async fn rest(
     run: &RunId,
     until: Instant,
 ) -> Result<bool, Stopped> {
-    let mut told = None;
+    let (mut told, mut failures) = (None, 0);
     let mut next_word = Instant::now();
     loop {
         let now = desk::summary(background, run)?;
@@ -66,11 +68,16 @@ async fn rest(
         let answered = desk::is_answered(background, run, None)?;
         let driven = background.gadfly().is_driven(run);
         match (driven, answered) {
+            // Here it is about to be parked: until then its folder may still be laid out.
+            (_, false) if background.is_driven_here(run) => {}
             // It waits for somebody, or stopped.
             (false, false) => return Ok(true),
-            // Here it is about to be parked: until then its folder may still be laid out.
-            (true, false) if now.waiting_for.is_some() && !background.is_driven_here(run) => return Ok(true),
-            (false, true) => take_up(desk, background, caller, run, Raise::default()).await?,
+            (true, false) if now.waiting_for.is_some() => return Ok(true),
+            (false, true) => match take_up(desk, background, caller, run, Raise::default()).await {
+                // Another process may have had it for a moment: then the next look tells.
+                Err(Stopped::Refused(_)) if failures < MOST_FAILURES => failures += 1,
+                taken => taken?,
+            },
             (true, _) => {}
         }
         if Instant::now() >= until {

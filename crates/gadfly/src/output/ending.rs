@@ -2,9 +2,10 @@
 
 use gadfly_engine::budget::{Account, Cap, Shortage};
 use gadfly_engine::review::Verdict;
-use gadfly_engine::{Digest, Outcome, Waiting};
+use gadfly_engine::{Digest, EffectId, Outcome, Waiting};
 use gadfly_journal::RunState;
 use gadfly_journal::state::RowStatus;
+use gadfly_project::config::HOST;
 use owo_colors::OwoColorize as _;
 
 use super::table::{cost, counted, moment};
@@ -159,6 +160,9 @@ fn headline(state: &RunState, outcome: Option<&Outcome>) -> String {
             format!("{} after {rounds}: not approved", outcome.label()).red().bold().to_string()
         }
         Some(Outcome::Rejected { .. }) => "rejected: there are findings that block".red().bold().to_string(),
+        Some(Outcome::Waiting(Waiting::Question { effect })) if is_the_hosts(state, effect) => {
+            "waiting for its host: a coding session or an MCP client".yellow().bold().to_string()
+        }
         Some(Outcome::Waiting(Waiting::Question { .. } | Waiting::Approval { .. })) => {
             "waiting for a person's answer".yellow().bold().to_string()
         }
@@ -203,6 +207,12 @@ const fn is_review(state: &RunState) -> bool {
     state.summary.worker.is_none()
 }
 
+/// It is not a person who is asked, but the host that works on it: its turn, and no question.
+fn is_the_hosts(state: &RunState, effect: &EffectId) -> bool {
+    let judging = state.rounds.last().is_some_and(|round| round.draft.is_some() && round.reviews.is_empty());
+    state.summary.worker.as_deref() == Some(HOST) && !judging && state.question(effect).is_none()
+}
+
 /// The critic approved the last draft, whatever became of it since.
 fn is_approved(state: &RunState) -> bool {
     state.summary.last_verdict == Some(Verdict::Approved)
@@ -220,6 +230,10 @@ fn onwards(state: &RunState, outcome: Option<&Outcome>) -> Vec<(&'static str, St
         // A new run begins with the checkout, not with another run's folder.
         Some(Outcome::Halted { .. }) if state.folder || state.goal.is_some() => Vec::new(),
         Some(Outcome::Halted { .. }) => vec![("go on", again::command(&format!("run --from {run}")))],
+        // It comes back by itself, or never: then this is all there is to do.
+        Some(Outcome::Waiting(Waiting::Question { effect })) if is_the_hosts(state, effect) => {
+            vec![("or end it", again::command(&format!("cancel {run}")))]
+        }
         Some(Outcome::Waiting(Waiting::Question { effect } | Waiting::Approval { effect })) => vec![
             ("question", again::command(&format!("show {run}"))),
             (

@@ -27,7 +27,7 @@ const SEARCHED: u32 = 4000;
 /// Longer texts are not compared.
 const COMPARED: usize = 2 << 20;
 /// For the lines and the words of a whole comparison.
-const PATIENCE: Duration = Duration::from_millis(400);
+const PATIENCE: Duration = Duration::from_secs(1);
 /// Lines that are longer, all that changed in one place, are not compared word by word.
 const COMPARED_BY_WORD: usize = 16 << 10;
 /// Lines of a difference that are shown.

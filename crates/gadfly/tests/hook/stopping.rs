@@ -141,6 +141,23 @@ fn an_approval_of_an_earlier_state_is_none_of_this_one() {
 }
 
 #[test]
+fn a_run_that_waits_for_its_session_asks_no_person() {
+    let desk = Desk::new(&[REJECT]);
+    desk.write("a.rs", "fn a() { 1; }\n");
+    assert!(desk.stop(false).blocks());
+    let run = desk.runs()[0]["run"].as_str().unwrap().to_owned();
+    let said = |args: &[&str]| {
+        let done = desk.command(env!("CARGO_BIN_EXE_gadfly"), args).output().unwrap();
+        String::from_utf8(done.stdout).unwrap()
+    };
+    let shown = said(&["show", &run]);
+    assert!(shown.contains("waiting for its host") && shown.contains("gadfly cancel"), "{shown}");
+    assert!(!shown.contains("a person's answer") && !shown.contains("gadfly answer"), "{shown}");
+    let welcome = said(&[]);
+    assert!(!welcome.contains("waiting for an answer"), "{welcome}");
+}
+
+#[test]
 fn the_settings_are_what_claude_code_reads() {
     let desk = Desk::new(&[]);
     let printed = desk.command(env!("CARGO_BIN_EXE_gadfly"), &["hook", "print"]).output().unwrap();

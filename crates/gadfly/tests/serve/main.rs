@@ -6,6 +6,9 @@
 #[path = "../judging/desk.rs"]
 #[allow(dead_code)]
 mod desk;
+#[path = "../goals/pursuit.rs"]
+#[allow(dead_code)]
+mod pursuit;
 
 mod acting;
 mod entrance;

@@ -4,6 +4,7 @@
 use serde_json::json;
 
 use crate::desk::{Desk, wait_for};
+use crate::pursuit::{PROGRESSING, claims, hire, reads, runs, writes};
 use crate::server::Server;
 
 #[test]
@@ -67,4 +68,39 @@ fn a_review_has_no_rounds_to_use_up() {
     assert_eq!(page["kind"], "review", "{said:?}");
     let meters = page["meters"].as_array().unwrap();
     assert!(meters.iter().all(|meter| meter["name"] != "rounds"), "{meters:?}");
+}
+
+#[test]
+fn a_step_can_be_read_in_full() {
+    let desk = Desk::repository(&[("a.txt", "one\n")]);
+    let long = "x".repeat(300);
+    let steps = [
+        runs(&format!("echo {long}; echo the end")),
+        writes("done.txt", "first line\nsecond line\n"),
+        reads("done.txt").then(claims("there")),
+    ];
+    hire(&desk, "w", &steps, "");
+    desk.saying("c", &[PROGRESSING]);
+    let goal = ["goal", "Write done.txt.", "--worker", "w", "--critic", "c", "--until", "test -f done.txt"];
+    let said = desk.gadfly(&[&goal[..], &["--yes", "--unattended"]].concat());
+    assert_eq!(said.code, 0, "{}", said.err);
+    let server = Server::start(&desk);
+    let run = desk.run_id();
+    let page = server.follow(&format!("/api/live/runs/{run}")).next().unwrap().1;
+    let in_full = |n: usize| {
+        let seq = &page["state"]["goal"]["steps"][n]["seq"];
+        let text = server.get(&format!("/api/runs/{run}/texts/step-{seq}")).json();
+        text["text"].as_str().unwrap().to_owned()
+    };
+    let first = in_full(0);
+    assert!(
+        first.starts_with("run_command\n") && first.contains(&format!("echo {long}; echo the end")),
+        "{first}"
+    );
+    assert!(first.ends_with("the end"), "{first}");
+    assert!(in_full(1).contains("first line\nsecond line"), "{}", in_full(1));
+    let none = server.get(&format!("/api/runs/{run}/texts/step-0")).json();
+    assert!(none["text"].as_str().unwrap().contains("No more of this step"), "{none}");
+    assert_eq!(server.get(&format!("/api/runs/{run}/texts/step-x")).status, 404);
+    assert_eq!(server.get("/api/runs/0000000000/texts/step-1").status, 404);
 }
