@@ -72,7 +72,8 @@ function question(q, seen) {
   };
   // In a pipeline everybody's work may be asked about.
   const about = q.agent ?? (seen.page.kind === 'pipeline' ? say.agentOf(String(q.effect).split('#')[0] ?? '') : '');
-  const done = q.answered || sent;
+  // An answer on its way from here may be taken up before it is said to be.
+  const done = sent || (q.answered && !view.get(`${key} busy`));
   return h(
     'article',
     {

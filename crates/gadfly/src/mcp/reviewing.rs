@@ -112,7 +112,11 @@ fn post_report(
         return Err(refused(format!("{why}. The token is still good")));
     }
     let by = format!("{}, review {}", caller.by(), token.named());
-    posting::post(background, run, &turn.effect, report, by)
+    posting::post(background, run, &turn.effect, report, by).map_err(|why| {
+        // Another process may have ended it since we looked.
+        let is_over = desk::summary(background, run).is_ok_and(|now| now.ended);
+        if is_over { unproven("another report for this review was taken, and the run is over") } else { why }
+    })
 }
 
 /// What the protocol would find wrong with the form of this report. It is asked itself, with the run as it is recorded,

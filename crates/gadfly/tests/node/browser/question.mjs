@@ -2,7 +2,7 @@
 // half stays while the page goes on living.
 
 import assert from 'node:assert/strict';
-import { agreeAll, part, play, stands } from './stage.mjs';
+import { part, play, stands } from './stage.mjs';
 
 await play(async (page) => {
   const waiting = part(page, 'needs-you').locator('[data-testid="run-row"]').filter({ hasText: 'Judge it yourself' });
@@ -19,11 +19,7 @@ await play(async (page) => {
   await part(page, 'answer-text').fill('[STATUS: APPROVED]\nFine.');
   await part(page, 'answer-send').click();
   await part(page, 'question', '[data-answered="true"]').or(part(page, 'state', '[data-state="approved"]')).first().waitFor();
-  const resume = part(page, 'resume-button');
-  if (await resume.isVisible()) {
-    await resume.click();
-    await agreeAll(page);
-  }
   await stands(page, 'approved');
-  assert.equal(await part(page, 'question').count(), 0, 'nothing is asked any more');
+  // Nothing is asked any more.
+  await question.waitFor({ state: 'detached' });
 }, { expected: [/status of 4(00|09|22)/] });
