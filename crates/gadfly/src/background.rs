@@ -142,7 +142,7 @@ impl Background {
         let (tell, updates) = mpsc::channel(UPDATES);
         let how = Driving { attended: false, stop: self.stop.subscribe(), updates: Some(tell) };
         let (over, is_over) = watch::channel(false);
-        let (begun, has_begun) = oneshot::channel();
+        let (begun, first) = oneshot::channel();
         let mut ended_here = is_over.clone();
         self.at_work().insert(run.clone(), is_over);
         locked(&self.reasons).remove(run);
@@ -160,7 +160,7 @@ impl Background {
             over.send_replace(true);
             drop(place);
         });
-        if has_begun.await.is_ok() {
+        if first.await.is_ok() {
             return Ok(());
         }
         // Nothing was recorded: why is noted before the task says that it is over.

@@ -4,9 +4,10 @@
 use std::time::Duration;
 
 use gadfly_engine::question::{Picked, Question};
-use gadfly_engine::turn::Role;
+use gadfly_engine::turn::{Role, Turn};
 use gadfly_engine::{EffectId, EffectKind, Outcome, Waiting, status_grammar};
 use gadfly_journal::{ClaimError, Journal, ReadError, RunId};
+use gadfly_project::config::HOST;
 use gadfly_runtime::service::{Driving, ResumeError};
 use gadfly_runtime::{DriveError, Ended, Gadfly, Stop, Update};
 use tokio::sync::{mpsc, watch};
@@ -154,6 +155,10 @@ impl Session<'_> {
             return Some(Awaited::Choice(question));
         }
         let (turn, brief) = brief::question(self.gadfly.journal(), &self.run, effect).ok().flatten()?;
+        if let Some(why) = only_by_token(&turn, &self.run) {
+            screen.say(&why);
+            return None;
+        }
         let mut lines = vec![String::new()];
         lines.extend(safe::block(&brief).lines().map(|line| format!("  │ {line}")));
         lines.push(String::new());
@@ -271,6 +276,16 @@ pub fn print_draft(text: &str) -> Result<(), Code> {
     }
     print::err("");
     print::out(safe::block(text).trim_end_matches('\n'))
+}
+
+/// Why nobody but an MCP host may answer this turn: its reviews count only with the token of the review.
+pub fn only_by_token(turn: &Turn, run: &RunId) -> Option<String> {
+    (turn.agent == HOST && turn.role == Role::Critic).then(|| {
+        format!(
+            "the critic of run `{run}` is `{HOST}`: its reviews come from an MCP host, through open_review and \
+             submit_report, and count only with the token of the review"
+        )
+    })
 }
 
 /// Why a critic's answer would be malformed. Only `revise` has a form that is the same for every loop.

@@ -4,7 +4,6 @@ use gadfly_engine::EffectId;
 use gadfly_engine::question::Question;
 use gadfly_engine::turn::Role;
 use gadfly_journal::RunId;
-use gadfly_project::config::HOST;
 use gadfly_project::file;
 use gadfly_runtime::service::AnswerError;
 
@@ -12,7 +11,7 @@ use crate::cli::Answer;
 use crate::context::{Context, find};
 use crate::exit::{self, Code};
 use crate::output::{again, ask, brief, error, print, safe, terminal};
-use crate::session::unreadable;
+use crate::session::{only_by_token, unreadable};
 
 pub fn answer(args: Answer, context: &Context) -> Code {
     match go(args, context) {
@@ -52,11 +51,8 @@ fn go(args: Answer, context: &Context) -> Result<Code, Code> {
     }
     if question.is_none() {
         let asked = brief::question(gadfly.journal(), &run, &effect).map_err(|e| fault(&e))?;
-        if asked.as_ref().is_some_and(|(turn, _)| turn.agent == HOST && turn.role == Role::Critic) {
-            return Err(error::usage(&format!(
-                "the critic of run `{run}` is `{HOST}`: its reviews come from an MCP host, through open_review and \
-                 submit_report, and count only with the token of the review"
-            )));
+        if let Some(why) = asked.as_ref().and_then(|(turn, _)| only_by_token(turn, &run)) {
+            return Err(error::usage(&why));
         }
         let why = asked.and_then(|(turn, _)| unreadable(gadfly.journal(), &run, &text, turn.role));
         if let Some(why) = why.filter(|_| !args.force) {

@@ -14,7 +14,7 @@ use super::asked::Body;
 use super::refusal::Refusal;
 use super::starting::{minutes, usd};
 use super::{Dashboard, page, questions};
-use crate::session::unreadable;
+use crate::session::{only_by_token, unreadable};
 use crate::terms;
 
 /// Who answers and steers, as the record has it.
@@ -60,10 +60,13 @@ pub async fn answer(
         }
         Some(_) => {}
     }
-    if let Some(turn) = questions::turn(gadfly, &run, &effect)?
-        && let Some(why) = unreadable(gadfly.journal(), &run, &text, turn.role)
-    {
-        return Err(Refusal::new(axum::http::StatusCode::UNPROCESSABLE_ENTITY, why));
+    if let Some(turn) = questions::turn(gadfly, &run, &effect)? {
+        if let Some(why) = only_by_token(&turn, &run) {
+            return Err(Refusal::conflict(why));
+        }
+        if let Some(why) = unreadable(gadfly.journal(), &run, &text, turn.role) {
+            return Err(Refusal::new(axum::http::StatusCode::UNPROCESSABLE_ENTITY, why));
+        }
     }
     let asked = gadfly.answer_to(&run, &effect, text, BY).map_err(|e| match e {
         AnswerError::NothingAsked { .. } => Refusal::conflict(e.to_string()),
