@@ -2,7 +2,6 @@
 
 use gadfly_engine::EffectId;
 use gadfly_engine::question::Question;
-use gadfly_engine::turn::Role;
 use gadfly_journal::RunId;
 use gadfly_project::file;
 use gadfly_runtime::service::AnswerError;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Path, State};
 use gadfly_engine::{Control, EffectId, Limits};
-use gadfly_journal::{RunId, Window};
+use gadfly_journal::{Mail, MailKind, RunId, Window};
 use gadfly_runtime::service::{AnswerError, Controlled, Raise, ResumeError, SteerError};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -52,6 +52,12 @@ pub async fn answer(
     let gadfly = dashboard.gadfly();
     // Two tabs may answer at once: one of them is told that it came second.
     let _turn = dashboard.answering.lock().await;
+    // The inbox first: an answer that is read between the two looks is in the record by the second.
+    let unread = gadfly.journal().mail(&run)?;
+    let is_answer = |mail: &Mail| matches!(&mail.what, MailKind::Answer { effect: to, .. } if *to == effect);
+    if unread.iter().any(|(_, mail)| is_answer(mail)) {
+        return Err(Refusal::conflict("somebody has answered this already"));
+    }
     let asked = open_questions(&dashboard, &run)?;
     match asked.iter().find(|question| question["effect"] == json!(effect)) {
         None => return Err(Refusal::conflict("this question is not open any more")),
