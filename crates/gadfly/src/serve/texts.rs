@@ -13,7 +13,7 @@ use gadfly_engine::{Digest, EffectKind};
 use gadfly_journal::RunId;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use similar::{ChangeTag, DiffOp, TextDiff};
+use similar::{ChangeTag, DiffOp, InlineChangeOptions, TextDiff};
 
 use super::asked::Asked;
 use super::refusal::Refusal;
@@ -37,6 +37,8 @@ const MOST_PIECES: usize = 12_000;
 const MOST_BYTES: usize = 1 << 20;
 /// Of one line.
 const LONGEST_LINE: usize = 4 << 10;
+/// A paragraph is one line: its words are compared also where most of them changed.
+const ALIKE: f32 = 0.15;
 const AROUND: usize = 3;
 
 #[derive(Deserialize)]
@@ -176,7 +178,9 @@ fn changes<'a>(
             .map(|change| (change.tag(), vec![(false, short(without_end(change.tag(), change.value())))]));
         return Box::new(lines);
     }
-    Box::new(diff.iter_inline_changes_deadline(op, Some(until)).map(|change| {
+    let mut options = InlineChangeOptions::default();
+    options.min_ratio(ALIKE).semantic_cleanup(true);
+    Box::new(diff.iter_inline_changes_with_options_deadline(op, options, Some(until)).map(|change| {
         let tag = change.tag();
         let words = change.iter_strings_lossy();
         let words = words.map(|(changed, words)| (changed, short(without_end(tag, &words))));
@@ -252,6 +256,23 @@ mod tests {
         assert_eq!(read, whole);
         assert_eq!(slice(&whole, 1)["from"], 0);
         assert_eq!(slice(&whole, usize::MAX)["text"], "");
+    }
+
+    #[test]
+    fn a_paragraph_that_was_mostly_rewritten_shows_what_stayed() {
+        let shown = differing(
+            "The change costs 40,000 euros. It pays for itself within a good while; customers like it. Limits: one warehouse.\n",
+            "The change costs 40,000 euros and saves 3,100 euros a month, so it pays for itself in 13 months. Limits: one warehouse; nobody has asked customers.\n",
+        );
+        let added = shown["hunks"][0]["lines"][1]["words"].as_array().unwrap();
+        assert!(
+            added.iter().any(|word| word[0] == false && word[1].as_str().unwrap().contains("40,000")),
+            "{shown:#}"
+        );
+        assert!(
+            added.iter().any(|word| word[0] == true && word[1].as_str().unwrap().contains("3,100")),
+            "{shown:#}"
+        );
     }
 
     #[test]
