@@ -53,6 +53,7 @@ fn lines(context: &Context) -> Vec<String> {
     }
     if !runs.is_empty() {
         say("gadfly runs", "what was done here");
+        say("gadfly serve", "the same in a web page, live");
     }
     say("gadfly --help", "everything else");
     lines

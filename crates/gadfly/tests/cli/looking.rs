@@ -159,6 +159,7 @@ fn alone_it_says_what_can_be_done_here() {
     Agents here: judge, me, writer.
       gadfly run "…" --rubric r.md      a worker drafts, a critic judges, at most three times
       gadfly runs                       what was done here
+      gadfly serve                      the same in a web page, live
       gadfly --help                     everything else
     --- stderr
     "#);
