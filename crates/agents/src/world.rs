@@ -46,7 +46,8 @@ impl Jitter for RandomJitter {
     }
 }
 
-/// One per process; agents built from it share its limits.
+/// One per process; agents built from it, and from its copies, share its limits.
+#[derive(Clone)]
 pub struct World {
     pub(crate) launcher: Option<Arc<dyn Launcher>>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -180,12 +181,18 @@ pub(crate) async fn enter(
     }
 }
 
-/// Things made once per key.
-struct Shelf<K, V>(Mutex<HashMap<K, V>>);
+/// Things made once per key. Copies are the same shelf.
+struct Shelf<K, V>(Arc<Mutex<HashMap<K, V>>>);
 
 impl<K, V> Default for Shelf<K, V> {
     fn default() -> Self {
-        Self(Mutex::new(HashMap::new()))
+        Self(Arc::default())
+    }
+}
+
+impl<K, V> Clone for Shelf<K, V> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
     }
 }
 

@@ -120,7 +120,7 @@ pub fn beginning_of(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();
     }
-    let end = (0..=most).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let end = text.floor_char_boundary(most);
     format!("{}\n[{} more bytes are not shown]\n", &text[..end], text.len() - end)
 }
 

@@ -21,6 +21,11 @@ impl Money {
         Self((usd.max(0.0) * 1e9).round() as u64)
     }
 
+    /// A sum somebody typed; none if it is no amount.
+    pub fn of_usd(usd: f64) -> Option<Self> {
+        (0.0..1e9).contains(&usd).then(|| Self::from_usd(usd))
+    }
+
     pub fn usd(self) -> f64 {
         self.0 as f64 / 1e9
     }

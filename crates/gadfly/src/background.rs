@@ -9,10 +9,13 @@ use std::time::Duration;
 
 use gadfly_engine::protocol::pipeline;
 use gadfly_journal::RunId;
+use gadfly_project::Problem;
 use gadfly_runtime::prepare::Prepared;
 use gadfly_runtime::service::{Driving, Raise, ResumeError};
 use gadfly_runtime::{Ended, Gadfly, Stop, Update};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
+
+use crate::context::Context;
 
 /// More than this many at once would only be in each other's way on one machine.
 const MOST: usize = 16;
@@ -37,7 +40,7 @@ pub enum NotDriven {
 }
 
 pub struct Background {
-    gadfly: Gadfly,
+    gadfly: Arc<Gadfly>,
     room: Arc<Semaphore>,
     stop: watch::Sender<Stop>,
     at_work: Mutex<HashMap<RunId, watch::Receiver<bool>>>,
@@ -48,7 +51,7 @@ impl Background {
     pub fn new(gadfly: Gadfly) -> Arc<Self> {
         let (stop, _) = watch::channel(Stop::No);
         Arc::new(Self {
-            gadfly,
+            gadfly: Arc::new(gadfly),
             room: Arc::new(Semaphore::new(MOST)),
             stop,
             at_work: Mutex::default(),
@@ -56,32 +59,45 @@ impl Background {
         })
     }
 
-    pub const fn gadfly(&self) -> &Gadfly {
+    pub fn gadfly(&self) -> &Gadfly {
         &self.gadfly
     }
 
+    /// As the project is configured now. A configuration that was mended counts; one that is broken does not.
+    pub fn under(&self, context: &Context) -> Arc<Gadfly> {
+        if context.problems.iter().any(Problem::is_error) {
+            return Arc::clone(&self.gadfly);
+        }
+        Arc::new(self.gadfly.under(context.setup()))
+    }
+
     /// Starts a prepared run and drives it here. It exists once this returns.
-    pub async fn start(self: &Arc<Self>, prepared: Prepared) -> Result<RunId, NotDriven> {
+    pub async fn start(self: &Arc<Self>, context: &Context, prepared: Prepared) -> Result<RunId, NotDriven> {
         let run = prepared.run.clone();
         let place = self.place()?;
-        let me = Arc::clone(self);
-        self.drive(&run, place, |driving| async move { me.gadfly.start(prepared, driving).await }).await?;
+        let gadfly = self.under(context);
+        self.drive(&run, place, |driving| async move { gadfly.start(prepared, driving).await }).await?;
         Ok(run)
     }
 
     /// Takes a parked or interrupted run up here, unless a living process drives it.
-    pub async fn resume(self: &Arc<Self>, run: &RunId, raise: Raise) -> Result<(), NotDriven> {
+    pub async fn resume(
+        self: &Arc<Self>,
+        context: &Context,
+        run: &RunId,
+        raise: Raise,
+    ) -> Result<(), NotDriven> {
         let failed = |e: &dyn std::fmt::Display| NotDriven::Failed(e.to_string());
         let summary = self.gadfly.journal().summary(run).map_err(|e| failed(&e))?;
         if self.is_driven_here(run) {
             return Ok(());
         }
         let place = self.place()?;
+        let (gadfly, id) = (self.under(context), run.clone());
         if summary.protocol == pipeline::RULE_BOOK.name {
-            self.gadfly.before_resume().await.map_err(|e| failed(&e))?;
+            gadfly.before_resume().await.map_err(|e| failed(&e))?;
         }
-        let (me, id) = (Arc::clone(self), run.clone());
-        self.drive(run, place, |driving| async move { me.gadfly.resume(&id, raise, driving).await }).await
+        self.drive(run, place, |driving| async move { gadfly.resume(&id, raise, driving).await }).await
     }
 
     pub fn is_driven_here(&self, run: &RunId) -> bool {

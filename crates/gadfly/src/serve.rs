@@ -38,16 +38,13 @@ pub struct Dashboard {
     pub token: Token,
     pub hosts: Hosts,
     live: live::Live,
-    /// Held while an answer is looked at and left.
-    answering: tokio::sync::Mutex<()>,
 }
 
 impl Dashboard {
     pub fn new(context: Context, gadfly: Gadfly, token: Token, hosts: Hosts) -> Arc<Self> {
         let background = Background::new(gadfly);
         let live = live::Live::new(Arc::clone(&background));
-        let answering = tokio::sync::Mutex::default();
-        Arc::new(Self { context, background, token, hosts, live, answering })
+        Arc::new(Self { context, background, token, hosts, live })
     }
 
     fn gadfly(&self) -> &Gadfly {

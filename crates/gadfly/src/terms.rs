@@ -1,12 +1,12 @@
 //! What somebody has to agree to before a run is started or taken up, as data: for doors without a terminal. What the
 //! agreement is about is decided in `agreement`, the same for all.
 
-use gadfly_engine::input::What;
 use gadfly_journal::RunId;
 use gadfly_project::trust::TrustEntry;
 use gadfly_project::{LoopConfig, Problem};
 use gadfly_runtime::Gadfly;
 use gadfly_runtime::prepare::{GoalRequest, Prepared, Request};
+use gadfly_runtime::setup::Setup;
 
 use crate::agreement::{self, Uses};
 use crate::commands::run::united;
@@ -56,30 +56,27 @@ impl Terms {
 }
 
 /// A loop, as far as it can be prepared.
-pub async fn of_loop(context: &Context, request: &Request) -> Result<Ready, Vec<Problem>> {
+pub async fn of_loop(context: &Context, setup: &Setup, request: &Request) -> Result<Ready, Vec<Problem>> {
     let (looped, found): (LoopConfig, _) = request.configured(&context.config);
     let uses = Uses::of(&looped, request.review.is_some());
     if let Some(untrusted) = untrusted(context, &uses, found)? {
         return Ok(Ready::Untrusted(untrusted));
     }
-    Ok(ready(context, context.setup().prepare(request).await?))
+    Ok(ready(context, setup.prepare(request).await?))
 }
 
 /// A goal, as far as it can be prepared.
-pub async fn of_goal(context: &Context, request: &GoalRequest) -> Result<Ready, Vec<Problem>> {
+pub async fn of_goal(context: &Context, setup: &Setup, request: &GoalRequest) -> Result<Ready, Vec<Problem>> {
     let (goal, found) = request.configured(&context.config);
     if let Some(untrusted) = untrusted(context, &Uses::of_goal(&goal, context), found)? {
         return Ok(Ready::Untrusted(untrusted));
     }
-    Ok(ready(context, context.setup().prepare_goal(request).await?))
+    Ok(ready(context, setup.prepare_goal(request).await?))
 }
 
 /// What taking a recorded run up again needs: its record may come from somebody else.
 pub fn of_resume(context: &Context, gadfly: &Gadfly, run: &RunId) -> Result<Terms, String> {
-    let first = gadfly.journal().records(run, 0, 1).map_err(|e| e.to_string())?;
-    let Some(What::Started(start)) = first.first().map(|record| &record.input.what) else {
-        return Err(format!("run `{run}` has no beginning"));
-    };
+    let start = gadfly.journal().start(run).map_err(|e| e.to_string())?;
     let wanted = agreement::missing(context, &Uses::recorded(&start.plan))?;
     Ok(Terms { wanted, ..Terms::default() })
 }

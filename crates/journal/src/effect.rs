@@ -1,10 +1,10 @@
 //! One effect of a run, by its id. Whoever asks for one means one that is open: it is looked for from the end.
 
+use gadfly_engine::input::What;
 use gadfly_engine::{Effect, EffectId};
-use rusqlite::OptionalExtension as _;
 
 use crate::journal::Journal;
-use crate::read::ReadError;
+use crate::read::{ReadError, Record};
 use crate::run_id::RunId;
 
 /// Records looked at in one go.
@@ -13,16 +13,32 @@ const STRETCH: u32 = 512;
 impl Journal {
     /// The effect as it was asked for; none if this run has no such effect.
     pub fn effect(&self, run: &RunId, id: &EffectId) -> Result<Option<Effect>, ReadError> {
-        let mut end: u32 = self.read(|conn| {
-            let sql = "SELECT next FROM runs WHERE id = ?1";
-            let next = conn.prepare_cached(sql)?.query_row([run.as_str()], |row| row.get(0)).optional()?;
-            next.ok_or_else(|| ReadError::NotFound(run.clone()))
+        self.last(run, |record| record.step.effects.iter().find(|effect| effect.id == *id).cloned())
+    }
+
+    /// Whether the effect was asked for, has no answer yet, and was not asked for again under another id.
+    pub fn is_open(&self, run: &RunId, id: &EffectId) -> Result<bool, ReadError> {
+        let found = self.last(run, |record| {
+            let effects = &record.step.effects;
+            let is_over = match &record.input.what {
+                What::Answered { effect, .. } | What::Replied { effect, .. } => effect == id,
+                _ => false,
+            };
+            if is_over || effects.iter().any(|effect| effect.repeats.as_ref() == Some(id)) {
+                return Some(false);
+            }
+            effects.iter().any(|effect| effect.id == *id).then_some(true)
         })?;
+        Ok(found.unwrap_or(false))
+    }
+
+    /// What is found in the newest record that has it.
+    fn last<T>(&self, run: &RunId, find: impl Fn(&Record) -> Option<T>) -> Result<Option<T>, ReadError> {
+        let mut end = self.next_seq(run)?;
         while end > 0 {
             let from = end.saturating_sub(STRETCH);
             let stretch = self.records_without_texts(run, from, end - from)?;
-            let effects = stretch.into_iter().rev().flat_map(|record| record.step.effects);
-            if let Some(found) = effects.into_iter().find(|effect| effect.id == *id) {
+            if let Some(found) = stretch.iter().rev().find_map(&find) {
                 return Ok(Some(found));
             }
             end = from;

@@ -5,7 +5,7 @@
 use std::fmt;
 
 use gadfly_engine::EffectId;
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 use serde::{Deserialize, Serialize};
 
 use crate::codec;
@@ -71,10 +71,15 @@ pub enum PostError {
     TooLarge { bytes: usize },
     #[error("run `{0}` has {MAX_UNREAD} unread entries already: resume it so that they are read")]
     Crowded(RunId),
+    /// A turn takes one answer.
+    #[error("what run `{run}` asked as {effect} has its answer, or is not asked any more")]
+    Answered { run: RunId, effect: EffectId },
     #[error("the entry could not be encoded: {0}")]
     Encoding(String),
     #[error(transparent)]
     Inbox(#[from] OpenError),
+    #[error(transparent)]
+    Read(#[from] ReadError),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -98,6 +103,31 @@ impl Poller {
 impl Journal {
     /// Leaves mail for a run, durably.
     pub fn post(&self, run: &RunId, mail: &Mail) -> Result<MailId, PostError> {
+        self.post_if(run, mail, |_| Ok(()))
+    }
+
+    /// As [`Self::post`], an answer to what nobody has answered yet. Of two at once, from whatever processes, one is
+    /// left and the other refused.
+    pub fn post_first_answer(&self, run: &RunId, mail: &Mail) -> Result<MailId, PostError> {
+        let MailKind::Answer { effect, .. } = &mail.what else { return self.post(run, mail) };
+        self.post_if(run, mail, |conn| {
+            let unread = self.unconsumed(unread(conn, Some(run), |_| true)?)?;
+            let is_one = |delivery: &Delivery| matches!(&delivery.mail.what, MailKind::Answer { effect: to, .. } if to == effect);
+            // The inbox first: an answer that is not there any more is in the record.
+            if unread.iter().any(is_one) || !self.is_open(run, effect)? {
+                return Err(PostError::Answered { run: run.clone(), effect: effect.clone() });
+            }
+            Ok(())
+        })
+    }
+
+    /// Posts what passes the check; nobody else posts between the two.
+    fn post_if(
+        &self,
+        run: &RunId,
+        mail: &Mail,
+        check: impl FnOnce(&Connection) -> Result<(), PostError>,
+    ) -> Result<MailId, PostError> {
         let json = serde_json::to_vec(mail).map_err(|e| PostError::Encoding(e.to_string()))?;
         if json.len() > MAX_MAIL {
             return Err(PostError::TooLarge { bytes: json.len() });
@@ -118,6 +148,8 @@ impl Journal {
         let body = codec::pack(&json).map_err(|e| PostError::Encoding(e.to_string()))?;
         let id = i64::try_from(random_u64().map_err(StoreError::from)? >> 1).unwrap_or(i64::MAX);
         let Some(conn) = self.inbox(true)? else { return Err(StoreError::Closed.into()) };
+        let conn = Transaction::new_unchecked(&conn, TransactionBehavior::Immediate)?;
+        check(&conn)?;
         let unread: u32 =
             conn.query_row("SELECT count(*) FROM mail WHERE run = ?1", [run.as_str()], |r| r.get(0))?;
         if unread >= MAX_UNREAD {
@@ -127,6 +159,7 @@ impl Journal {
             "INSERT INTO mail(id, run, size, body) VALUES(?1, ?2, ?3, ?4)",
             params![id, run.as_str(), schema::int(json.len() as u64), body],
         )?;
+        conn.commit()?;
         Ok(MailId(id))
     }
 

@@ -143,6 +143,23 @@ impl Gadfly {
         self
     }
 
+    /// The same store and the same runs, under a configuration that was read since.
+    pub fn under(&self, setup: Setup) -> Self {
+        Self {
+            host: Arc::clone(&self.host),
+            setup: setup.beside(&self.setup),
+            own: self.own.clone(),
+            protocols: self.protocols.clone(),
+            launcher: self.launcher.clone(),
+            watched: self.watched.clone(),
+        }
+    }
+
+    /// What makes plans for it.
+    pub const fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
     /// Tells this witness of every record of the runs driven here.
     pub fn with_witness(mut self, witness: Arc<dyn Witness>) -> Self {
         self.watched = Watched::by(witness);
@@ -317,11 +334,7 @@ impl Gadfly {
         by: &str,
     ) -> Result<Asked, AnswerError> {
         let effect = effect.clone();
-        if let Some(question) = self.question(run, &effect)?
-            && let Picked::Neither(why) = question.pick(&text)
-        {
-            return Err(AnswerError::NoAnswer { run: run.clone(), why });
-        }
+        self.fits(run, &effect, &text)?;
         let driven = self.is_driven(run);
         let earlier = self.unread_answers(run, &effect)?;
         let what = MailKind::Answer { effect: effect.clone(), text };
@@ -330,6 +343,32 @@ impl Gadfly {
             self.journal().put_mail_away(*mail).map_err(PostError::from)?;
         }
         Ok(Asked { effect, driven, replaced: !earlier.is_empty() })
+    }
+
+    /// As [`Self::answer_to`], where nobody's answer may be taken back: for doors that several people, or programs, use
+    /// at once. Of two answers the second is refused.
+    pub fn answer_first(
+        &self,
+        run: &RunId,
+        effect: &EffectId,
+        text: String,
+        by: &str,
+    ) -> Result<Asked, AnswerError> {
+        self.fits(run, effect, &text)?;
+        let driven = self.is_driven(run);
+        let what = MailKind::Answer { effect: effect.clone(), text };
+        self.journal().post_first_answer(run, &Mail { by: by.to_owned(), at_ms: wall_ms(), what })?;
+        Ok(Asked { effect: effect.clone(), driven, replaced: false })
+    }
+
+    /// A question that names its ways out takes one of them.
+    fn fits(&self, run: &RunId, effect: &EffectId, text: &str) -> Result<(), AnswerError> {
+        if let Some(question) = self.question(run, effect)?
+            && let Picked::Neither(why) = question.pick(text)
+        {
+            return Err(AnswerError::NoAnswer { run: run.clone(), why });
+        }
+        Ok(())
     }
 
     /// Leaves a person's word for the worker of a goal, which is told it at its next turn. True if a living

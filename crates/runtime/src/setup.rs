@@ -51,6 +51,12 @@ impl Setup {
         self
     }
 
+    /// Another configuration in the same process: how many calls an agent takes at once is counted together.
+    pub fn beside(mut self, other: &Self) -> Self {
+        self.world = other.world.clone();
+        self
+    }
+
     /// Has every run that is driven with the store witnessed.
     pub fn witnessed(mut self, by: Option<MakeWitness>) -> Self {
         self.witness = by;

@@ -330,7 +330,7 @@ fn one_line(text: &str) -> String {
             out.push(' ');
         }
         if word.len() > room {
-            let cut = (0..=room).rev().find(|at| word.is_char_boundary(*at)).unwrap_or(0);
+            let cut = word.floor_char_boundary(room);
             out.push_str(&word[..cut]);
             out.push('…');
             break;

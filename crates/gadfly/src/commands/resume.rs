@@ -171,8 +171,7 @@ async fn hooked(gadfly: &Gadfly, summary: &Summary) -> Result<(), Code> {
 fn planned<'a>(gadfly: &Gadfly, runs: impl IntoIterator<Item = &'a RunId>) -> Uses {
     let mut planned = Uses::default();
     for run in runs {
-        let first = gadfly.journal().records(run, 0, 1).unwrap_or_default();
-        if let Some(What::Started(start)) = first.first().map(|r| &r.input.what) {
+        if let Ok(start) = gadfly.journal().start(run) {
             planned = planned.and(Uses::recorded(&start.plan));
         }
     }

@@ -256,10 +256,7 @@ pub fn read_stdin(what: &str) -> Result<String, Code> {
 
 /// A sum a person typed.
 pub fn usd(amount: f64) -> Result<Money, Code> {
-    if amount.is_finite() && amount >= 0.0 {
-        return Ok(Money::from_usd(amount));
-    }
-    Err(error::usage("--budget-usd needs an amount of dollars, like 0.50"))
+    Money::of_usd(amount).ok_or_else(|| error::usage("--budget-usd needs an amount of dollars, like 0.50"))
 }
 
 pub fn united(one: &[Problem], two: Vec<Problem>) -> Vec<Problem> {

@@ -1,9 +1,8 @@
 //! What a client's model does not decide by itself: who judges instead of the configured critic, and caps above the
 //! configured ones. The user agreed when the server was started, or is asked, or it is refused. Lower caps are free.
 
-use gadfly_engine::input::What;
 use gadfly_engine::{Limits, Money};
-use gadfly_journal::{RunId, Summary};
+use gadfly_journal::{RunId, Summary, Window};
 use gadfly_project::LoopConfig;
 use gadfly_project::config::HOST;
 use gadfly_runtime::prepare::Request;
@@ -11,7 +10,7 @@ use gadfly_runtime::service::Raise;
 
 use super::asking::{self, Consent};
 use super::caller::Caller;
-use super::desk::{self, Desk};
+use super::desk::Desk;
 use super::said::{Stopped, refused};
 use crate::background::Background;
 use crate::context::Context;
@@ -171,13 +170,7 @@ fn lowest(caps: [Option<Money>; 2]) -> Option<Money> {
 
 /// What a run may spend as it is now, with what was raised before.
 fn money_cap(background: &Background, run: &RunId) -> Result<Option<Money>, Stopped> {
-    let plan = desk::start(background, run)?.plan;
-    let (mut whole, mut root) = (plan.limits, plan.root.limits);
-    desk::each_input(background, run, |what| {
-        if let What::Resumed { limits, .. } = what {
-            whole = whole.with(*limits);
-            root = root.with(*limits);
-        }
-    })?;
-    Ok(lowest([whole.money, root.money]))
+    let page = background.gadfly().journal().page(run, &Window::default());
+    let page = page.map_err(|e| refused(e.to_string()))?;
+    Ok(page.limits.money)
 }

@@ -1,13 +1,12 @@
 //! What all calls of one client share: the project, the runs this process drives, and room for so many calls at
 //! once. Holds nothing about a run.
 
-use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use gadfly_engine::input::What;
 use gadfly_engine::{EffectId, Start};
 use gadfly_journal::{Journal, MailKind, OpenError, RunId, Summary};
-use gadfly_project::{Config, Problem};
+use gadfly_project::Problem;
+use gadfly_runtime::setup::Setup;
 use rmcp::task_manager::TaskManager;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
@@ -21,40 +20,29 @@ use crate::output::safe;
 
 /// A client that asks for more at once is told to wait for answers.
 const MOST_CALLS: usize = 32;
-/// Configurations whose runs are waited for at the end; runs of even older ones are taken up later.
-const MOST_BEFORE: usize = 8;
 /// How many problems a refusal names.
 const MOST_PROBLEMS: usize = 20;
-/// Records that are read at once.
-const PAGE: u32 = 256;
 
 pub struct Desk {
     global: Global,
     /// What the user agreed to beforehand.
     pub agreed: Agreed,
     /// Made by the first call that needs it: a server that is merely started leaves nothing behind.
-    open: Mutex<Option<Open>>,
-    /// Held from the look whether a turn was answered to the posting of the answer.
-    posting: Mutex<()>,
+    open: Mutex<Option<Arc<Background>>>,
+    /// What all configurations of this process share.
+    origin: Setup,
     room: Semaphore,
     pub tasks: TaskManager,
 }
 
-/// The runs of the project under one configuration.
-struct Open {
-    config: Config,
-    now: Arc<Background>,
-    /// Under earlier configurations; what they drive goes on.
-    before: VecDeque<Arc<Background>>,
-}
-
 impl Desk {
     pub fn new(global: Global, agreed: Agreed) -> Arc<Self> {
+        let origin = Context::read(global.clone()).setup();
         Arc::new(Self {
             global,
             agreed,
             open: Mutex::default(),
-            posting: Mutex::default(),
+            origin,
             room: Semaphore::new(MOST_CALLS),
             tasks: TaskManager::new(),
         })
@@ -71,26 +59,19 @@ impl Desk {
         })
     }
 
-    /// The runs of this project; its store is made if there is none. A configuration that was mended counts from now
-    /// on, also for runs that are taken up; a broken one does not.
+    /// What makes plans, as the project is configured now.
+    pub fn setup(&self, context: &Context) -> Setup {
+        context.setup().beside(&self.origin)
+    }
+
+    /// The runs of this project; its store is made if there is none.
     pub fn opened(&self, context: &Context) -> Result<Arc<Background>, Stopped> {
         let mut open = locked(&self.open);
-        let is_broken = context.problems.iter().any(Problem::is_error);
-        if let Some(open) = open.as_ref().filter(|open| is_broken || open.config == context.config) {
-            return Ok(Arc::clone(&open.now));
+        if let Some(open) = open.as_ref() {
+            return Ok(Arc::clone(open));
         }
-        let gadfly = context.setup().open(&context.store()).map_err(|e| refused(e.to_string()))?;
-        let now = Background::new(gadfly);
-        let mut before = VecDeque::new();
-        if let Some(old) = open.take() {
-            before = old.before;
-            before.push_back(old.now);
-            if before.len() > MOST_BEFORE {
-                before.pop_front();
-            }
-        }
-        *open = Some(Open { config: context.config.clone(), now: Arc::clone(&now), before });
-        Ok(now)
+        let gadfly = self.setup(context).open(&context.store()).map_err(|e| refused(e.to_string()))?;
+        Ok(Arc::clone(open.insert(Background::new(gadfly))))
     }
 
     /// The runs of this project, if it has any.
@@ -122,17 +103,13 @@ impl Desk {
         Ok((background, run))
     }
 
-    pub fn posting(&self) -> MutexGuard<'_, ()> {
-        locked(&self.posting)
-    }
-
     /// Lets paid replies in flight come in, briefly; everything else can be taken up again.
     pub async fn close(&self) {
         self.tasks.shutdown();
         let open = locked(&self.open).take();
-        let all = open.into_iter().flat_map(|open| open.before.into_iter().chain([open.now]));
-        let closing = all.map(|background| async move { background.close().await });
-        futures_util::future::join_all(closing).await;
+        if let Some(background) = open {
+            background.close().await;
+        }
     }
 }
 
@@ -152,27 +129,7 @@ pub fn is_answered(background: &Background, run: &RunId, to: Option<&EffectId>) 
 
 /// What a run was started with.
 pub fn start(background: &Background, run: &RunId) -> Result<Start, Stopped> {
-    let records = background.gadfly().journal().records(run, 0, 1).map_err(|e| refused(e.to_string()))?;
-    match records.into_iter().next().map(|record| record.input.what) {
-        Some(What::Started(start)) => Ok(*start),
-        _ => Err(refused(format!("run `{run}` has no beginning"))),
-    }
-}
-
-/// Goes through everything a run took in, in order and without its texts.
-pub fn each_input(background: &Background, run: &RunId, mut look: impl FnMut(&What)) -> Result<(), Stopped> {
-    let mut from = 0;
-    loop {
-        let page = background.gadfly().journal().records_without_texts(run, from, PAGE);
-        let page = page.map_err(|e| refused(e.to_string()))?;
-        for record in &page {
-            look(&record.input.what);
-        }
-        match page.last() {
-            Some(last) if page.len() >= PAGE as usize => from = last.seq.saturating_add(1),
-            _ => return Ok(()),
-        }
-    }
+    background.gadfly().journal().start(run).map_err(|e| refused(e.to_string()))
 }
 
 /// Problems of a configuration or a request, as one text.

@@ -12,7 +12,7 @@ use serde_json::json;
 use super::arguments::{OneRun, SubmitReport, wait};
 use super::caller::Caller;
 use super::desk::{self, Desk};
-use super::posting::{self, Posted};
+use super::posting;
 use super::said::{Said, Stopped, refused};
 use super::standing::{self, HostTurn, LONGEST_BRIEF};
 use super::token::Token;
@@ -69,35 +69,27 @@ pub async fn submit_report(desk: &Desk, caller: &Caller, args: SubmitReport) -> 
         return Err(refused("the report is empty; the token is still good"));
     }
     let background = desk.existing()?;
-    let posted = post_report(desk, &background, caller, &token, args.report)?;
-    let said = follow(desk, &background, caller, &token.run, wait(args.wait_seconds)).await?;
-    if posted.was_passed_over(&background, &token.run)? {
-        return Err(unproven(
-            "another report for this review was handed in in the same moment and taken, not this one",
-        ));
-    }
-    Ok(said)
+    post_report(&background, caller, &token, args.report)?;
+    follow(desk, &background, caller, &token.run, wait(args.wait_seconds)).await
 }
 
 /// Leaves the report for the turn its token was issued for, once.
 fn post_report(
-    desk: &Desk,
-    background: &std::sync::Arc<Background>,
+    background: &Background,
     caller: &Caller,
     token: &Token,
     report: String,
-) -> Result<Posted, Stopped> {
+) -> Result<(), Stopped> {
     posting::fits("report", &report)?;
     let run = &token.run;
-    let _one_at_a_time = desk.posting();
     let unknown = |_| unproven("this token is for no run of this project");
     let seed = desk::start(background, run).map_err(unknown)?.seed;
     if !token.is_genuine(&seed) {
         return Err(unproven("this token was not issued here for that review; open_review gives one"));
     }
-    // The inbox first: what is read from it is in the record from the same moment on, and the turn is over then.
+    let used = || unproven("this token was used: a report for this review has been taken");
     if desk::is_answered(background, run, Some(&token.effect))? {
-        return Err(unproven("this token was used: a report for this review has been taken"));
+        return Err(used());
     }
     let turn = review_turn(background, run)?;
     let Some(turn) = turn.filter(|turn| turn.effect == token.effect) else {
@@ -112,11 +104,7 @@ fn post_report(
         return Err(refused(format!("{why}. The token is still good")));
     }
     let by = format!("{}, review {}", caller.by(), token.named());
-    posting::post(background, run, &turn.effect, report, by).map_err(|why| {
-        // Another process may have ended it since we looked.
-        let is_over = desk::summary(background, run).is_ok_and(|now| now.ended);
-        if is_over { unproven("another report for this review was taken, and the run is over") } else { why }
-    })
+    posting::post(background, run, &turn.effect, report, &by, used)
 }
 
 /// What the protocol would find wrong with the form of this report. It is asked itself, with the run as it is recorded,

@@ -43,11 +43,11 @@ pub async fn start_loop(desk: &Desk, caller: &Caller, args: StartLoop) -> Result
     beyond.allow(desk, caller).await?;
     agreement::named(&context, &prepared.start.plan);
     let background = desk.opened(&context)?;
-    let run = background.start(*prepared).await.map_err(|why| refused(why.to_string()))?;
+    let run = background.start(&context, *prepared).await.map_err(|why| refused(why.to_string()))?;
     if let Some(draft) = args.draft {
         // The run has asked for it once it waits; before that there is nobody to submit it to.
         follow(desk, &background, caller, &run, wait(args.wait_seconds)).await?;
-        post_draft(desk, &background, caller, &run, draft)?;
+        post_draft(&background, caller, &run, draft)?;
     }
     let said = follow(desk, &background, caller, &run, wait(args.wait_seconds)).await?;
     Ok(said.with_before(&terms.consent.join("\n")))
@@ -62,7 +62,10 @@ async fn prepared(
 ) -> Result<(Box<Prepared>, Terms), Stopped> {
     // Once more after the user agreed; files that keep changing are not asked about for ever.
     for _ in 0..2 {
-        match terms::of_loop(context, request).await.map_err(|problems| told(&problems))? {
+        match terms::of_loop(context, &desk.setup(context), request)
+            .await
+            .map_err(|problems| told(&problems))?
+        {
             Ready::Prepared(prepared, terms) => return Ok((prepared, terms)),
             Ready::Untrusted(terms) => asking::agree(desk, context, caller, &terms, None).await?,
         }

@@ -44,7 +44,7 @@ pub async fn follow(
         };
         let asked = asking::ask(caller, (run, &effect, &question), None, Some(run)).await?;
         let Some(answer) = asked else { break };
-        let answered = background.gadfly().answer_to(run, &effect, answer, &caller.by_user());
+        let answered = background.gadfly().answer_first(run, &effect, answer, &caller.by_user());
         answered.map_err(|e| refused(e.to_string()))?;
     }
     standing::of(background, run)
@@ -107,7 +107,7 @@ pub async fn take_up(
     raise: Raise,
 ) -> Result<(), Stopped> {
     agreed(desk, background, caller, run, Some(run)).await?;
-    let taken = background.resume(run, raise).await;
+    let taken = background.resume(&desk.context(), run, raise).await;
     let Err(why) = taken else { return Ok(()) };
     let over = desk::summary(background, run).is_ok_and(|now| now.ended);
     if over || background.gadfly().is_driven(run) {

@@ -1,7 +1,6 @@
 //! Tools of the worker and for going on with a run: drafts, verdicts, answers, resuming, pausing, cancelling.
 
 use std::str::FromStr as _;
-use std::sync::Arc;
 
 use gadfly_engine::turn::Role;
 use gadfly_engine::{Control, EffectId, Limits, Money};
@@ -15,7 +14,7 @@ use super::arguments::{AnswerQuestion, OneRun, ResumeRun, RunAndWait, SubmitDraf
 use super::asking::{self, Open};
 use super::caller::Caller;
 use super::desk::{self, Desk};
-use super::posting::{self, Posted};
+use super::posting;
 use super::said::{Said, Stopped, refused};
 use super::standing::{self, HostTurn};
 use super::waiting::{agreed, follow, take_up, take_up_interrupted};
@@ -23,41 +22,28 @@ use crate::background::Background;
 
 pub async fn submit_draft(desk: &Desk, caller: &Caller, args: SubmitDraft) -> Result<Said, Stopped> {
     let (background, run) = desk.run(&args.run)?;
-    let posted = post_draft(desk, &background, caller, &run, args.draft)?;
-    let said = follow(desk, &background, caller, &run, wait(args.wait_seconds)).await?;
-    if posted.was_passed_over(&background, &run)? {
-        return Err(refused(format!(
-            "another draft for this round was handed in in the same moment and taken; yours was not judged: \
-             get_verdict {{run: \"{run}\"}} says how it stands"
-        )));
-    }
-    Ok(said)
+    post_draft(&background, caller, &run, args.draft)?;
+    follow(desk, &background, caller, &run, wait(args.wait_seconds)).await
 }
 
 /// Leaves the host's draft for the turn that waits for one.
 pub fn post_draft(
-    desk: &Desk,
-    background: &Arc<Background>,
+    background: &Background,
     caller: &Caller,
     run: &RunId,
     draft: String,
-) -> Result<Posted, Stopped> {
+) -> Result<(), Stopped> {
     posting::fits("draft", &draft)?;
     if draft.trim().is_empty() {
         return Err(refused("the draft is empty: submit the whole text"));
     }
-    let _one_at_a_time = desk.posting();
     let Some(turn) = draft_turn(background, run)? else { return Err(no_draft_wanted(background, run)?) };
-    if desk::is_answered(background, run, Some(&turn.effect))? {
-        return Err(refused(format!(
-            "a draft for this round was submitted already and is about to be judged: get_verdict {{run: \"{run}\"}} waits"
-        )));
-    }
-    // Once more: a draft that was just taken lies in no inbox any more, and its turn is over.
-    if draft_turn(background, run)?.is_none_or(|now| now.effect != turn.effect) {
-        return Err(no_draft_wanted(background, run)?);
-    }
-    posting::post(background, run, &turn.effect, draft, caller.by())
+    posting::post(background, run, &turn.effect, draft, &caller.by(), || {
+        refused(format!(
+            "another draft for this round was submitted already, and yours was not taken: get_verdict \
+             {{run: \"{run}\"}} says how it stands"
+        ))
+    })
 }
 
 /// The turn of the host's that waits for a draft.
@@ -121,11 +107,8 @@ pub async fn answer_question(desk: &Desk, caller: &Caller, args: AnswerQuestion)
     } else {
         (args.answer, caller.by())
     };
-    {
-        let _one_at_a_time = desk.posting();
-        let answered = background.gadfly().answer_to(&run, effect, answer, &by);
-        answered.map_err(|e| refused(format!("{e}\n{}", Open::new(&run, effect, question).text())))?;
-    }
+    let answered = background.gadfly().answer_first(&run, effect, answer, &by);
+    answered.map_err(|e| refused(format!("{e}\n{}", Open::new(&run, effect, question).text())))?;
     follow(desk, &background, caller, &run, wait(args.wait_seconds)).await
 }
 
@@ -163,8 +146,5 @@ pub async fn control(desk: &Desk, caller: &Caller, args: OneRun, what: Control) 
 
 /// A sum a model named.
 pub fn usd(amount: f64) -> Result<Money, Stopped> {
-    if amount.is_finite() && amount >= 0.0 {
-        return Ok(Money::from_usd(amount));
-    }
-    Err(refused("budget_usd has to be an amount of dollars, like 0.50"))
+    Money::of_usd(amount).ok_or_else(|| refused("budget_usd has to be an amount of dollars, like 0.50"))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Path, State};
 use gadfly_engine::{Control, EffectId, Limits};
-use gadfly_journal::{Mail, MailKind, RunId, Window};
+use gadfly_journal::{RunId, Window};
 use gadfly_runtime::service::{AnswerError, Controlled, Raise, ResumeError, SteerError};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -14,6 +14,7 @@ use super::asked::Body;
 use super::refusal::Refusal;
 use super::starting::{minutes, usd};
 use super::{Dashboard, page, questions};
+use crate::context::Context;
 use crate::session::{only_by_token, unreadable};
 use crate::terms;
 
@@ -48,24 +49,9 @@ pub async fn answer(
     if text.trim().is_empty() {
         return Err(Refusal::bad("the answer is empty"));
     }
-    agreed(&dashboard, &run, agree.as_deref())?;
+    let context = dashboard.now();
+    agreed(&dashboard, &context, &run, agree.as_deref())?;
     let gadfly = dashboard.gadfly();
-    // Two tabs may answer at once: one of them is told that it came second.
-    let _turn = dashboard.answering.lock().await;
-    // The inbox first: an answer that is read between the two looks is in the record by the second.
-    let unread = gadfly.journal().mail(&run)?;
-    let is_answer = |mail: &Mail| matches!(&mail.what, MailKind::Answer { effect: to, .. } if *to == effect);
-    if unread.iter().any(|(_, mail)| is_answer(mail)) {
-        return Err(Refusal::conflict("somebody has answered this already"));
-    }
-    let asked = open_questions(&dashboard, &run)?;
-    match asked.iter().find(|question| question["effect"] == json!(effect)) {
-        None => return Err(Refusal::conflict("this question is not open any more")),
-        Some(question) if question["answered"] == true => {
-            return Err(Refusal::conflict("somebody has answered this already"));
-        }
-        Some(_) => {}
-    }
     if let Some(turn) = questions::turn(gadfly, &run, &effect)? {
         if let Some(why) = only_by_token(&turn, &run) {
             return Err(Refusal::conflict(why));
@@ -74,7 +60,7 @@ pub async fn answer(
             return Err(Refusal::new(axum::http::StatusCode::UNPROCESSABLE_ENTITY, why));
         }
     }
-    let asked = gadfly.answer_to(&run, &effect, text, BY).map_err(|e| match e {
+    let asked = gadfly.answer_first(&run, &effect, text, BY).map_err(|e| match e {
         AnswerError::NothingAsked { .. } => Refusal::conflict(e.to_string()),
         AnswerError::NoAnswer { .. } => {
             Refusal::new(axum::http::StatusCode::UNPROCESSABLE_ENTITY, e.to_string())
@@ -85,7 +71,7 @@ pub async fn answer(
     if asked.driven {
         return said("answered");
     }
-    match dashboard.background.resume(&run, Raise::default()).await {
+    match dashboard.background.resume(&context, &run, Raise::default()).await {
         Ok(()) => said("answered; the run goes on here"),
         Err(why) => said(&format!("the answer is kept, and the run was not taken up: {why}")),
     }
@@ -190,31 +176,26 @@ pub async fn resume(
     if dashboard.gadfly().is_driven(&run) {
         return Err(Refusal::conflict("the run is at work already"));
     }
-    if summary.waiting_for.is_some()
-        && open_questions(&dashboard, &run)?.iter().all(|q| q["answered"] == false)
-    {
+    let page = dashboard.gadfly().journal().page(&run, &Window::default())?;
+    if questions::wants_answer(&summary, &questions::open(dashboard.gadfly(), &page.state)?) {
         return Err(Refusal::conflict("it still waits for an answer"));
     }
     let raise = raise.raise()?;
-    agreed(&dashboard, &run, agree.as_deref())?;
-    dashboard.background.resume(&run, raise).await?;
+    let context = dashboard.now();
+    agreed(&dashboard, &context, &run, agree.as_deref())?;
+    dashboard.background.resume(&context, &run, raise).await?;
     said("the run goes on here")
 }
 
-fn open_questions(dashboard: &Dashboard, run: &RunId) -> Result<Vec<Value>, Refusal> {
-    let page = dashboard.gadfly().journal().page(run, &Window::default())?;
-    Ok(questions::open(dashboard.gadfly(), &page.state)?)
-}
-
 /// What the run's plan wants of this machine was agreed to before, or is by what this request says.
-fn agreed(dashboard: &Dashboard, run: &RunId, agree: Option<&str>) -> Result<(), Refusal> {
+fn agreed(dashboard: &Dashboard, context: &Context, run: &RunId, agree: Option<&str>) -> Result<(), Refusal> {
     dashboard.gadfly().journal().summary(run)?;
-    let terms = terms::of_resume(&dashboard.context, dashboard.gadfly(), run).map_err(Refusal::ours)?;
+    let terms = terms::of_resume(context, dashboard.gadfly(), run).map_err(Refusal::ours)?;
     if terms.wanted.is_empty() {
         return Ok(());
     }
     if agree != Some(terms.digest().as_str()) {
         return Err(Refusal::terms(&terms));
     }
-    terms.trust(&dashboard.context).map_err(Refusal::ours)
+    terms.trust(context).map_err(Refusal::ours)
 }

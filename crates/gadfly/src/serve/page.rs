@@ -44,9 +44,7 @@ pub fn newest(background: &Background, run: &RunId) -> Result<Value, Refusal> {
     let driven = gadfly.is_driven(run);
     let questions = questions::open(gadfly, &page.state)?;
     let (steers, ended) = (summary.protocol == watch::RULE_BOOK.name, summary.ended);
-    // It would only park again: the answer takes it up.
-    let wants_answer = ["waiting(question)", "waiting(approval)"].contains(&summary.state.as_str())
-        && questions.iter().any(|question| question["answered"] == false);
+    let wants_answer = questions::wants_answer(summary, &questions);
     Ok(json!({
         "kind": overview::kind(summary),
         "seq": page.next.saturating_sub(1),
@@ -146,8 +144,7 @@ fn shorten(value: &mut Value) {
     match value {
         Value::String(text) if text.len() > LONGEST => {
             let more = text.len() - LONGEST;
-            let end = (0..=LONGEST).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-            text.truncate(end);
+            text.truncate(text.floor_char_boundary(LONGEST));
             let _ = write!(text, "… ({more} bytes more; `gadfly show --log` has them)");
         }
         Value::Array(items) => items.iter_mut().for_each(shorten),

@@ -2,7 +2,7 @@
 
 use gadfly_engine::turn::Role;
 use gadfly_engine::{EffectId, EffectKind, Turn};
-use gadfly_journal::{MailKind, ReadError, RunId, RunState};
+use gadfly_journal::{MailKind, ReadError, RunId, RunState, Summary};
 use gadfly_runtime::Gadfly;
 use serde_json::{Value, json};
 
@@ -43,6 +43,12 @@ pub fn open(gadfly: &Gadfly, state: &RunState) -> Result<Vec<Value>, ReadError> 
         }));
     }
     Ok(open)
+}
+
+/// Whether a run only parks again if it is taken up: nobody has answered what it waits for.
+pub fn wants_answer(summary: &Summary, open: &[Value]) -> bool {
+    let asked = summary.waiting_for.as_ref().map(|effect| json!(effect));
+    asked.is_some_and(|asked| open.iter().any(|one| one["effect"] == asked && one["answered"] == false))
 }
 
 /// The turn behind an effect; none if it is something else.

@@ -82,7 +82,9 @@ impl From<PostError> for Refusal {
     fn from(error: PostError) -> Self {
         match error {
             PostError::NotFound(_) => Self::no_such_run(),
-            PostError::Ended { .. } | PostError::Crowded(_) => Self::conflict(error.to_string()),
+            PostError::Ended { .. } | PostError::Crowded(_) | PostError::Answered { .. } => {
+                Self::conflict(error.to_string())
+            }
             PostError::TooLarge { .. } => Self::new(StatusCode::PAYLOAD_TOO_LARGE, error.to_string()),
             other => Self::ours(other),
         }

@@ -99,7 +99,8 @@ pub async fn start_loop(
     let context = dashboard.now();
     let agree = form.agree.clone();
     let request = form.request(&context)?;
-    let prepare = || terms::of_loop(&context, &request);
+    let gadfly = dashboard.background.under(&context);
+    let prepare = || terms::of_loop(&context, gadfly.setup(), &request);
     let mut ready = prepare().await.map_err(|found| Refusal::problems(&found))?;
     if trusted(&context, &ready, agree.as_deref())? {
         ready = prepare().await.map_err(|found| Refusal::problems(&found))?;
@@ -180,7 +181,8 @@ pub async fn start_goal(
     let context = dashboard.now();
     let agree = form.agree.clone();
     let request = form.request(&context)?;
-    let prepare = || terms::of_goal(&context, &request);
+    let gadfly = dashboard.background.under(&context);
+    let prepare = || terms::of_goal(&context, gadfly.setup(), &request);
     let mut ready = prepare().await.map_err(|found| Refusal::problems(&found))?;
     if trusted(&context, &ready, agree.as_deref())? {
         ready = prepare().await.map_err(|found| Refusal::problems(&found))?;
@@ -219,10 +221,7 @@ impl Goal {
 }
 
 pub fn usd(amount: f64) -> Result<Money, Refusal> {
-    if amount.is_finite() && (0.0..1e9).contains(&amount) {
-        return Ok(Money::from_usd(amount));
-    }
-    Err(Refusal::bad("the budget has to be an amount of dollars, like 0.50"))
+    Money::of_usd(amount).ok_or_else(|| Refusal::bad("the budget has to be an amount of dollars, like 0.50"))
 }
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // checked
@@ -254,7 +253,7 @@ async fn begin(
         Ready::Prepared(prepared, terms) if agree == Some(terms.digest().as_str()) => {
             let prepared: Prepared = *prepared;
             agreement::named(context, &prepared.start.plan);
-            let run = dashboard.background.start(prepared).await?;
+            let run = dashboard.background.start(context, prepared).await?;
             Ok(Json(json!({ "run": run })))
         }
         Ready::Untrusted(terms) | Ready::Prepared(_, terms) => Err(Refusal::terms(&terms)),
@@ -263,7 +262,7 @@ async fn begin(
 
 impl Dashboard {
     /// The project as it is configured now: a person may have edited `gadfly.toml` since.
-    fn now(&self) -> Context {
+    pub fn now(&self) -> Context {
         Context::read(self.context.global.clone())
     }
 }

@@ -100,10 +100,8 @@ fn sent(dashboard: &Dashboard, run: &RunId, digest: &str) -> Result<Option<Arc<s
 }
 
 fn slice(whole: &str, from: usize) -> Value {
-    let boundary =
-        |at: usize| (0..=at.min(whole.len())).rev().find(|at| whole.is_char_boundary(*at)).unwrap_or(0);
-    let from = boundary(from);
-    let end = boundary(from.saturating_add(SLICE));
+    let from = whole.floor_char_boundary(from);
+    let end = whole.floor_char_boundary(from.saturating_add(SLICE));
     let next = (end < whole.len()).then_some(end);
     json!({ "text": &whole[from..end], "from": from, "next": next, "bytes": whole.len() })
 }
@@ -222,7 +220,7 @@ fn short(line: &str) -> String {
     if line.len() <= LONGEST_LINE {
         return line.to_owned();
     }
-    let end = (0..=LONGEST_LINE).rev().find(|at| line.is_char_boundary(*at)).unwrap_or(0);
+    let end = line.floor_char_boundary(LONGEST_LINE);
     format!("{}…", &line[..end])
 }
 

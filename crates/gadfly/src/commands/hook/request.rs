@@ -98,7 +98,7 @@ pub async fn prepared(
 ) -> Result<Box<Prepared>, String> {
     // Once more after what was wanted is agreed to.
     for _ in 0..2 {
-        match terms::of_loop(context, request).await.map_err(|found| told(&found))? {
+        match terms::of_loop(context, &context.setup(), request).await.map_err(|found| told(&found))? {
             Ready::Prepared(prepared, _) => return Ok(prepared),
             Ready::Untrusted(terms) => agree(args, context, &terms)?,
         }

@@ -141,13 +141,12 @@ fn is_left_behind(run: &Summary, now_ms: u64) -> bool {
 
 /// This run, if the hook began it for the session.
 fn own(journal: &Journal, summary: Summary, session: &str) -> Option<Own> {
-    let records = journal.records_without_texts(&summary.run, 0, 1).ok()?;
-    let What::Started(start) = &records.first()?.input.what else { return None };
+    let start = journal.start(&summary.run).ok()?;
     let settings = &start.plan.root.settings;
     let text = |name: &str| settings.get(name).and_then(|value| value.as_str());
     let is_ours = start.plan.root.protocol == revise::RULE_BOOK.name
         && text("worker") == Some(HOST)
-        && mark::is_set(start, &summary.run, session);
+        && mark::is_set(&start, &summary.run, session);
     let task = settings.get("task").cloned().and_then(|task| serde_json::from_value(task).ok());
     is_ours.then(|| Own { task, critic: text("critic").map(ToOwned::to_owned), summary })
 }

@@ -177,7 +177,7 @@ impl Judging<'_> {
             }
         };
         begun.is(&run);
-        submit(self.background, &run, &self.case.change).await?;
+        submit(self.context, self.background, &run, &self.case.change).await?;
         let state = self.state(&run)?;
         let of_other = state.summary.last_draft != Some(self.case.change.digest());
         if matches!(state.outcome, Some(Outcome::Approved { .. })) && of_other {
@@ -193,9 +193,9 @@ impl Judging<'_> {
         prepared.start.plan.title = session::title(&self.case.stopping);
         mark::set(&mut prepared.start, &prepared.run, &self.case.stopping.session);
         agreement::named(self.context, &prepared.start.plan);
-        let run = self.background.start(*prepared).await.map_err(|why| why.to_string())?;
+        let run = self.background.start(self.context, *prepared).await.map_err(|why| why.to_string())?;
         begun.is(&run);
-        submit(self.background, &run, &self.case.change).await?;
+        submit(self.context, self.background, &run, &self.case.change).await?;
         Ok(answer::of(&self.state(&run)?, self.background.reason(&run).as_deref(), self.case))
     }
 
@@ -206,7 +206,7 @@ impl Judging<'_> {
         let answer = answer::unchanged(&self.state(run)?, self.case, returned.saturating_add(1));
         if matches!(answer, Answer::Back(_)) {
             self.agree(run)?;
-            take_up(self.background, run).await?;
+            take_up(self.context, self.background, run).await?;
             rested(self.background, run).await?;
         }
         Ok(answer)

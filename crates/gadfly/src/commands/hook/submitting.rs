@@ -11,6 +11,7 @@ use gadfly_runtime::service::Raise;
 
 use super::session::{BY, wants_draft};
 use crate::background::Background;
+use crate::context::Context;
 
 /// `--seconds` ends it before.
 const A_DAY: Duration = Duration::from_hours(24);
@@ -18,30 +19,35 @@ const A_DAY: Duration = Duration::from_hours(24);
 const UNKNOWN_QUOTA: Duration = Duration::from_mins(10);
 
 /// Hands the change in once and waits until the run rests.
-pub async fn submit(background: &Arc<Background>, run: &RunId, change: &Text) -> Result<(), String> {
+pub async fn submit(
+    context: &Context,
+    background: &Arc<Background>,
+    run: &RunId,
+    change: &Text,
+) -> Result<(), String> {
     let mut tried = false;
     let mut now = rested(background, run).await?;
     if has_unread(background, run, &now)? {
-        now = try_again(background, run, &mut tried).await?;
+        now = try_again(context, background, run, &mut tried).await?;
     }
     let journal = background.gadfly().journal();
     if !wants_draft(journal, &now)? && !tried && can_go_on(background, &now)? {
         // It was cut off while a critic was at work: that is heard first.
-        now = try_again(background, run, &mut tried).await?;
+        now = try_again(context, background, run, &mut tried).await?;
     }
     if wants_draft(journal, &now)?
         && let Some(effect) = &now.waiting_for
     {
-        let posted = background.gadfly().answer_to(run, effect, change.as_str().to_owned(), BY);
+        let posted = background.gadfly().answer_first(run, effect, change.as_str().to_owned(), BY);
         posted.map_err(|e| e.to_string())?;
-        take_up(background, run).await?;
+        take_up(context, background, run).await?;
         rested(background, run).await?;
     }
     Ok(())
 }
 
-pub async fn take_up(background: &Arc<Background>, run: &RunId) -> Result<(), String> {
-    let taken = background.resume(run, Raise::default()).await;
+pub async fn take_up(context: &Context, background: &Arc<Background>, run: &RunId) -> Result<(), String> {
+    let taken = background.resume(context, run, Raise::default()).await;
     taken.map_err(|why| background.reason(run).unwrap_or_else(|| why.to_string()))
 }
 
@@ -51,9 +57,14 @@ pub async fn rested(background: &Arc<Background>, run: &RunId) -> Result<Summary
     background.gadfly().journal().summary(run).map_err(|e| e.to_string())
 }
 
-async fn try_again(background: &Arc<Background>, run: &RunId, tried: &mut bool) -> Result<Summary, String> {
+async fn try_again(
+    context: &Context,
+    background: &Arc<Background>,
+    run: &RunId,
+    tried: &mut bool,
+) -> Result<Summary, String> {
     *tried = true;
-    take_up(background, run).await?;
+    take_up(context, background, run).await?;
     rested(background, run).await
 }
 
