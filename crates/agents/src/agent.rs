@@ -69,6 +69,9 @@ pub struct Call {
     /// Goes before the agent's own system text.
     pub system: Option<String>,
     pub messages: Vec<Spoken>,
+    /// How many bytes of the first message's text the next call of this role begins with as well: what a provider
+    /// can keep for it. 0: nothing is known.
+    pub stable: usize,
     /// How many of this agent's calls were answered before in this run.
     pub nth: u32,
     pub max_output_tokens: u64,
@@ -100,6 +103,7 @@ impl Call {
             permission: role.permission(),
             system: None,
             messages,
+            stable: 0,
             nth: 0,
             max_output_tokens: u64::MAX,
             time: None,

@@ -184,13 +184,15 @@ impl Whole<'_> {
 impl Dialect for Anthropic {
     fn body(&self, call: &Call, schema: Option<&RawValue>) -> Result<Vec<u8>, serde_json::Error> {
         let mut out = Vec::with_capacity(tools::size(&call.messages));
+        let system = system(call, self.system.as_deref());
+        let before = [call.tools.as_deref(), system.as_deref()].into_iter().flatten().map(str::len).sum();
         serde_json::to_writer(
             &mut out,
             &Body {
                 model: &self.model,
                 max_tokens: reply_limit(call, self.max_tokens),
-                system: system(call, self.system.as_deref()),
-                messages: messages(&call.messages)?,
+                system,
+                messages: messages(call, before)?,
                 stream: true,
                 temperature: self.temperature,
                 output_config: schema

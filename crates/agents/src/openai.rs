@@ -7,7 +7,7 @@ mod messages;
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use gadfly_engine::{StopReason, Usage};
+use gadfly_engine::{Digest, StopReason, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -25,6 +25,8 @@ pub(crate) struct OpenAi {
     pub temperature: Option<f64>,
     pub max_tokens: Option<u64>,
     pub length: LengthField,
+    /// Whether the server takes a `prompt_cache_key`.
+    pub cache_key: bool,
     /// Parameters this server has turned down, as it named them.
     pub without: AtomicU8,
 }
@@ -32,6 +34,9 @@ pub(crate) struct OpenAi {
 const OTHER_LENGTH: u8 = 1;
 const NO_TEMPERATURE: u8 = 2;
 const NO_STREAM_OPTIONS: u8 = 4;
+const NO_CACHE_KEY: u8 = 8;
+/// Enough of a digest to tell briefs apart; the API takes 64 characters.
+const KEY_CHARS: usize = 32;
 
 #[derive(Serialize)]
 struct Body<'a> {
@@ -50,6 +55,8 @@ struct Body<'a> {
     response_format: Option<ResponseFormat<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tools: Option<Vec<Tool<'a, Declared<'a>>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_cache_key: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -81,6 +88,13 @@ pub(crate) fn system(call: &Call, own: Option<&str>) -> Option<String> {
 
 pub(crate) fn reply_limit(call: &Call, own: Option<u64>) -> u64 {
     own.map_or(call.max_output_tokens, |own| own.min(call.max_output_tokens)).max(1)
+}
+
+/// What calls that begin in the same way have in common: the API keeps beginnings by itself, and brings calls with
+/// one key to where theirs is kept.
+fn cache_key(call: &Call) -> Option<String> {
+    let same = call.messages.first()?.text.get(..call.stable).filter(|same| !same.is_empty())?;
+    Some(Digest::of(same.as_bytes()).to_string().chars().take(KEY_CHARS).collect())
 }
 
 #[derive(Deserialize)]
@@ -213,6 +227,7 @@ impl Dialect for OpenAi {
                     json_schema: NamedSchema { name: "answer", strict: true, schema },
                 }),
                 tools: tools::offered(call)?.map(declared),
+                prompt_cache_key: cache_key(call).filter(|_| self.cache_key && has(NO_CACHE_KEY)),
             },
         )?;
         Ok(out)
@@ -270,6 +285,7 @@ impl Dialect for OpenAi {
             "max_tokens" | "max_completion_tokens" => OTHER_LENGTH,
             "temperature" => NO_TEMPERATURE,
             "stream_options" => NO_STREAM_OPTIONS,
+            "prompt_cache_key" => NO_CACHE_KEY,
             _ => return false,
         };
         // Calls at the same time may all be told so: each may then send its body once more.

@@ -147,13 +147,15 @@ fn need<'a, T>(spec: &AgentSpec, field: &'static str, value: Option<&'a T>) -> R
 fn chat(spec: &AgentSpec, world: &World, vendor: Option<&Vendor>) -> Built {
     let url = base_url(spec, vendor)?;
     // The dialect follows the host: a compatible server is asked in the older, wider known way first.
-    let length = url.host_str().and_then(Vendor::by_host).map_or(LengthField::MaxTokens, |v| v.length);
+    let host = url.host_str().and_then(Vendor::by_host);
+    let length = host.map_or(LengthField::MaxTokens, |v| v.length);
     let dialect = OpenAi {
         model: need(spec, "model", spec.model.as_ref())?.clone(),
         system: spec.system.clone(),
         temperature: spec.temperature,
         max_tokens: spec.max_tokens,
         length,
+        cache_key: host.is_some_and(|v| v.cache_key),
         without: AtomicU8::new(0),
     };
     let endpoint = below(&url, "chat/completions");

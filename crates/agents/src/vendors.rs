@@ -25,6 +25,8 @@ pub struct Vendor {
     /// The only hosts its key is sent to. A leading dot stands for any subdomain.
     pub hosts: &'static [&'static str],
     pub length: LengthField,
+    /// Whether it takes a `prompt_cache_key`. Others may refuse a call that has one.
+    pub cache_key: bool,
 }
 
 const fn row(
@@ -33,12 +35,14 @@ const fn row(
     key_env: Option<&'static str>,
     hosts: &'static [&'static str],
 ) -> Vendor {
-    Vendor { name, base_url, key_env, wire: Wire::OpenAi, hosts, length: LengthField::MaxTokens }
+    let (wire, length) = (Wire::OpenAi, LengthField::MaxTokens);
+    Vendor { name, base_url, key_env, wire, hosts, length, cache_key: false }
 }
 
 pub const VENDORS: &[Vendor] = &[
     Vendor {
         length: LengthField::MaxCompletionTokens,
+        cache_key: true,
         ..row(
             "openai",
             "https://api.openai.com/v1",
@@ -111,6 +115,13 @@ mod tests {
         for other in ["api.openai.com.evil.example", "evilapi.openai.com", ".api.openai.com", "127.0.0.1"] {
             assert!(!openai.owns(other), "{other}");
         }
+    }
+
+    #[test]
+    fn only_the_host_that_knows_a_cache_key_is_sent_one() {
+        assert!(VENDORS.iter().all(|v| v.cache_key == (v.name == "openai")));
+        assert!(Vendor::by_host("api.openai.com").is_some_and(|v| v.cache_key));
+        assert!(Vendor::by_host("127.0.0.1").is_none());
     }
 
     #[test]

@@ -15,6 +15,8 @@ use crate::evidence;
 use crate::finding::Finding;
 use crate::machine::{Answered, Cx};
 use crate::outcome::Outcome;
+use crate::reading::Unread;
+use crate::reading::quoted::Shown;
 use crate::review::{Binding, CallEvidence, Coverage, Review, Seen, Unseen, Verdict};
 use crate::tree::{FileContent, Look, Looked};
 
@@ -36,6 +38,11 @@ pub trait Judgement {
     /// malformed.
     fn claims(&mut self) -> &mut [Finding] {
         &mut []
+    }
+
+    /// Why a reply by which the work would pass proves nothing, now that its claims are checked.
+    fn unproven(&self, _corpus: &Corpus) -> Option<Unread> {
+        None
     }
 }
 
@@ -59,6 +66,8 @@ pub struct Reading<'a> {
     pub lens: Option<&'a str>,
     /// It saw only a part of the artifact.
     pub partial: bool,
+    /// The texts from outside that its brief showed.
+    pub shown: &'a Shown,
 }
 
 /// One reply, read and checked.
@@ -67,6 +76,8 @@ pub struct Opinion<J> {
     pub judgement: J,
     /// Findings whose citations do not hold.
     pub unsupported: Vec<Finding>,
+    /// What it says for the work that does not hold and was not needed.
+    remarks: Vec<String>,
     pub critic: String,
     prompt: Digest,
     reply: Digest,
@@ -173,17 +184,19 @@ impl<J: Judgement> Panel<J> {
         &mut self,
         answer: Answered,
         cx: &mut Cx<'_>,
-        read: impl FnOnce(&Reading<'_>) -> Result<J, String>,
+        read: impl FnOnce(&Reading<'_>) -> Result<J, Unread>,
     ) -> Option<Vec<Heard<J>>> {
         let slot = self.calls.get(answer.tag() as usize).filter(|s| s.opinion.is_none())?;
         let (seat, unseen) = self.seats.get(slot.seat)?;
         let of_seat = self.calls.iter().filter(|s| s.seat == slot.seat).count();
+        let shown = cx.shown(&answer);
         let reading = Reading {
             reply: cx.text(&answer.text),
             report: answer.report.as_ref().map(|d| cx.text(d)),
             critic: answer.agent(),
             lens: seat.lens.as_deref(),
             partial: of_seat > 1 || !unseen.is_empty(),
+            shown: &shown,
         };
         let mut judgement = match read(&reading) {
             Ok(judgement) => judgement,
@@ -232,12 +245,19 @@ impl<J: Judgement> Panel<J> {
     fn weigh(&mut self, answer: Answered, mut judgement: J, cx: &mut Cx<'_>) -> Option<Vec<Heard<J>>> {
         let passed = judgement.passes();
         evidence::check(judgement.claims(), &self.corpus);
-        let mut false_claims: Vec<String> = judgement.claims().iter().filter_map(complaint).collect();
+        let mut false_claims: Vec<String> = if passed { unheld(judgement.claims()) } else { Vec::new() };
         false_claims.sort();
         false_claims.dedup();
         if !false_claims.is_empty() {
             let problem = format!("evidence that does not hold: {}", false_claims.join("; "));
-            cx.malformed(answer, self.round, &problem);
+            cx.malformed(answer, self.round, &Unread::new(problem));
+            return None;
+        }
+        let mut remarks: Vec<String> = judgement.claims().iter().filter_map(complaint).collect();
+        remarks.sort();
+        remarks.dedup();
+        if passed && let Some(unproven) = judgement.unproven(&self.corpus) {
+            cx.malformed(answer, self.round, &unproven);
             return None;
         }
         evidence::check(judgement.findings(), &self.corpus);
@@ -250,12 +270,13 @@ impl<J: Judgement> Panel<J> {
                 "nothing would be left of the rejection, because what it cites does not hold: {}",
                 wrong.join("; ")
             );
-            cx.malformed(answer, self.round, &problem);
+            cx.malformed(answer, self.round, &Unread::new(problem));
             return None;
         }
         let opinion = Opinion {
             judgement,
             unsupported,
+            remarks,
             critic: answer.agent().to_owned(),
             prompt: cx.prompt_digest(&answer),
             reply: answer.text,
@@ -309,8 +330,10 @@ impl<J> Heard<J> {
             verdict,
             open: Vec::new(),
             addressed: Vec::new(),
+            reason: String::new(),
+            rendered: None,
             notes: Vec::new(),
-            deviations: Vec::new(),
+            deviations: self.parts.iter().flat_map(|p| p.remarks.clone()).collect(),
             coverage: Coverage {
                 entries: self.parts.iter().flat_map(|p| p.seen.clone()).collect(),
                 unseen: self.unseen.clone(),
@@ -335,6 +358,16 @@ pub fn unverified(unseen: &[Unseen]) -> Outcome {
         draft: None,
         unseen: named,
     }
+}
+
+/// What is said for the work and does not hold. A wrong quote beside a place that exists is a paraphrase, not a lie.
+fn unheld(claims: &[Finding]) -> Vec<String> {
+    let holds = |rule: &str, criterion: &Option<String>| {
+        let same = |c: &&Finding| c.rule == rule && c.criterion == *criterion;
+        claims.iter().filter(same).any(|c| c.is_supported() && c.place.is_some() && c.quote.is_none())
+    };
+    let counts = |c: &&Finding| c.place.is_some() && c.quote.is_none() || !holds(&c.rule, &c.criterion);
+    claims.iter().filter(counts).filter_map(complaint).collect()
 }
 
 fn complaint(finding: &Finding) -> Option<String> {

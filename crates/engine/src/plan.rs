@@ -63,6 +63,9 @@ pub struct AgentCard {
     /// Tools it is not offered, because its own file does not give it any that would do the same.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub withheld: Vec<String>,
+    /// Its answer can be held to a schema.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub structured: bool,
     /// The configured agent it is reached as, where that has another name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reached_as: Option<String>,

@@ -57,7 +57,7 @@ pub struct PairResult {
 #[derive(Clone, Copy)]
 pub struct RuleBook {
     pub name: &'static str,
-    /// The newest version of its rules; runs of older versions keep theirs.
+    /// The version of its rules. A run of another version is refused by naming both.
     pub version: u32,
     pub begin: fn(&NodePlan) -> Result<Box<dyn Protocol>, String>,
 }
@@ -156,6 +156,12 @@ impl Protocols {
         if plan.version > book.version {
             return Err(format!(
                 "this run follows version {} of `{}`; this program knows versions up to {}: use a newer gadfly",
+                plan.version, plan.protocol, book.version
+            ));
+        }
+        if plan.version < book.version {
+            return Err(format!(
+                "this run follows version {} of `{}`; this program plays version {} only: end it with the gadfly that began it, or start it anew",
                 plan.version, plan.protocol, book.version
             ));
         }

@@ -70,6 +70,12 @@ pub struct Review {
     /// Numbers of earlier items the critic marked addressed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub addressed: Vec<u32>,
+    /// Why the critic approves, in its own words.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    /// The reply in the rule book's own form, where it came in another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rendered: Option<Digest>,
     /// Remarks that do not block.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -101,6 +107,41 @@ pub struct Review {
 pub fn open_items(findings: &[Finding]) -> Vec<Item> {
     let item = |f: &Finding| Item { number: f.number, text: f.line(), since: f.since };
     findings.iter().filter(|f| f.is_supported()).map(item).collect()
+}
+
+/// The longest reason that is kept, in characters.
+const LONGEST_REASON: usize = 600;
+
+/// Why a critic approves, put together from what it said, as one bounded line.
+pub fn reason<S: AsRef<str>>(said: impl IntoIterator<Item = S>) -> String {
+    let mut line = String::new();
+    for part in said {
+        let part: String = part.as_ref().chars().take(4 * LONGEST_REASON).collect();
+        let part = crate::brief::one_line(&part);
+        if part.is_empty() {
+            continue;
+        }
+        if !line.is_empty() {
+            line.push_str("; ");
+        }
+        line.push_str(&part);
+        if let Some((end, _)) = line.char_indices().nth(LONGEST_REASON) {
+            line.truncate(end);
+            line.push('…');
+            break;
+        }
+    }
+    line
+}
+
+impl CriterionVerdict {
+    /// `SC-1: what the critic says for it`.
+    pub fn line(&self) -> String {
+        if self.because.trim().is_empty() {
+            return format!("{}: {}", self.id, self.verdict);
+        }
+        format!("{}: {}", self.id, self.because)
+    }
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -136,4 +177,17 @@ pub struct Score {
     pub computed: bool,
     /// The sum, line by line, for a person.
     pub arithmetic: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_is_one_bounded_line() {
+        assert_eq!(reason(["a\n b", " ", "c"]), "a b; c");
+        assert_eq!(reason(Vec::<String>::new()), "");
+        let long = reason(["é".repeat(10_000), "more".into()]);
+        assert_eq!(long.chars().count(), LONGEST_REASON + 1, "and the mark that it is cut");
+    }
 }

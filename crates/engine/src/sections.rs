@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::protocol::revise::quotes;
+use crate::reading::quote;
 use crate::review::Item;
 
 /// Headings of the sections that differ and that no open item speaks of.
@@ -63,7 +63,7 @@ fn is_asked_for(asked: &[Item], heading: &str, old: &str, new: &str) -> bool {
         significant(old).symmetric_difference(&significant(new)).cloned().collect();
     asked.iter().map(|item| item.text.as_str()).any(|item| {
         item.to_lowercase().contains(&heading)
-            || quotes(item).iter().any(|q| old.contains(q) || new.contains(q))
+            || quote::all(item).iter().any(|q| old.contains(q) || new.contains(q))
             || !significant(item).is_disjoint(&changed)
     })
 }

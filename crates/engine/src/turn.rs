@@ -111,7 +111,7 @@ impl Message {
             match part {
                 Part::Text(t) => out.push_str(t),
                 Part::Blob(d) => out.push_str(texts.get(d)),
-                Part::Data(d) => out.push_str(&crate::brief::neutralise(texts.get(d))),
+                Part::Data(d) => out.push_str(&crate::reading::shown::neutralise(texts.get(d))),
                 Part::Slice(slice) => slice.render(texts.get(&slice.text), &mut out),
                 Part::Call(_) | Part::Result(_) | Part::Image(_) => {}
             }
@@ -150,4 +150,12 @@ pub struct Turn {
     /// The tools a model is offered: a JSON array of `Offered`, as a stored text. None: it is offered none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<Digest>,
+    /// How many parts of the first message are the same in this role's next call: what a provider can keep for it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub settled: usize,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // the shape serde asks for
+const fn is_zero(n: &usize) -> bool {
+    *n == 0
 }

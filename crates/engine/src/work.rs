@@ -11,8 +11,8 @@ use crate::effect::{CallFailure, FailureKind};
 use crate::event::Happened;
 use crate::judging::Subject;
 use crate::machine::{Answered, Cx};
-use crate::reasoning;
-use crate::status_grammar;
+use crate::reading::reasoning;
+use crate::reading::status;
 use crate::text::Texts;
 use crate::tree::{ChangeKind, Tree};
 
@@ -58,7 +58,7 @@ impl Work {
         };
         cx.emit(Happened::DraftMade { round, artifact, blob, bytes, given, diff });
         if let Self::Draft(draft) = self
-            && let Some(line) = status_grammar::status_line(cx.text(draft))
+            && let Some(line) = status::status_line(cx.text(draft))
         {
             cx.emit(Happened::SelfVerdictNoted { round, line });
         }

@@ -158,14 +158,14 @@ impl Background {
         let (tell, updates) = mpsc::channel(UPDATES);
         let how = Driving { attended: false, stop: self.stop.subscribe(), updates: Some(tell) };
         let (over, is_over) = watch::channel(false);
-        let (begun, first) = oneshot::channel();
+        let (tell_begun, first) = oneshot::channel();
         let mut ended_here = is_over.clone();
         self.at_work().insert(run.clone(), is_over);
         locked(&self.reasons).remove(run);
         let driven = begin(how);
         let (me, id) = (Arc::clone(self), run.clone());
         tokio::spawn(async move {
-            let listening = tokio::spawn(first_record(updates, begun));
+            let listening = tokio::spawn(first_record(updates, tell_begun));
             let ended = driven.await;
             if let Err(why) = &ended {
                 me.remember(&id, &said(why));

@@ -4,8 +4,9 @@
 use std::time::Duration;
 
 use gadfly_engine::question::{Picked, Question};
+use gadfly_engine::reading::status;
 use gadfly_engine::turn::{Role, Turn};
-use gadfly_engine::{EffectId, EffectKind, Outcome, Waiting, status_grammar};
+use gadfly_engine::{EffectId, EffectKind, Outcome, Waiting};
 use gadfly_journal::{ClaimError, Journal, ReadError, RunId};
 use gadfly_project::config::HOST;
 use gadfly_runtime::service::{Driving, ResumeError};
@@ -18,7 +19,8 @@ use crate::interrupts::Interrupts;
 use crate::output::ending::{self, DraftIs};
 use crate::output::screen::{Screen, Shown};
 use crate::output::{again, ask, brief, error, events, print, problems, safe, terminal};
-use crate::typing::Typing;
+use crate::typing::{End, Typing};
+use crate::verdict::{self, Asked};
 
 const UPDATES: usize = 256;
 const FRAME: Duration = Duration::from_millis(120);
@@ -37,8 +39,10 @@ pub struct Session<'a> {
 
 /// What a person here is asked for.
 enum Awaited {
-    /// The reply of an agent of kind `person`.
+    /// The reply of an agent of kind `person`, as it is.
     Turn(Role),
+    /// The verdict of one, step by step.
+    Verdict(Asked),
     /// One of a question's ways out.
     Choice(Question),
 }
@@ -89,14 +93,12 @@ impl Session<'_> {
                     unshown = screen.offer(Shown::Update(update)).filter(|_| !lossy);
                     if let Some(effect) = asked {
                         question = self.ask(&effect, told, &screen);
-                        typing.listen();
+                        typing.listen(ends(question.as_ref()));
                     }
                 }
                 ended = &mut driving => break ended,
                 answer = typing.next(), if question.is_some() => {
-                    if self.answer(answer, question.as_ref(), &screen) {
-                        question = None;
-                    }
+                    question = question.take().and_then(|awaited| self.typed(answer, awaited, &screen, &mut typing));
                 }
                 _ = frames.tick(), if screen.is_live() => drop(screen.offer(Shown::Frame)),
             }
@@ -166,17 +168,63 @@ impl Session<'_> {
         if let Some(folder) = folder.filter(|_| turn.tree.is_some()) {
             lines.push(format!("The files are in {}", safe::line(&folder.to_string_lossy(), 400)));
         }
-        lines.push(format!(
-            "You are the {}. Type the answer and end it with a line that has only a dot,",
-            turn.role.name()
-        ));
-        lines.push(self.elsewhere());
+        let role = turn.role.name();
+        let awaited = if verdict::suffices(self.gadfly.journal(), &self.run, &turn) {
+            let how = again::command(&format!("answer {} --approve", self.run));
+            lines.push(format!(
+                "You are the {role}. From another terminal: {how}, or --reject \"what to fix\""
+            ));
+            lines.push(Asked::Word.prompt().to_owned());
+            Awaited::Verdict(Asked::Word)
+        } else {
+            lines.push(format!(
+                "You are the {role}. Type the answer and end it with a line that has only a dot,"
+            ));
+            lines.push(self.elsewhere());
+            Awaited::Turn(turn.role)
+        };
         let _ = screen.offer(Shown::Lines(lines));
-        Some(Awaited::Turn(turn.role))
+        Some(awaited)
     }
 
     fn elsewhere(&self) -> String {
         format!("or answer from another terminal: {}", again::command(&format!("answer {}", self.run)))
+    }
+
+    /// Takes what was typed. What is awaited after it, if anything.
+    fn typed(&self, text: String, awaited: Awaited, screen: &Screen, typing: &mut Typing) -> Option<Awaited> {
+        let Awaited::Verdict(asked) = awaited else {
+            return (!self.answer(text, Some(&awaited), screen)).then_some(awaited);
+        };
+        let next = match asked {
+            Asked::Word => match verdict::after(&text) {
+                Some(next) => next,
+                None if status::status_line(&text).is_some() => {
+                    // A whole verdict, typed or pasted in the form that models use.
+                    typing.goes_on(&text);
+                    return Some(Awaited::Turn(Role::Critic));
+                }
+                None => {
+                    screen.say("type a to approve or r to reject");
+                    return Some(awaited);
+                }
+            },
+            Asked::Reason | Asked::Fixes => {
+                let approves = asked == Asked::Reason;
+                match verdict::composed(self.gadfly.journal(), &self.run, approves, &text) {
+                    Ok(reply) => {
+                        let _ = self.answer(reply, None, screen);
+                        return None;
+                    }
+                    Err(why) => screen.say(&safe::line(&why, 600)),
+                }
+                Asked::Word
+            }
+        };
+        let _ = screen.offer(Shown::Lines(vec![next.prompt().to_owned()]));
+        let awaited = Awaited::Verdict(next);
+        typing.listen(ends(Some(&awaited)));
+        Some(awaited)
     }
 
     /// Whether the answer was taken.
@@ -205,6 +253,7 @@ impl Session<'_> {
                 Picked::Neither(why) => Some(why),
                 Picked::Choice { .. } | Picked::Free(_) => None,
             },
+            Awaited::Verdict(_) => None,
             Awaited::Turn(role) => unreadable(self.gadfly.journal(), &self.run, text, *role),
         }
     }
@@ -263,6 +312,14 @@ impl Session<'_> {
     }
 }
 
+/// Where an answer to this ends.
+const fn ends(awaited: Option<&Awaited>) -> End {
+    match awaited {
+        Some(Awaited::Verdict(Asked::Word | Asked::Reason)) => End::Line,
+        _ => End::Dot,
+    }
+}
+
 /// The story of this record ends with a question to a person.
 fn tells_question(update: &Update) -> bool {
     let Update::Record { record, .. } = update else { return false };
@@ -294,11 +351,8 @@ pub fn unreadable(journal: &Journal, run: &RunId, text: &str, role: Role) -> Opt
     if role != Role::Critic || !revises() {
         return None;
     }
-    let why = status_grammar::parse(text).err()?;
-    Some(format!(
-        "this is not a verdict: {why}. It begins with [STATUS: APPROVED], or with [STATUS: REJECTED] and one line \
-         `- what to fix` per item"
-    ))
+    let why = status::read(text, &gadfly_engine::reading::quoted::Shown::default()).err()?;
+    Some(format!("this is not a verdict: {why}"))
 }
 
 /// Says why a run could not be driven.

@@ -1,4 +1,4 @@
-//! Answers typed at the terminal while a run waits: lines until one with a single dot. The thread that
+//! Answers typed at the terminal while a run waits: one line, or lines until one with a single dot. The thread that
 //! reads is never waited for, so that a process can end while nobody types.
 
 use std::io::{BufRead as _, Read as _, stdin};
@@ -9,18 +9,34 @@ use tokio::sync::mpsc;
 const LONGEST_LINE: u64 = 1 << 20;
 const LONGEST_ANSWER: usize = 4 << 20;
 
+/// Where an answer ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    Line,
+    /// With a line that has only a dot.
+    Dot,
+}
+
 pub struct Typing {
+    end: End,
     lines: Option<mpsc::Receiver<String>>,
     so_far: String,
 }
 
 impl Typing {
     pub const fn new() -> Self {
-        Self { lines: None, so_far: String::new() }
+        Self { end: End::Dot, lines: None, so_far: String::new() }
     }
 
-    /// Begins to listen, once.
-    pub fn listen(&mut self) {
+    /// What was read as a line is the beginning of an answer that goes on.
+    pub fn goes_on(&mut self, line: &str) {
+        self.end = End::Dot;
+        line.clone_into(&mut self.so_far);
+    }
+
+    /// Listens for the next answer. Who reads is started once.
+    pub fn listen(&mut self, end: End) {
+        self.end = end;
         self.so_far.clear();
         if self.lines.is_some() {
             return;
@@ -43,7 +59,13 @@ impl Typing {
             let Some(lines) = &mut self.lines else { return std::future::pending().await };
             // The end of the input ends an answer that was begun.
             let line = match lines.recv().await {
+                Some(line) if self.end == End::Line => return line,
                 Some(line) => line,
+                None if self.end == End::Line => {
+                    // Nothing more is typed: no reason, but no word either.
+                    self.lines = None;
+                    return String::new();
+                }
                 None if !self.so_far.is_empty() => ".".to_owned(),
                 None => return std::future::pending().await,
             };

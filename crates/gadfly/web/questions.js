@@ -57,14 +57,15 @@ function question(q, seen) {
   const sent = view.get(`${key} sent`);
   const isTurn = q.kind === 'turn';
   const title = isTurn ? `Your turn as ${q.role ?? 'agent'}` : (ABOUT[q.about] ?? 'A question for you');
-  const answer = async (/** @type {string} */ text) => {
-    if (!text.trim()) {
-      view.set(`${key} error`, 'The answer is empty.');
+  const answer = async (/** @type {string} */ text, /** @type {string | undefined} */ verdict) => {
+    if (!text.trim() && verdict !== 'approve') {
+      const lacks = 'To reject, write what has to be fixed, one fix per line.';
+      view.set(`${key} error`, verdict ? lacks : 'The answer is empty.');
       return;
     }
     const giveFocusBack = holdFocus();
     view.set(`${key} busy`, true);
-    const told = await withTerms(`/api/runs/${seen.run}/answer`, { effect: q.effect, text }, 'Agree and answer');
+    const told = await withTerms(`/api/runs/${seen.run}/answer`, { effect: q.effect, text, verdict }, 'Agree and answer');
     view.note(`${key} busy`, false);
     view.note(`${key} error`, told.ok ? '' : told.words);
     view.set(`${key} sent`, told.ok);
@@ -118,12 +119,12 @@ function answeredNotice(q, here, { run, state }) {
   return notice(q.settled ? 'warn' : 'good', words, { key: 'answered', role: 'status', 'data-testid': 'answered' });
 }
 
-/** @param {any} q @param {string} key @param {import('./run.js').Seen} seen @param {(text: string) => void} answer @param {boolean} closed answered elsewhere: what was typed stays to be taken along */
+/** @param {any} q @param {string} key @param {import('./run.js').Seen} seen @param {(text: string, verdict?: string) => void} answer @param {boolean} closed answered elsewhere: what was typed stays to be taken along */
 function fields(q, key, { view }, answer, closed) {
   const typed = (/** @type {any} */ event) => view.note(`${key} typed`, Boolean(event.target.value.trim()));
   const busy = Boolean(view.get(`${key} busy`));
   const choices = q.choices ?? [];
-  const free = q.free || q.kind === 'turn';
+  const free = q.free || (q.kind === 'turn' && !q.judges);
   return h('div', { key: 'answers', class: 'answers' }, [
     closed
       ? h(
@@ -142,6 +143,7 @@ function fields(q, key, { view }, answer, closed) {
           ),
         )
       : null,
+    q.judges ? judging(key, busy || closed, answer, typed) : null,
     free ? freeText(q, key, busy, closed, answer, typed) : null,
   ]);
 }
@@ -183,6 +185,23 @@ function way(choice, id, isOff, answer, typed) {
       said(choice.word),
     ),
     said(choice.says, { class: 'soft' }),
+  ]);
+}
+
+/** Approve or reject, and one field for what is said with it. @param {string} key @param {boolean} isOff @param {(text: string, verdict?: string) => void} answer @param {(event: any) => void} typed */
+function judging(key, isOff, answer, typed) {
+  const id = `verdict-${key.replace(/[^a-z0-9]/gi, '-')}`;
+  const give = (/** @type {string} */ verdict) => () => {
+    const field = document.getElementById(id);
+    if (field instanceof HTMLTextAreaElement) answer(field.value, verdict);
+  };
+  return h('div', { key: 'verdict', class: 'free' }, [
+    h('label', { for: id }, 'To reject: what has to be fixed, one fix per line. To approve: why, if you like.'),
+    h('textarea', { id, rows: 5, dir: 'auto', 'data-testid': 'answer-text', on: { input: typed } }),
+    h('div', { class: 'verdicts' }, [
+      button('Approve', give('approve'), { disabled: isOff, 'data-testid': 'approve' }),
+      button('Reject', give('reject'), { disabled: isOff, 'data-testid': 'reject' }),
+    ]),
   ]);
 }
 

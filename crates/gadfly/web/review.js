@@ -33,6 +33,7 @@ export function review(seen, round, review, at) {
         badge(shown),
         review.score ? score(review.score) : null,
       ]),
+      reason(review),
       unseen(review.coverage?.unseen),
       review.criteria?.length ? criteria(review.criteria) : null,
       findingList(round, points),
@@ -58,6 +59,12 @@ export function review(seen, round, review, at) {
       evidence(seen, review, key),
     ],
   );
+}
+
+/** Why it approves. Where there are criteria, they say the same one by one. @param {any} review */
+function reason(review) {
+  if (review.verdict !== 'approved' || !review.reason || review.criteria?.length) return null;
+  return said(review.reason, { tag: 'p', class: 'reason', 'data-testid': 'reason' });
 }
 
 /** @param {any} told */
@@ -121,7 +128,7 @@ function criteria(all) {
   );
 }
 
-/** What the critic was sent and what it replied, word for word. @param {import('./run.js').Seen} seen @param {any} review @param {string} key */
+/** What the critic was sent and what it replied; as JSON only for whoever wants to see that. @param {import('./run.js').Seen} seen @param {any} review @param {string} key */
 function evidence(seen, review, key) {
   const one = (/** @type {string} */ name, /** @type {string} */ title, /** @type {string} */ digest) => {
     if (!digest) return null;
@@ -141,6 +148,7 @@ function evidence(seen, review, key) {
     'div',
     { class: 'evidence' },
     one('prompt', 'What it was sent', review.prompt),
-    one('reply', 'What it replied', review.reply),
+    one('reply', 'What it replied', review.rendered ?? review.reply),
+    review.rendered ? one('raw-reply', 'What it replied, word for word', review.reply) : null,
   );
 }

@@ -301,6 +301,18 @@ function judged(seen, round, known) {
   ];
 }
 
+/** @param {any} round @returns {string[]} */
+function notes(round) {
+  return (round.notes ?? []).filter((/** @type {string} */ note) => !isSaid(note, round));
+}
+
+/** Whether the reason of an approval says this already. @param {string} note @param {any} round */
+function isSaid(note, round) {
+  const words = note.trim().replace(/\s+/g, ' ');
+  const says = (/** @type {any} */ r) => words && r.verdict === 'approved' && r.reason?.includes(words);
+  return (round.reviews ?? []).some(says);
+}
+
 /** What followed from the round. @param {any} round */
 function after(round) {
   const lines = [
@@ -313,7 +325,7 @@ function after(round) {
         ]
       : []),
     ...(round.stalls ?? []).map((/** @type {string} */ stall) => notice('warn', STALLS[stall] ?? stall)),
-    ...(round.notes ?? []).map((/** @type {string} */ note) =>
+    ...notes(round).map((/** @type {string} */ note) =>
       h('p', { class: 'note' }, icon('speak'), h('span', null, 'Note: ', said(note))),
     ),
     ...(round.escalations ?? []).map((/** @type {any} */ e) =>

@@ -178,7 +178,12 @@ fn finally(outcome: Option<&Outcome>, begun: u32, out: &mut String) {
 impl Iteration {
     fn render(&self, halted: Option<(Halt, &Vec<String>)>, out: &mut String) {
         match (self.review.verdict, halted) {
-            (Verdict::Approved, _) => out.push_str("- Status: APPROVED\n"),
+            (Verdict::Approved, _) => {
+                out.push_str("- Status: APPROVED\n");
+                if !self.review.reason.is_empty() {
+                    let _ = writeln!(out, "- Reason: {}", item_text(&self.review.reason));
+                }
+            }
             (Verdict::Unverified, _) => out.push_str("- Status: UNVERIFIED\n"),
             (Verdict::Rejected, _) if self.overruled => {
                 out.push_str("- Status: REJECTED (OVERRULED — only new requirements)\n");

@@ -21,11 +21,15 @@ use crate::summary::Summary;
 pub use goal::{Costs, Counts, FolderSeen, GoalState, RailEntry, Share, StepTaken, Used};
 pub(crate) use goal::{GoalMeters, belongs_on_rail, tighter};
 pub use pipeline::{AgentRow, Briefed, PipelineView, RowStatus};
-pub use round::{CriticCount, DeferredItem, Escalation, Moved, RoundState, Route, VerifyState};
+pub use round::{CriticCount, DeferredItem, Escalation, Moved, RoundState, Route, VerifyState, is_said_in};
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RunState {
     pub summary: Summary,
+    /// Of the summary's tokens, those that a provider read from its cache. A page of a run does not know it: what is
+    /// stored of a run counts all tokens alike.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cached: u64,
     pub rounds: Vec<RoundState>,
     pub outcome: Option<Outcome>,
     pub warnings: Vec<String>,
@@ -62,6 +66,11 @@ pub struct RunState {
     /// The agents of a pipeline, its gate and what could be learned from it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pipeline: Option<PipelineView>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde wants a reference
+const fn is_zero(n: &u64) -> bool {
+    *n == 0
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -131,6 +140,7 @@ impl RunState {
     pub fn new(run: RunId) -> Self {
         Self {
             summary: Summary::new(run),
+            cached: 0,
             rounds: Vec::new(),
             outcome: None,
             warnings: Vec::new(),
@@ -232,6 +242,7 @@ impl RunState {
                 at.open.clear();
                 at.notes.extend(notes.iter().cloned());
             }
+            Happened::Charged { usage, .. } => self.cached = self.cached.saturating_add(usage.cache_read),
             Happened::Warned { message } => self.warnings.push(message.clone()),
             Happened::Saved { path, approved } => {
                 self.saved.push(SavedFile { path: path.clone(), approved: *approved });
@@ -292,7 +303,6 @@ impl RunState {
             | Happened::FellBack { .. }
             | Happened::CallFailed { .. }
             | Happened::CallLost { .. }
-            | Happened::Charged { .. }
             | Happened::Overran { .. }
             | Happened::SaveRefused { .. }
             | Happened::Asked { .. }

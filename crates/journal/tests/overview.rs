@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use gadfly_engine::{Outcome, Step, Waiting};
 use gadfly_journal::{Gc, Journal, ListFilter, Mail, MailKind, Place, RunId, Summary};
-use sample::{approved, begin, finished, replied, started, step};
+use sample::{approved, begin, finished, replied, step};
 
 fn counted(pairs: &[(&str, u64)]) -> BTreeMap<String, u64> {
     pairs.iter().map(|(state, runs)| ((*state).to_owned(), *runs)).collect()
@@ -128,32 +128,4 @@ fn a_process_that_dies_is_noticed_although_it_writes_nothing() {
     let alive = watching.changes().unwrap();
     held.unlock().unwrap();
     assert_ne!(watching.changes().unwrap(), alive);
-}
-
-#[test]
-fn a_store_from_before_pages_is_counted_and_shown() {
-    let golden = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/0.1.0/journal.db");
-    let dir = tempfile::tempdir().unwrap();
-    std::fs::copy(golden, dir.path().join("journal.db")).unwrap();
-    let tables = |name: &str| {
-        let conn = rusqlite::Connection::open(dir.path().join("journal.db")).unwrap();
-        let sql = "SELECT count(*) FROM sqlite_schema WHERE name = ?1";
-        conn.query_row(sql, [name], |r| r.get::<_, i64>(0)).unwrap()
-    };
-    assert_eq!(tables("marks"), 0, "the golden store is one from before");
-    let journal = Journal::open(dir.path()).unwrap();
-    assert_eq!(tables("marks"), 1);
-    let listed = journal.list(&ListFilter::default()).unwrap();
-    assert_eq!(journal.counts().unwrap().values().sum::<u64>(), listed.len() as u64);
-    for summary in &listed {
-        let page = journal.page(&summary.run, &gadfly_journal::Window::default()).unwrap();
-        let mut whole = journal.state(&summary.run).unwrap();
-        // What such a run's summary does not say, a fold of it does.
-        whole.summary.active_ms = None;
-        assert_eq!(page.state, whole);
-    }
-    // It goes on being counted.
-    let mut writer = journal.create(RunId::random().unwrap()).unwrap();
-    writer.append_and_wait(&started("new", 1), &Step::default(), None).unwrap();
-    assert_eq!(journal.counts().unwrap()["running"], 1);
 }

@@ -314,6 +314,7 @@ fn host() -> AgentCard {
         continues: false,
         tools: false,
         withheld: Vec::new(),
+        structured: false,
         reached_as: None,
     }
 }
@@ -339,6 +340,10 @@ pub fn card(agent: &AgentConfig) -> AgentCard {
         // Its agent knows better, once there is one.
         tools: false,
         withheld: Vec::new(),
+        structured: matches!(
+            agent.kind.value,
+            Kind::OpenAi | Kind::Anthropic | Kind::ClaudeCode | Kind::Codex
+        ),
         reached_as: None,
     }
 }

@@ -121,6 +121,7 @@ pub fn own_card() -> AgentCard {
         continues: false,
         tools: false,
         withheld: Vec::new(),
+        structured: false,
         reached_as: None,
     }
 }

@@ -56,6 +56,7 @@ pub fn call(effect: &Effect, turn: &Turn, texts: &Texts) -> Call {
     let messages = turn.messages.iter().map(|m| spoken(m, texts));
     Call {
         permission: turn.permission,
+        stable: stable(turn, texts),
         nth: turn.nth,
         max_output_tokens: turn.max_output_tokens,
         time: effect.time_ms.map(Duration::from_millis),
@@ -64,6 +65,14 @@ pub fn call(effect: &Effect, turn: &Turn, texts: &Texts) -> Call {
         tools: turn.tools.and_then(|tools| texts.shared(&tools)),
         ..Call::new(effect.id.to_string(), turn.role, messages.collect())
     }
+}
+
+/// How many bytes of the first message are the same in the next call of this role: its settled parts, rendered as
+/// they are in the whole.
+fn stable(turn: &Turn, texts: &Texts) -> usize {
+    let Some(first) = turn.messages.first().filter(|_| turn.settled > 0) else { return 0 };
+    let parts = first.parts.iter().take(turn.settled).cloned().collect();
+    Message { from: first.from, parts }.render(texts).len()
 }
 
 fn spoken(message: &Message, texts: &Texts) -> Spoken {

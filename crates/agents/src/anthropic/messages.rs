@@ -1,5 +1,9 @@
 //! The conversation as the Messages API has it: blocks inside of messages, results before anything else a user
 //! says, nothing empty. Nothing is read here.
+//!
+//! A mark on a block has the API keep everything up to its end, in the order tools, system text, messages, for calls
+//! that begin in the same way. So one mark after the part of the brief that stays the same covers all that goes
+//! before it. The API takes four; there are never more than two here.
 
 use std::borrow::Cow;
 
@@ -7,7 +11,7 @@ use gadfly_engine::Speaker;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::agent::{Picture, Spoken, ToolSaid, ToolWish};
+use crate::agent::{Call, Picture, Spoken, ToolSaid, ToolWish};
 use crate::http::tools::{Offer, object, plain};
 
 /// The longest name of a tool that the API takes, and the longest id we keep.
@@ -15,6 +19,12 @@ const MAX_NAME: usize = 128;
 const MAX_ID: usize = 256;
 /// Told of a tool that said nothing: the API refuses an error without a word.
 const SILENT: &str = "(no output)";
+const USER: &str = "user";
+/// The API keeps no beginning that is shorter. Some models want more, and then it keeps none and says nothing.
+const LEAST_TOKENS: usize = 1024;
+/// About how many bytes a token has.
+const BYTES_PER_TOKEN: usize = 4;
+const LEAST_BYTES: usize = LEAST_TOKENS * BYTES_PER_TOKEN;
 
 #[derive(Serialize)]
 pub(super) struct Message<'a> {
@@ -34,6 +44,8 @@ enum Content<'a> {
 enum Block<'a> {
     Text {
         text: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<Mark>,
     },
     ToolUse {
         id: Cow<'a, str>,
@@ -45,11 +57,24 @@ enum Block<'a> {
         content: &'a str,
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<Mark>,
     },
     Image {
         source: Source<'a>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<Mark>,
     },
 }
+
+/// Keep everything up to here.
+#[derive(Clone, Copy, Serialize)]
+struct Mark {
+    #[serde(rename = "type")]
+    kind: &'static str,
+}
+
+const MARK: Mark = Mark { kind: "ephemeral" };
 
 #[derive(Serialize)]
 struct Source<'a> {
@@ -60,20 +85,22 @@ struct Source<'a> {
 }
 
 /// A message in which nothing is said is left out: the API refuses it, and takes two of one speaker in a row.
-pub(super) fn messages(spoken: &[Spoken]) -> Result<Vec<Message<'_>>, serde_json::Error> {
-    let mut messages = Vec::with_capacity(spoken.len());
-    for one in spoken {
+/// `before` is how many bytes go before the messages.
+pub(super) fn messages(call: &Call, before: usize) -> Result<Vec<Message<'_>>, serde_json::Error> {
+    let mut messages = Vec::with_capacity(call.messages.len());
+    for (at, one) in call.messages.iter().enumerate() {
         let words = Some(one.text.as_str()).filter(|text| !text.trim().is_empty());
         let (role, mut blocks) = match one.from {
-            Speaker::User => ("user", user(one)),
+            Speaker::User => (USER, user(one)),
             Speaker::Assistant => ("assistant", Vec::new()),
         };
         let calls: &[ToolWish] = if one.from == Speaker::Assistant { &one.calls } else { &[] };
         let content = if blocks.is_empty() && calls.is_empty() {
             let Some(text) = words else { continue };
-            Content::Text(text)
+            let stable = if at == 0 { call.stable } else { 0 };
+            divided(text, stable, before).unwrap_or(Content::Text(text))
         } else {
-            blocks.extend(words.map(|text| Block::Text { text }));
+            blocks.extend(words.map(plain_text));
             for wish in calls {
                 blocks.push(wished(wish)?);
             }
@@ -82,6 +109,24 @@ pub(super) fn messages(spoken: &[Spoken]) -> Result<Vec<Message<'_>>, serde_json
         messages.push(Message { role, content });
     }
     Ok(messages)
+}
+
+const fn plain_text(text: &str) -> Block<'_> {
+    Block::Text { text, cache_control: None }
+}
+
+/// The brief in two blocks, the first of them marked: what the next call begins with as well, and the rest. None
+/// if that is too little to be kept.
+fn divided(text: &str, stable: usize, before: usize) -> Option<Content<'_>> {
+    let (same, rest) = text.split_at_checked(stable)?;
+    if same.trim().is_empty() || before.saturating_add(stable) < LEAST_BYTES {
+        return None;
+    }
+    // The API refuses a block of white space.
+    if rest.trim().is_empty() {
+        return Some(Content::Blocks(vec![Block::Text { text, cache_control: Some(MARK) }]));
+    }
+    Some(Content::Blocks(vec![Block::Text { text: same, cache_control: Some(MARK) }, plain_text(rest)]))
 }
 
 /// What goes before the words: results first of all, or the API refuses them.
@@ -96,11 +141,17 @@ fn wished(wish: &ToolWish) -> Result<Block<'_>, serde_json::Error> {
 
 fn told(result: &ToolSaid) -> Block<'_> {
     let content = if result.text.trim().is_empty() { SILENT } else { &result.text };
-    Block::ToolResult { tool_use_id: plain(&result.call, MAX_ID), content, is_error: !result.ok }
+    Block::ToolResult {
+        tool_use_id: plain(&result.call, MAX_ID),
+        content,
+        is_error: !result.ok,
+        cache_control: None,
+    }
 }
 
 fn shown(image: &Picture) -> Block<'_> {
-    Block::Image { source: Source { kind: "base64", media_type: &image.media, data: &image.base64 } }
+    let source = Source { kind: "base64", media_type: &image.media, data: &image.base64 };
+    Block::Image { source, cache_control: None }
 }
 
 #[derive(Serialize)]

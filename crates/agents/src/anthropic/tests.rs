@@ -180,3 +180,99 @@ fn who_is_offered_nothing_is_sent_no_tools_at_all() {
     call.tools = Some("[]".into());
     assert!(body(&call).get("tools").is_none());
 }
+
+/// A brief whose first part, of this many bytes, stays the same.
+fn brief(stable: usize) -> Call {
+    let text = format!("{}The draft.", "s".repeat(stable));
+    Call { stable, ..Call::new("run#1", Role::Critic, vec![Spoken::new(Speaker::User, text)]) }
+}
+
+fn marked(text: &str) -> Value {
+    json!({"type": "text", "text": text, "cache_control": {"type": "ephemeral"}})
+}
+
+fn marks(sent: &Value) -> usize {
+    sent.to_string().matches("cache_control").count()
+}
+
+#[test]
+fn what_stays_the_same_of_a_brief_is_a_block_of_its_own_and_marked() {
+    let rest = json!({"type": "text", "text": "The draft."});
+    let expected = json!([{"role": "user", "content": [marked(&"s".repeat(5000)), rest]}]);
+    assert_eq!(body(&brief(5000))["messages"], expected);
+}
+
+#[test]
+fn without_anything_known_to_stay_the_same_a_brief_is_sent_as_it_always_was() {
+    let call = Call { stable: 0, ..brief(5000) };
+    let sent = String::from_utf8(dialect().body(&call, None).unwrap()).unwrap();
+    let text = "s".repeat(5000);
+    let max = u64::MAX;
+    let expected = format!(
+        r#"{{"model":"m","max_tokens":{max},"messages":[{{"role":"user","content":"{text}The draft."}}],"stream":true}}"#
+    );
+    assert_eq!(sent, expected);
+}
+
+#[test]
+fn a_question_after_the_same_brief_begins_in_the_same_way() {
+    let first = body(&brief(5000));
+    let mut call = brief(5000);
+    let more = [(Speaker::Assistant, "Hm."), (Speaker::User, "Which?")];
+    call.messages.extend(more.map(|(from, text)| Spoken::new(from, text)));
+    let sent = body(&call);
+    let texts = |sent: &Value, at: usize| sent["messages"][0]["content"][at]["text"].clone();
+    assert_eq!([texts(&sent, 0), texts(&sent, 1)], [texts(&first, 0), texts(&first, 1)]);
+    assert_eq!(sent["messages"][1], json!({"role": "assistant", "content": "Hm."}));
+    assert_eq!(sent["messages"][2]["content"], json!("Which?"));
+    assert_eq!(marks(&sent), 1);
+}
+
+#[test]
+fn too_little_to_be_kept_is_not_marked_and_what_goes_before_it_counts() {
+    assert_eq!(
+        body(&brief(1000))["messages"][0]["content"],
+        json!(format!("{}The draft.", "s".repeat(1000)))
+    );
+    // System text and tools go before the messages.
+    let system = Call { system: Some("y".repeat(2000)), tools: Some("[]".into()), ..brief(2094) };
+    assert_eq!(marks(&body(&system)), 1);
+    let less = Call { tools: None, ..system };
+    assert_eq!(marks(&body(&less)), 0);
+    assert_eq!(body(&less)["system"], json!("y".repeat(2000)), "the mark after it covers it");
+}
+
+#[test]
+fn a_mark_is_never_on_nothing_nor_inside_a_letter() {
+    let mut call = brief(5000);
+    call.messages[0].text = format!("{}\n", "s".repeat(5000));
+    assert_eq!(body(&call)["messages"][0]["content"], json!([marked(&call.messages[0].text)]));
+    call.messages[0].text = format!("{}ä and more", "s".repeat(4999));
+    assert_eq!(marks(&body(&call)), 0);
+    call.stable = usize::MAX;
+    assert_eq!(marks(&body(&call)), 0);
+    // The first message says nothing and is left out: the next one is not what stays the same.
+    call.messages.insert(0, Spoken::new(Speaker::User, " ".repeat(6000)));
+    assert_eq!(marks(&body(&Call { stable: 5000, ..call })), 0);
+}
+
+#[test]
+fn a_whole_reply_says_what_was_kept_and_what_was_read_from_it() {
+    let mut partial = Partial::default();
+    let whole = json!({"content": [{"type": "text", "text": "Yes."}], "stop_reason": "end_turn",
+        "usage": {"input_tokens": 50, "cache_creation_input_tokens": 248, "cache_read_input_tokens": 1800,
+            "cache_creation": {"ephemeral_5m_input_tokens": 248, "ephemeral_1h_input_tokens": 0},
+            "output_tokens": 5, "service_tier": "standard"}});
+    dialect().whole(whole.to_string().as_bytes(), &mut partial).unwrap();
+    let expected = Usage { input: 50, output: 5, cache_read: 1800, cache_write: 248, cost: None };
+    assert_eq!(partial.usage, expected);
+    assert_eq!(partial.usage.tokens(), 2103, "every token is counted once");
+    let price = gadfly_engine::Price {
+        input: 3000,
+        output: 15_000,
+        cache_read: 300,
+        cache_write: 3750,
+        as_of: String::new(),
+    };
+    assert_eq!(partial.usage.cost_at(Some(&price)).0, 150_000 + 75_000 + 540_000 + 930_000);
+}

@@ -15,6 +15,7 @@ fn dialect() -> OpenAi {
         temperature: Some(0.0),
         max_tokens: None,
         length: LengthField::MaxTokens,
+        cache_key: false,
         without: AtomicU8::new(0),
     }
 }
@@ -201,4 +202,45 @@ fn who_is_offered_nothing_is_sent_no_tools_at_all() {
     assert!(body(&call).get("tools").is_none(), "the API refuses an empty list");
     call.tools = Some("[{]".into());
     assert!(dialect().body(&call, None).is_err());
+}
+
+#[test]
+fn a_whole_reply_says_what_was_read_from_a_cache_and_its_prompt_counts_it_too() {
+    let usage = |details: Value| {
+        json!({"choices": [{"message": {"content": "Yes."}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 2006, "completion_tokens": 300, "total_tokens": 2306,
+            "prompt_tokens_details": details}})
+    };
+    let read = |details: Value| {
+        let mut partial = Partial::default();
+        dialect().whole(usage(details).to_string().as_bytes(), &mut partial).unwrap();
+        partial.usage
+    };
+    let cached = read(json!({"cached_tokens": 1920, "audio_tokens": 0}));
+    assert_eq!(cached, Usage { input: 86, output: 300, cache_read: 1920, ..Usage::default() });
+    assert_eq!(cached.tokens(), 2306);
+    assert_eq!(read(Value::Null), Usage { input: 2006, output: 300, ..Usage::default() });
+    assert_eq!(read(json!({"cached_tokens": 9999})).tokens(), 2306, "never more than there were");
+}
+
+#[test]
+fn calls_that_begin_in_the_same_way_have_one_key_where_a_server_takes_it() {
+    let call = |stable: usize, draft: &str| Call {
+        stable,
+        ..Call::new("run#1", Role::Critic, vec![Spoken::new(Speaker::User, format!("The rubric. {draft}"))])
+    };
+    let takes = OpenAi { cache_key: true, ..dialect() };
+    let key = |d: &OpenAi, call: &Call| {
+        let sent: Value = serde_json::from_slice(&d.body(call, None).unwrap()).unwrap();
+        sent.get("prompt_cache_key").and_then(Value::as_str).map(str::to_owned)
+    };
+    let one = key(&takes, &call(12, "one")).unwrap();
+    assert_eq!(one.len(), KEY_CHARS);
+    assert_eq!(key(&takes, &call(12, "another")), Some(one.clone()));
+    assert_ne!(key(&takes, &call(5, "one")), Some(one));
+    assert_eq!(key(&takes, &call(0, "one")), None);
+    assert_eq!(key(&takes, &call(999, "one")), None);
+    assert_eq!(key(&dialect(), &call(12, "one")), None, "others may refuse it");
+    assert!(takes.adapt("prompt_cache_key"));
+    assert_eq!(key(&takes, &call(12, "one")), None);
 }

@@ -112,6 +112,8 @@ fn review(round: u32, artifact: Digest, reply: &Text, is_last: bool) -> Review {
         verdict: if is_last { Verdict::Approved } else { Verdict::Rejected },
         open,
         addressed: vec![round],
+        reason: String::new(),
+        rendered: None,
         notes: vec!["The tone is right.".into()],
         deviations: vec![],
         coverage: Coverage { entries: vec![], unseen: vec![] },

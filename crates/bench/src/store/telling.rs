@@ -122,6 +122,7 @@ fn card(model: &str) -> AgentCard {
         continues: false,
         tools: true,
         withheld: Vec::new(),
+        structured: false,
         reached_as: None,
     }
 }

@@ -181,7 +181,7 @@ fn wording(earlier: &Traits, today: &Traits) -> Wording {
         alike,
         other_name,
         clash: other_name || earlier.says.counts_others(&today.says) || earlier.says.substitutes(&today.says),
-        opposed: earlier.says_all().opposes(today.says_all()),
+        opposed: earlier.says_all().opposes(today.says_all()) || earlier.says.lacks_another(&today.says),
     }
 }
 

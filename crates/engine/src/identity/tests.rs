@@ -349,3 +349,23 @@ fn fingerprints_of_one_review_are_distinct_in_the_order_of_their_lines() {
     assert_eq!((prints[2].clone(), prints[0].clone()), (plain.clone(), format!("{plain}:2")));
     assert_eq!(fingerprints(&[early, late]), [plain.clone(), format!("{plain}:2")]);
 }
+
+#[test]
+fn a_point_about_another_lack_is_another_point() {
+    let mut l = Loop::default();
+    let row = |text: &str, quote: &str| Finding { rule: "claim".into(), ..quotes(text, quote) };
+    l.judged(
+        "The new line saves a lot of water.",
+        vec![row("saving without a number", "saves a lot of water")],
+    );
+    l.judged(
+        "The new line saves a lot of water.",
+        vec![row("saving without a number", "saves a lot of water")],
+    );
+    assert_eq!(l.standings(), [(1, Standing::Recurring, 1)]);
+    l.judged(
+        "The new line saves 40 % of water.",
+        vec![row("no source for the saving", "saves 40 % of water")],
+    );
+    assert_ne!(l.standings()[0].0, 1, "it was never raised before: {:?}", l.standings());
+}

@@ -22,6 +22,8 @@ pub(super) struct Words {
     sequence: Vec<u64>,
     names: BTreeSet<u64>,
     numbers: BTreeSet<u64>,
+    /// What is said to be lacking: `without a number`, `no source`.
+    lacks: BTreeSet<u64>,
     wants: Wants,
 }
 
@@ -49,6 +51,7 @@ impl Words {
                 words.take(word, &lower, in_code, names_a_line);
             }
         }
+        words.lacks = lacking(&text[..cut]);
         words.sequence = words.all.iter().map(|(word, _)| *word).collect();
         words.all.sort_unstable();
         words.all.dedup_by_key(|(word, _)| *word);
@@ -139,11 +142,33 @@ impl Words {
         mine > 0 && theirs > 0 && (kept >= 2 && kept >= most || kept >= 3 && 2 * kept >= most)
     }
 
+    /// Each says that something is lacking, and not the same thing.
+    pub(super) fn lacks_another(&self, other: &Self) -> bool {
+        apart(&self.lacks, &other.lacks)
+    }
+
     /// One asks only for more, the other only for less.
     pub(super) fn opposes(&self, other: &Self) -> bool {
         let (a, b) = (self.wants, other.wants);
         a.more && !a.less && b.less && !b.more || a.less && !a.more && b.more && !b.less
     }
+}
+
+/// The things a text says are not there.
+fn lacking(text: &str) -> BTreeSet<u64> {
+    const BEFORE: [&str; 7] = ["without", "no", "lacks", "lack", "lacking", "needs", "missing"];
+    const SKIPPED: [&str; 10] =
+        ["a", "an", "the", "any", "stated", "given", "clear", "explicit", "its", "single"];
+    let lower = text.to_lowercase();
+    let words: Vec<&str> =
+        lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let thing = |at: usize| words.iter().skip(at).find(|word| !SKIPPED.contains(word)).copied();
+    let named = words
+        .iter()
+        .enumerate()
+        .filter(|(_, word)| BEFORE.contains(word))
+        .filter_map(|(at, _)| thing(at + 1));
+    named.filter(|word| word.len() > 2 && !STOP.contains(word)).map(|word| hash(&stem(word))).collect()
 }
 
 fn apart(a: &BTreeSet<u64>, b: &BTreeSet<u64>) -> bool {

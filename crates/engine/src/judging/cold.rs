@@ -3,9 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::brief::{Reference, enclose, neutralise, one_line};
+use crate::brief::{Reference, enclose, one_line};
 use crate::digest::Digest;
-use crate::turn::{Message, Part, SCRATCH, Speaker};
+use crate::reading::shown::neutralise;
+use crate::turn::{Message, Part, Speaker};
 
 use super::{Piece, Subject};
 
@@ -16,8 +17,6 @@ const PART: &str = include_str!("../prompts/part-1.md");
 pub struct ColdCase<'a> {
     /// Template texts, in order.
     pub instructions: &'a [&'static str],
-    /// The number the protocol's format needs, under the protocol's word for it. `score` has none.
-    pub number: Option<(&'static str, u32)>,
     /// How severe to be, in one line.
     pub severity: Option<&'a str>,
     /// Who each critic is, in the words of its own file, by name.
@@ -26,8 +25,6 @@ pub struct ColdCase<'a> {
     pub identity: Option<Digest>,
     /// What to look at in particular; set for each seat by the panel.
     pub lens: Option<&'a str>,
-    /// The task's id, where the reply has to name it.
-    pub task_id: Option<&'a str>,
     /// The task's text, where the protocol judges by it.
     pub task: Option<Digest>,
     /// The rubric or the criteria.
@@ -41,6 +38,10 @@ pub struct ColdCase<'a> {
     pub schema: Option<&'static str>,
     /// The file an agent with a folder may write its reply to.
     pub report: Option<&'a str>,
+    /// How to reply: the last thing a critic reads, with this round's values filled in. Where an agent is held to a schema,
+    /// `structured` stands in its place.
+    pub form: &'a str,
+    pub structured: Option<&'a str>,
     /// How many calls one critic's judgement may be split into.
     pub max_parts: u32,
     /// Set by the panel: which part of how many this is.
@@ -59,8 +60,14 @@ impl ColdCase<'_> {
         all
     }
 
-    /// The brief's only message.
-    pub(crate) fn message(&self, instructions: &[Digest], pieces: &[Piece], mark: &str) -> Message {
+    /// The brief's only message, and how many of its parts are the same in every round.
+    pub(crate) fn message(
+        &self,
+        instructions: &[Digest],
+        pieces: &[Piece],
+        mark: &str,
+        form: Digest,
+    ) -> (Message, usize) {
         let mut parts: Vec<Part> = Vec::new();
         if let Some(identity) = self.identity {
             parts.extend([Part::Blob(identity), Part::Text("\n\n".to_owned())]);
@@ -71,41 +78,39 @@ impl ColdCase<'_> {
             enclose(&mut parts, mark, "task", Part::Data(task));
         }
         enclose(&mut parts, mark, "rubric", Part::Data(self.rubric));
+        let mut settled = 0;
         for (label, given) in [("reference", self.references), ("evidence", self.evidence)] {
             for reference in given {
                 let name = neutralise(&one_line(&reference.name)).into_owned();
                 enclose(&mut parts, mark, &format!("{label} {name}"), Part::Data(reference.text));
             }
+            if label == "reference" {
+                settled = parts.len();
+            }
+        }
+        if let Some((part, of)) = self.part {
+            parts.push(Part::Text(format!("{PART}Part: {part} of {of}\n\n")));
         }
         for piece in pieces {
             let name = neutralise(&one_line(&piece.path)).into_owned();
             enclose(&mut parts, mark, &name, Part::Slice(piece.slice));
         }
-        Message { from: Speaker::User, parts }
+        parts.push(Part::Blob(form));
+        (Message { from: Speaker::User, parts }, settled)
     }
 
     fn heads(&self) -> String {
         use std::fmt::Write as _;
         let mut out = String::new();
-        if let Some((part, of)) = self.part {
-            let _ = writeln!(out, "{PART}Part: {part} of {of}");
-        }
-        if let Some((word, number)) = self.number {
-            let _ = writeln!(out, "{word}: {number}");
-        }
-        if let Some(id) = self.task_id {
-            let _ = writeln!(out, "Task id: {}", one_line(id));
-        }
         if let Some(severity) = self.severity {
             let _ = writeln!(out, "Severity: {}", one_line(severity));
         }
         if let Some(lens) = self.lens {
             let _ = writeln!(out, "Lens: judge by the rubric, looking in particular at {}", one_line(lens));
         }
-        if let Some(report) = self.report {
-            let _ = writeln!(out, "Report path: {SCRATCH}/{report}");
+        if !out.is_empty() {
+            out.push('\n');
         }
-        out.push('\n');
         out
     }
 
@@ -116,6 +121,6 @@ impl ColdCase<'_> {
         let named = self.references.iter().chain(self.evidence);
         let blobs: usize = blobs.chain(named.map(|r| r.text)).map(|d| texts.get(&d).len()).sum();
         let marks = 160 * (4 + self.references.len() + self.evidence.len());
-        instructions + blobs + marks + PART.len() + self.schema.map_or(0, str::len)
+        instructions + blobs + marks + PART.len() + self.form.len() + self.schema.map_or(0, str::len)
     }
 }

@@ -65,10 +65,10 @@ impl Judgement for Plain {
     }
 }
 
-fn read(reading: &Reading<'_>) -> Result<Plain, String> {
+fn read(reading: &Reading<'_>) -> Result<Plain, Unread> {
     let mut plain = Plain::default();
     for line in reading.reply.lines() {
-        let (word, rest) = line.split_once(' ').ok_or("no word")?;
+        let (word, rest) = line.split_once(' ').ok_or_else(|| Unread::new("no word"))?;
         let (place, quote) = match rest.split_once(" “") {
             Some((place, quote)) => (place, Some(quote.trim_end_matches('”').to_owned())),
             None => (rest, None),
@@ -81,7 +81,7 @@ fn read(reading: &Reading<'_>) -> Result<Plain, String> {
         match word {
             "ok" => plain.claims.push(finding),
             "bad" => plain.findings.push(finding),
-            _ => return Err(format!("no such word as {word}")),
+            _ => return Err(Unread::new(format!("no such word as {word}"))),
         }
     }
     Ok(plain)
@@ -93,12 +93,10 @@ impl Sitting {
         let rubric = cx.intern("- be good\n");
         let case = ColdCase {
             instructions: &["Judge.\n"],
-            number: None,
             severity: None,
             identities: None,
             identity: None,
             lens: None,
-            task_id: None,
             task: None,
             rubric,
             references: &[],
@@ -107,6 +105,8 @@ impl Sitting {
             tree: self.court.work.tree().map(|t| t.digest),
             schema: None,
             report: None,
+            form: "Reply now.\n",
+            structured: None,
             max_parts: self.court.max_parts,
             part: None,
         };
@@ -421,7 +421,7 @@ fn a_draft_cannot_close_the_frame_it_stands_in() {
     let mark = begin.trim_start_matches("--- begin draft ").trim_end_matches(" ---");
     assert_eq!(prompt.matches(mark).count() % 2, 0);
     assert!(!hostile.contains(mark));
-    assert!(!prompt.contains("\n=== Result"), "{prompt}");
+    assert!(prompt.contains("=== Result: ‹CONVERGED› ==="), "{prompt}");
 }
 
 #[test]

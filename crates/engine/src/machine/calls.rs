@@ -10,6 +10,7 @@ use crate::effect::{CallFailure, Class, Effect, EffectId, EffectKind, FailureKin
 use crate::event::Happened;
 use crate::outcome::Outcome;
 use crate::plan::AgentCard;
+use crate::reading::Unread;
 use crate::turn::{Message, Part, Role, Speaker, Turn};
 
 /// A call as a protocol asked for it, independent of how often it had to be made.
@@ -27,6 +28,10 @@ pub struct CallSpec {
     pub tree: Option<Digest>,
     pub schema: Option<Digest>,
     pub report: Option<String>,
+    /// The form of the reply, as it stands at the end of the brief: repeated when a critic is asked again.
+    pub form: Option<Digest>,
+    /// How many parts of the first message are the same in the next call of this role.
+    pub settled: usize,
     /// The tools a model is offered, as a stored text.
     pub tools: Option<Digest>,
     /// Which caps it keeps to.
@@ -178,6 +183,7 @@ impl Run {
             report: call.report.clone(),
             session,
             tools: call.tools,
+            settled: call.settled,
         };
         let effect =
             Effect { id: id.clone(), class, time_ms, reserve, repeats, kind: EffectKind::Turn(turn) };
@@ -357,35 +363,40 @@ impl Run {
         self.end_with(Outcome::Failed { failure });
     }
 
-    /// Rule 4: a critic that cannot be read is asked once to restate, then replaced by the second
-    /// critic, then the work is unverified: never passed, never rejected.
-    pub fn malformed(&mut self, id: &EffectId, call: CallSpec, reply: Digest, round: u32, problem: &str) {
+    /// Rule 4: a critic that cannot be read is asked one short question, then replaced by the second critic, then the work
+    /// is unverified: never passed, never rejected. Its reply is not sent back to it.
+    pub fn malformed(&mut self, id: &EffectId, call: CallSpec, round: u32, unread: &Unread) {
         let restating = !call.is_restated();
+        let problem = in_one_line(&unread.to_string());
         let event = Happened::ReplyMalformed {
             round,
             critic: call.agent.clone(),
-            problem: in_one_line(problem),
+            problem: problem.clone(),
             restating,
         };
         self.emit(&id.node.clone(), event);
         if restating {
             let template = self.intern(crate::brief::RESTATE.to_owned());
             let mut again = call;
+            let form = again.form;
             let messages = Arc::make_mut(&mut again.messages);
-            messages.push(Message { from: Speaker::Assistant, parts: vec![Part::Blob(reply)] });
             messages.push(Message {
-                from: Speaker::User,
-                parts: vec![
-                    Part::Blob(template),
-                    Part::Text(format!(
-                        "{problem}\n\nState your verdict on the same draft again, in the required form.\n"
-                    )),
-                ],
+                from: Speaker::Assistant,
+                parts: vec![Part::Text(crate::brief::LEFT_OUT.into())],
             });
+            let mut parts = vec![
+                Part::Blob(template),
+                Part::Text(format!(
+                    "{}\n\nDo you approve or reject? State one verdict, on the same work.\n\n",
+                    unread.told()
+                )),
+            ];
+            parts.extend(form.map(Part::Blob));
+            messages.push(Message { from: Speaker::User, parts });
             let next = self.next_id(&id.node);
             return self.request(next, again, None);
         }
-        self.critic_unusable(id, call, format!("two malformed replies: {}", in_one_line(problem)));
+        self.critic_unusable(id, call, format!("two malformed replies: {problem}"));
     }
 
     pub fn critic_unusable(&mut self, id: &EffectId, call: CallSpec, because: String) {

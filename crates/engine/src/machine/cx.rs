@@ -13,10 +13,12 @@ use crate::pipeline::listing::Survey;
 use crate::plan::NodePlan;
 use crate::protocol::PairResult;
 use crate::question::Question;
+use crate::reading::Unread;
+use crate::reading::quoted::Shown;
 use crate::text::Texts;
 use crate::tool::{ToolCall, ToolUse};
 use crate::tree::{Accept, CommitFiles, Look, Verify};
-use crate::turn::{Message, Role};
+use crate::turn::{Message, Part, Role};
 
 /// An agent's readable answer, with the call it belongs to.
 #[derive(Clone, Debug)]
@@ -89,6 +91,8 @@ pub struct CriticCall<'a> {
     pub fallback: Option<&'a str>,
     /// Template texts, in order.
     pub instructions: &'a [&'static str],
+    /// What its answer is held to, if it can be.
+    pub schema: Option<&'static str>,
 }
 
 /// Whom to ask for work, or for advice.
@@ -116,6 +120,8 @@ fn spec(role: Role, agent: &str, messages: Vec<Message>) -> CallSpec {
         tree: None,
         schema: None,
         report: None,
+        form: None,
+        settled: 0,
         tools: None,
         kept: Kept::All,
         own_failures: false,
@@ -173,11 +179,14 @@ impl Cx<'_> {
         id
     }
 
-    /// The id of the next effect: what a mark derives from.
+    /// The mark around data for whoever judges.
     pub fn mark(&self, enclosed: &[Digest]) -> String {
-        let n = self.run.nodes.get(self.node).map_or(0, |node| node.next_effect);
-        let id = EffectId { node: self.node.clone(), n };
-        brief::mark(&self.run.seed, &id, &self.run.texts, enclosed)
+        brief::mark(&self.run.seed, Role::Critic, &self.run.texts, enclosed)
+    }
+
+    /// Can this agent be held to a schema?
+    pub fn is_structured(&self, agent: &str) -> bool {
+        self.run.plan.agents.get(agent).is_some_and(|card| card.structured)
     }
 
     /// Has something done. It comes back as `Learned::Tool`, or as `lost`.
@@ -288,10 +297,14 @@ impl Cx<'_> {
         let id = self.run.next_id(self.node);
         let instructions: Vec<Digest> =
             case.instructions.iter().map(|t| self.run.intern((*t).to_owned())).collect();
-        let schema = case.schema.map(|s| self.run.intern(s.to_owned()));
-        let mark = brief::mark(&self.run.seed, &id, &self.run.texts, &case.enclosed(pieces));
-        let message = case.message(&instructions, pieces, &mark);
+        let structured = case.structured.filter(|_| self.is_structured(agent));
+        let held = case.structured.is_none() || structured.is_some();
+        let schema = case.schema.filter(|_| held).map(|s| self.run.intern(s.to_owned()));
+        let form = self.run.intern(structured.unwrap_or(case.form).to_owned());
+        let mark = brief::mark(&self.run.seed, Role::Critic, &self.run.texts, &case.enclosed(pieces));
+        let (message, settled) = case.message(&instructions, pieces, &mark, form);
         let mut spec = spec(Role::Critic, agent, vec![message]);
+        (spec.form, spec.settled) = (Some(form), settled);
         spec.fallback = fallback.map(ToOwned::to_owned);
         (spec.tag, spec.tree, spec.schema) = (tag, case.tree, schema);
         spec.report = case.report.map(ToOwned::to_owned);
@@ -361,18 +374,36 @@ impl Cx<'_> {
         let id = self.run.next_id(self.node);
         let instructions: Vec<Digest> =
             call.instructions.iter().map(|t| self.run.intern((*t).to_owned())).collect();
-        let mark = brief::mark(&self.run.seed, &id, &self.run.texts, &view.enclosed());
-        let message = view.message(&instructions, &mark);
+        let schema = call.schema.map(|s| self.run.intern(s.to_owned()));
+        let mark = brief::mark(&self.run.seed, Role::Critic, &self.run.texts, &view.enclosed());
+        let (message, settled) = view.message(&instructions, &mark);
         let mut spec = spec(Role::Critic, call.agent, vec![message]);
+        (spec.form, spec.settled, spec.schema) = (Some(view.form), settled, schema);
         spec.fallback = call.fallback.map(ToOwned::to_owned);
         self.run.request(id.clone(), spec, None);
         id
     }
 
-    /// The answer cannot be read as a verdict: restate once, then the second critic, then `unverified`.
-    pub fn malformed(&mut self, answered: Answered, round: u32, problem: &str) {
-        let Answered { effect, text, call, .. } = answered;
-        self.run.malformed(&effect, call, text, round, problem);
+    /// The answer cannot be read as a verdict: one short question, then the second critic, then `unverified`.
+    pub fn malformed(&mut self, answered: Answered, round: u32, unread: &Unread) {
+        let Answered { effect, call, .. } = answered;
+        self.run.malformed(&effect, call, round, unread);
+    }
+
+    /// Every text from outside that the call of this answer showed, and the form it was asked to reply in.
+    pub fn shown(&self, answered: &Answered) -> Shown {
+        let brief = answered.call.messages.iter().take(answered.call.brief);
+        let mut digests: Vec<Digest> = brief
+            .flat_map(|message| &message.parts)
+            .filter_map(|part| match part {
+                Part::Data(_) | Part::Slice(_) => part.text(),
+                _ => None,
+            })
+            .collect();
+        digests.extend(answered.call.form);
+        digests.sort();
+        digests.dedup();
+        Shown::of(digests.iter().map(|digest| self.text(digest)))
     }
 
     /// The worker's answer is no draft: the run parks as failed and the call is repeated on resume.

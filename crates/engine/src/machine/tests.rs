@@ -96,6 +96,7 @@ fn start_of(root: NodePlan, person: bool) -> Start {
         continues: false,
         tools: false,
         withheld: Vec::new(),
+        structured: false,
         reached_as: None,
     };
     let plan = Plan {

@@ -7,7 +7,6 @@
 
 mod briefs;
 pub mod checks;
-pub mod citations;
 pub mod economy;
 mod judgement;
 mod people;
@@ -47,8 +46,8 @@ use report::Criterion;
 use routes::{Route, Routing};
 pub use settings::{MOST_ROUNDS, ROUNDS, Settings, VERIFY_TIMEOUT_MS};
 
-/// Version 1 of the rules.
-pub const RULE_BOOK: RuleBook = RuleBook { name: "audit", version: 1, begin };
+/// Version 2 of the rules: replies are read in `reading`.
+pub const RULE_BOOK: RuleBook = RuleBook { name: "audit", version: 2, begin };
 
 fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
     let settings: Settings = serde_json::from_value(plan.settings.clone())
@@ -321,6 +320,9 @@ impl Audit {
         review.deviations.clone_from(&report.deviations);
         review.fixed.clone_from(&moved.fixed);
         review.criteria = report.criteria.iter().map(shown_criterion).collect();
+        if verdict == Verdict::Approved {
+            review.reason = review::reason(review.criteria.iter().map(review::CriterionVerdict::line));
+        }
         review.findings = findings;
         review.findings.extend(heard.parts.iter().flat_map(|p| p.unsupported.clone()));
         let notes = review.notes.clone();

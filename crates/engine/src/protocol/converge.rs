@@ -1,13 +1,12 @@
 //! `converge`: a critic answers every criterion and names one failure scenario, pass after pass, until
 //! nothing is left to mend.
 //!
-//! Only the decisions are here. The criteria sets are `sets`, the reply grammar is `grammar`, what a pass
+//! Only the decisions are here. The criteria sets are `sets`, replies are read in `reading::pass`, what a pass
 //! found is `pass`, questions to a person are `escalation`, `asking` and `answers`, what goes on record is
 //! `recording`. Calling critics and checking what they cite is `judging`, identity across passes is
 //! `identity`.
 
 pub mod escalation;
-pub mod grammar;
 pub mod sets;
 
 mod answers;
@@ -33,18 +32,21 @@ use crate::machine::{Answered, Cx, Learned};
 use crate::outcome::{Halt, Outcome};
 use crate::plan::{NodePlan, Target};
 use crate::protocol::{Protocol, RuleBook};
+use crate::reading::pass as pass_reader;
 use crate::turn::Role;
 use crate::work::Work;
 
 use escalation::Escalation;
 use pass::{Beside, PartReply, Pass};
 
-/// Version 1 of the rules.
-pub const RULE_BOOK: RuleBook = RuleBook { name: "converge", version: 1, begin };
+/// Version 2 of the rules: replies are read in `reading`.
+pub const RULE_BOOK: RuleBook = RuleBook { name: "converge", version: 2, begin };
 
 const WORKER_DRAFT: &str = include_str!("../prompts/converge-worker-draft-1.md");
 const WORKER_FIX: &str = include_str!("../prompts/converge-worker-fix-1.md");
 const CRITIC: &str = include_str!("../prompts/converge-critic-1.md");
+const FORM: &str = include_str!("../prompts/converge-form-1.md");
+const FORM_JSON: &str = include_str!("../prompts/converge-form-json-1.md");
 
 fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
     let settings = Settings::read(plan)?;
@@ -153,9 +155,8 @@ impl Protocol for Converge {
                 let (criteria, round) = (&self.settings.criteria, self.round);
                 let beside = self.shown_beside(cx);
                 let heard = self.panel.heard(answer, cx, |reading| {
-                    grammar::parse(reading.reply, criteria, round)
+                    pass_reader::read(reading.reply, criteria, round, reading.shown)
                         .map(|reply| PartReply::new(reply, reading.critic, &beside))
-                        .map_err(|breaches| grammar::problem(&breaches))
                 });
                 self.heard(heard, cx);
             }
@@ -238,7 +239,7 @@ impl Converge {
     fn judge(&mut self, work: Work, given: bool, cx: &mut Cx<'_>) {
         work.announce(self.round, given, cx);
         if let Work::Draft(draft) = &work
-            && let Some(line) = grammar::verdict_line(cx.text(draft))
+            && let Some(line) = pass_reader::verdict_line(cx.text(draft))
         {
             cx.emit(Happened::SelfVerdictNoted { round: self.round, line });
         }
@@ -251,20 +252,20 @@ impl Converge {
         let task = self.settings.task;
         let case = ColdCase {
             instructions: &[CRITIC],
-            number: Some(("Pass", self.round)),
             severity: None,
             identities: None,
             identity: None,
             lens: None,
-            task_id: None,
             task: (!cx.text(&task).trim().is_empty()).then_some(task),
             rubric: self.rubric(),
             references: &self.settings.references,
             evidence: &[],
             subject: &subject,
             tree: None,
-            schema: None,
+            schema: Some(pass_reader::SCHEMA),
             report: None,
+            form: &FORM.replace("{pass}", &self.round.to_string()),
+            structured: Some(FORM_JSON),
             max_parts: self.settings.max_parts,
             part: None,
         };
@@ -325,7 +326,7 @@ impl Converge {
             return cx.finish(Outcome::Rejected { draft: Some(work.blob()), open });
         }
         if let Some(stall) = stall {
-            self.result("CONTINUE (0 fixed)", cx);
+            // It does not continue, so it has no result line of that name; the summary says why it stops.
             return self.stop(stall.halt(), &stall.halt().to_string(), cx);
         }
         if ended == Ended::SafetyCap {

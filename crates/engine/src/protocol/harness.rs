@@ -63,6 +63,7 @@ pub fn card() -> AgentCard {
         continues: false,
         tools: false,
         withheld: Vec::new(),
+        structured: false,
         reached_as: None,
     }
 }

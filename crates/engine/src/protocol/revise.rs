@@ -1,7 +1,7 @@
 //! `revise`: a worker drafts, a critic says approved or rejected with bullets, at most three times.
 //!
-//! Only the decisions are here. The reply grammar is `status_grammar`, briefs are `brief`, the hint about
-//! unasked changes is `sections`; failures, restating and parking are the machine's.
+//! Only the decisions are here. Replies are read in `reading::status`, briefs are `brief`, the hint about
+//! unasked changes is `sections`; failures, questions to critics and parking are the machine's.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,19 +14,18 @@ use crate::machine::{Answered, CriticCall, Cx};
 use crate::outcome::{Halt, Outcome};
 use crate::plan::{NodePlan, Target};
 use crate::protocol::{Protocol, RuleBook};
-use crate::reasoning;
+use crate::reading::reasoning;
+use crate::reading::status::{self, Status, StatusReply};
 use crate::review::{Binding, Coverage, Item, Review, Seen, Verdict};
 use crate::sections;
 use crate::stall::{Headway, Rejected};
-use crate::status_grammar::{self, Status, StatusReply};
 use crate::turn::Role;
 
 mod items;
 use items::Ground;
-pub(crate) use items::quotes;
 
-/// Version 1 of the rules.
-pub const RULE_BOOK: RuleBook = RuleBook { name: "revise", version: 1, begin };
+/// Version 2 of the rules: replies are read in `reading`.
+pub const RULE_BOOK: RuleBook = RuleBook { name: "revise", version: 2, begin };
 
 /// Rounds unless the user says otherwise.
 pub const ROUNDS: u32 = 3;
@@ -35,6 +34,9 @@ const WORKER_DRAFT: &str = include_str!("../prompts/revise-worker-draft-1.md");
 const WORKER_REVISION: &str = include_str!("../prompts/revise-worker-revision-1.md");
 const CRITIC: &str = include_str!("../prompts/revise-critic-1.md");
 const CRITIC_AGAIN: &str = include_str!("../prompts/revise-critic-again-1.md");
+const FORM: &str = include_str!("../prompts/revise-form-1.md");
+const FORM_AGAIN: &str = include_str!("../prompts/revise-form-again-1.md");
+const FORM_JSON: &str = include_str!("../prompts/revise-form-json-1.md");
 
 /// What one `revise` loop is about. Frozen with the plan.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -214,20 +216,28 @@ impl Revise {
 
     fn call_critic(&mut self, draft: Digest, cx: &mut Cx<'_>) {
         let open = self.open_items();
+        let structured = cx.is_structured(&self.settings.critic);
+        let form = match self.previous {
+            _ if structured => FORM_JSON.to_owned(),
+            Some(_) => FORM_AGAIN.replace("{before}", &self.round.saturating_sub(1).to_string()),
+            None => FORM.to_owned(),
+        };
         let view = ColdView {
             identity: self.settings.project.critic_identity,
-            iteration: self.round,
+            task: self.settings.task,
             rubric: self.rubric(),
             references: &self.settings.references,
+            iteration: self.round,
             draft,
             previous: self.previous.map(|draft| Previous { draft, open: &open }),
+            again: self.previous.map(|_| cx.intern(CRITIC_AGAIN)),
+            form: cx.intern(form),
         };
-        let first: &[&'static str] = &[CRITIC];
-        let again: &[&'static str] = &[CRITIC, CRITIC_AGAIN];
         let call = CriticCall {
             agent: &self.settings.critic,
             fallback: self.settings.fallback_critic.as_deref(),
-            instructions: if self.previous.is_some() { again } else { first },
+            instructions: &[CRITIC],
+            schema: structured.then_some(status::SCHEMA),
         };
         cx.call_critic(call, &view);
     }
@@ -262,7 +272,7 @@ impl Revise {
             given,
             diff: None,
         });
-        if let Some(line) = status_grammar::status_line(&text) {
+        if let Some(line) = status::status_line(&text) {
             cx.emit(Happened::SelfVerdictNoted { round, line });
         }
         if let Some(previous) = self.previous {
@@ -277,27 +287,20 @@ impl Revise {
 
     fn reviewed(&mut self, answer: Answered, cx: &mut Cx<'_>) {
         let Some(draft) = self.draft else { return };
-        let reply = match status_grammar::parse(cx.text(&answer.text)) {
+        let reply = match status::read(cx.text(&answer.text), &cx.shown(&answer)) {
             Ok(reply) => reply,
-            Err(problem) => return cx.malformed(answer, self.round, &problem.to_string()),
+            Err(unread) => return cx.malformed(answer, self.round, &unread),
         };
-        let earlier = self.open_items();
         let ground = items::ground(&reply, &self.items, cx.text(&draft), self.previous.map(|p| cx.text(&p)));
-        if ground == Ground::Unaccounted && !answer.is_restated() {
-            let line = |i: &Item| format!("{}. {}", i.number, brief::neutralise(&i.text));
-            let list: Vec<String> = earlier.iter().map(line).collect();
-            let problem = format!(
-                "the reply accounts for none of the open items; mark each as `✓ N` or list it by its number under `Still unresolved:`\n{}",
-                list.join("\n")
-            );
-            return cx.malformed(answer, self.round, &problem);
-        }
         let addressed = items::marked_addressed(&reply.addressed, &self.items);
         let open = match reply.status {
             Status::Approved => Vec::new(),
             Status::Rejected => self.number(&reply, &addressed),
         };
-        let review = self.review(&answer, draft, &reply, &addressed, open.clone(), cx);
+        let rendered = cx.text(&answer.text).trim_start().starts_with('{');
+        let rendered = rendered.then(|| cx.intern(status::rendered(&reply, self.round)));
+        let mut review = self.review(&answer, draft, &reply, &addressed, open.clone(), cx);
+        review.rendered = rendered;
         cx.emit(Happened::Reviewed { round: self.round, review: review.clone() });
         if review.verdict == Verdict::Rejected {
             self.watch_headway(&review, cx);
@@ -355,28 +358,26 @@ impl Revise {
         self.call_worker(cx);
     }
 
-    /// The open items after a rejection: its bullets, and the earlier items it did not mark addressed.
+    /// The open items after a rejection: exactly what the critic left open.
     fn number(&self, reply: &StatusReply, addressed: &[u32]) -> Vec<Item> {
         let mut next = self.items.iter().map(|s| s.item.number).max().unwrap_or(0);
         let mut open: Vec<Item> = Vec::new();
         for bullet in &reply.open {
             let known = items::recurs_as(bullet, &self.items).filter(|n| open.iter().all(|i| i.number != *n));
-            let since = known
-                .and_then(|n| self.items.iter().find(|s| s.item.number == n))
-                .map_or(self.round, |s| s.item.since);
+            let earlier = known.and_then(|n| self.items.iter().find(|s| s.item.number == n)).map(|s| &s.item);
             let number = known.unwrap_or_else(|| {
                 next += 1;
                 next
             });
-            // A number that names no item belongs to what the bullet says.
-            let cited = items::cited(bullet, &self.items).is_some();
-            let text = if cited { bullet.text.clone() } else { bullet.whole.clone() };
-            open.push(Item { number, text, since });
+            let text = items::told(bullet, earlier, &self.items);
+            open.push(Item { number, text, since: earlier.map_or(self.round, |item| item.since) });
         }
-        for sent in self.items.iter().filter(|s| s.open) {
-            let number = sent.item.number;
-            if !addressed.contains(&number) && open.iter().all(|i| i.number != number) {
-                open.push(sent.item.clone());
+        // Who ticks some of the items and lists no rest has not said that the others are done.
+        if !addressed.is_empty() && !reply.lists_open {
+            for sent in self.items.iter().filter(|s| s.open && !addressed.contains(&s.item.number)) {
+                if open.iter().all(|i| i.number != sent.item.number) {
+                    open.push(sent.item.clone());
+                }
             }
         }
         open
@@ -406,6 +407,8 @@ impl Revise {
             },
             open,
             addressed: addressed.to_vec(),
+            reason: reply.reason.clone(),
+            rendered: None,
             notes: reply.notes.clone(),
             deviations: reply.deviations.clone(),
             coverage: Coverage {

@@ -1,7 +1,7 @@
 //! `score`: a critic deducts points by a rubric, the engine adds them up; too few points send the work
 //! back, at most three times, then someone else decides and the worker starts afresh, once.
 //!
-//! Only the decisions are here. Reports are read in `reply`, added up in `judgement` and `deduction`; what
+//! Only the decisions are here. Reports are read in `reading::score`, added up in `judgement` and `deduction`; what
 //! earlier rounds held against the work is `history`; calling critics and checking what they cite is
 //! `judging`; identity across rounds is `identity`.
 
@@ -9,7 +9,6 @@ mod briefs;
 pub mod files;
 mod history;
 mod judgement;
-pub mod reply;
 pub mod settings;
 mod working;
 
@@ -30,8 +29,8 @@ use crate::outcome::{Halt, Outcome};
 use crate::plan::{NodePlan, Target};
 use crate::protocol::{PairResult, Protocol, RuleBook};
 use crate::question::{Picked, Question};
-use crate::reasoning;
-use crate::review::{Unseen, Verdict, open_items};
+use crate::reading::reasoning;
+use crate::review::{self, Unseen, Verdict, open_items};
 use crate::text::Texts;
 use crate::tool::ToolUse;
 use crate::turn::Role;
@@ -43,13 +42,14 @@ use judgement::{Basis, Scored, Tallied};
 use settings::{EscalateTo, Settings};
 use working::Ground;
 
-/// Version 1 of the rules.
-pub const RULE_BOOK: RuleBook = RuleBook { name: "score", version: 1, begin };
+/// Version 2 of the rules: replies are read in `reading`.
+pub const RULE_BOOK: RuleBook = RuleBook { name: "score", version: 2, begin };
 
 /// The form of a critic's JSON report.
 pub const SCHEMA: &str = include_str!("score/schema.json");
 
 const CRITIC: &str = include_str!("../prompts/score-critic-1.md");
+const FORM: &str = include_str!("../prompts/score-form-1.md");
 const CRITIC_ROWS: &str = include_str!("../prompts/score-critic-rows-1.md");
 const CRITIC_STATED: &str = include_str!("../prompts/score-critic-stated-1.md");
 /// Rounds of one attempt from which a stall may end it: fewer show nothing.
@@ -131,8 +131,8 @@ impl Protocol for Score {
                 Err(failure) => cx.unusable(answer, failure),
             },
             Role::Critic => {
-                let (basis, artifact) = (&self.basis, self.panel.corpus().clone());
-                let heard = self.panel.heard(answer, cx, |reading| Scored::read(reading, basis, &artifact));
+                let basis = &self.basis;
+                let heard = self.panel.heard(answer, cx, |reading| Scored::read(reading, basis));
                 self.heard(heard, cx);
             }
             Role::Advisor => self.advised(answer, cx),
@@ -213,7 +213,7 @@ impl Score {
         work.announce(self.round, given, cx);
         if let Work::Draft(draft) = &work
             && !given
-            && let Some(line) = reply::stated_line(cx.text(draft))
+            && let Some(line) = crate::reading::score::stated_line(cx.text(draft))
         {
             cx.emit(Happened::SelfVerdictNoted { round: self.round, line });
         }
@@ -232,12 +232,10 @@ impl Score {
         let by_number: &[&'static str] = &[CRITIC, CRITIC_STATED];
         let case = ColdCase {
             instructions: if self.settings.table.is_some() { by_rows } else { by_number },
-            number: None,
             severity: Some(&shown_severity(self.settings.severity, None)),
             identities,
             identity: None,
             lens: None,
-            task_id: None,
             task: None,
             rubric: self.rubric(),
             references: &self.settings.shown_references(),
@@ -246,6 +244,8 @@ impl Score {
             tree: None,
             schema: Some(SCHEMA),
             report: None,
+            form: FORM,
+            structured: None,
             max_parts: self.settings.max_parts,
             part: None,
         };
@@ -307,7 +307,10 @@ impl Score {
         review.findings = tallied.findings.iter().chain(&tallied.unsupported).cloned().collect();
         review.fixed = self.history.raised_through(heard.seat.lens.as_deref(), &moved.fixed);
         review.notes.clone_from(&tallied.notes);
-        review.deviations.clone_from(&tallied.deviations);
+        review.deviations.extend(tallied.deviations.iter().cloned());
+        if verdict == Verdict::Approved {
+            review.reason = reason(tallied);
+        }
         review.score = Some(tallied.score());
         cx.emit(Happened::Reviewed { round: self.round, review });
     }
@@ -463,6 +466,17 @@ fn unverified(seats: &[(Heard<Scored>, Tallied)]) -> Option<Outcome> {
         heard.critic()
     );
     Some(Outcome::Unverified { reason, draft: None, unseen: Vec::new() })
+}
+
+/// Why it passes: what the critic notes, or what the sum comes to.
+fn reason(tallied: &Tallied) -> String {
+    let said = review::reason(&tallied.notes);
+    match tallied.sheet.score {
+        _ if !said.is_empty() => said,
+        score if !tallied.score().computed => format!("the critic states {score} points"),
+        _ if tallied.findings.is_empty() => "nothing was deducted".to_owned(),
+        score => format!("what was deducted leaves {score} points"),
+    }
 }
 
 /// The primary's score, and the second critic's beside it.

@@ -14,7 +14,6 @@ pub mod predicate;
 mod protected;
 pub mod settings;
 mod steps;
-mod token;
 mod turns;
 mod verdict;
 mod verifying;
@@ -48,8 +47,8 @@ use protected::Protected;
 use steps::Doing;
 use verifying::Checking;
 
-/// Version 1 of the rules.
-pub const RULE_BOOK: RuleBook = RuleBook { name: "watch", version: 1, begin };
+/// Version 2 of the rules: replies are read in `reading`.
+pub const RULE_BOOK: RuleBook = RuleBook { name: "watch", version: 2, begin };
 
 /// Turns in a row without a step, and failed claims in a row, that stop a goal until a person says how to go on.
 const ONLY_TALK: u32 = 3;

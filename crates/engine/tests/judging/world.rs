@@ -331,6 +331,7 @@ fn card(name: &str) -> AgentCard {
         continues: false,
         tools: false,
         withheld: Vec::new(),
+        structured: false,
         reached_as: None,
     }
 }

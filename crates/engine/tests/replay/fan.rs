@@ -8,7 +8,7 @@ use gadfly_engine::effect::{EffectId, NodePath, Observation};
 use gadfly_engine::machine::{Answered, CriticCall, Cx};
 use gadfly_engine::plan::{NodePlan, Target};
 use gadfly_engine::protocol::{Protocol, RuleBook};
-use gadfly_engine::status_grammar::{self, Status};
+use gadfly_engine::reading::status::{self, Status};
 use gadfly_engine::turn::{Message, Part, Role, Speaker};
 use gadfly_engine::{Digest, Halt, Limits, Outcome};
 use serde::{Deserialize, Serialize};
@@ -74,14 +74,20 @@ impl Fan {
         let rubric = cx.intern("- be right\n");
         let view = ColdView {
             identity: None,
+            task: rubric,
             iteration: self.round,
             rubric,
             references: &[],
             draft,
             previous: None,
+            again: None,
+            form: rubric,
         };
         let agent = if self.shape.person { "person" } else { "critic" };
-        cx.call_critic(CriticCall { agent, fallback: None, instructions: &["Judge.\n"] }, &view);
+        cx.call_critic(
+            CriticCall { agent, fallback: None, instructions: &["Judge.\n"], schema: None },
+            &view,
+        );
     }
 
     fn finish(&self, approved: bool, cx: &mut Cx<'_>) {
@@ -112,8 +118,8 @@ impl Protocol for Fan {
             }
             return self.one_less(cx);
         }
-        match status_grammar::parse(cx.text(&answer.text)) {
-            Err(problem) => cx.malformed(answer, self.round, &problem.to_string()),
+        match status::read(cx.text(&answer.text), &cx.shown(&answer)) {
+            Err(unread) => cx.malformed(answer, self.round, &unread),
             Ok(reply) if reply.status == Status::Approved => self.finish(true, cx),
             Ok(_) if self.round < self.shape.rounds => self.fan_out(cx),
             Ok(_) => self.finish(false, cx),

@@ -78,6 +78,7 @@ impl World {
             continues: false,
             tools: false,
             withheld: Vec::new(),
+            structured: false,
             reached_as: None,
         };
         let agents = [("worker", false), ("critic", false), ("person", true)]

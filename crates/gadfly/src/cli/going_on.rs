@@ -60,6 +60,13 @@ pub struct Answer {
     /// Read the answer from a file
     #[arg(long, value_name = "FILE", conflicts_with = "text")]
     pub file: Option<PathBuf>,
+    /// Approve, as the critic; the reason may follow
+    #[arg(long, value_name = "REASON", num_args = 0..=1, default_missing_value = "",
+          conflicts_with_all = ["text", "file", "reject", "effect"])]
+    pub approve: Option<String>,
+    /// Reject, as the critic: what has to be fixed, one fix per line or per `--reject`; `-` reads standard input
+    #[arg(long, value_name = "FIX", conflicts_with_all = ["text", "file", "effect"])]
+    pub reject: Vec<String>,
     /// Of several open questions the one with this id, as `show` lists them (default: the one the run waits for)
     #[arg(long, value_name = "ID")]
     pub effect: Option<String>,

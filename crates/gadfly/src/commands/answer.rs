@@ -2,8 +2,10 @@
 
 use gadfly_engine::EffectId;
 use gadfly_engine::question::Question;
-use gadfly_journal::RunId;
+use gadfly_engine::turn::{Role, Turn};
+use gadfly_journal::{Journal, RunId};
 use gadfly_project::file;
+use gadfly_runtime::Gadfly;
 use gadfly_runtime::service::AnswerError;
 
 use crate::cli::Answer;
@@ -11,6 +13,7 @@ use crate::context::{Context, find};
 use crate::exit::{self, Code};
 use crate::output::{again, ask, brief, error, print, safe, terminal};
 use crate::session::{only_by_token, unreadable};
+use crate::verdict;
 
 pub fn answer(args: Answer, context: &Context) -> Code {
     match go(args, context) {
@@ -31,6 +34,11 @@ fn go(args: Answer, context: &Context) -> Result<Code, Code> {
         return Err(error::usage(&format!("run `{run}` asks nothing: it is {}", summary.state)));
     };
     let question = gadfly.question(&run, &effect).map_err(|e| fault(&e))?;
+    if let Some(verdict) = Verdict::of(&args)? {
+        let turn = brief::question(gadfly.journal(), &run, &effect).map_err(|e| fault(&e))?;
+        let reply = verdict.reply(gadfly.journal(), &run, turn.as_ref().map(|(turn, _)| turn))?;
+        return leave(&gadfly, &run, &effect, reply, &open);
+    }
     // Words without quotes are a sentence, too.
     let text = (!args.text.is_empty()).then(|| args.text.join(" "));
     let text = match (text, args.file) {
@@ -55,12 +63,55 @@ fn go(args: Answer, context: &Context) -> Result<Code, Code> {
         }
         let why = asked.and_then(|(turn, _)| unreadable(gadfly.journal(), &run, &text, turn.role));
         if let Some(why) = why.filter(|_| !args.force) {
-            return Err(error::usage(&format!("{why}. --force sends it as it is")));
+            return Err(error::usage(&format!(
+                "{why}. --approve and --reject need no form, --force sends it as it is"
+            )));
         }
     }
-    let asked = gadfly.answer_to(&run, &effect, text, "gadfly answer").map_err(|e| match e {
+    leave(&gadfly, &run, &effect, text, &open)
+}
+
+/// Approving or rejecting, by a flag.
+struct Verdict {
+    approves: bool,
+    text: String,
+}
+
+impl Verdict {
+    fn of(args: &Answer) -> Result<Option<Self>, Code> {
+        if let Some(reason) = &args.approve {
+            return Ok(Some(Self { approves: true, text: reason.clone() }));
+        }
+        let text = match args.reject.as_slice() {
+            [] => return Ok(None),
+            [one] if one == "-" => super::run::read_stdin("the fixes")?,
+            fixes => fixes.join("\n"),
+        };
+        Ok(Some(Self { approves: false, text }))
+    }
+
+    /// The reply of the critic whose turn it is.
+    fn reply(&self, journal: &Journal, run: &RunId, turn: Option<&Turn>) -> Result<String, Code> {
+        let Some(turn) = turn.filter(|turn| turn.role == Role::Critic) else {
+            return Err(error::usage(&format!("run `{run}` asks for no verdict: give the answer as a text")));
+        };
+        let refused = only_by_token(turn, run);
+        let reply = refused.map_or_else(|| verdict::composed(journal, run, self.approves, &self.text), Err);
+        reply.map_err(|why| error::usage(&safe::line(&why, 600)))
+    }
+}
+
+/// Leaves the answer for the run, and says what became of it.
+fn leave(
+    gadfly: &Gadfly,
+    run: &RunId,
+    effect: &EffectId,
+    text: String,
+    open: &[(EffectId, Question)],
+) -> Result<Code, Code> {
+    let asked = gadfly.answer_to(run, effect, text, "gadfly answer").map_err(|e| match e {
         AnswerError::NothingAsked { .. } | AnswerError::NoAnswer { .. } => error::usage(&e.to_string()),
-        AnswerError::Read(_) | AnswerError::Post(_) => fault(&e),
+        AnswerError::Read(_) | AnswerError::Post(_) => error::fault(&e.to_string()),
     })?;
     if asked.replaced {
         print::err("your earlier answer was not read yet: this one takes its place");

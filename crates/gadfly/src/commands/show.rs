@@ -7,7 +7,6 @@ mod powers;
 mod rounds;
 mod trace;
 
-use gadfly_engine::turn::Role;
 use gadfly_journal::state::PipelineView;
 use gadfly_journal::{Journal, MailKind, ReadError, RunId, RunState};
 use owo_colors::OwoColorize as _;
@@ -20,6 +19,7 @@ use crate::output::ending::{self, DraftIs};
 use crate::output::table::{counted, moment, state as coloured};
 use crate::output::{again, brief, diff, error, judged, print, safe};
 use crate::session::print_draft;
+use crate::verdict;
 use powers::Powers;
 
 pub fn show(args: &Show, context: &Context) -> Code {
@@ -183,8 +183,12 @@ fn question(journal: &Journal, run: &RunId, effect: &gadfly_engine::EffectId) ->
     let Some((turn, brief)) = brief::question(journal, run, effect).map_err(fault)? else { return Ok(()) };
     print::out(&format!("\n{} is asked as {}:", safe::line(&turn.agent, 60), turn.role.name()))?;
     safe::block(&brief).trim_end().lines().try_for_each(|line| print::out(&format!("  │ {line}")))?;
-    if turn.role == Role::Critic {
-        print::out("a verdict begins with [STATUS: APPROVED] or [STATUS: REJECTED]")?;
+    if verdict::suffices(journal, run, &turn) {
+        print::out(&format!("approve: {}", again::command(&format!("answer {run} --approve \"why\""))))?;
+        print::out(&format!(
+            "reject:  {}",
+            again::command(&format!("answer {run} --reject \"what to fix\""))
+        ))?;
     }
     answer_given(journal, run, effect)
 }

@@ -61,6 +61,8 @@ pub struct Standing {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judged_part: Option<String>,
     pub judged_by: Vec<String>,
+    /// Why they approve, in their own words.
+    pub reasons: Vec<String>,
     /// Why the verdict is no independent one, where the host judged. Tell the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_independent: Option<String>,
@@ -179,6 +181,7 @@ fn said(state: &RunState, background: &Background, run: &RunId) -> Result<Said, 
         judged_round: round.map(|round| round.round),
         judged_part: round.and_then(|round| telling::part(&round.node)),
         judged_by,
+        reasons: round.map(telling::reasons).unwrap_or_default(),
         not_independent,
         to_fix: to_fix
             .map(|item| Point { number: item.number, text: item.text.clone(), since_round: item.since })

@@ -57,6 +57,15 @@ pub fn critics(round: &RoundState) -> Vec<String> {
     all
 }
 
+/// Why the critics of a round approve; who says it is named where there are several.
+pub fn reasons(round: &RoundState) -> Vec<String> {
+    let several = round.reviews.len() > 1;
+    let said = |(critic, reason): (&str, &str)| {
+        if several { format!("{critic}: {reason}") } else { reason.to_owned() }
+    };
+    round.reasons().map(said).collect()
+}
+
 /// The part of a run that a round belongs to; none if it is the whole.
 pub fn part(node: &NodePath) -> Option<String> {
     node.0.split_once('/').map(|(_, below)| below.to_owned())
@@ -77,6 +86,9 @@ pub fn text(standing: &Standing, summary: &Summary, open: usize) -> String {
         };
         let part = standing.judged_part.as_ref().map(|part| format!("{part}, ")).unwrap_or_default();
         let _ = write!(text, "\n{part}round {judged} was judged by {by}: {verdict}");
+    }
+    for reason in &standing.reasons {
+        let _ = write!(text, "\nreason: {reason}");
     }
     if standing.overruled {
         text.push_str(

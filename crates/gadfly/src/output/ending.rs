@@ -8,7 +8,7 @@ use gadfly_journal::state::RowStatus;
 use gadfly_project::config::HOST;
 use owo_colors::OwoColorize as _;
 
-use super::table::{cost, counted, moment};
+use super::table::{cost, counted, moment, tokens};
 use super::{again, goal, judged, pipeline, print, safe};
 
 /// More entries of one list are counted.
@@ -122,7 +122,8 @@ pub fn block(state: &RunState, outcome: Option<&Outcome>, draft: DraftIs) -> Vec
     }
     let s = &state.summary;
     let spent = cost(s.cost, s.cost_unknown);
-    say("spent", format!("{spent}, {} tokens, {}", s.tokens, counted(s.calls as usize, "call")));
+    let tokens = tokens(s.tokens, state.cached);
+    say("spent", format!("{spent}, {tokens}, {}", counted(s.calls as usize, "call")));
     say("run", run.to_string());
     let mut onwards = onwards(state, outcome);
     let delivered = state.pipeline.is_some() && state.summary.ended && state.accepted.is_some();
@@ -290,6 +291,14 @@ mod tests {
         let said = told(&unverified());
         assert!(said.contains("unverified (partial)") && said.contains("not seen   big.sql"), "{said}");
         assert!(!said.contains("approved"), "{said}");
+    }
+
+    #[test]
+    fn what_came_from_a_cache_is_said_beside_all_that_was_spent() {
+        let mut state = begun("revise", "Write a note");
+        assert!(told(&state).contains("$0.04, 1500 tokens, 2 calls"));
+        state.cached = 900;
+        assert!(told(&state).contains("$0.04, 1500 tokens (900 from cache), 2 calls"));
     }
 
     #[test]

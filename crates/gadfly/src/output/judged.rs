@@ -4,7 +4,7 @@
 use gadfly_engine::Finding;
 use gadfly_engine::finding::{ENGINE, Severity, Standing};
 use gadfly_engine::question::Question;
-use gadfly_engine::review::{CriterionVerdict, Score};
+use gadfly_engine::review::{CriterionVerdict, Review, Score, Verdict};
 use gadfly_engine::tree::Verified;
 use gadfly_journal::state::Moved;
 use owo_colors::OwoColorize as _;
@@ -72,6 +72,12 @@ pub fn unsupported(finding: &Finding) -> String {
     let why = finding.unsupported.as_deref().unwrap_or_default();
     let (by, text) = (safe::line(&finding.by, 60), safe::line(&finding.line(), 300));
     format!("left out, from {by}: {text} ({})", safe::line(why, 200)).dimmed().to_string()
+}
+
+/// Why a critic approves. Where there are criteria, they say the same line by line.
+pub fn reason(review: &Review) -> Option<String> {
+    let told = review.verdict == Verdict::Approved && !review.reason.is_empty() && review.criteria.is_empty();
+    told.then(|| safe::line(&review.reason, LONGEST))
 }
 
 /// The score and its sum, line by line.

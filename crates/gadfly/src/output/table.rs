@@ -40,6 +40,12 @@ pub fn cost(money: Money, unknown: bool) -> String {
     if unknown { format!("≥ {money}") } else { money.to_string() }
 }
 
+/// `12400 tokens (8100 from cache)`.
+pub fn tokens(all: u64, cached: u64) -> String {
+    let from = if cached > 0 { format!(" ({cached} from cache)") } else { String::new() };
+    format!("{all} tokens{from}")
+}
+
 pub fn counted(n: usize, one: &str) -> String {
     if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
 }
@@ -114,5 +120,11 @@ mod tests {
     fn what_is_not_known_is_said() {
         assert_eq!(cost(Money(0), true), "≥ $0.00");
         assert_eq!([counted(1, "item"), counted(2, "item")], ["1 item", "2 items"]);
+    }
+
+    #[test]
+    fn what_came_from_a_cache_is_said_where_something_did() {
+        assert_eq!(tokens(12_400, 8_100), "12400 tokens (8100 from cache)");
+        assert_eq!(tokens(12_400, 0), "12400 tokens");
     }
 }

@@ -136,6 +136,11 @@ impl<'a> Facts<'a> {
         self.round.map_or(&[], |round| &round.reviews)
     }
 
+    /// Why critics approve: who, and what they say.
+    pub fn reasons(&self) -> Vec<(&'a str, &'a str)> {
+        self.round.map(|round| round.reasons().collect()).unwrap_or_default()
+    }
+
     /// Verify commands of the last round, judged or not.
     pub fn verify(&self) -> &'a [VerifyState] {
         let ran = self.state.rounds.iter().rfind(|round| !round.verify.is_empty());

@@ -119,7 +119,8 @@ fn outcome(facts: &Facts<'_>) -> Case {
         None if facts.is_approved() => End::Passed,
         None => End::Failed(facts.label.clone()),
     };
-    let body = facts.state.result.clone().unwrap_or_default();
+    let reasons = facts.reasons().into_iter().map(|(critic, reason)| format!("{critic}: {reason}"));
+    let body = facts.state.result.iter().cloned().chain(reasons).collect::<Vec<_>>().join("\n");
     let name = if facts.state.goal.is_some() { "verified" } else { "approved" };
     Case { group: "outcome", name: name.to_owned(), end, body }
 }

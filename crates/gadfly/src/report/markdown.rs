@@ -8,7 +8,7 @@ use gadfly_engine::review::{Review, Verdict};
 
 use super::facts::{Facts, Noted};
 use crate::output::rail::Entry;
-use crate::output::table::{cost, counted};
+use crate::output::table::{cost, counted, tokens};
 use crate::output::{goal as words, safe};
 
 /// Bytes of the whole comment; services take 65536 characters.
@@ -31,6 +31,7 @@ pub fn render(facts: &Facts<'_>) -> String {
     if let Some(view) = &facts.state.pipeline {
         out.push_str(&super::pipeline::markdown(view, &|any| text(any, 200)));
     }
+    reasons(facts, &mut out);
     scores(facts, &mut out);
     findings(facts, MOST.saturating_sub(tail.len()), &mut out);
     out.push_str(&tail);
@@ -108,6 +109,13 @@ fn goal(facts: &Facts<'_>, out: &mut String) {
     out.push_str("\n<details><summary>Critic and verification</summary>\n\n");
     list(said.iter().cloned(), said.len(), MOST_OF_A_LIST, out);
     out.push_str("\n</details>\n");
+}
+
+/// Why critics approve.
+fn reasons(facts: &Facts<'_>, out: &mut String) {
+    for (critic, reason) in facts.reasons().into_iter().take(MOST_CRITICS) {
+        let _ = writeln!(out, "\nApproved by {}: {}", text(critic, 60), text(reason, LONGEST_CELL));
+    }
 }
 
 fn scores(facts: &Facts<'_>, out: &mut String) {
@@ -239,8 +247,8 @@ fn who(facts: &Facts<'_>, out: &mut String) {
     };
     let spent = text(&cost(summary.cost, summary.cost_unknown), 40);
     let calls = counted(summary.calls as usize, "call");
-    let (tokens, run) = (summary.tokens, &summary.run);
-    let _ = writeln!(out, "\n<sub>Judged by {judged} · {spent}, {tokens} tokens, {calls} · run {run}</sub>");
+    let (tokens, run) = (tokens(summary.tokens, facts.state.cached), &summary.run);
+    let _ = writeln!(out, "\n<sub>Judged by {judged} · {spent}, {tokens}, {calls} · run {run}</sub>");
 }
 
 /// As many lines as have room, and how many are left out. Says how much was written.

@@ -41,6 +41,7 @@ pub fn begun(protocol: &str, title: &str) -> RunState {
         continues: false,
         tools: false,
         withheld: Vec::new(),
+        structured: false,
         reached_as: None,
     };
     let settings = serde_json::json!({
@@ -96,6 +97,8 @@ pub fn review(n: u32, verdict: Verdict, findings: Vec<Finding>) -> Review {
         verdict,
         open: if verdict == Verdict::Rejected { open } else { vec![] },
         addressed: vec![],
+        reason: String::new(),
+        rendered: None,
         notes: vec![],
         deviations: vec![],
         coverage: Coverage {

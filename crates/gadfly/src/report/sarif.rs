@@ -54,6 +54,9 @@ pub fn render(facts: &Facts<'_>) -> String {
             "run": summary.run,
             "protocol": summary.protocol,
             "outcome": facts.label,
+            "reasons": facts.reasons().iter().map(|(critic, reason)| json!({
+                "critic": safe::line(critic, LONGEST_RULE), "reason": safe::line(reason, LONGEST_MESSAGE),
+            })).collect::<Vec<_>>(),
             "unsupportedFindings": facts.unsupported.len(),
             "resultsLeftOut": left_out,
         },

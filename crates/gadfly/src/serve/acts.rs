@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, State};
+use gadfly_engine::turn::Role;
 use gadfly_engine::{Control, EffectId, Limits};
 use gadfly_journal::{RunId, Window};
 use gadfly_runtime::service::{AnswerError, Controlled, Raise, ResumeError, SteerError};
@@ -16,7 +17,7 @@ use super::starting::{minutes, usd};
 use super::{Dashboard, page, questions};
 use crate::context::Context;
 use crate::session::{only_by_token, unreadable};
-use crate::terms;
+use crate::{terms, verdict};
 
 /// Who answers and steers, as the record has it.
 const BY: &str = "dashboard";
@@ -33,38 +34,54 @@ fn said(what: &str) -> Said {
 pub struct Answer {
     effect: String,
     text: String,
+    /// Of a critic's turn: then the text is a reason, or one fix per line.
+    #[serde(default)]
+    verdict: Option<Word>,
     /// The digest of the terms that were shown, if some were.
     #[serde(default)]
     agree: Option<String>,
+}
+
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum Word {
+    Approve,
+    Reject,
 }
 
 /// Leaves the answer, and takes the run up with it if nobody drives it.
 pub async fn answer(
     State(dashboard): State<Arc<Dashboard>>,
     Path(run): Path<String>,
-    Body(Answer { effect, text, agree }): Body<Answer>,
+    Body(Answer { effect, mut text, verdict, agree }): Body<Answer>,
 ) -> Said {
     let run = page::named(&run)?;
     let effect: EffectId = effect.parse().map_err(|_| Refusal::bad("`effect` names no question"))?;
-    if text.trim().is_empty() {
+    if text.trim().is_empty() && verdict.is_none() {
         return Err(Refusal::bad("the answer is empty"));
     }
     let context = dashboard.now();
     agreed(&dashboard, &context, &run, agree.as_deref())?;
     let gadfly = dashboard.gadfly();
-    if let Some(turn) = questions::turn(gadfly, &run, &effect)? {
+    let unfit = |why: String| Refusal::new(axum::http::StatusCode::UNPROCESSABLE_ENTITY, why);
+    let turn = questions::turn(gadfly, &run, &effect)?;
+    if verdict.is_some() && turn.as_ref().is_none_or(|turn| turn.role != Role::Critic) {
+        return Err(Refusal::bad("`verdict` is for a critic's turn"));
+    }
+    if let Some(turn) = turn {
         if let Some(why) = only_by_token(&turn, &run) {
             return Err(Refusal::conflict(why));
         }
-        if let Some(why) = unreadable(gadfly.journal(), &run, &text, turn.role) {
-            return Err(Refusal::new(axum::http::StatusCode::UNPROCESSABLE_ENTITY, why));
+        if let Some(word) = verdict {
+            let approves = word == Word::Approve;
+            text = verdict::composed(gadfly.journal(), &run, approves, &text).map_err(unfit)?;
+        } else if let Some(why) = unreadable(gadfly.journal(), &run, &text, turn.role) {
+            return Err(unfit(why));
         }
     }
     let asked = gadfly.answer_first(&run, &effect, text, BY).map_err(|e| match e {
         AnswerError::NothingAsked { .. } => Refusal::conflict(e.to_string()),
-        AnswerError::NoAnswer { .. } => {
-            Refusal::new(axum::http::StatusCode::UNPROCESSABLE_ENTITY, e.to_string())
-        }
+        AnswerError::NoAnswer { .. } => unfit(e.to_string()),
         AnswerError::Read(e) => e.into(),
         AnswerError::Post(e) => e.into(),
     })?;

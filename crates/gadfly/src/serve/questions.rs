@@ -1,6 +1,5 @@
 //! What a run asks a person, as a page can put it: a question with its ways out, or a turn that a person has to take.
 
-use gadfly_engine::turn::Role;
 use gadfly_engine::{EffectId, EffectKind, Turn};
 use gadfly_journal::{MailKind, ReadError, RunId, RunState, Summary};
 use gadfly_runtime::Gadfly;
@@ -8,6 +7,8 @@ use serde_json::{Value, json};
 
 use super::token::hex;
 use crate::output::brief;
+use crate::session::only_by_token;
+use crate::verdict;
 
 /// More than a person can answer at once.
 const MOST: usize = 50;
@@ -33,12 +34,10 @@ pub fn open(gadfly: &Gadfly, state: &RunState) -> Result<Vec<Value>, ReadError> 
         && let Some(turn) = turn(gadfly, run, effect)?
     {
         let folder = gadfly.folder_at(run, &effect.node).filter(|_| turn.tree.is_some());
-        let form = (turn.role == Role::Critic && state.summary.protocol == "revise").then_some(
-            "It begins with [STATUS: APPROVED], or with [STATUS: REJECTED] and one line `- what to fix` per item.",
-        );
+        let judges = verdict::suffices(gadfly.journal(), run, &turn);
         open.push(json!({
             "effect": effect, "kind": "turn", "about": turn.role.name(), "role": turn.role, "agent": turn.agent,
-            "text": form.unwrap_or_default(), "choices": [], "free": true, "brief": brief_name(effect),
+            "text": only_by_token(&turn, run).unwrap_or_default(), "choices": [], "free": !judges, "judges": judges, "brief": brief_name(effect),
             "folder": folder, "answered": is_answered(effect),
         }));
     }

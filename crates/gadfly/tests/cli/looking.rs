@@ -30,6 +30,7 @@ fn a_run_is_readable_at_a_glance() {
       1. name the sample size
 
     round 2 of 3: draft of 9 bytes, approved
+      Good.
 
     approved after 2 rounds
       draft      gadfly show [run] --draft

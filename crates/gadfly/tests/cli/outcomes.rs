@@ -36,6 +36,7 @@ fn an_approved_draft_goes_to_standard_output_to_the_byte() {
       draft: 28 bytes, +2 −1 lines
       critic judge is at work
       ✓ approved by judge
+        Good.
 
     approved after 2 rounds
       draft      on standard output
@@ -62,6 +63,7 @@ fn an_approved_draft_goes_to_its_file() {
       draft: 9 bytes, 1 line
       critic judge is at work
       ✓ approved by judge
+        Good.
       saved [dir]/project/out.md
 
     approved after 1 round
@@ -194,12 +196,12 @@ fn an_unreadable_critic_leaves_the_run_unverified_and_a_resume_asks_it_again() {
       worker writer is at work
       draft: 3 bytes, 1 line
       critic judge is at work
-      ! judge cannot be read: the first line is not `[STATUS: APPROVED]` or `[STATUS: REJECTED]`; it is asked to restate
+      ! judge cannot be read: no line states the status: begin with `[STATUS: APPROVED]` or `[STATUS: REJECTED]`; it is asked to restate
       critic judge is at work
-      ! judge cannot be read: the first line is not `[STATUS: APPROVED]` or `[STATUS: REJECTED]`
+      ! judge cannot be read: no line states the status: begin with `[STATUS: APPROVED]` or `[STATUS: REJECTED]`
 
     unverified: no critic has judged the last draft
-      because    critic `judge`: two malformed replies: the first line is not `[STATUS: APPROVED]` or `[STATUS: REJECTED]`
+      because    critic `judge`: two malformed replies: no line states the status: begin with `[STATUS: APPROVED]` or `[STATUS: REJECTED]`
       draft      gadfly show [run] --draft (not approved)
       spent      $0.00, 0 tokens, 3 calls
       run        [run]
@@ -313,6 +315,7 @@ fn improving_a_file_begins_with_the_critic_and_replaces_it_on_approval() {
       draft: 6 bytes, +1 −1 lines
       critic judge is at work
       ✓ approved by judge
+        Good.
       saved [dir]/project/paper.md
 
     approved after 2 rounds
@@ -364,7 +367,7 @@ fn a_dry_run_shows_the_brief_and_leaves_nothing_behind() {
     assert_snapshot!(said.masked(), @r#"
     exit 0
     --- stdout
-    You are the worker in a worker–critic loop. Produce the draft the task asks for. A critic who sees only your draft and the rubric will judge it against every rubric item.
+    You are the worker in a worker–critic loop. Produce the draft the task asks for. A critic who sees only your draft, the task and the rubric will judge it against every rubric item.
 
     Reply with the draft itself and nothing else: no preamble, no remarks about your work, no assessment of it.
 
@@ -501,7 +504,7 @@ fn what_a_model_says_cannot_act_on_the_terminal() {
     let said = project.gadfly(&run_with(&["--rounds", "1"]));
     let shown = project.gadfly(&["show", &project.run_id()]);
     for text in [&said.err, &shown.out] {
-        assert!(text.contains("␛[2Jcleared"), "{text}");
+        assert!(text.contains("cleared reversed"), "{text}");
         assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'), "{text}");
     }
 }

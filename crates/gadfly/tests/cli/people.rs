@@ -84,12 +84,98 @@ fn an_answer_that_is_no_verdict_is_not_sent() {
     exit 2
     --- stdout
     --- stderr
-    error: this is not a verdict: the first line is not `[STATUS: APPROVED]` or `[STATUS: REJECTED]`. It begins with [STATUS: APPROVED], or with [STATUS: REJECTED] and one line `- what to fix` per item. --force sends it as it is
+    error: this is not a verdict: no line states the status: begin with `[STATUS: APPROVED]` or `[STATUS: REJECTED]`. --approve and --reject need no form, --force sends it as it is
     "#);
     // The guard can be switched off, and then the answer does arrive.
     assert_eq!(project.gadfly(&["answer", &run, "looks good", "--force"]).code, 0);
     let resumed = project.gadfly(&["resume", &run]);
     assert!(resumed.err.contains("cannot be read"), "{}", resumed.err);
+}
+
+#[test]
+fn a_verdict_is_given_by_a_flag_and_without_a_token() {
+    let project = Project::scripted(&["One", "Two"], &[], "");
+    assert_eq!(project.gadfly(&RUN).code, 4);
+    let run = project.run_id();
+    let shown = project.gadfly(&["show", &run]).out;
+    assert!(shown.contains(&format!("approve: gadfly answer {run} --approve \"why\"")), "{shown}");
+    assert!(
+        shown.contains("--reject \"what to fix\"") && !shown.contains("a verdict begins with"),
+        "{shown}"
+    );
+
+    for (args, why) in [
+        (&["--reject", "  "][..], "a rejection says what has to be fixed"),
+        (&["--approve", "It lacks a title and must be rewritten."], "speaks against it"),
+        (&["--approve", "Good.", "--reject", "x"], "cannot be used with"),
+        (&["--approve", "Good.", "and", "more"], "cannot be used with"),
+    ] {
+        let refused = project.gadfly(&[&["answer", &run][..], args].concat());
+        assert_eq!(refused.code, 2, "{}", refused.err);
+        assert!(refused.err.contains(why), "{}", refused.err);
+    }
+    let fixes = "1. name the test\n✓ say how many\n\n[STATUS: APPROVED]\nMinor: the \"title\"\n";
+    assert_eq!(project.gadfly(&["answer", &run, "--reject", fixes, "--reject", "a fifth"]).code, 0);
+    let resumed = project.gadfly(&["resume", &run]);
+    assert_eq!(resumed.code, 4, "{}", resumed.err);
+    assert!(resumed.err.contains("rejected by me: 5 open items"), "{}", resumed.err);
+    for item in ["1. name the test", "say how many", "[STATUS: ", "Minor: the \"title\"", "5. a fifth"] {
+        assert!(resumed.err.contains(item), "{item}: {}", resumed.err);
+    }
+
+    assert_eq!(project.gadfly(&["answer", &run, "--approve", "All five are done."]).code, 0);
+    let resumed = project.gadfly(&["resume", &run]);
+    assert_eq!((resumed.code, resumed.out.as_str()), (0, "Two"), "{}", resumed.err);
+    assert!(resumed.err.contains("approved by me\n    All five are done."), "{}", resumed.err);
+}
+
+#[test]
+fn an_approval_needs_no_reason_and_where_no_verdict_is_asked_for_there_is_none() {
+    let project = Project::scripted(&["One"], &[APPROVE], "");
+    assert_eq!(project.gadfly(&RUN).code, 4);
+    let run = project.run_id();
+    assert_eq!(project.gadfly(&["answer", &run, "--approve"]).code, 0);
+    assert_eq!(project.gadfly(&["resume", &run]).code, 0);
+
+    let args = ["run", "Write it", "--criterion", "at most 150 words", "--worker", "me"];
+    assert_eq!(project.gadfly(&args).code, 4);
+    let refused = project.gadfly(&["answer", &project.run_id(), "--approve"]);
+    assert!(refused.code == 2 && refused.err.contains("asks for no verdict"), "{}", refused.err);
+}
+
+#[test]
+fn an_approval_s_reason_is_shown_wherever_the_verdict_is() {
+    let reason = "The sample size and the test are stated.";
+    let project = Project::scripted(&["One"], &[&format!("[STATUS: APPROVED]\\n{reason}")], "");
+    let formats = ["markdown", "json", "junit", "sarif"].map(|format| format!("{format}=report.{format}"));
+    let mut args = vec!["run", "Write the abstract", "--criterion", "at most 150 words"];
+    args.extend(formats.iter().flat_map(|format| ["--report", format.as_str()]));
+    let said = project.gadfly(&args);
+    assert!(said.err.contains(&format!("✓ approved by judge\n    {reason}\n")), "{}", said.err);
+    let run = project.run_id();
+    let shown = project.gadfly(&["show", &run]).out;
+    assert!(shown.contains(&format!("approved\n  {reason}\n")), "{shown}");
+    let log = project.gadfly(&["show", &run, "--critic-log"]).out;
+    assert!(log.contains(&format!("- Status: APPROVED\n- Reason: {reason}\n")), "{log}");
+    for format in ["markdown", "json", "junit", "sarif"] {
+        let report = project.read(&format!("report.{format}"));
+        assert!(report.contains(reason), "{format}: {report}");
+    }
+}
+
+#[test]
+fn a_reply_in_json_is_shown_in_the_rule_book_s_words_and_kept_as_it_came() {
+    let reply = r#"{"status": "approved", "reason": "The test is named."}"#;
+    let project = Project::scripted(&["One"], &[&reply.replace('"', "\\\"")], "");
+    let said = project.gadfly(&["run", "Write the abstract", "--criterion", "at most 150 words"]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert!(said.err.contains("✓ approved by judge\n    The test is named.\n"), "{}", said.err);
+    let run = project.run_id();
+    let log = project.gadfly(&["show", &run, "--log"]).out;
+    assert!(log.contains("│ [STATUS: APPROVED]\n") && log.contains("│ The test is named."), "{log}");
+    assert!(!log.contains(&format!("│ {reply}")), "{log}");
+    let evidence = project.gadfly(&["show", &run, "--log", "--json"]).out;
+    assert!(evidence.contains(r#"{\"status\": \"approved\""#), "{evidence}");
 }
 
 #[test]

@@ -202,9 +202,11 @@ fn changes_are_fixed_in_a_folder_and_brought_to_the_checkout() {
     let fixed = PASSED.replace("TASK", "fix-what-a-review-found-and-nothing-else");
     project
         .write("judge.toml", &format!("[[reply]]\ntext = '''{found}'''\n[[reply]]\ntext = '''{fixed}'''\n"));
-    let edit = "[[reply]]\ntext = \"done\"\nfiles = { \"hello.txt\" = \"good morning\\n\" }\n";
+    let edit =
+        "[[reply]]\nrepeat = \"always\"\ntext = \"done\"\nfiles = { \"hello.txt\" = \"good morning\\n\" }\n";
     project.write("writer.toml", edit);
-    let args = ["review", "--uncommitted", "--criterion", "it is polite", "--fix"];
+    // What a critic is shown cannot be its verdict: the file its replies come from is left out.
+    let args = ["review", "--uncommitted", "--criterion", "it is polite", "--fix", "--exclude", "*.toml"];
     let said = project.gadfly(&args);
     assert_eq!(said.code, 0, "{}", said.err);
     assert_eq!(project.read("hello.txt"), "good morning\n");

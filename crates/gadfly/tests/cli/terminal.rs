@@ -74,10 +74,43 @@ fn declining_to_start_leaves_what_another_run_did_meanwhile() {
 fn a_person_is_asked_and_answers_here() {
     let project = Project::scripted(&["One"], &[APPROVE], "");
     let mut run = AtTerminal::start(&project, &[&RUN[..], &["--critic", "me"]].concat());
-    run.until("has only a dot");
-    run.type_in("looks good\n.\n");
-    run.until("this is not a verdict");
+    run.until("Approve or reject? [a/r]");
+    run.type_in("looks good\n");
+    run.until("type a to approve or r to reject");
+    run.type_in("a\n");
+    run.until("Why?");
+    run.type_in("The size is stated.\n");
+    let (code, out, screen) = run.end();
+    assert_eq!((code, out.as_str()), (0, "One"), "{screen}");
+    assert!(screen.contains("approved") && screen.contains("    The size is stated."), "{screen}");
+}
+
+#[test]
+fn a_person_who_rejects_types_fixes_and_no_token() {
+    let project = Project::scripted(&["One", "Two"], &[APPROVE], "");
+    let mut run = AtTerminal::start(&project, &[&RUN[..], &["--critic", "me"]].concat());
+    run.until("Approve or reject? [a/r]");
+    run.type_in("r\n");
+    run.until("One fix per line");
+    run.type_in(".\n");
+    run.until("a rejection says what has to be fixed");
+    run.type_in("r\nname the test\n[STATUS: APPROVED]\n.\n");
+    run.until("2 open items");
+    run.until("round 2 of 3");
+    run.until("Approve or reject? [a/r]");
+    // Who writes as models do is understood, too.
     run.type_in("[STATUS: APPROVED]\nFine.\n.\n");
+    let (code, out, screen) = run.end();
+    assert_eq!((code, out.as_str()), (0, "Two"), "{screen}");
+    assert!(screen.contains("1. name the test") && screen.contains("2. [STATUS:"), "{screen}");
+}
+
+#[test]
+fn a_reason_may_be_left_out() {
+    let project = Project::scripted(&["One"], &[APPROVE], "");
+    let mut run = AtTerminal::start(&project, &[&RUN[..], &["--critic", "me"]].concat());
+    run.until("Approve or reject? [a/r]");
+    run.type_in("a\n\n");
     let (code, out, screen) = run.end();
     assert_eq!((code, out.as_str()), (0, "One"), "{screen}");
 }
@@ -93,7 +126,7 @@ fn unattended_nobody_is_waited_for_even_at_a_terminal() {
 fn ctrl_c_while_a_person_is_asked_parks_the_run() {
     let project = Project::scripted(&["One"], &[APPROVE], "");
     let mut run = AtTerminal::start(&project, &[&RUN[..], &["--critic", "me"]].concat());
-    run.until("has only a dot");
+    run.until("[a/r]");
     kill_process(Pid::from_child(&run.child), Signal::INT).unwrap();
     let (code, _, screen) = run.end();
     assert_eq!(code, 130, "{screen}");

@@ -8,9 +8,9 @@ use std::process::Command;
 use clap::Parser as _;
 use gadfly_engine::deduction::{Level, Table};
 use gadfly_engine::protocol::audit::report::{self, Criterion};
-use gadfly_engine::protocol::converge::{grammar, sets};
-use gadfly_engine::protocol::score::reply;
-use gadfly_engine::status_grammar;
+use gadfly_engine::protocol::converge::sets;
+use gadfly_engine::reading::quoted::Shown;
+use gadfly_engine::reading::{audit, pass, score, status};
 use gadfly_project::{Config, Problem, Root, deduction_table};
 
 // The real parser, not a copy: a flag that is renamed there is unknown here.
@@ -189,21 +189,22 @@ pub fn replies(page: &Page) -> Vec<String> {
 /// two criteria, `converge` as pass 1 on the set `tasks`.
 fn read(protocol: &str, text: &str, table: Option<&Table>) -> Result<(), String> {
     match protocol {
-        "revise" => status_grammar::parse(text).map(drop).map_err(|e| e.to_string()),
+        "revise" => status::read(text, &Shown::default()).map(drop).map_err(|e| e.to_string()),
         "score" => {
-            let expected = reply::Expected { table, level: Level::High, by: "critic", lens: None };
-            reply::parse(text, &expected).map(drop).map_err(|e| e.to_string())
+            let expected =
+                score::Expected { table, level: Level::High, threshold: 80, by: "critic", lens: None };
+            score::read(text, &expected, &Shown::default()).map(drop).map_err(|e| e.to_string())
         }
         "audit" => {
             let criteria = ["SC-1", "SC-2"].map(|id| Criterion { id: id.into(), claim: "It holds.".into() });
             let (task_id, report_path) = ("T1", "scratch/critic-T1-r1.json");
             let expected =
                 report::Expected { task_id, round: 1, criteria: &criteria, by: "critic", report_path };
-            report::parse(text, None, &expected).map(drop).map_err(|e| e.to_string())
+            audit::read(text, None, &expected, &Shown::default()).map(drop).map_err(|e| e.to_string())
         }
         "converge" => {
             let criteria = &sets::set("tasks").unwrap().criteria;
-            grammar::parse(text, criteria, 1).map(drop).map_err(|breaches| grammar::problem(&breaches))
+            pass::read(text, criteria, 1, &Shown::default()).map(drop).map_err(|e| e.to_string())
         }
         other => Err(format!("there is no protocol `{other}`")),
     }

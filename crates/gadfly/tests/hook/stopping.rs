@@ -21,6 +21,7 @@ fn a_rejected_change_is_sent_back_and_an_approved_one_may_stop() {
     let second = desk.stop(true);
     assert!(second.code == Some(0) && !second.blocks(), "{second:?}");
     assert!(second.told().contains("approved by judge"), "{second:?}");
+    assert!(second.told().contains("). Good."), "and why: {second:?}");
     // The same change once more costs nothing and says nothing.
     let third = desk.stop(false);
     assert_eq!((third.code, &third.answer), (Some(0), &Value::Null), "{third:?}");

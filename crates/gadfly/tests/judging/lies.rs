@@ -190,11 +190,19 @@ fn converged_is_computed_and_never_believed() {
     assert_eq!(desk.state(), "halted(cap)", "{told}");
     assert!(told.contains("CONVERGED") && told.contains("claims the result"), "{told}");
     let whole = pass("2 of 2 steps have a task", "PASS");
+    let (desk, told) =
+        converge_lie(&whole.replace("Realistic? N → 0 of 2 tasks need anybody", "Realistic? Y"));
+    assert_eq!(
+        desk.state(),
+        "halted(cap)",
+        "a realistic scenario fails, whatever the result line says: {told}"
+    );
     let malformed = [
         ("another pass", whole.replace("CRITIC 1", "CRITIC 4"), "4"),
         ("a criterion left out", whole.replace("[DEPENDENCIES] Is the order free of cycles? → 2 tasks, 0 cycles\n  Verdict: PASS\n", ""), "DEPENDENCIES"),
         ("a bare pass", pass("yes, all of them", "PASS"), "quantity"),
-        ("a realistic scenario", whole.replace("Realistic? N → 0 of 2 tasks need anybody", "Realistic? Y"), "realistic"),
+        ("fewer than all", pass("1 of 2 steps have a task", "PASS"), "fewer"),
+        ("a scenario nobody weighed", whole.replace("Realistic? N → 0 of 2 tasks need anybody", "Realistic? perhaps"), "Realistic"),
         ("no scenario", whole.replace("[ADVERSARIAL] Failure scenario: nobody comes\n  → Realistic? N → 0 of 2 tasks need anybody\n", ""), "scenario"),
     ];
     for (lie, reply, named) in malformed {

@@ -13,3 +13,4 @@ mod lies;
 mod meddling;
 mod parallel;
 mod parts;
+mod reasons;

@@ -33,7 +33,7 @@ fn two_loops_of_a_phase_share_a_log_and_their_drafts_go_where_the_flow_says() {
     assert_eq!(log.matches("# Critic Log — paper").count(), 1, "{log}");
     let loops: Vec<&str> = log.split("## Loop ").skip(1).collect();
     assert!(loops[0].contains(" — Methods section — "), "{log}");
-    let lines = "\n## Iteration 1\n- Status: REJECTED\n- Summary: Say when.\n\n## Iteration 2\n- Status: APPROVED\n\n## Final: APPROVED after 2 iterations\n";
+    let lines = "\n## Iteration 1\n- Status: REJECTED\n- Summary: Say when.\n\n## Iteration 2\n- Status: APPROVED\n- Reason: All items hold.\n\n## Final: APPROVED after 2 iterations\n";
     assert!(loops[0].contains(lines), "{log}");
     assert!(loops[1].contains(" — Results section — ") && loops[1].contains("after 1 iterations"), "{log}");
     let told = desk.told("w", 1);

@@ -30,6 +30,9 @@ fn a_server_that_is_told_to_end_sends_its_last_spans() {
     lines.greet(&json!({}));
     let done = lines.call("start_loop", &json!({ "task": "t", "criteria": ["c"], "draft": "One." }));
     assert_eq!(done["result"]["structuredContent"]["state"], "approved", "{done}");
+    assert_eq!(done["result"]["structuredContent"]["reasons"], json!(["Good."]), "{done}");
+    let text = done["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("was judged by judge: approved\nreason: Good."), "{text}");
     lines.signal("TERM");
     let request = heard.recv_timeout(Duration::from_secs(30)).expect("the spans come before the end");
     assert!(request.starts_with(b"POST /v1/traces"), "{request:?}");

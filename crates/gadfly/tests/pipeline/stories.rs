@@ -17,6 +17,7 @@ fn three_agents_work_in_the_order_of_what_they_need_and_their_files_are_in_the_c
       [strategist]   files: 24 bytes
       [strategist]   critic strategist-critic is at work
       [strategist]   ✓ approved by strategist-critic
+      [strategist]     the critic states 92 points
       [strategist]     score 92/100 (passes at 80), as stated by the critic
       [strategist]       92 as the critic stated it: the rubric has no table
       [strategist]     + 1. risk stated (new): worth 8 → mend it
@@ -30,6 +31,7 @@ fn three_agents_work_in_the_order_of_what_they_need_and_their_files_are_in_the_c
       [coder]   files: 9 bytes
       [coder]   critic coder-critic is at work
       [coder]   ✓ approved by coder-critic
+      [coder]     the critic states 88 points
       [coder]     score 88/100 (passes at 80), as stated by the critic
       [coder]       88 as the critic stated it: the rubric has no table
       [coder]     + 1. risk stated (new): worth 12 → mend it
@@ -43,6 +45,7 @@ fn three_agents_work_in_the_order_of_what_they_need_and_their_files_are_in_the_c
       [writer]   files: 8 bytes
       [writer]   critic writer-critic is at work
       [writer]   ✓ approved by writer-critic
+      [writer]     the critic states 96 points
       [writer]     score 96/100 (passes at 80), as stated by the critic
       [writer]       96 as the critic stated it: the rubric has no table
       [writer]     + 1. risk stated (new): worth 4 → mend it

@@ -189,6 +189,42 @@ fn a_critics_answer_that_is_no_verdict_is_refused_while_it_can_be_mended() {
 }
 
 #[test]
+fn a_person_approves_or_rejects_in_the_page_without_a_token() {
+    let desk = Desk::folder(&[]);
+    desk.configure("[agents.me]\nkind = \"person\"\n");
+    desk.saying("w", &["A draft.", "Another."]);
+    let server = Server::start(&desk);
+    let run = server.start_agreeing(
+        "/api/start/loop",
+        json!({ "task": "Write.", "worker": "w", "critic": "me", "criteria": ["is short"] }),
+    );
+    let waiting = settled(&server, &run, "waiting");
+    let asked = &waiting["questions"][0];
+    assert_eq!((&asked["judges"], &asked["free"]), (&true.into(), &false.into()), "{asked:#}");
+    assert!(!asked.to_string().contains("STATUS"), "{asked:#}");
+    let path = format!("/api/runs/{run}/answer");
+    let give = |effect: &Value, verdict: &str, text: &str| {
+        server.post(&path, &json!({ "effect": effect, "text": text, "verdict": verdict }))
+    };
+    let effect = asked["effect"].clone();
+    let refused = give(&effect, "reject", " \n ");
+    assert!(refused.status == 422 && refused.body.contains("one fix per line"), "{refused:?}");
+    let refused = give(&effect, "approve", "It lacks a title and must be rewritten.");
+    assert!(refused.status == 422 && refused.body.contains("speaks against it"), "{refused:?}");
+    assert_eq!(give(&effect, "perhaps", "x").status, 422, "there are two verdicts");
+    assert_eq!(give(&effect, "reject", "✓ say how many\nMinor: a title").status, 200);
+    let mut stream = server.follow(&format!("/api/live/runs/{run}"));
+    let again = stream.until("it is asked again", |page| {
+        page["questions"][0]["answered"] == false && page["questions"][0]["effect"] != effect
+    });
+    let open = again["state"]["rounds"][0]["open"].as_array().unwrap();
+    assert_eq!(open.len(), 2, "{open:?}");
+    assert_eq!(give(&again["questions"][0]["effect"], "approve", "It is short.").status, 200);
+    let page = settled(&server, &run, "approved");
+    assert_eq!(page["state"]["rounds"][1]["reviews"][0]["reason"], "It is short.", "{page:#}");
+}
+
+#[test]
 fn a_review_of_the_host_is_not_given_in_the_page() {
     let desk = Desk::folder(&[("gadfly.toml", "[defaults]\ncritic = \"host\"\n")]);
     desk.saying("w", &["A draft."]);

@@ -108,6 +108,23 @@ fn what_a_critic_was_sent_and_what_it_said_can_be_read() {
 }
 
 #[test]
+fn a_reply_in_json_can_be_read_in_words_and_as_it_came() {
+    let desk = Desk::folder(&[]);
+    desk.saying("w", &["A draft."]);
+    let reply = r#"{"status": "approved", "reason": "It is short."}"#;
+    desk.saying("c", &[reply]);
+    let args = ["run", "Write.", "--worker", "w", "--critic", "c", "--criterion", "short", "--yes"];
+    assert_eq!(desk.gadfly(&args).code, 0);
+    let (server, run) = (Server::start(&desk), desk.run_id());
+    let page = server.follow(&format!("/api/live/runs/{run}")).next().unwrap().1;
+    let text = |of: &Value| server.get(&format!("/api/runs/{run}/texts/{}", of.as_str().unwrap())).json();
+    let review = &page["state"]["rounds"][0]["reviews"][0];
+    assert_eq!(review["reason"], "It is short.", "{review:#}");
+    assert_eq!(text(&review["rendered"])["text"], "[STATUS: APPROVED]\nIt is short.\n");
+    assert_eq!(text(&review["reply"])["text"], reply);
+}
+
+#[test]
 fn a_run_that_a_terminal_drives_is_followed_to_its_verdict() {
     let desk = Desk::folder(&[]);
     let gate = desk.beside("go");

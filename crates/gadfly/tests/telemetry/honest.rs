@@ -87,7 +87,7 @@ fn an_answer_that_cannot_be_read_says_so_and_so_does_a_run_that_is_unverified() 
     let page = shown(&desk, &["--trace"]);
     assert_eq!(page.matches("| malformed |\n").count(), 2, "{page}");
     assert_eq!(
-        page.matches("| c | revise | unverified | — | — | the first line is not").count(),
+        page.matches("| c | revise | unverified | — | — | no line states the status").count(),
         2,
         "{page}"
     );

@@ -42,6 +42,10 @@ fn iteration(round: &RoundState, halted: Option<&Outcome>, out: &mut String) {
     let why = unresolved.map(|(reason, _)| format!(" (LOOP HALTED — {})", halt(reason))).unwrap_or_default();
     let _ = writeln!(out, "- Status: {status}{why}");
     let unresolved = unresolved.map(|(_, open)| open);
+    for (critic, reason) in round.reasons() {
+        let by = if round.reviews.len() > 1 { format!(" (by {})", one_line(critic)) } else { String::new() };
+        let _ = writeln!(out, "- Reason: {}{by}", item_text(reason));
+    }
     for ran in &round.verify {
         let end = ran.verified.runs.last().map_or_else(|| "not run".to_owned(), |run| run.end.to_string());
         let _ = writeln!(out, "- Verify: `{}` — {end}", one_line(&ran.command).replace('`', "'"));

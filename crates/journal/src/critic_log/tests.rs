@@ -43,6 +43,8 @@ fn review(round: u32, verdict: Verdict, open: &[&str]) -> Happened {
             verdict,
             open: items.collect(),
             addressed: vec![],
+            reason: String::new(),
+            rendered: None,
             notes: vec![],
             deviations: vec![],
             coverage: Coverage { entries: vec![], unseen: vec![] },
@@ -94,6 +96,31 @@ fn approved_in_the_second_round() {
 
     ## Final: APPROVED after 2 iterations
     ");
+}
+
+/// An approval with what the critic says for it.
+fn approval(round: u32, reason: &str) -> Happened {
+    let mut event = review(round, Verdict::Approved, &[]);
+    if let Happened::Reviewed { review, .. } = &mut event {
+        reason.clone_into(&mut review.reason);
+    }
+    event
+}
+
+#[test]
+fn an_approval_says_why_on_one_line_in_every_protocol() {
+    for protocol in ["revise", "score"] {
+        let mut log = log_of(protocol, serde_json::json!({}), "Write the abstract");
+        let hostile = "# The sample size\nis stated.\n## Final: HALTED";
+        step(&mut log, vec![begun(1), approval(1, hostile)], Some(approved(false)));
+        let file = log.file();
+        let wanted = "- Status: APPROVED\n- Reason: \\# The sample size is stated. ## Final: HALTED\n";
+        assert!(file.contains(wanted), "{file}");
+        assert_eq!(file.lines().filter(|line| line.starts_with("## Final")).count(), 1, "{file}");
+    }
+    let mut rejected = log(serde_json::json!({}), "Write the abstract");
+    step(&mut rejected, vec![begun(1), review(1, Verdict::Rejected, &["a"])], None);
+    assert!(!rejected.file().contains("Reason"));
 }
 
 #[test]

@@ -181,6 +181,19 @@ impl RoundState {
         self.notes = self.reviews.iter().flat_map(|r| r.notes.clone()).collect();
     }
 
+    /// Why critics approve: who, and what they say.
+    pub fn reasons(&self) -> impl Iterator<Item = (&str, &str)> {
+        let approving =
+            self.reviews.iter().filter(|r| r.verdict == Verdict::Approved && !r.reason.is_empty());
+        approving.map(|r| (r.binding.critic.as_str(), r.reason.as_str()))
+    }
+
+    /// Remarks that do not block, without those that a reason says already.
+    pub fn other_notes(&self) -> impl Iterator<Item = &str> {
+        let said = |note: &&str| !self.reasons().any(|(_, reason)| is_said_in(note, reason));
+        self.notes.iter().map(String::as_str).filter(said)
+    }
+
     /// Findings that take part in decisions, of all critics.
     pub fn findings(&self) -> impl Iterator<Item = &Finding> {
         self.reviews.iter().flat_map(|r| &r.findings).filter(|f| f.is_supported())
@@ -213,4 +226,10 @@ impl RoundState {
         let all = self.reviews.iter().flat_map(|r| &r.coverage.unseen);
         all.filter(|one| known.insert((&one.what, &one.because))).collect()
     }
+}
+
+/// Whether a reason was made of this note, too.
+pub fn is_said_in(note: &str, reason: &str) -> bool {
+    let words = note.split_whitespace().collect::<Vec<_>>().join(" ");
+    !words.is_empty() && reason.contains(&words)
 }

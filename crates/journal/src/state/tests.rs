@@ -44,6 +44,8 @@ pub(crate) fn review(round: u32, critic: &str, verdict: Verdict, findings: Vec<F
         verdict,
         open,
         addressed: vec![],
+        reason: String::new(),
+        rendered: None,
         notes: vec![],
         deviations: vec![],
         coverage: Coverage {
@@ -202,4 +204,20 @@ fn what_happened_around_a_judgement_is_kept_with_its_round() {
     assert_eq!(state.accepted.as_ref().map(|a| a.paths.len()), Some(1));
     let json = serde_json::to_string(&state).unwrap();
     assert_eq!(serde_json::from_str::<RunState>(&json).unwrap(), state);
+}
+
+#[test]
+fn tokens_from_a_cache_add_up_and_are_part_of_all_tokens() {
+    use gadfly_engine::Money;
+    use gadfly_engine::budget::{Spent, Usage};
+
+    let mut state = state();
+    let mut run = Spent::default();
+    for cache_read in [0, 8_000, 100] {
+        let usage = Usage { input: 1_000, output: 50, cache_read, cache_write: 10, cost: None };
+        (run.tokens, run.calls) = (run.tokens + usage.tokens(), run.calls + 1);
+        let (effect, agent) = ("run#1".parse().unwrap(), "critic".into());
+        apply(&mut state, vec![Happened::Charged { effect, agent, usage, cost: Money(1), run }], vec![]);
+    }
+    assert_eq!((state.cached, state.summary.tokens), (8_100, 3 * 1_060 + 8_100));
 }

@@ -85,6 +85,8 @@ pub fn reviewed(round: u32, verdict: Verdict, open: &[&str]) -> Happened {
         verdict,
         open: items.collect(),
         addressed: vec![],
+        reason: String::new(),
+        rendered: None,
         notes: vec![],
         deviations: vec![],
         coverage: Coverage { entries: vec![], unseen: vec![] },

@@ -133,6 +133,7 @@ impl Script {
             report: None,
             session: None,
             tools: None,
+            settled: 0,
         };
         self.effect(Class::Paid, EffectKind::Turn(turn))
     }
@@ -321,6 +322,7 @@ fn card(model: Option<&str>, priced: bool) -> AgentCard {
         continues: false,
         tools: true,
         withheld: Vec::new(),
+        structured: false,
         reached_as: None,
     }
 }

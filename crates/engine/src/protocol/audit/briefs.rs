@@ -27,6 +27,7 @@ const WORKER_ECONOMY: &str = include_str!("../../prompts/audit-worker-economy-1.
 const RESEARCHER: &str = include_str!("../../prompts/audit-researcher-1.md");
 const CRITIC: &str = include_str!("../../prompts/audit-critic-1.md");
 const CRITIC_FILE: &str = include_str!("../../prompts/audit-critic-file-1.md");
+const FORM: &str = include_str!("../../prompts/audit-form-1.md");
 const STYLE: &str = include_str!("../../prompts/audit-style-1.md");
 const TESTS: &str = include_str!("../../prompts/audit-tests-1.md");
 const ACCEPTANCE: &str = include_str!("../../prompts/audit-acceptance-1.md");
@@ -66,11 +67,8 @@ pub(super) fn report_path(settings: &Settings, round: u32) -> String {
 }
 
 /// The critic's instructions: the axes that are judged, in their order.
-fn axes(economy: Economy, may_write: bool) -> Vec<&'static str> {
+fn axes(economy: Economy) -> Vec<&'static str> {
     let mut all = vec![CRITIC];
-    if may_write {
-        all.push(CRITIC_FILE);
-    }
     all.extend([STYLE, TESTS, ACCEPTANCE]);
     if economy.is_judged() {
         all.push(ECONOMY);
@@ -182,13 +180,11 @@ impl Audit {
         let subject = work.subject(cx.texts());
         let report = report::file_name(&settings.task_id, self.round);
         let case = ColdCase {
-            instructions: &axes(settings.economy, settings.folder),
-            number: Some(("Round", self.round)),
+            instructions: &axes(settings.economy),
             severity: None,
             identities: None,
             identity: None,
             lens: None,
-            task_id: Some(&settings.task_id),
             task: Some(task),
             rubric,
             references: &references,
@@ -197,11 +193,23 @@ impl Audit {
             tree: settings.folder.then(|| work.artifact()),
             schema: Some(ANSWER_SCHEMA),
             report: settings.folder.then_some(report.as_str()),
+            form: &form(&settings.task_id, self.round, settings.folder.then_some(report.as_str())),
+            structured: None,
             max_parts: settings.max_parts,
             part: None,
         };
         self.panel.convene(self.round, &settings.critics, &case, corpus, cx)
     }
+}
+
+/// How to reply, with what the program knows filled in.
+fn form(task_id: &str, round: u32, report: Option<&str>) -> String {
+    let mut form = FORM.to_owned();
+    if let Some(report) = report {
+        form.push_str(&CRITIC_FILE.replace("{path}", &format!("{SCRATCH}/{report}")));
+    }
+    let id = one_line(task_id).replace(['"', '\\'], "");
+    form.replace("{task}", &id).replace("{round}", &round.to_string())
 }
 
 /// A finding as a worker is told of it.
@@ -228,7 +236,7 @@ mod tests {
         let names = |economy| {
             let of =
                 |text: &&str| text.lines().next().unwrap_or_default().split('.').next().map(str::to_owned);
-            axes(economy, false).iter().skip(1).filter_map(of).collect::<Vec<_>>()
+            axes(economy).iter().skip(1).filter_map(of).collect::<Vec<_>>()
         };
         let three = ["Axis: style", "Axis: tests", "Axis: acceptance"];
         assert_eq!(names(Economy::Off), three);
@@ -248,6 +256,6 @@ mod tests {
             let expected = usize::from(*category != "critic-error");
             assert_eq!(modules.iter().filter(listed).count(), expected, "{category}");
         }
-        assert!(CRITIC.contains("critic-error"), "any axis may stop");
+        assert!(FORM.contains("critic-error"), "any axis may stop");
     }
 }

@@ -5,8 +5,10 @@ use crate::finding::{Finding, Severity};
 use crate::judging::{Judgement, Reading};
 
 use super::economy::{self, Economy};
-use super::report::{self, CriterionVerdict, Expected, Report};
+use super::report::{CriterionVerdict, Expected, Report};
 use super::routes;
+use crate::corpus::Corpus;
+use crate::reading::{Unread, audit, citations};
 
 #[derive(Clone, Debug)]
 pub(super) struct Judged {
@@ -23,9 +25,8 @@ impl Judged {
         expected: &Expected<'_>,
         economy: Economy,
         block_on: Severity,
-    ) -> Result<Self, String> {
-        let mut report =
-            report::parse(reading.reply, reading.report, expected).map_err(|problem| problem.to_string())?;
+    ) -> Result<Self, Unread> {
+        let mut report = audit::read(reading.reply, reading.report, expected, reading.shown)?;
         economy::bound(&mut report.findings, economy);
         let claims = report.citations(reading.critic);
         Ok(Self { report, claims, block_on, part: reading.partial })
@@ -51,5 +52,23 @@ impl Judgement for Judged {
 
     fn claims(&mut self) -> &mut [Finding] {
         &mut self.claims
+    }
+
+    /// Evidence that names nothing proves nothing.
+    fn unproven(&self, corpus: &Corpus) -> Option<Unread> {
+        let cited =
+            |id: &str| self.claims.iter().any(|c| c.criterion.as_deref() == Some(id) && c.is_supported());
+        let satisfied = self.report.criteria.iter().filter(|c| c.verdict == CriterionVerdict::Satisfied);
+        let mut empty =
+            satisfied.filter(|c| !cited(&c.id) && !citations::names_something(&c.evidence, corpus));
+        let first = empty.next()?;
+        Some(Unread::torn(
+            format!(
+                "{} is Satisfied, but its evidence names nothing that can be looked up: give `path/file:line`, `path/file@test`, or a passage in double quotes",
+                first.id
+            ),
+            "Satisfied",
+            &first.evidence,
+        ))
     }
 }

@@ -117,7 +117,7 @@ impl Audit {
 
     /// The researcher's answer joins the next brief.
     pub(super) fn researched(&mut self, answer: Answered, cx: &mut Cx<'_>) {
-        let reply = crate::reasoning::without_leading(cx.text(&answer.text)).to_owned();
+        let reply = crate::reading::reasoning::without_leading(cx.text(&answer.text)).to_owned();
         if reply.trim().is_empty() {
             let message = "the researcher's reply is empty".to_owned();
             let failure = CallFailure { kind: FailureKind::BadReply, message, usage: Usage::default() };

@@ -31,7 +31,7 @@ impl Audit {
 
     /// A worker that judges itself is noted.
     pub(super) fn note_self_verdict(&self, answer: &Answered, cx: &mut Cx<'_>) {
-        if let Some(line) = report::stated_verdict(cx.text(&answer.text)) {
+        if let Some(line) = crate::reading::audit::stated_verdict(cx.text(&answer.text)) {
             cx.emit(Happened::SelfVerdictNoted { round: self.round, line });
         }
     }

@@ -1,21 +1,18 @@
 //! A critic's report on one round: a verdict per success criterion, and findings by category.
 //!
-//! [`parse`] reads a reply that is the report, or an envelope that names the report's file, and refuses
-//! whatever leaves open what was judged. Parts of one review are united in `merging`; what a report means
-//! for the task is decided in `routes`.
+//! Replies are read in `reading::audit`. Parts of one review are united in `merging`; what a report means for the task is
+//! decided in `routes`.
 
 mod envelope;
-mod json;
 mod merging;
-mod reading;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::finding::Finding;
 
 pub use envelope::{Envelope, file_name};
-pub use json::MOST_BYTES;
+pub(crate) use envelope::{agrees, named_file, stated_error};
 pub use merging::merge;
 
 /// The report as it is kept on disk and published.
@@ -24,7 +21,7 @@ pub const SCHEMA: &str = include_str!("schema.json");
 pub const ANSWER_SCHEMA: &str = include_str!("answer-schema.json");
 
 /// Names a report may give its author.
-const AXES: [&str; 5] = ["critic", "style", "tests", "acceptance", "economy"];
+pub(crate) const AXES: [&str; 5] = ["critic", "style", "tests", "acceptance", "economy"];
 
 /// One success criterion of the plan.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -90,82 +87,6 @@ pub struct Report {
     /// Departures from the format that were tolerated.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deviations: Vec<String>,
-}
-
-/// Why a reply is no report; the sentence goes into the request to restate.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum Malformed {
-    #[error("the reply is empty")]
-    Empty,
-    #[error("the reply has {bytes} bytes; at most {most} are read: shorten the texts of the report")]
-    TooLong { bytes: usize, most: usize },
-    #[error("the reply holds no report: reply with one JSON object, beginning on a line of its own")]
-    NoReport,
-    #[error("the reply holds too many JSON objects and none of them is a report")]
-    TooManyObjects,
-    #[error("the report cannot be read: {0}")]
-    Unreadable(String),
-    #[error("the reply states more than one verdict: reply with exactly one report and nothing else")]
-    TwoVerdicts,
-    #[error("the envelope names the report file `{named}`, but the brief asked for `{expected}`")]
-    OtherFile { named: String, expected: String },
-    #[error(
-        "the envelope names the report file `{0}`, but no such file was written: reply with the report itself"
-    )]
-    NoFile(String),
-    #[error("the report breaks its rules:\n- {}", .0.join("\n- "))]
-    Breaches(Vec<String>),
-}
-
-/// Reads a critic's reply. `file` is the text of the report file, where the critic wrote one.
-pub fn parse(reply: &str, file: Option<&str>, expected: &Expected<'_>) -> Result<Report, Malformed> {
-    let stated = json::find(reply)?;
-    let mut deviations = Vec::new();
-    if stated.repeated {
-        deviations.push("the report stands twice in the reply".to_owned());
-    }
-    let mut report = match (stated.report, stated.envelope) {
-        (Some(report), None) => reading::report(report, expected)?,
-        (Some(report), Some(envelope)) => {
-            deviations.push("an envelope beside the report".to_owned());
-            let report = reading::report(report, expected)?;
-            envelope::agrees(&envelope, &report, expected, &mut deviations)?;
-            report
-        }
-        (None, Some(envelope)) => from_envelope(&envelope, file, expected, &mut deviations)?,
-        (None, None) => return Err(Malformed::NoReport),
-    };
-    report.deviations.splice(0..0, deviations);
-    Ok(report)
-}
-
-fn from_envelope(
-    envelope: &Map<String, Value>,
-    file: Option<&str>,
-    expected: &Expected<'_>,
-    deviations: &mut Vec<String>,
-) -> Result<Report, Malformed> {
-    let Some(named) = envelope::named_file(envelope, expected, deviations)? else {
-        return Ok(Report::critic_error(expected, &envelope::stated_error(envelope)));
-    };
-    let text = file.ok_or(Malformed::NoFile(named))?;
-    let Some(report) = json::find(text)?.report else {
-        return Err(Malformed::Unreadable("the report file holds no report".into()));
-    };
-    let report = reading::report(report, expected)?;
-    envelope::agrees(envelope, &report, expected, deviations)?;
-    Ok(report)
-}
-
-/// The verdict that a text states in the form of a report, an envelope or a status line.
-pub fn stated_verdict(text: &str) -> Option<String> {
-    let Ok(stated) = json::find(text) else { return crate::status_grammar::status_line(text) };
-    let object = stated.report.or(stated.envelope)?;
-    let verdict = object.get("verdict").and_then(Value::as_str).unwrap_or_default();
-    Some(format!(
-        "a report of its own, verdict `{}`",
-        crate::brief::one_line(verdict).chars().take(80).collect::<String>()
-    ))
 }
 
 impl Report {
@@ -236,7 +157,7 @@ impl Report {
     /// What the evidence of the satisfied criteria points at, to be checked like findings.
     pub fn citations(&self, by: &str) -> Vec<Finding> {
         let satisfied = self.criteria.iter().filter(|c| c.verdict == CriterionVerdict::Satisfied);
-        satisfied.flat_map(|c| super::citations::of(&c.id, &c.evidence, by)).collect()
+        satisfied.flat_map(|c| crate::reading::citations::of(&c.id, &c.evidence, by)).collect()
     }
 }
 

@@ -1,6 +1,6 @@
 //! A point only a person can settle, and the question that puts up to three of them.
 //!
-//! Reading an escalation from a critic's reply is `grammar`'s business; here is what it says and how it
+//! Reading an escalation from a critic's reply is `reading::pass`'s business; here is what it says and how it
 //! is shown.
 
 use std::fmt::Write as _;
@@ -24,21 +24,40 @@ pub enum Trigger {
     MissingInformation,
 }
 
-/// How each trigger may be worded, in lower case with single spaces.
+/// Words by which a ground is known, its own name first; what people write in their own words is found by the others.
 const WORDINGS: [(Trigger, &[&str]); 5] = [
     (
         Trigger::MultipleValidApproaches,
-        &["multiple valid approach", "multiple valid solution", "multiple valid option"],
+        &[
+            "multiple valid",
+            "approach",
+            "solution",
+            "option",
+            "design",
+            "alternative",
+            "tradeoff",
+            "trade off",
+            "ways",
+        ],
     ),
-    (Trigger::SubjectiveJudgment, &["subjective judgment", "subjective judgement", "subjective decision"]),
-    (Trigger::ScopeBoundary, &["scope boundary", "scope boundaries", "boundary of scope"]),
     (
-        Trigger::PrincipleConflict,
-        &["principle conflict", "principles conflict", "conflicting principle", "conflict of principle"],
+        Trigger::SubjectiveJudgment,
+        &["subjective", "taste", "prefer", "business", "context", "judgment", "judgement", "depends on"],
     ),
+    (Trigger::ScopeBoundary, &["scope", "boundar", "belong", "in or out"]),
+    (Trigger::PrincipleConflict, &["principle", "conflict", "contradict", "rule"]),
     (
         Trigger::MissingInformation,
-        &["missing information", "information missing", "information is missing", "missing info"],
+        &[
+            "missing info",
+            "information",
+            "unknown",
+            "lack",
+            "only the user",
+            "only the person",
+            "knows",
+            "unclear",
+        ],
     ),
 ];
 
@@ -61,18 +80,22 @@ impl Trigger {
         }
     }
 
-    /// The trigger a sentence names first, whatever its case and hyphens.
+    /// The ground a sentence gives: the one it names, else the one whose words it uses first. A question to a person is no
+    /// approval, so that a sentence in nobody's words is taken for what only the person can know.
     pub fn named_in(text: &str) -> Option<Self> {
         let words = text.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty());
         let folded = format!(" {} ", words.map(str::to_lowercase).collect::<Vec<_>>().join(" "));
-        WORDINGS
-            .iter()
-            .filter_map(|(trigger, wordings)| {
-                let at = wordings.iter().filter_map(|w| folded.find(&format!(" {w}"))).min()?;
-                Some((at, *trigger))
-            })
-            .min_by_key(|(at, _)| *at)
-            .map(|(_, trigger)| trigger)
+        if folded.trim().is_empty() {
+            return None;
+        }
+        if let Some(named) = Self::ALL.into_iter().find(|trigger| folded.contains(trigger.name())) {
+            return Some(named);
+        }
+        let by_words = WORDINGS.iter().filter_map(|(trigger, wordings)| {
+            let at = wordings.iter().filter_map(|w| folded.find(&format!(" {w}"))).min()?;
+            Some((at, *trigger))
+        });
+        by_words.min_by_key(|(at, _)| *at).map(|(_, trigger)| trigger).or(Some(Self::MissingInformation))
     }
 }
 
@@ -199,9 +222,10 @@ mod tests {
             ("Subjective judgement of taste", Some(Trigger::SubjectiveJudgment)),
             ("two principles conflict here", Some(Trigger::PrincipleConflict)),
             ("Scope boundary, and missing information too", Some(Trigger::ScopeBoundary)),
-            ("I cannot decide this", None),
-            ("the information is not what is missing", None),
-            ("telescope boundary", None),
+            ("2+ solutions with non-trivial tradeoffs", Some(Trigger::MultipleValidApproaches)),
+            ("Decision depends on user/business context", Some(Trigger::SubjectiveJudgment)),
+            ("lacks information only the user can provide", Some(Trigger::MissingInformation)),
+            ("I cannot decide this", Some(Trigger::MissingInformation)),
             ("", None),
         ];
         for (text, expected) in cases {

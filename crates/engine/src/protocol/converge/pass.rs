@@ -5,12 +5,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::escalation::Escalation;
-use super::grammar::{Claim, PassReply, Scenario, Verdict, verdict_of};
 use super::sets::{ADVERSARIAL, Criterion};
 use crate::brief::one_line;
 use crate::digest::Digest;
 use crate::finding::{Finding, Standing};
 use crate::judging::{Heard, Judgement};
+use crate::reading::pass::{Claim, PassReply, Scenario, Verdict, verdict_of};
 use crate::review::CriterionVerdict;
 
 /// A critic's reply on one part of the work.
@@ -44,6 +44,10 @@ impl PartReply {
         claims.retain(|claim| !beside.iter().any(|text| text.holds(claim)));
         claims.extend(findings.iter().filter(|f| verdict_of(f) == Some("DEFER")).cloned());
         Self { reply, findings, claims }
+    }
+
+    pub const fn reply(&self) -> &PassReply {
+        &self.reply
     }
 
     /// Questions whose citations hold.

@@ -1,6 +1,5 @@
 //! What goes on record of a pass: the review, deferrals, how many FAILs were mended. Decides nothing.
 
-use super::grammar::{Claim, Claimed};
 use super::pass::{PartReply, Pass};
 use super::sets::ADVERSARIAL;
 use super::{Converge, Ended};
@@ -8,7 +7,9 @@ use crate::event::Happened;
 use crate::identity::Moved;
 use crate::judging::Heard;
 use crate::machine::Cx;
-use crate::review::{Verdict, open_items};
+use crate::reading;
+use crate::reading::pass::{Claim, Claimed};
+use crate::review::{self, CriterionVerdict, Verdict, open_items};
 use crate::work::Work;
 
 impl Converge {
@@ -48,10 +49,18 @@ impl Converge {
             (false, _) => Verdict::Rejected,
         };
         let mut review = heard.review(self.round, work.artifact(), self.rubric(), verdict);
+        let in_json = cx.text(&heard.reply()).trim_start().starts_with('{');
+        if let Some(part) = heard.parts.first().filter(|_| in_json) {
+            let text = reading::pass::rendered(part.judgement.reply(), &self.settings.criteria, self.round);
+            review.rendered = Some(cx.intern(text));
+        }
         review.open = open_items(&pass.blocking());
         review.criteria = pass.verdicts();
+        if verdict == Verdict::Approved {
+            review.reason = review::reason(review.criteria.iter().map(CriterionVerdict::line));
+        }
         review.notes = pass.deferred().map(|a| format!("{} deferred: {}", a.criterion, a.because)).collect();
-        review.deviations.clone_from(&pass.deviations);
+        review.deviations.extend(pass.deviations.iter().cloned());
         review.deviations.extend(false_claims(pass, ended));
         review.fixed = moved.fixed.iter().copied().filter(|n| !self.settled.contains(n)).collect();
         review.findings =

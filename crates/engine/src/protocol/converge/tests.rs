@@ -54,7 +54,7 @@ const UNREALISTIC: &str = "N → 0 of 9 readers would";
 fn reply(pass: u32, units: &str, sources: &str, realistic: &str) -> String {
     let mut text = format!(
         "=== CRITIC {pass} ===\n\
-         [UNITS] Is UNITS given? → 2 of 3 numbers were read\n  Verdict: {units}\n\
+         [UNITS] Is UNITS given? → 3 of 3 numbers were read\n  Verdict: {units}\n\
          [SOURCES] Is SOURCES given? → 1 of 1 sources was read\n  Verdict: {sources}\n\
          [ADVERSARIAL] Failure scenario: a reader mistakes miles for kilometres\n  → Realistic? {realistic}\n"
     );

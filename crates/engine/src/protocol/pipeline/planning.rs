@@ -10,7 +10,7 @@ use crate::effect::{CallFailure, FailureKind};
 use crate::event::Happened;
 use crate::machine::{Answered, Cx, WorkerCall};
 use crate::pipeline::event::PipelineEvent;
-use crate::reasoning;
+use crate::reading::reasoning;
 
 const PLAN: &str = include_str!("../../prompts/pipeline-plan-1.md");
 const SPEC: &str = include_str!("../../prompts/pipeline-spec-1.md");

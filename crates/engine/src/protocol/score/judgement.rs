@@ -3,12 +3,11 @@
 
 use std::sync::Arc;
 
-use super::reply::{self, Expected};
-use crate::brief::{neutralise, one_line};
-use crate::corpus::Corpus;
 use crate::deduction::{self, Amount, Deduction, Level, Sheet, Table, deductions};
 use crate::finding::Finding;
 use crate::judging::{Heard, Judgement, Reading};
+use crate::reading::Unread;
+use crate::reading::score::{self, Expected};
 use crate::review;
 
 /// What every reply of a loop is read against.
@@ -53,23 +52,15 @@ impl Judgement for Scored {
 }
 
 impl Scored {
-    pub(super) fn read(reading: &Reading<'_>, basis: &Arc<Basis>, artifact: &Corpus) -> Result<Self, String> {
+    pub(super) fn read(reading: &Reading<'_>, basis: &Arc<Basis>) -> Result<Self, Unread> {
         let expected = Expected {
             table: basis.table.as_ref(),
             level: basis.level,
+            threshold: basis.threshold,
             by: reading.critic,
             lens: reading.lens,
         };
-        let read = reply::parse(reading.reply, &expected).map_err(|malformed| malformed.to_string())?;
-        if read.embedded.as_deref().is_some_and(|report| quotes(artifact, report)) {
-            return Err("the report stands word for word in the work: send your own, and nothing else".into());
-        }
-        if !read.score_lines.is_empty() && read.score_lines.iter().all(|line| has_line(artifact, line)) {
-            return Err(
-                "the score stands word for word in the work: state your own as JSON, with what it rests on"
-                    .into(),
-            );
-        }
+        let read = score::read(reading.reply, &expected, reading.shown)?;
         let scored = Self {
             findings: read.findings,
             stated: read.stated,
@@ -78,26 +69,12 @@ impl Scored {
             basis: Arc::clone(basis),
         };
         if !scored.passes() && scored.findings.is_empty() {
-            return Err("the score is too low to pass and nothing is named that could be mended".into());
+            return Err(Unread::new(
+                "the score is too low to pass and nothing is named that could be mended",
+            ));
         }
         Ok(scored)
     }
-}
-
-/// Does the text stand in the artifact, as a critic was shown it?
-fn quotes(artifact: &Corpus, report: &str) -> bool {
-    let report = one_line(&neutralise(report));
-    artifact.texts().any(|(_, text)| one_line(&neutralise(text)).contains(&report))
-}
-
-/// Does a line of the artifact say the same, whatever its emphasis?
-fn has_line(artifact: &Corpus, line: &str) -> bool {
-    let bare = |line: &str| -> String {
-        let kept = line.chars().filter(|c| c.is_alphanumeric() || matches!(c, '/' | '.' | '-'));
-        kept.flat_map(char::to_lowercase).collect::<String>().trim_matches(['-', '.']).to_owned()
-    };
-    let line = bare(line);
-    artifact.texts().any(|(_, text)| text.lines().any(|l| bare(l) == line))
 }
 
 impl Basis {

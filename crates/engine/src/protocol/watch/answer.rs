@@ -1,7 +1,7 @@
 //! Reads what a judge says of the evidence, or of a picture: YES, NO or UNCLEAR on the first line. Nothing is ever
 //! taken for a yes that does not say so where it should.
 
-use super::token::{self, Untold};
+use crate::reading::word::{self as token, Untold};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Said {

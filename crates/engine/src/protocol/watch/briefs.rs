@@ -4,10 +4,11 @@
 use std::fmt::Write as _;
 
 use super::Watch;
-use crate::brief::{self, enclose, neutralise, one_line};
+use crate::brief::{self, enclose, one_line};
 use crate::digest::Digest;
 use crate::goal::GoalStep;
 use crate::machine::Cx;
+use crate::reading::shown::neutralise;
 use crate::tool::{Image, Offered, policy, transcript};
 use crate::turn::{Message, Part, Speaker};
 

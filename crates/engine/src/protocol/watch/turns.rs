@@ -8,7 +8,7 @@ use crate::budget::{Account, Cap, Shortage};
 use crate::digest::Digest;
 use crate::goal::{Claimant, GoalStep, Nudge, StepEnd};
 use crate::machine::{Answered, Cx};
-use crate::reasoning;
+use crate::reading::reasoning;
 use crate::tool::{ToolDone, policy, transcript};
 use crate::tree::Tree;
 use crate::turn::Role;

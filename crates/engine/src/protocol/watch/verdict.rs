@@ -1,8 +1,8 @@
 //! Reads what the watching critic says: one token on the first line, a reason beside or below it. What cannot be
 //! read is said to be so, never taken for PROGRESSING here.
 
-use super::token::{self, Untold};
 use crate::goal::WatchVerdict;
+use crate::reading::word::{self as token, Untold};
 
 const WORDS: [&str; 4] = ["PROGRESSING", "STUCK", "ACHIEVED", "MISLED"];
 const VERDICTS: [WatchVerdict; 4] =

@@ -106,7 +106,9 @@ pub fn of(state: &RunState, failed: Option<&str>, case: &Case) -> Answer {
         Some(Outcome::Approved { overruled, .. }) => {
             let how = if *overruled { ", whose last rejection only raised new requirements" } else { "" };
             if case.altered.is_empty() {
-                return Answer::Through(format!("Gadfly: approved by {critic}{how} (run {run})."));
+                let why = judged.and_then(|round| round.reasons().next());
+                let why = why.map(|(_, reason)| format!(" {}", safe::line(reason, 300))).unwrap_or_default();
+                return Answer::Through(format!("Gadfly: approved by {critic}{how} (run {run}).{why}"));
             }
             Answer::Through(format!(
                 "Gadfly: {critic} found nothing to object to{how} (run {run}), but this does not count.{altered} Look at \

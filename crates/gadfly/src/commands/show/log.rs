@@ -1,7 +1,8 @@
 //! `gadfly show --log`: every record of a run, with what was sent and what came back, whole.
 
+use gadfly_engine::event::Happened;
 use gadfly_engine::input::What;
-use gadfly_engine::{EffectKind, Part, Reply, Texts};
+use gadfly_engine::{Digest, EffectKind, Part, Reply, Texts};
 use gadfly_journal::{Journal, Record, RunId};
 use owo_colors::OwoColorize as _;
 use serde_json::json;
@@ -56,7 +57,9 @@ fn entry(run: &RunId, record: &Record, texts: &Texts) -> Result<(), Code> {
                 Part::Result(result) => texts.get(&result.text),
                 Part::Image(_) => "[a picture]",
             });
-            quoted(&said.collect::<String>())?;
+            let said = said.collect::<String>();
+            // A reply in another form is shown in the rule book's own; `--json` has it as it came.
+            quoted(rendered(record).map_or(said.as_str(), |digest| texts.get(&digest)))?;
         }
         What::Answered { text, .. } => quoted(texts.get(text))?,
         _ => {}
@@ -82,6 +85,14 @@ fn entry(run: &RunId, record: &Record, texts: &Texts) -> Result<(), Code> {
         print::out(&format!("        outcome {}", outcome.label()))?;
     }
     Ok(())
+}
+
+/// The critic's reply of this record in the rule book's own form, if it came in another.
+fn rendered(record: &Record) -> Option<Digest> {
+    record.step.events.iter().find_map(|event| match &event.what {
+        Happened::Reviewed { review, .. } => review.rendered,
+        _ => None,
+    })
 }
 
 fn quoted(text: &str) -> Result<(), Code> {

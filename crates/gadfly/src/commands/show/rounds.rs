@@ -83,6 +83,7 @@ fn judgement(review: &Review, several: bool) -> Vec<String> {
             lens.unwrap_or_default()
         ));
     }
+    lines.extend(judged::reason(review));
     if let Some(score) = &review.score {
         lines.extend(judged::score(score));
     }
@@ -132,7 +133,7 @@ fn around(round: &RoundState) -> Vec<String> {
         let numbers: Vec<String> = round.addressed.iter().map(ToString::to_string).collect();
         lines.push(format!("addressed: {}", numbers.join(", ")));
     }
-    lines.extend(round.notes.iter().map(|note| format!("note: {}", safe::line(note, 600))));
+    lines.extend(round.other_notes().map(|note| format!("note: {}", safe::line(note, 600))));
     if !round.changed_unasked.is_empty() {
         let named: Vec<String> = round.changed_unasked.iter().map(|s| safe::line(s, 80)).collect();
         lines.push(format!("hint: changed without being asked: {}", named.join(", ")));

@@ -1,6 +1,7 @@
 //! What one critic said, in lines: its verdict, its score with the sum, findings and what it did not see.
 
 use gadfly_engine::review::{Review, Verdict};
+use gadfly_journal::state::is_said_in;
 use owo_colors::OwoColorize as _;
 
 use super::{LONGEST_ITEM, Story, indented};
@@ -25,6 +26,7 @@ impl Story {
                 lines.push(format!("  {} by {critic}: {open}{so_far}", "✗ rejected".red().bold()));
             }
         }
+        lines.extend(judged::reason(review).map(|reason| format!("    {reason}")));
         if let Some(score) = &review.score {
             lines.extend(indented(indented(judged::score(score))));
         }
@@ -41,7 +43,7 @@ impl Story {
         for item in items {
             lines.push(format!("    {}. {}", item.number, safe::line(&item.text, LONGEST_ITEM)));
         }
-        for note in &review.notes {
+        for note in review.notes.iter().filter(|note| !is_said_in(note, &review.reason)) {
             lines.push(format!("    note: {}", safe::line(note, LONGEST_ITEM)));
         }
         for deviation in &review.deviations {

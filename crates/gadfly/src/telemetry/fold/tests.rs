@@ -72,6 +72,7 @@ fn call(n: u32, agent: &str, role: Role) -> Effect {
         report: None,
         session: None,
         tools: None,
+        settled: 0,
     };
     effect(n, Class::Paid, EffectKind::Turn(turn))
 }
@@ -99,6 +100,8 @@ fn reviewed(critic: &str, verdict: Verdict) -> Happened {
         verdict,
         open: vec![Item { number: 1, text: SECRET.into(), since: 1 }],
         addressed: Vec::new(),
+        reason: String::new(),
+        rendered: None,
         notes: Vec::new(),
         deviations: Vec::new(),
         coverage: Coverage { entries: Vec::new(), unseen: Vec::new() },

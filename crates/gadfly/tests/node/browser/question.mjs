@@ -12,14 +12,17 @@ await play(async (page) => {
   const question = part(page, 'question');
   await question.waitFor();
   assert.match(await part(page, 'brief').innerText(), /A first draft/, 'the brief has the draft');
-  await part(page, 'answer-text').fill('this is no verdict');
-  await part(page, 'answer-send').click();
-  await question.getByRole('alert').waitFor();
-  assert.equal(await part(page, 'answer-text').inputValue(), 'this is no verdict', 'what was typed is still there');
-  await part(page, 'answer-text').fill('[STATUS: APPROVED]\nFine.');
-  await part(page, 'answer-send').click();
+  await part(page, 'reject').click();
+  await question.getByRole('alert').filter({ hasText: 'what has to be fixed' }).waitFor();
+  await part(page, 'answer-text').fill('It lacks a title and must be rewritten.');
+  await part(page, 'approve').click();
+  await question.getByRole('alert').filter({ hasText: 'speaks against it' }).waitFor();
+  assert.match(await part(page, 'answer-text').inputValue(), /lacks a title/, 'what was typed is still there');
+  await part(page, 'answer-text').fill('The sample size is stated.');
+  await part(page, 'approve').click();
   await part(page, 'question', '[data-answered="true"]').or(part(page, 'state', '[data-state="approved"]')).first().waitFor();
   await stands(page, 'approved');
+  await part(page, 'reason').filter({ hasText: 'The sample size is stated.' }).waitFor();
   // Nothing is asked any more.
   await question.waitFor({ state: 'detached' });
 }, { expected: [/status of 4(00|09|22)/] });

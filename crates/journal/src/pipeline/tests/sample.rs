@@ -209,6 +209,8 @@ pub fn reviewed(critic: &str, round: u32, score: u32, open: &[&str]) -> Happened
         verdict: if score >= 80 { Verdict::Approved } else { Verdict::Rejected },
         open: items.collect(),
         addressed: vec![],
+        reason: String::new(),
+        rendered: None,
         notes: vec![],
         deviations: vec![],
         coverage: Coverage { entries: vec![], unseen: vec![] },

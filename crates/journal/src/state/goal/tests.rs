@@ -28,6 +28,7 @@ fn card() -> AgentCard {
         continues: false,
         tools: true,
         withheld: Vec::new(),
+        structured: false,
         reached_as: None,
     }
 }
@@ -99,6 +100,7 @@ fn turn(id: &str, agent: &str, role: Role) -> Effect {
         report: None,
         session: None,
         tools: None,
+        settled: 0,
     };
     effect(id, Class::Paid, EffectKind::Turn(turn))
 }

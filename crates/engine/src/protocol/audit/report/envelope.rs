@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::finding::Finding;
 
-use super::{CriterionVerdict, Expected, Malformed, Report, ReportVerdict};
+use super::{CriterionVerdict, Expected, Report, ReportVerdict};
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Envelope {
@@ -144,49 +144,50 @@ fn written_finding(at: usize, finding: &Finding) -> WrittenFinding<'_> {
 }
 
 /// The file an envelope names, or none if it says that the report could not be written.
-pub(super) fn named_file(
+pub(crate) fn named_file(
     envelope: &Map<String, Value>,
     expected: &Expected<'_>,
     deviations: &mut Vec<String>,
-) -> Result<Option<String>, Malformed> {
+) -> Result<Option<String>, Vec<String>> {
     let named = match envelope.get("report_path") {
         Some(Value::String(path)) if !path.trim().is_empty() => path.trim(),
         _ if envelope.get("verdict").and_then(Value::as_str) == Some("passed") => {
-            return Err(Malformed::Breaches(vec!["`passed`, and yet there is no report".into()]));
+            return Err(vec!["`passed`, and yet there is no report".into()]);
         }
         _ if envelope.get("error").and_then(Value::as_str).is_none_or(|e| e.trim().is_empty()) => {
-            return Err(Malformed::Breaches(vec![
+            return Err(vec![
                 "the envelope names no report and no `error`: reply with the report itself".into(),
-            ]));
+            ]);
         }
         _ => return Ok(None),
     };
     if named != expected.report_path {
         let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
         if name(named) != name(expected.report_path) {
-            return Err(Malformed::OtherFile {
-                named: named.chars().take(200).collect(),
-                expected: expected.report_path.to_owned(),
-            });
+            let named: String = named.chars().take(200).collect();
+            return Err(vec![format!(
+                "the envelope names the report file `{named}`, but the brief asked for `{}`",
+                expected.report_path
+            )]);
         }
         deviations.push("the envelope names the report's file in another folder".into());
     }
     Ok(Some(named.chars().take(200).collect()))
 }
 
-pub(super) fn stated_error(envelope: &Map<String, Value>) -> String {
+pub(crate) fn stated_error(envelope: &Map<String, Value>) -> String {
     let error = envelope.get("error").and_then(Value::as_str).unwrap_or_default();
     let error: String = crate::brief::one_line(error).chars().take(400).collect();
     format!("its report could not be written ({error})")
 }
 
 /// An envelope must be about this task and round and state the report's verdict; its count is only noted.
-pub(super) fn agrees(
+pub(crate) fn agrees(
     envelope: &Map<String, Value>,
     report: &Report,
     expected: &Expected<'_>,
     deviations: &mut Vec<String>,
-) -> Result<(), Malformed> {
+) -> Result<(), Vec<String>> {
     let mut breaches = Vec::new();
     if envelope.get("task_id").is_some_and(|id| id.as_str() != Some(expected.task_id)) {
         breaches.push(format!("the envelope's `task_id` is not `{}`", expected.task_id));
@@ -205,5 +206,5 @@ pub(super) fn agrees(
     if envelope.get("blockers_count").is_some_and(|n| n.as_u64() != Some(counted)) {
         deviations.push(format!("the envelope counts other blockers; there are {counted}"));
     }
-    if breaches.is_empty() { Ok(()) } else { Err(Malformed::Breaches(breaches)) }
+    if breaches.is_empty() { Ok(()) } else { Err(breaches) }
 }

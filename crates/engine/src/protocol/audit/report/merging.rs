@@ -5,7 +5,8 @@ use serde_json::{Map, Value, json};
 use crate::finding::{Finding, Severity};
 use crate::protocol::audit::routes::{self, INFORMATION_MISSING, UNMET_CRITERION};
 
-use super::{CriterionVerdict, Judged, Report, reading};
+use super::{CriterionVerdict, Judged, Report};
+use crate::reading::audit::MOST_FINDINGS;
 
 /// Unites the parts of one review, of which there may be one, and settles what no part answered: where no
 /// part ran out of budget, silence about a criterion is a no.
@@ -22,9 +23,9 @@ pub fn merge(parts: Vec<Report>) -> Option<Report> {
         whole.partial |= part.partial;
         whole.deviations.extend(part.deviations);
     }
-    if whole.findings.len() > reading::MOST_FINDINGS {
+    if whole.findings.len() > MOST_FINDINGS {
         whole.findings.sort_by_key(|f| std::cmp::Reverse(f.severity));
-        whole.findings.truncate(reading::MOST_FINDINGS);
+        whole.findings.truncate(MOST_FINDINGS);
     }
     if !whole.partial {
         for criterion in whole.criteria.iter_mut().filter(|c| c.verdict == CriterionVerdict::Unverified) {

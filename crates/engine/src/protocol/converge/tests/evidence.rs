@@ -7,13 +7,13 @@ use crate::review::Verdict;
 #[test]
 fn every_breach_is_named_when_the_critic_is_asked_to_restate() {
     let mut t = table().start();
-    let bad = "=== CRITIC 1 ===\n[UNITS] Is UNITS given? → Yes.\nVerdict: PASS\n[ADVERSARIAL] fire\n→ Realistic? Y\n";
+    let bad = "=== CRITIC 1 ===\n[UNITS] Is UNITS given? → Yes.\nVerdict: PASS\n[ADVERSARIAL] fire\n→ Realistic? perhaps\n";
     t.says("v1").says(bad);
     let prompt = t.prompt(&t.open());
     for line in [
         "- [UNITS] passes without a quantity",
         "- [SOURCES] is not answered",
-        "- [ADVERSARIAL]: a realistic scenario must be a FAIL",
+        "- [ADVERSARIAL]: no line says `→ Realistic? Y",
     ] {
         assert!(prompt.contains(line), "{line}\n{prompt}");
     }
@@ -38,7 +38,7 @@ fn an_omitted_criterion_never_passes() {
 fn a_rejection_that_rests_on_an_invented_quotation_approves_nothing() {
     let invented = |pass| {
         clean(pass).replace(
-            "2 of 3 numbers were read\n  Verdict: PASS",
+            "3 of 3 numbers were read\n  Verdict: PASS",
             "\"four hundred furlongs\" has no source\n  Verdict: FAIL (name it)",
         )
     };
@@ -62,12 +62,13 @@ fn a_deferral_that_rests_on_an_invented_quotation_leaves_nothing_clean() {
 
 #[test]
 fn a_pass_that_rests_on_what_is_not_there_passes_nothing() {
-    let units = |answer: &str| clean(1).replace("2 of 3 numbers were read", answer);
+    let units = |answer: &str| clean(1).replace("3 of 3 numbers were read", answer);
     let unrealistic = |why: &str| clean(1).replace("0 of 9 readers would", why);
     for (said, holds) in [
         (units("the only 1 distance is \"four hundred furlongs\""), false),
         (units("3 of 3 numbers have one (draft:1, draft:900)"), false),
-        (unrealistic("1 of 1 readers finds \"four hundred furlongs\" (draft:1)"), false),
+        (unrealistic("1 of 1 readers finds \"four hundred furlongs\""), false),
+        (unrealistic("1 of 1 readers finds \"four hundred furlongs\" (draft:1)"), true),
         (units("the only 1 distance is \"is far\" (draft:1)"), true),
         (units("\"four hundred furlongs\" occurs in 0 of 3 lines"), true),
         (units("`units --check` finds 3 of 3"), true),
@@ -101,7 +102,7 @@ fn nobody_is_asked_about_an_invented_quotation() {
 fn an_unsupported_finding_is_kept_and_decides_nothing() {
     let mixed = clean(1)
         .replace(
-            "2 of 3 numbers were read\n  Verdict: PASS",
+            "3 of 3 numbers were read\n  Verdict: PASS",
             "\"four furlongs\" is wrong\n  Verdict: FAIL (drop it)",
         )
         .replace(
@@ -120,7 +121,7 @@ fn an_unsupported_finding_is_kept_and_decides_nothing() {
 #[test]
 fn a_criterion_whose_fail_is_unsupported_is_not_clean_because_another_was_skipped() {
     let mixed = reply(1, "PASS", "ESCALATE", UNREALISTIC).replace(
-        "2 of 3 numbers were read\n  Verdict: PASS",
+        "3 of 3 numbers were read\n  Verdict: PASS",
         "\"four furlongs\" is wrong\n  Verdict: FAIL (drop it)",
     );
     let mut t = table().with(|s| s.rounds = 2).start();

@@ -56,6 +56,13 @@ fn play(script: &Script) -> super::Table<super::Settings> {
             EffectKind::Turn(_) => {
                 let pass = u32::try_from(reviews(&t).len()).unwrap() + 1;
                 let (units, sources, realistic) = script.verdicts[pass as usize - 1];
+                // Nothing but DEFER is asked about, not decided on.
+                let units = if VERDICTS[units].starts_with("DEFER") && VERDICTS[sources].starts_with("DEFER")
+                {
+                    0
+                } else {
+                    units
+                };
                 let realistic = if realistic { "Y → FAIL + fix: say kilometres" } else { UNREALISTIC };
                 t.says(&reply(pass, VERDICTS[units], VERDICTS[sources], realistic));
             }

@@ -20,8 +20,8 @@ fn questions_come_first_and_then_one_turn_applies_answers_and_fails() {
       run#1 ask worker ann
     > run#1 “The moon is far.”
       run#2 ask critic cato
-    > run#2 “=== CRITIC 1 === [UNITS] Is UNITS given? → 2 of 3 numbers were read Verdict: FAIL (add the unit) [SOURCES] Is SOURCES given? → 1 of 1 sources was read Verdict: ESCALATE [ADVERSARIAL] Failure scenario: a reader mistakes miles for kilometres → Realistic? N → 0 of 9 readers would === CRITIC ESCALATION (1) === [SOURCES] Which SOURCES are wanted? Issue: The task is silent about SOURCES. Why escalation: missing information Options: 1. Metric — as in Europe Pro: exact Con: dull 2. Imperial — as in films Pro: lively Con: vague 3. Skip — keep current state, mark as [DEFERRED]”
-      Rejected 1. 2 of 3 numbers were read → add the unit (since 1) | 2. The task is silent about SOURCES. (since 1)
+    > run#2 “=== CRITIC 1 === [UNITS] Is UNITS given? → 3 of 3 numbers were read Verdict: FAIL (add the unit) [SOURCES] Is SOURCES given? → 1 of 1 sources was read Verdict: ESCALATE [ADVERSARIAL] Failure scenario: a reader mistakes miles for kilometres → Realistic? N → 0 of 9 readers would === CRITIC ESCALATION (1) === [SOURCES] Which SOURCES are wanted? Issue: The task is silent about SOURCES. Why escalation: missing information Options: 1. Metric — as in Europe Pro: exact Con: dull 2. Imperial — as in films Pro: lively Con: vague 3. Skip — keep current state, mark as [DEFERRED]”
+      Rejected 1. 3 of 3 numbers were read → add the unit (since 1) | 2. The task is silent about SOURCES. (since 1)
       escalated to user: === Result: ESCALATE (1 items) ===
       run#3 question escalation: 1 / 2 / skip / stop (person)
       = waiting(question)
@@ -33,14 +33,14 @@ fn questions_come_first_and_then_one_turn_applies_answers_and_fails() {
       === Result: CONTINUE (1 fixed) ===
       round 2 of 5
       run#5 ask critic cato
-    > run#5 “=== CRITIC 2 === [UNITS] Is UNITS given? → 2 of 3 numbers were read Verdict: PASS [SOURCES] Is SOURCES given? → 1 of 1 sources was read Verdict: PASS [ADVERSARIAL] Failure scenario: a reader mistakes miles for kilometres → Realistic? N → 0 of 9 readers would”
+    > run#5 “=== CRITIC 2 === [UNITS] Is UNITS given? → 3 of 3 numbers were read Verdict: PASS [SOURCES] Is SOURCES given? → 1 of 1 sources was read Verdict: PASS [ADVERSARIAL] Failure scenario: a reader mistakes miles for kilometres → Realistic? N → 0 of 9 readers would”
       Approved
       === Result: CONVERGED (2 passes, 1 fixes, 1 escalations) ===
       ✓ Critic converged (2 passes, 1 fixes, 1 escalations)
       = approved
     "#);
     let brief = t.prompt(&t.effect("run#4"));
-    assert!(brief.contains("- [UNITS] 2 of 3 numbers were read → add the unit\n"), "{brief}");
+    assert!(brief.contains("- [UNITS] 3 of 3 numbers were read → add the unit\n"), "{brief}");
     assert!(
         brief.contains("Decisions:\n- [SOURCES] Which SOURCES are wanted? → Imperial — as in films\n"),
         "{brief}"

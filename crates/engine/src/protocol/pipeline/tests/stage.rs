@@ -210,6 +210,7 @@ impl Stage {
             continues: false,
             tools: false,
             withheld: Vec::new(),
+            structured: false,
             reached_as: None,
         };
         names.into_iter().map(|name| (name, card.clone())).collect()

@@ -17,7 +17,7 @@ impl Plays for Settings {
 
 impl Table {
     pub fn new() -> Self {
-        let mut table = Self::seated(Settings {
+        Self::seated(Settings {
             task: Text::new(TASK).digest(),
             phase: "paper".into(),
             rubric: vec!["Every number has a unit.".into()],
@@ -30,9 +30,7 @@ impl Table {
             overrule: true,
             out: None,
             project: super::super::ProjectPhase::default(),
-        });
-        table.secrets.push(TASK);
-        table
+        })
     }
 
     pub fn saving(self) -> Self {

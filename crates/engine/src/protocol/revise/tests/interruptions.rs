@@ -15,7 +15,7 @@ const NO: &str = "[STATUS: REJECTED]\n- give the distance a unit";
 #[test]
 fn a_malformed_reply_is_restated_once_and_then_unverified() {
     let mut t = Table::new().start();
-    t.says("It is far.").says("Looks good to me!").says("Approved.");
+    t.says("It is far.").says("Looks good to me!").says("I approve of it.");
     assert_eq!(t.class(), "unverified");
     t.resume().says(YES);
     assert_snapshot!(t.log(), @r#"
@@ -25,10 +25,10 @@ fn a_malformed_reply_is_restated_once_and_then_unverified() {
         > run#1 “It is far.”
           run#2 ask critic cato
         > run#2 “Looks good to me!”
-          malformed, restate: the first line is not `[STATUS: APPROVED]` or `[STATUS: REJECTED]`
+          malformed, restate: no line states the status: begin with `[STATUS: APPROVED]` or `[STATUS: REJECTED]`
           run#3 ask critic cato
-        > run#3 “Approved.”
-          malformed: the first line is not `[STATUS: APPROVED]` or `[STATUS: REJECTED]`
+        > run#3 “I approve of it.”
+          malformed: no line states the status: begin with `[STATUS: APPROVED]` or `[STATUS: REJECTED]`
           = unverified
         > resume
           run#4 ask critic cato again, for run#3
@@ -65,10 +65,10 @@ fn a_second_critic_steps_in() {
           cato → dora: unavailable: alas
           run#3 ask critic dora
         > run#3 “Hm.”
-          malformed, restate: the first line is not `[STATUS: APPROVED]` or `[STATUS: REJECTED]`
+          malformed, restate: no line states the status: begin with `[STATUS: APPROVED]` or `[STATUS: REJECTED]`
           run#4 ask critic dora
         > run#4 “Hm.”
-          malformed: the first line is not `[STATUS: APPROVED]` or `[STATUS: REJECTED]`
+          malformed: no line states the status: begin with `[STATUS: APPROVED]` or `[STATUS: REJECTED]`
           = unverified
         > resume
           run#5 ask critic dora again, for run#4

@@ -94,7 +94,7 @@ fn a_report_that_stands_in_the_draft_is_not_the_critics() {
     t.says(&format!("The moon.\n```json\n{planted}\n```\n"));
     t.says(&format!("The draft contains this report:\n```json\n{planted}\n```\nI would not trust it."));
     assert_eq!(t.class(), "going");
-    assert!(t.log().contains("stands word for word in the work"), "{}", t.log());
+    assert!(t.log().contains("neither deductions nor a score"), "{}", t.log());
     t.says(&gaps(3, "it grades itself"));
     assert_eq!(scores(&t), "70");
 }

@@ -22,7 +22,7 @@ impl Plays for Play {
     fn root(&self) -> NodePlan {
         NodePlan {
             protocol: "watch".into(),
-            version: 1,
+            version: super::super::RULE_BOOK.version,
             limits: self.limits,
             settings: serde_json::to_value(&self.settings).unwrap(),
         }

@@ -1,0 +1,90 @@
+//! The reading room: how what a critic replied becomes typed values. Protocols say what they need; none of them takes
+//! text apart itself, and nothing here decides what follows from a reply.
+//!
+//! A reply is cleaned of what transports leave in it (`clean`), quotations of the work are set aside (`quoted`), thinking
+//! is cut (`reasoning`). Then one reader each: verdict words (`forms`), lists, tables, headings and fences (`lines`), JSON
+//! reports (`json`, `relaxed`), places (`place`), quantities (`quantity`), quotes (`quote`), and what speaks against an
+//! approval (`doubt`). `shown` makes data harmless before it goes into a brief, from the same table of forms. `person` goes the other way: it puts a person's verdict in the form that is read.
+//!
+//! Reading is asymmetric. What may be read as approval is closed; leniency beyond it only rejects.
+
+pub mod audit;
+pub mod citations;
+pub mod clean;
+pub mod doubt;
+pub mod forms;
+pub mod json;
+pub mod lines;
+pub mod pass;
+pub mod person;
+pub mod place;
+pub mod quantity;
+pub mod quote;
+pub mod quoted;
+pub mod reasoning;
+pub mod relaxed;
+pub mod score;
+pub mod shown;
+pub mod status;
+pub mod word;
+
+use crate::brief::one_line;
+
+/// A longer reply is not read: no critic writes that much.
+pub const LONGEST_REPLY: usize = 8 << 20;
+/// The most of a passage that is shown to the critic again, in characters.
+const LONGEST_PASSAGE: usize = 240;
+/// The most of a problem that is told, in bytes.
+const LONGEST_PROBLEM: usize = 1_200;
+
+/// Why a reply is no verdict: what is wrong with it and, where it contradicts itself, the two passages that do.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unread {
+    pub problem: String,
+    pub passages: Vec<String>,
+}
+
+impl Unread {
+    pub fn new(problem: impl Into<String>) -> Self {
+        let problem: String = problem.into();
+        let end = problem.floor_char_boundary(LONGEST_PROBLEM);
+        let problem = if end < problem.len() { format!("{}…", &problem[..end]) } else { problem };
+        Self { problem, passages: Vec::new() }
+    }
+
+    /// It says one thing here and another there.
+    pub fn torn(problem: impl Into<String>, one: &str, other: &str) -> Self {
+        Self { passages: vec![passage(one), passage(other)], ..Self::new(problem) }
+    }
+
+    /// What was said, for whoever is asked again: the problem, and the passages.
+    pub fn told(&self) -> String {
+        match self.passages.as_slice() {
+            [] => self.problem.clone(),
+            passages => format!(
+                "{}. You wrote:\n{}",
+                self.problem,
+                passages.iter().map(|p| format!("  “{p}”")).collect::<Vec<_>>().join("\n")
+            ),
+        }
+    }
+}
+
+impl std::fmt::Display for Unread {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.problem)?;
+        match self.passages.as_slice() {
+            [one, other] => write!(f, ": “{one}” and “{other}”"),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn passage(text: &str) -> String {
+    let start: String = text.chars().take(LONGEST_PASSAGE * 4).collect();
+    let line = one_line(&start);
+    match line.char_indices().nth(LONGEST_PASSAGE) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}

@@ -1,0 +1,139 @@
+//! A pass as JSON: what agents are asked for that can be held to a schema, and what others send of their own accord. It
+//! becomes the same entries as a reply in words, so that one judge reads both.
+
+use serde_json::{Map, Value};
+
+use super::gather::{Entry, Gathered, Subject};
+use crate::protocol::converge::sets::Criterion;
+use crate::reading::Unread;
+use crate::reading::json::{self, first, text_of};
+use crate::reading::quoted::Shown;
+
+/// What an agent is held to.
+pub const SCHEMA: &str = include_str!("schema.json");
+
+const LISTS: [&str; 4] = ["criteria", "answers", "items", "results"];
+
+pub(super) fn find(text: &str, criteria: &[Criterion], shown: &Shown) -> Result<Option<Gathered>, Unread> {
+    if !text.contains('{') {
+        return Ok(None);
+    }
+    let keys: Vec<String> = criteria.iter().map(|c| Criterion::key(&c.name)).collect();
+    let is_report = |object: &Map<String, Value>| {
+        LISTS.iter().any(|list| object.get(*list).is_some_and(|v| v.is_array() || v.is_object()))
+            || keys.iter().any(|key| object.contains_key(&key.to_lowercase()))
+    };
+    let Some(found) = json::find(text, &is_report, &LISTS, shown)? else { return Ok(None) };
+    if found.broken {
+        return Err(Unread::new("beside the report stands another one that cannot be read"));
+    }
+    let mended = found.slips.iter().map(|slip| slip.name().to_owned()).collect();
+    let mut gathered = Gathered { beside: vec![found.around.clone()], mended, ..Gathered::default() };
+    let object = &found.object;
+    match first(object, &LISTS) {
+        Some(Value::Array(list)) => {
+            for entry in list.iter().filter_map(Value::as_object) {
+                let name =
+                    first(entry, &["name", "criterion", "id", "title"]).and_then(text_of).unwrap_or_default();
+                answer(&name, entry, &keys, &mut gathered);
+            }
+        }
+        Some(Value::Object(by_name)) => by_names(by_name, &keys, &mut gathered),
+        _ => by_names(object, &keys, &mut gathered),
+    }
+    for key in ["adversarial", "scenarios", "scenario", "failure_scenario", "failure_scenarios"] {
+        match object.get(key) {
+            Some(Value::Array(list)) => list.iter().for_each(|one| scenario(one, &mut gathered)),
+            Some(one @ Value::Object(_)) => scenario(one, &mut gathered),
+            Some(Value::String(says)) => {
+                let beside = Value::Object(object.clone());
+                scenario(&with_text(&beside, says), &mut gathered);
+            }
+            _ => {}
+        }
+    }
+    gathered.result = object.get("result").and_then(text_of);
+    Ok(Some(gathered))
+}
+
+fn with_text(object: &Value, says: &str) -> Value {
+    let mut object = object.as_object().cloned().unwrap_or_default();
+    object.insert("scenario".into(), Value::String(says.to_owned()));
+    Value::Object(object)
+}
+
+fn by_names(object: &Map<String, Value>, keys: &[String], gathered: &mut Gathered) {
+    for (name, value) in object {
+        if let Value::Object(entry) = value {
+            answer(name, entry, keys, gathered);
+        }
+    }
+}
+
+fn answer(name: &str, entry: &Map<String, Value>, keys: &[String], gathered: &mut Gathered) {
+    let key = Criterion::key(name);
+    if key == crate::protocol::converge::sets::ADVERSARIAL {
+        return scenario(&Value::Object(entry.clone()), gathered);
+    }
+    let subject = keys.iter().position(|k| *k == key).map_or(Subject::Unknown, Subject::Criterion);
+    let said = first(entry, &["answer", "rationale", "evidence", "because", "finding"]).and_then(text_of);
+    let mut judged = Entry::of(subject, name, &said.unwrap_or_default());
+    let word = first(entry, &["verdict", "status", "result"]).and_then(text_of).unwrap_or_default();
+    let detail = first(entry, &["fix", "reason", "remediation", "remedy", "suggestion"]).and_then(text_of);
+    let detail = detail.filter(|detail| !detail.trim().is_empty() && !word.contains(detail.trim()));
+    judged.verdicts = vec![match detail {
+        Some(detail)
+            if !super::phrases::word(&word).is_some_and(|(w, _)| w == super::phrases::Word::Pass) =>
+        {
+            format!("{word} ({detail})")
+        }
+        _ => word,
+    }];
+    gathered.entries.push(judged);
+    if let Some(Value::Object(block)) = entry.get("escalation") {
+        gathered.entries.push(escalation(subject, name, block));
+    }
+}
+
+fn escalation(subject: Subject, name: &str, block: &Map<String, Value>) -> Entry {
+    let text = |keys: &[&str]| first(block, keys).and_then(text_of).unwrap_or_default();
+    let mut entry = Entry::block(subject, name, &text(&["question"]));
+    entry.issue = Some(text(&["issue", "problem"]));
+    entry.why = Some(text(&["why", "why_escalation", "ground", "because"]));
+    entry.has_options = true;
+    let options = block.get("options").and_then(Value::as_array).cloned().unwrap_or_default();
+    for option in options.iter().filter_map(Value::as_object).take(super::gather::MOST_OPTIONS) {
+        let text = |keys: &[&str]| first(option, keys).and_then(text_of).unwrap_or_default();
+        let (label, says) = (text(&["label", "name", "option"]), text(&["means", "says", "description"]));
+        entry.options.push(format!(
+            "{label} — {says} Pro: {} Con: {}",
+            text(&["pro", "pros"]),
+            text(&["con", "cons"])
+        ));
+    }
+    entry
+}
+
+fn scenario(value: &Value, gathered: &mut Gathered) {
+    let Some(object) = value.as_object() else { return };
+    let text = |keys: &[&str]| first(object, keys).and_then(text_of).unwrap_or_default();
+    let said = text(&["scenario", "says", "failure_scenario", "what", "answer"]);
+    let mut entry = Entry::of(Subject::Adversarial, "ADVERSARIAL", &format!("Failure scenario: {said}"));
+    let realistic = match first(object, &["realistic", "is_realistic"]) {
+        Some(Value::Bool(true)) => "Y".to_owned(),
+        Some(Value::Bool(false)) => "N".to_owned(),
+        Some(other) => text_of(other).unwrap_or_default(),
+        None => String::new(),
+    };
+    let why = text(&["because", "why", "rationale", "reason", "evidence"]);
+    let fix = text(&["fix", "remedy", "remediation"]);
+    if !realistic.is_empty() {
+        let yes = super::phrases::strip_either(&realistic, &["YES", "Y", "TRUE", "REALISTIC"]).is_some();
+        entry.realistic = vec![if yes && !fix.is_empty() {
+            format!("{realistic} → FAIL + {fix}")
+        } else {
+            format!("{realistic} → {why}")
+        }];
+    }
+    gathered.entries.push(entry);
+}
