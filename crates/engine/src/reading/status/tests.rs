@@ -1,7 +1,10 @@
 //! Verdicts on a draft, case by case: a reply in, its reading as one compact line out.
 #![allow(clippy::unwrap_used)] // a test: failing is how it speaks
 
+use super::body::{LONGEST_BULLET, MOST_BULLETS, Point};
 use super::*;
+use crate::reading::doubt::Section;
+use crate::reading::lines::Tick;
 
 /// `approved`, or `rejected open[…] done[…]`, with notes and deviations; or why it is no verdict.
 fn read(reply: &str) -> String {

@@ -1,0 +1,235 @@
+//! What an item of a list says under an approval: that something is in order, that something is asked for, or neither plainly.
+
+use super::{Scope, against, without_harmless};
+use crate::reading::forms::{CLEARING, PASSING, SATISFYING, is_one_of};
+use crate::reading::lines::{self, Tick};
+use crate::reading::quote;
+
+/// What an item of a list under an approval is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Weight {
+    /// It says that something is in order.
+    Fine,
+    /// It asks for something, or says that something is wrong.
+    Against,
+    /// Neither is plain.
+    Unsure,
+}
+
+/// Words with which critics say that something is in order.
+const GOOD: &[&str] = &[
+    "met",
+    "pass",
+    "passed",
+    "passes",
+    "satisfied",
+    "ok",
+    "okay",
+    "yes",
+    "stated",
+    "states",
+    "named",
+    "names",
+    "given",
+    "gives",
+    "addressed",
+    "addresses",
+    "done",
+    "fulfilled",
+    "resolved",
+    "fixed",
+    "present",
+    "correct",
+    "clear",
+    "clearly",
+    "good",
+    "complete",
+    "included",
+    "includes",
+    "provided",
+    "covered",
+    "covers",
+    "within",
+    "below",
+    "under",
+    "reported",
+    "described",
+    "describes",
+    "specified",
+    "confirmed",
+    "verified",
+    "fine",
+    "well",
+    "strong",
+    "accurate",
+    "consistent",
+    "appropriate",
+    "readable",
+    "concise",
+    "excellent",
+    "solid",
+    "adequate",
+    "sufficient",
+    "explicit",
+    "explicitly",
+    "meets",
+    "has",
+    "have",
+    "is",
+    "are",
+    "contains",
+    "erfüllt",
+    "gut",
+    "ja",
+    "oui",
+    "sí",
+];
+
+/// Words that begin an instruction.
+const IMPERATIVES: &[&str] = &[
+    "add", "state", "name", "give", "fix", "remove", "replace", "clarify", "rewrite", "shorten", "define",
+    "include", "specify", "mention", "correct", "change", "provide", "explain", "report", "make", "use",
+    "put", "move", "delete", "cut", "check", "update", "describe", "avoid", "write", "cite", "revise",
+    "address", "ensure", "expand", "rephrase", "reword", "drop", "split", "merge", "rename", "restore",
+    "bring", "insert", "quote", "show", "test", "handle", "tighten", "simplify", "please",
+];
+/// Words that begin a plaint.
+const PLAINTS: &[&str] = &["need", "needs", "missing", "no", "not", "lacks", "without", "unclear"];
+
+/// `State the sample size`, `Add a figure`: a sentence that begins with what is to be done.
+pub(super) fn is_instruction(sentence: &str) -> bool {
+    const AFTER: [&str; 18] = [
+        "the", "a", "an", "each", "your", "both", "all", "how", "why", "what", "whether", "which", "this",
+        "that", "these", "more", "it", "them",
+    ];
+    let body = sentence.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let mut words = body.split(' ');
+    let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let second = second.trim_matches(|c: char| !c.is_alphanumeric());
+    is_one_of(first, IMPERATIVES) && is_one_of(second, &AFTER)
+}
+
+/// Does an item begin with an instruction or with what is lacking? `Test — named` begins with neither.
+fn begins_with_a_demand(text: &str) -> bool {
+    let body = text.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let end = body.find(|c: char| !(c.is_alphanumeric() || c == '\'')).unwrap_or(body.len());
+    let (first, rest) = body.split_at(end);
+    let goes_on = rest.strip_prefix(' ').is_some_and(|rest| {
+        rest.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '"' | '“' | '`' | '('))
+    });
+    is_one_of(first, PLAINTS)
+        || is_one_of(first, IMPERATIVES) && (goes_on || rest.trim().is_empty() || rest.starts_with(':'))
+}
+
+/// Words that ask for another measure of something: `Title: shorter`.
+const COMPARATIVES: &[&str] = &[
+    "shorter", "longer", "clearer", "more", "less", "better", "fewer", "larger", "smaller", "too",
+    "stronger", "simpler",
+];
+
+/// Is the value behind a label, or the whole, a word that says it is met?
+pub fn is_met(text: &str) -> bool {
+    let mut plain: String = text.chars().filter(|c| !matches!(c, '*' | '_')).collect();
+    for quoted in quote::all(text) {
+        plain = plain.replacen(quoted, "…", 1);
+    }
+    let value = plain.split_once(": ").map_or(plain.as_str(), |(_, value)| value);
+    // `[STATUS: …]` under an item is shown, not said.
+    if value.trim_start().starts_with('[') {
+        return false;
+    }
+    let value = value.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let first = value.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    let met = |word: &str| {
+        is_one_of(word, PASSING)
+            || is_one_of(word, SATISFYING)
+            || is_one_of(word, CLEARING)
+            || is_one_of(
+                word,
+                &[
+                    "ok",
+                    "okay",
+                    "addressed",
+                    "resolved",
+                    "fixed",
+                    "done",
+                    "good",
+                    "fine",
+                    "complete",
+                    "completed",
+                    "correct",
+                    "corrected",
+                    "implemented",
+                    "stated",
+                    "named",
+                    "present",
+                    "covered",
+                ],
+            )
+    };
+    met(first) && against(text, Scope::Prose).is_none()
+}
+
+/// Does it say nothing: `None`, `n/a`?
+pub fn says_nothing(text: &str) -> bool {
+    let plain = text.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    matches!(
+        plain.as_str(),
+        "" | "none" | "nothing" | "n/a" | "na" | "nil" | "null" | "keine" | "aucun" | "ninguno"
+    ) || plain.starts_with("none ") && plain.split_whitespace().count() <= 4
+        || plain.starts_with("no further")
+        || plain.starts_with("no remaining")
+        || plain.starts_with("no open")
+}
+
+/// An item of a list that stands under an approval.
+pub fn item(tick: Tick, text: &str) -> Weight {
+    if tick == Tick::Open || lines::ticked(text) == Tick::Open {
+        return Weight::Against;
+    }
+    if says_nothing(text) {
+        return Weight::Fine;
+    }
+    if against(text, Scope::Prose).is_some() {
+        return Weight::Against;
+    }
+    if tick == Tick::Done || is_met(text) || lines::ticked(text) == Tick::Done {
+        return Weight::Fine;
+    }
+    // "No deductions." asks for nothing.
+    let plain = without_harmless(text);
+    let words: Vec<&str> =
+        plain.split(|c: char| !(c.is_alphanumeric() || c == '\'')).filter(|w| !w.is_empty()).collect();
+    if words.is_empty() {
+        return Weight::Fine;
+    }
+    // A label in front may hide the instruction: `Sample size: state it.`
+    let labelled = [": ", " — ", " – "].iter().find_map(|mark| plain.split_once(mark));
+    let value = labelled.map(|(_, value)| value);
+    if begins_with_a_demand(&plain) || value.is_some_and(begins_with_a_demand) {
+        return Weight::Against;
+    }
+    if words.iter().any(|word| is_one_of(word, GOOD))
+        && !words.iter().any(|w| {
+            is_one_of(w, &["not", "no", "missing", "unclear", "vague", "should", "could", "instead", "but"])
+        })
+    {
+        return Weight::Fine;
+    }
+    // `Length: 41 words`: what was found under a short label, and nothing that asks for another measure.
+    let label = labelled.map(|(label, value)| (label.split_whitespace().count(), value.trim().is_empty()));
+    let measured = label.is_some_and(|(words, empty)| (1..=5).contains(&words) && !empty)
+        && !plain.chars().any(|c| c.is_alphabetic() && !c.is_ascii());
+    if measured
+        && !words.iter().any(|w| {
+            is_one_of(w, COMPARATIVES)
+                || is_one_of(
+                    w,
+                    &["not", "no", "missing", "unclear", "vague", "should", "could", "instead", "but"],
+                )
+        })
+    {
+        return Weight::Fine;
+    }
+    Weight::Unsure
+}

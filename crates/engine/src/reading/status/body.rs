@@ -1,0 +1,493 @@
+//! What a verdict on a draft says beside its status: the points of its lists and tables with the headings they stand under,
+//! and its paragraphs. Weighed as the reasons of an approval, or as the fixes of a rejection.
+
+use std::collections::BTreeSet;
+
+use super::{Bullet, Status, StatusReply};
+use crate::brief::one_line;
+use crate::reading::doubt::{self, Rule, Scope, Section, Weight};
+use crate::reading::forms::{self, Statement};
+use crate::reading::lines::{self, Item, Kind, Line, Tick};
+use crate::reading::quoted::Shown;
+use crate::reading::{Unread, quote};
+
+/// The longest list that is read; what follows is noted.
+pub(super) const MOST_BULLETS: usize = 100;
+/// The longest bullet, in characters.
+pub(super) const LONGEST_BULLET: usize = 2_000;
+/// The longest reason that is kept, in characters.
+const LONGEST_REASON: usize = 600;
+/// Points and paragraphs that are weighed beside an approval; nobody approves in so many.
+const MOST_WEIGHED: usize = 1_000;
+
+/// One point with where it stands.
+#[derive(Clone, Debug)]
+pub(super) struct Point {
+    pub section: Section,
+    pub tick: Tick,
+    pub listed: Option<u32>,
+    pub text: String,
+    pub from_table: bool,
+}
+
+#[derive(Default, Debug)]
+pub(super) struct Body {
+    pub items: Vec<Point>,
+    /// Paragraphs outside of lists, with the section they stand in.
+    pub prose: Vec<(Section, String)>,
+}
+
+impl Body {
+    pub fn read(lines: &[Line<'_>], stated: &[(usize, Statement<'_>)]) -> Self {
+        let mut body = Self::default();
+        let mut section = Section::None;
+        let mut open: Option<usize> = None;
+        let mut paragraph = false;
+        let mut header = true;
+        for (at, line) in lines.iter().enumerate() {
+            if let Some((_, statement)) = stated.iter().find(|(n, _)| *n == at) {
+                if !statement.after.is_empty() {
+                    body.prose.push((Section::None, statement.after.to_owned()));
+                }
+                (open, paragraph) = (None, false);
+                section = Section::None;
+                continue;
+            }
+            // A status word among the fixes is only shown, be it in a fence or not.
+            match &line.kind {
+                Kind::Blank => {
+                    (open, paragraph, header) = (None, false, true);
+                }
+                Kind::Rule | Kind::Quote(_) => paragraph = false,
+                Kind::Heading(text) => {
+                    section = doubt::section(text);
+                    (open, paragraph) = (None, false);
+                    body.prose.push((Section::Praise, (*text).to_owned()));
+                }
+                Kind::Row(cells) => {
+                    let is_header = header && lines.get(at + 1).is_some_and(|next| next.kind == Kind::Rule);
+                    header = false;
+                    if !is_header {
+                        body.row(section, cells);
+                    }
+                }
+                Kind::Item(item) => {
+                    let nested = open.is_some_and(|indent| line.indent >= indent + 2);
+                    if nested && let Some(last) = body.items.last_mut() {
+                        last.text.push(' ');
+                        last.text.push_str(item.text);
+                        continue;
+                    }
+                    open = Some(line.indent);
+                    body.point(section, item);
+                }
+                Kind::Plain(text) if open.is_some() && !is_minor(text) => {
+                    if let Some(last) =
+                        body.items.last_mut().filter(|last| last.text.len() < 4 * LONGEST_BULLET)
+                    {
+                        last.text.push(' ');
+                        last.text.push_str(text);
+                    }
+                }
+                Kind::Plain(text) => {
+                    if paragraph && !is_minor(text) {
+                        if let Some((_, last)) =
+                            body.prose.last_mut().filter(|(_, last)| last.len() < 64 << 10)
+                        {
+                            last.push('\n');
+                            last.push_str(text);
+                        }
+                    } else {
+                        body.prose.push((section, (*text).to_owned()));
+                    }
+                    (open, paragraph) = (None, true);
+                }
+            }
+        }
+        body
+    }
+
+    fn point(&mut self, section: Section, item: &Item<'_>) {
+        let (mut section, mut text) = (section, item.text);
+        // `- Still unresolved: 2: name the test`, `- Minor: a comma`, `- Strengths: clear prose`.
+        if let Some((label, rest)) = text.split_once(':')
+            && label.chars().count() <= 40
+            && !label.contains(['"', '“', '`'])
+        {
+            let labelled = doubt::section(label);
+            if is_minor(text)
+                || matches!(labelled, Section::Optional | Section::Praise) && !rest.trim().is_empty()
+            {
+                section = if labelled == Section::Praise { Section::Praise } else { Section::Optional };
+            } else if matches!(labelled, Section::Addressed | Section::Unresolved)
+                && citations(label).0.is_empty()
+                && !has_digit(label)
+            {
+                (section, text) = (labelled, rest.trim());
+            }
+        }
+        self.items.push(Point {
+            section,
+            tick: item.tick,
+            listed: item.number,
+            text: text.to_owned(),
+            from_table: false,
+        });
+    }
+
+    fn row(&mut self, section: Section, cells: &[String]) {
+        let tick =
+            cells.iter().map(|cell| lines::ticked(cell)).find(|tick| *tick != Tick::None).unwrap_or_default();
+        let fails = cells.iter().any(|cell| {
+            forms::is_one_of(cell.trim(), &["fail", "failed", "no", "unmet", "missing", "rejected"])
+                || cell.to_lowercase().starts_with("not ")
+        });
+        let met = cells.iter().skip(1).any(|cell| doubt::is_met(cell));
+        let tick = match (tick, fails, met) {
+            (Tick::Open, _, _) | (_, true, _) => Tick::Open,
+            (Tick::Done, ..) | (_, _, true) => Tick::Done,
+            _ => Tick::None,
+        };
+        let is_number = |cell: &&String| !cell.chars().all(|c| c.is_ascii_digit() || c == '#' || c == '.');
+        let text = cells
+            .iter()
+            .filter(|cell| !cell.is_empty())
+            .filter(is_number)
+            .cloned()
+            .collect::<Vec<_>>()
+            .join(" — ");
+        if !text.is_empty() {
+            self.items.push(Point { section, tick, listed: None, text, from_table: true });
+        }
+    }
+
+    pub fn approved(self, stated: &str, lines: &[Line<'_>], shown: &Shown) -> Result<StatusReply, Unread> {
+        let mut deviations = Vec::new();
+        if self.items.len() + self.prose.len() > MOST_WEIGHED {
+            return Err(Unread::new(
+                "it approves in far more lines than can be weighed: give one or two sentences",
+            ));
+        }
+        let (mut addressed, mut notes, mut reasons) = (Vec::new(), Vec::new(), Vec::new());
+        for point in &self.items {
+            let text = without_shown_quotes(&point.text, shown);
+            let against = match point.section {
+                Section::Optional | Section::Praise => doubt::is_pressing(&text),
+                _ if shown.has_line(&point.text) && point.tick != Tick::Open => false,
+                Section::Addressed => {
+                    point.tick == Tick::Open || doubt::item(point.tick, &text) == Weight::Against
+                }
+                Section::Unresolved | Section::Demands => {
+                    !(doubt::says_nothing(&text) || point.tick == Tick::Done || doubt::is_met(&text))
+                }
+                Section::None if is_minor(&text) => doubt::is_pressing(&text),
+                Section::None => match doubt::item(point.tick, &text) {
+                    Weight::Fine => false,
+                    Weight::Against => true,
+                    // `Sample size: n = 12 per group`, where the rubric speaks of it: what was found.
+                    Weight::Unsure => !text.split_once(':').is_some_and(|(label, value)| {
+                        !value.trim().is_empty() && shown.mentions(label.trim_matches(['*', '_', '`', ' ']))
+                    }),
+                },
+            };
+            if against {
+                return Err(Unread::torn(Rule::Demand.sentence(), stated, &point.text));
+            }
+            let bullet = Bullet::read(point);
+            match point.section {
+                Section::Optional => notes.push(bullet.whole),
+                _ if is_minor(&point.text) => notes.push(bullet.whole),
+                _ => {
+                    reasons.push(bullet.whole.clone());
+                    addressed.push(bullet);
+                }
+            }
+        }
+        let mut reason: Vec<String> = Vec::new();
+        for (section, said) in &self.prose {
+            let text = without_shown_quotes(said, shown);
+            let minor = is_minor(&text) || *section == Section::Optional;
+            if minor {
+                if doubt::is_pressing(&text) {
+                    return Err(Unread::torn(Rule::Demand.sentence(), stated, said));
+                }
+                notes.push(one_line(said));
+                continue;
+            }
+            // A heading by itself asks for nothing; what stands below it is weighed.
+            let heading = *section == Section::Praise;
+            let found = doubt::against(&text, Scope::Prose);
+            if let Some((rule, passage)) =
+                found.filter(|(rule, _)| !heading || !matches!(rule, Rule::Demand | Rule::Defect))
+            {
+                return Err(Unread::torn(rule.sentence(), stated, &passage));
+            }
+            if *section != Section::Praise {
+                reason.push(one_line(said));
+            }
+        }
+        let last = lines.iter().rev().find(|line| !line.raw.trim().is_empty()).map_or("", |line| line.raw);
+        if last.trim() != stated && doubt::is_cut_off(last) {
+            return Err(Unread::torn(Rule::CutOff.sentence(), stated, last));
+        }
+        if reason.is_empty() {
+            reason = reasons;
+        }
+        if reason.is_empty() && notes.is_empty() {
+            deviations.push("an approval without a reason".into());
+        }
+        let reason: String = one_line(&reason.join(" ")).chars().take(LONGEST_REASON).collect();
+        Ok(StatusReply {
+            status: Status::Approved,
+            open: Vec::new(),
+            addressed,
+            notes,
+            deviations,
+            reason,
+            lists_open: false,
+        })
+    }
+
+    pub fn rejected(mut self) -> Result<StatusReply, Unread> {
+        let mut deviations: Vec<String> = Vec::new();
+        if self.items.iter().any(|point| !point.from_table) {
+            self.items.retain(|point| !point.from_table || point.tick != Tick::None);
+        }
+        let listed =
+            self.items.iter().any(|p| p.section == Section::Unresolved && !doubt::says_nothing(&p.text));
+        let (mut open, mut addressed, mut notes) = (Vec::<Bullet>::new(), Vec::new(), Vec::new());
+        let mut known: BTreeSet<String> = BTreeSet::new();
+        for point in &self.items {
+            let bullet = Bullet::read(point);
+            if doubt::says_nothing(&bullet.whole) {
+                continue;
+            }
+            match standing(point, &bullet, listed) {
+                Standing::Open => {
+                    if known.insert(bullet.whole.clone()) {
+                        open.push(bullet);
+                    }
+                }
+                Standing::Addressed => addressed.push(bullet),
+                Standing::Note => notes.push(bullet.whole),
+            }
+        }
+        let spoken = self.items.iter().any(|p| p.section != Section::Praise);
+        for (section, text) in &self.prose {
+            if is_minor(text) || *section == Section::Optional {
+                notes.push(one_line(text));
+            }
+        }
+        if open.is_empty() && !spoken {
+            // No list at all: what is said in paragraphs is what has to be done.
+            let paragraphs = self.prose.iter().filter(|(section, text)| {
+                !matches!(section, Section::Praise | Section::Optional)
+                    && !is_minor(text)
+                    && !is_preamble(text)
+            });
+            for (section, text) in paragraphs {
+                let point = Point {
+                    section: *section,
+                    tick: Tick::None,
+                    listed: None,
+                    text: text.clone(),
+                    from_table: false,
+                };
+                let bullet = Bullet::read(&point);
+                if open.iter().all(|known| known.whole != bullet.whole) {
+                    open.push(bullet);
+                }
+            }
+            deviations.push("fixes in sentences, not in a list".into());
+        }
+        if open.is_empty() {
+            return Err(Unread::new(
+                "it rejects and lists nothing to fix: each fix is a line that begins with `- `",
+            ));
+        }
+        if open.len() > MOST_BULLETS {
+            deviations.push(format!("{} open bullets; the first {MOST_BULLETS} are read", open.len()));
+            open.truncate(MOST_BULLETS);
+        }
+        Ok(StatusReply {
+            status: Status::Rejected,
+            open,
+            addressed,
+            notes,
+            deviations,
+            reason: String::new(),
+            lists_open: listed,
+        })
+    }
+}
+
+enum Standing {
+    Open,
+    Addressed,
+    Note,
+}
+
+/// What a point of a rejection is: by its tick, its words or its heading.
+fn standing(point: &Point, bullet: &Bullet, listed: bool) -> Standing {
+    if point.tick == Tick::Open {
+        return Standing::Open;
+    }
+    if point.tick == Tick::Done {
+        return Standing::Addressed;
+    }
+    let done = says_done(&bullet.text) || doubt::is_met(&point.text);
+    match point.section {
+        Section::Unresolved => Standing::Open,
+        Section::Addressed => Standing::Addressed,
+        Section::Praise | Section::Optional => Standing::Note,
+        _ if is_minor(&point.text) => Standing::Note,
+        _ if done => Standing::Addressed,
+        Section::None if listed => Standing::Note,
+        Section::Demands | Section::None => Standing::Open,
+    }
+}
+
+/// `addressed, n = 12`, `resolved`, `now stated`: and not `not addressed`.
+fn says_done(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let words: Vec<&str> =
+        lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).take(6).collect();
+    let denied = [
+        "not",
+        "still",
+        "partially",
+        "partly",
+        "no",
+        "un",
+        "never",
+        "missing",
+        "unresolved",
+        "unaddressed",
+        "open",
+    ];
+    if words.iter().any(|word| denied.contains(word)) {
+        return false;
+    }
+    let first = words.iter().take(4).any(|word| {
+        ["addressed", "resolved", "fixed", "done", "corrected", "implemented", "satisfied", "completed"]
+            .contains(word)
+    });
+    first && doubt::against(text, Scope::Prose).is_none()
+}
+
+pub(super) fn is_minor(text: &str) -> bool {
+    let plain = text.trim_start_matches(['*', '_', '(', ' ']);
+    let lower: String = plain.chars().take(24).flat_map(char::to_lowercase).collect();
+    [
+        "minor:",
+        "minor (",
+        "minor -",
+        "minor —",
+        "optional:",
+        "nit:",
+        "nitpick:",
+        "suggestion:",
+        "non-blocking",
+        "minor**:",
+        "optional**:",
+        "minor:**",
+        "note:",
+    ]
+    .iter()
+    .any(|lead| lower.starts_with(lead))
+}
+
+pub(super) fn is_preamble(text: &str) -> bool {
+    let lower = text.trim().to_lowercase();
+    let begins = [
+        "here is",
+        "here are",
+        "below",
+        "okay",
+        "ok,",
+        "sure",
+        "let me",
+        "i have compared",
+        "i have reviewed",
+        "i reviewed",
+        "i compared",
+        "thank",
+        "after reviewing",
+        "my review",
+        "assistant",
+        "critic",
+    ];
+    let asks = doubt::against(&lower, Scope::Prose).is_some();
+    (begins.iter().any(|b| lower.starts_with(b)) && !asks) || lower.split_whitespace().count() < 2
+}
+
+fn has_digit(text: &str) -> bool {
+    text.bytes().any(|b| b.is_ascii_digit())
+}
+
+/// The text without passages between quotation marks that stand in the work: they are the work's words.
+fn without_shown_quotes(text: &str, shown: &Shown) -> String {
+    let mut kept = text.to_owned();
+    for passage in quote::all(text) {
+        if passage.len() >= 2 && shown.has_text(passage) {
+            kept = kept.replacen(passage, "…", 1);
+        }
+    }
+    kept
+}
+
+impl Bullet {
+    pub(super) fn read(point: &Point) -> Self {
+        let folded: String = one_line(&point.text).chars().take(LONGEST_BULLET).collect();
+        let (tick, body) = lines::tick(&folded);
+        let body = if tick == Tick::None { folded.as_str() } else { body };
+        let (cites, rest) = citations(body);
+        let rest = lines::tick(rest).1;
+        let text = if rest.is_empty() { body.to_owned() } else { rest.to_owned() };
+        // `1. ✓ stated`, `2. ✗ no test`: who ticks off a list counts the items of before.
+        let counted = point.listed.filter(|_| cites.is_empty() && point.tick != Tick::None);
+        let cites = if let Some(n) = counted { vec![n] } else { cites };
+        Self { text, whole: body.to_owned(), cites, listed: point.listed }
+    }
+}
+
+/// Reads the item numbers at the beginning of a bullet. A bare number followed by words ("3 sentences
+/// lack units") cites nothing: a colon, dot, bracket, dash or the end must follow.
+fn citations(text: &str) -> (Vec<u32>, &str) {
+    let mut rest = text.trim_start_matches(['*', '_']);
+    let lower = rest.to_ascii_lowercase();
+    let mut explicit = false;
+    for word in ["items ", "item ", "point ", "points ", "bullet ", "issue ", "fix ", "no. ", "nr. "] {
+        if lower.starts_with(word)
+            && lower[word.len()..].starts_with(|c: char| c.is_ascii_digit() || c == '#')
+        {
+            rest = rest[word.len()..].trim_start();
+            explicit = true;
+            break;
+        }
+    }
+    let mut numbers = Vec::new();
+    loop {
+        let bare = rest.trim_start_matches(['#', '(', '[', '*']);
+        explicit |= rest.starts_with('#');
+        let digits = bare.bytes().take_while(u8::is_ascii_digit).count();
+        let Some(n) = (digits <= 4).then(|| bare[..digits].parse::<u32>().ok()).flatten() else { break };
+        numbers.push(n);
+        rest = &bare[digits..];
+        let after = rest.trim_start();
+        let Some(next) = [", ", "& ", "and ", ","].iter().find_map(|s| after.strip_prefix(s)) else { break };
+        if !next.trim_start().starts_with(|c: char| c.is_ascii_digit() || c == '#') {
+            break;
+        }
+        rest = next.trim_start();
+    }
+    let ends = rest.is_empty()
+        || rest.starts_with([':', ')', ']', '*'])
+        || rest.starts_with(". ")
+        || [" —", " –", " - ", " ✓", " ✗", " ❌", " ✅"].iter().any(|d| rest.starts_with(d));
+    if numbers.is_empty() || !(ends || explicit) {
+        return (Vec::new(), text);
+    }
+    let rest = rest.trim_start_matches([':', ')', ']', '.', '*', ' ', '—', '–', '-']);
+    (numbers, rest)
+}
