@@ -199,7 +199,11 @@ fn a_single_text_is_fixed_in_place() {
 fn changes_are_fixed_in_a_folder_and_brought_to_the_checkout() {
     let found = FOUND.replace("SEVERITY", "fail").replace("TASK", "review-the-uncommitted-changes");
     let project = repository(PASSED, "x");
-    let fixed = PASSED.replace("TASK", "fix-what-a-review-found-and-nothing-else");
+    // The first finding is raised again; the second round is content.
+    let fixed = PASSED
+        .replace("TASK", "fix-what-a-review-found-and-nothing-else")
+        .replace("\"round\":1", "\"round\":2")
+        .replace("\"round\": 1", "\"round\": 2");
     project
         .write("judge.toml", &format!("[[reply]]\ntext = '''{found}'''\n[[reply]]\ntext = '''{fixed}'''\n"));
     let edit =
