@@ -14,7 +14,7 @@ fn damaged(reply: &str) -> Vec<String> {
         all.push(lost.join("\n"));
         let mut cut: Vec<String> = lines.iter().map(|l| (*l).to_owned()).collect();
         let half = lines[at].floor_char_boundary(lines[at].len() / 2);
-        cut[at] = lines[at][..half].to_owned();
+        lines[at][..half].clone_into(&mut cut[at]);
         all.push(cut.join("\n"));
         let mut doubled = lines.clone();
         doubled.insert(at, lines[at]);
