@@ -33,9 +33,10 @@ impl Process {
     fn send(&self, method: &str, path: &str, body: &str) -> String {
         let mut socket = TcpStream::connect(&self.addr).unwrap();
         let length = body.len();
-        write!(socket, "{method} {path} HTTP/1.1\r\nhost: x\r\ncontent-length: {length}\r\n\r\n{body}")
-            .unwrap();
-        socket.shutdown(std::net::Shutdown::Write).unwrap();
+        let request =
+            format!("{method} {path} HTTP/1.1\r\nhost: x\r\ncontent-length: {length}\r\n\r\n{body}");
+        // In one piece: a server may answer a bad first line and close before a second piece is written.
+        socket.write_all(request.as_bytes()).unwrap();
         let mut response = String::new();
         socket.read_to_string(&mut response).unwrap();
         response
