@@ -185,6 +185,7 @@ impl Dialect for Anthropic {
     fn body(&self, call: &Call, schema: Option<&RawValue>) -> Result<Vec<u8>, serde_json::Error> {
         let mut out = Vec::with_capacity(tools::size(&call.messages));
         let system = system(call, self.system.as_deref());
+        let tools = tools::offered(call)?.map(declared);
         let before = [call.tools.as_deref(), system.as_deref()].into_iter().flatten().map(str::len).sum();
         serde_json::to_writer(
             &mut out,
@@ -192,12 +193,12 @@ impl Dialect for Anthropic {
                 model: &self.model,
                 max_tokens: reply_limit(call, self.max_tokens),
                 system,
-                messages: messages(call, before)?,
+                messages: messages(call, before, tools.is_some())?,
                 stream: true,
                 temperature: self.temperature,
                 output_config: schema
                     .map(|schema| OutputConfig { format: Format { kind: "json_schema", schema } }),
-                tools: tools::offered(call)?.map(declared),
+                tools,
             },
         )?;
         Ok(out)

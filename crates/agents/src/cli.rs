@@ -33,7 +33,7 @@ pub(crate) use opencode::OpenCode;
 use crate::agent::{Agent, Answered, Call, Link, MAX_REPLY, Progress, Unanswered};
 use crate::launcher::{Command, Exit, Finished, Input};
 use crate::lines::{Line, Lines};
-use crate::process::{Program, brief, tail, tell_peak};
+use crate::process::{Program, brief, hint, tail, tell_peak};
 use crate::provider::Provider;
 use crate::world::enter;
 use dialect::{Ask, Heard, Reader, Told, one_line};
@@ -252,7 +252,7 @@ impl CliAgent {
             _ if cancelled => Err(Unanswered::Cancelled { sent: true }),
             Told::Failed { kind, message } => {
                 let said = if untouched { tail(&done.stderr) } else { String::new() };
-                Err(self.failed(kind, &format!("failed: {message}{said}"), usage))
+                Err(self.failed(kind, &format!("failed: {message}{said}{}", hint(done)), usage))
             }
             Told::NoSuchSession { message } => {
                 Err(self.failed(FailureKind::Crashed, &format!("failed: {message}"), usage))

@@ -6,8 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
+use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
+
+pub use crate::beside::Beside;
 
 /// A command to run once.
 #[derive(Clone, Debug, Default)]
@@ -35,8 +38,28 @@ pub struct Sandbox {
     pub read: Vec<PathBuf>,
     /// Files and folders it may also write.
     pub write: Vec<PathBuf>,
-    /// Whether it may open TCP connections and listen. Nothing is said of other protocols.
-    pub network: bool,
+    pub network: Network,
+    /// It gets rooms of its own: pseudo-terminals and shared memory that nobody else has and, without the
+    /// network, a loopback that nobody else has. Without such rooms it has no pseudo-terminals and no loopback.
+    pub apart: bool,
+    /// A command of the user's own, with the user's rights: only the terminals are kept from it. Signals,
+    /// sockets and what root may do are left as they are.
+    pub own: bool,
+}
+
+/// What of the network a command may use.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Network {
+    /// No TCP; in rooms of its own no protocol at all, but everything on a loopback of its own.
+    #[default]
+    None,
+    /// TCP connections to others. It listens nowhere: a port of this machine that it held could be taken for
+    /// the one of a program that is not running just now. Nothing is said of other protocols.
+    Out,
+    /// The same, and it may listen on ports that the system chooses.
+    FreePorts,
+    Open,
 }
 
 /// Bounds on all processes of a command together. They are looked at now and then: a short peak may pass.
@@ -75,6 +98,8 @@ pub struct Finished {
     /// The end of standard error.
     pub stderr: Vec<u8>,
     pub peak: Peak,
+    /// What is to be said beside its error if it failed in a sandbox, from what it said on standard error.
+    pub beside: Option<Beside>,
 }
 
 /// A command at work whose output is read as it comes. Dropped, it ends the command and all it started.

@@ -15,8 +15,10 @@
 mod acp;
 pub mod agent;
 mod anthropic;
+mod beside;
 mod cli;
 mod command;
+mod environment;
 pub mod fetch;
 mod http;
 pub mod launcher;
@@ -38,8 +40,11 @@ pub use agent::{
     Agent, Answered, Call, Edit, Files, FolderFiles, Link, MAX_REPLY, Picture, Progress, Spoken, ToolSaid,
     ToolWish, Unanswered,
 };
+pub use environment::is_usual;
 pub use fetch::{Fetched, Fetcher};
-pub use launcher::{Command, Exit, Finished, Input, LaunchError, Launcher, Most, Peak, Sandbox, Talk};
+pub use launcher::{
+    Command, Exit, Finished, Input, LaunchError, Launcher, Most, Network, Peak, Sandbox, Talk,
+};
 pub use mcp::{McpSaid, McpServers, McpSpec};
 pub use prices::price;
 pub use provider::{Board, InProcess, LONGEST_MS as LONGEST_WAIT_MS, Notice};

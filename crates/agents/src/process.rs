@@ -10,6 +10,7 @@ use tokio::sync::Semaphore;
 use tokio::sync::mpsc::Sender;
 
 use crate::agent::{Call, MAX_REPLY, Unanswered, shorter};
+use crate::environment::is_usual;
 use crate::launcher::{Command, Exit, Finished, LaunchError, Launcher, Peak, Sandbox};
 use crate::spec::{Confinement, ProcessSpec};
 
@@ -17,8 +18,6 @@ use crate::spec::{Confinement, ProcessSpec};
 const STDERR_TAIL: usize = 2000;
 /// Where git stops to look for a repository above the working directory.
 const CEILING: &str = "GIT_CEILING_DIRECTORIES";
-/// What every process needs and none is told in secret. Everything else must be listed in `env`.
-const BASE_ENV: [&str; 5] = ["PATH", "HOME", "LANG", "TERM", "TMPDIR"];
 
 /// A program that answers calls, as it is configured.
 pub(crate) struct Program {
@@ -64,7 +63,7 @@ impl Program {
         let mut sandbox = call.sandbox.clone().filter(|_| self.can_be_sandboxed())?;
         sandbox.read.extend(self.spec.install.iter().cloned());
         sandbox.write.extend(self.spec.state.iter().cloned());
-        sandbox.network |= self.spec.network;
+        sandbox.network = sandbox.network.max(self.spec.network);
         Some(sandbox)
     }
 
@@ -95,7 +94,7 @@ impl Program {
     pub fn ended(&self, done: &Finished, usage: Usage) -> Result<(), Unanswered> {
         let program = &self.name;
         let failed = |kind, what: String| {
-            let message = what + &tail(&done.stderr) + self.hint(done);
+            let message = what + &tail(&done.stderr) + &hint(done);
             Err(Unanswered::Failed(CallFailure { kind, message, usage }))
         };
         match done.exit {
@@ -134,16 +133,15 @@ impl Program {
             ),
         }
     }
+}
 
-    /// A program that fails in a sandbox may fail because of it.
-    fn hint(&self, done: &Finished) -> &'static str {
-        let by_itself = matches!(done.exit, Exit::Code(_) | Exit::Signal(_));
-        if by_itself && self.can_be_sandboxed() {
-            "; it ran in a sandbox: name what else it needs in `read` and `state`"
-        } else {
-            ""
-        }
-    }
+/// A program that fails in a sandbox may fail because of it.
+pub(crate) fn hint(done: &Finished) -> String {
+    let beside = done.beside.as_ref();
+    beside.map_or_else(String::new, |beside| {
+        let text = &beside.text;
+        format!("; {text}; name what else it needs in `read` and `state`, or set `network`, `listen`")
+    })
 }
 
 /// Tells what the processes of a call used.
@@ -154,11 +152,11 @@ pub(crate) async fn tell_peak(observe: &Sender<Observation>, peak: Peak) {
     }
 }
 
-/// The few variables every process gets, then the agent's own.
+/// The variables every process gets, then the agent's own.
 pub(crate) fn clean_env(base: &[(String, String)], own: &[(String, String)]) -> Vec<(String, String)> {
     let mut env: Vec<(String, String)> = base
         .iter()
-        .filter(|(name, _)| BASE_ENV.contains(&name.as_str()) && !own.iter().any(|(o, _)| o == name))
+        .filter(|(name, value)| is_usual(name, value) && !own.iter().any(|(o, _)| o == name))
         .cloned()
         .collect();
     env.extend_from_slice(own);
@@ -225,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_gets_five_variables_and_what_its_agent_lists() {
+    fn a_child_gets_the_usual_variables_and_what_its_agent_lists() {
         let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
         let base = [pair("PATH", "/bin"), pair("OPENAI_API_KEY", "sk-1"), pair("LANG", "C")];
         let own = [pair("LANG", "de"), pair("TOKEN", "t")];

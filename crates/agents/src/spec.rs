@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use gadfly_engine::{Money, Price};
 
-use crate::launcher::Most;
+use crate::launcher::{Most, Network};
 use crate::scripted::Script;
 use crate::secret::Secret;
 
@@ -49,8 +49,8 @@ pub struct ProcessSpec {
     pub install: Vec<PathBuf>,
     /// Where it keeps its own state (sessions, credentials, caches): written by every call.
     pub state: Vec<PathBuf>,
-    /// Whether it needs the network to answer.
-    pub network: bool,
+    /// What of the network it needs to answer.
+    pub network: Network,
     /// As a worker, go on with the conversation of the round before.
     pub continues: bool,
     /// Tool calls after which a call is stopped.
@@ -64,7 +64,7 @@ impl Default for ProcessSpec {
             confined_by: Confinement::Landlock,
             install: Vec::new(),
             state: Vec::new(),
-            network: true,
+            network: Network::Out,
             continues: true,
             max_steps: 200,
             most: Most::default(),

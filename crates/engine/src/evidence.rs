@@ -8,7 +8,7 @@
 //! - A quote with `…` in it stands for its pieces, in order, in one file. Quotation marks or backticks around
 //!   the whole and the `+` of a diff are not part of it.
 //! - An artifact that is one text has one file, whatever a critic calls it: only line and quote are checked.
-//!   Elsewhere a shortened path counts if one file alone ends so and the quote stands in it.
+//!   Elsewhere a shortened path counts if one file alone ends so and the quote, if there is one, stands in it.
 //! - A finding about something absent needs the folder of its path, or the file, or a path without a folder.
 //! - A range counts by its first line and is cut at the end of the file.
 //! - What the engine itself found is not doubted, only located.
@@ -30,7 +30,7 @@ const LONGEST_PATH: usize = 4_096;
 /// How many bytes are searched for the quotes of one review before the rest is refused.
 const SEARCHED: usize = 1 << 30;
 
-/// A piece of a quote with `…` in it has to be this long to show anything.
+/// One piece of a quote with `…` in it has to be this long to show anything.
 const SHORTEST_PIECE: usize = 8;
 
 /// Checks what the findings cite. Sets `unsupported` with the reason where it does not hold, puts path and
@@ -161,13 +161,13 @@ impl<'a> Checker<'a> {
         }
         let there =
             matches!(self.corpus.get(&place.path), Some(Entry::Text(_) | Entry::Opaque | Entry::Deleted));
-        if there || place.path.is_empty() || spellings.is_empty() {
+        if there || place.path.is_empty() {
             return;
         }
         let ending = format!("/{}", place.path);
         let mut longer = self.corpus.texts().map(|(path, _)| path).filter(|path| path.ends_with(&ending));
         if let (Some(path), None) = (longer.next(), longer.next())
-            && self.find_in(path, spellings, place.line).is_some()
+            && (spellings.is_empty() || self.find_in(path, spellings, place.line).is_some())
         {
             path.clone_into(&mut place.path);
         }
@@ -298,7 +298,7 @@ fn find_pieces(text: &Folded, quote: &str) -> Option<u32> {
         piece.trim_matches(|c: char| c.is_whitespace() || matches!(c, '[' | ']' | '(' | ')')).len()
     };
     let pieces: Vec<&str> = quote.split("...").filter(|piece| trim(piece) > 0).collect();
-    if pieces.iter().any(|piece| trim(piece) < SHORTEST_PIECE) {
+    if pieces.iter().all(|piece| trim(piece) < SHORTEST_PIECE) || pieces.iter().any(|piece| trim(piece) < 3) {
         return None;
     }
     let mut from = 0;

@@ -16,6 +16,7 @@ use crate::finding::Finding;
 use crate::machine::{Answered, Cx};
 use crate::outcome::Outcome;
 use crate::reading::Unread;
+use crate::reading::person::PersonVerdict;
 use crate::reading::quoted::Shown;
 use crate::review::{Binding, CallEvidence, Coverage, Review, Seen, Unseen, Verdict};
 use crate::tree::{FileContent, Look, Looked};
@@ -60,6 +61,8 @@ pub struct Seat {
 /// A reply to be read.
 pub struct Reading<'a> {
     pub reply: &'a str,
+    /// The verdict, if a person gave it.
+    pub person: Option<&'a PersonVerdict>,
     /// The report file, if the critic wrote one.
     pub report: Option<&'a str>,
     pub critic: &'a str,
@@ -81,6 +84,8 @@ pub struct Opinion<J> {
     pub critic: String,
     prompt: Digest,
     reply: Digest,
+    /// A person's verdict, for people.
+    rendered: Option<Digest>,
     seen: Vec<Seen>,
 }
 
@@ -190,8 +195,10 @@ impl<J: Judgement> Panel<J> {
         let (seat, unseen) = self.seats.get(slot.seat)?;
         let of_seat = self.calls.iter().filter(|s| s.seat == slot.seat).count();
         let shown = cx.shown(&answer);
+        let person = cx.person_verdict(&answer);
         let reading = Reading {
             reply: cx.text(&answer.text),
+            person: person.as_ref(),
             report: answer.report.as_ref().map(|d| cx.text(d)),
             critic: answer.agent(),
             lens: seat.lens.as_deref(),
@@ -280,6 +287,7 @@ impl<J: Judgement> Panel<J> {
             critic: answer.agent().to_owned(),
             prompt: cx.prompt_digest(&answer),
             reply: answer.text,
+            rendered: cx.person_verdict(&answer).map(|person| cx.intern(person.rendered())),
             seen: Vec::new(),
         };
         let slot = self.calls.get_mut(answer.tag() as usize)?;
@@ -331,7 +339,7 @@ impl<J> Heard<J> {
             open: Vec::new(),
             addressed: Vec::new(),
             reason: String::new(),
-            rendered: None,
+            rendered: self.parts.first().and_then(|part| part.rendered),
             notes: Vec::new(),
             deviations: self.parts.iter().flat_map(|p| p.remarks.clone()).collect(),
             coverage: Coverage {

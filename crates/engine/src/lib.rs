@@ -22,6 +22,7 @@ pub mod identity;
 pub mod input;
 pub mod judging;
 pub mod machine;
+pub mod masked;
 pub mod outcome;
 pub mod pipeline;
 pub mod plan;

@@ -71,6 +71,16 @@ pub struct AgentCard {
     pub reached_as: Option<String>,
 }
 
+impl AgentCard {
+    /// Somebody answers in person. An MCP host answers through the inbox, too, and is a program.
+    pub fn is_person(&self) -> bool {
+        self.person && self.kind == PERSON
+    }
+}
+
+/// The kind of an agent that is a person.
+const PERSON: &str = "person";
+
 /// A file of the user's that a run may write.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Target {

@@ -39,7 +39,7 @@ impl fmt::Display for Layer {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Guard {
     pub layer: Layer,
-    /// For people: `--permission-mode plan`, `files; TCP open`.
+    /// For people: `--permission-mode plan`, `files; TCP out only`.
     pub how: String,
 }
 

@@ -9,6 +9,7 @@
 //! Reading is asymmetric. What may be read as approval is closed; leniency beyond it only rejects.
 
 pub mod audit;
+mod beside;
 pub mod citations;
 pub mod clean;
 pub mod doubt;

@@ -123,6 +123,14 @@ impl Message {
 /// The folder beside the tree that a critic may write to, as the brief names it.
 pub const SCRATCH: &str = "scratch";
 
+/// What a person who judges is asked for in place of the form that models keep.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct VerdictAsked {
+    /// They are asked for points out of 100, too, and so many pass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passes_at: Option<u32>,
+}
+
 /// One request to one agent.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Turn {
@@ -153,6 +161,9 @@ pub struct Turn {
     /// How many parts of the first message are the same in this role's next call: what a provider can keep for it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub settled: usize,
+    /// The turn is a person's who judges: they approve or reject (`reading::person`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<VerdictAsked>,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)] // the shape serde asks for

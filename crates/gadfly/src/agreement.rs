@@ -6,8 +6,9 @@ use gadfly_engine::Plan;
 use gadfly_engine::protocol::{pipeline, watch};
 use gadfly_project::config::{HookEvent, TelemetryConfig, Workspace};
 use gadfly_project::trust::{self, TrustEntry, needs_trust};
-use gadfly_project::{GoalConfig, LoopConfig, Protocol};
+use gadfly_project::{GoalConfig, LoopConfig, Protocol, landing};
 use gadfly_runtime::consent::Consent;
+use gadfly_runtime::save;
 use gadfly_runtime::trust::Trust;
 
 use crate::context::Context;
@@ -32,12 +33,15 @@ pub struct Uses {
 
 impl Uses {
     /// What a loop, or a review of it, uses.
-    pub fn of(looped: &LoopConfig, review: bool) -> Self {
+    pub fn of(looped: &LoopConfig, review: bool, context: &Context) -> Self {
         let roles = if review { looped.judges() } else { looped.roles() };
         let folder = looped.protocol.value == Protocol::Audit && !review;
         Self {
             agents: roles.into_iter().map(|(_, agent)| agent.value).collect(),
-            commands: if folder { trust::of_loop(looped) } else { Vec::new() },
+            commands: if folder { trust::of_loop(looped) } else { Vec::new() }
+                .into_iter()
+                .chain(trust::written(looped, &context.root.dir).filter(|_| !review))
+                .collect(),
             folder,
             ..Self::default()
         }
@@ -148,6 +152,9 @@ pub fn trust(context: &Context, uses: &Uses, agreed: bool) -> Result<(), Code> {
 
 /// What these uses need that nobody has agreed to yet.
 pub fn missing(context: &Context, uses: &Uses) -> Result<Vec<TrustEntry>, String> {
+    if let Some(path) = uses.outputs.iter().find(|path| landing::is_git(Path::new(path))) {
+        return Err(save::in_git(Path::new(path)).message);
+    }
     let mut entries = entries(context, uses);
     entries.extend(uses.outputs.iter().filter_map(|path| elsewhere(context, path)));
     let entries = trust::once(entries);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use gadfly_journal::{FindError, Journal, ListFilter, OpenError, RunId};
-use gadfly_project::{Config, Problem, Root, suggest};
+use gadfly_project::{Config, Problem, Root, file, suggest};
 use gadfly_runtime::Gadfly;
 use gadfly_runtime::service::UserDirs;
 use gadfly_runtime::setup::Setup;
@@ -43,6 +43,16 @@ impl Context {
             problems: Vec::new(),
             user: UserDirs::from_env(),
         }
+    }
+
+    /// Files that flags name: one of the project's may not lead out of it by a link that came with it.
+    pub fn not_led_out<'p>(&self, paths: impl IntoIterator<Item = &'p PathBuf>) -> Result<(), Code> {
+        for path in paths {
+            file::not_led_out(&self.root.dir, path).map_err(|e| {
+                output::error::usage(&format!("{e}\n  if you mean that file, name it by its own path"))
+            })?;
+        }
+        Ok(())
     }
 
     pub fn store(&self) -> PathBuf {

@@ -20,6 +20,7 @@ mod typing;
 mod verdict;
 
 use clap::Parser as _;
+use gadfly_engine::masked::masked;
 
 /// A loop is thousands of small allocations on several threads: docs/benchmarks.md has the difference.
 #[global_allocator]
@@ -32,7 +33,13 @@ fn main() -> std::process::ExitCode {
     let cli = cli::Cli::try_parse().unwrap_or_else(|wrong| {
         // To Claude Code, 2 from a hook means "not yet": a mistyped flag would hold it for ever.
         let is_hook = std::env::args_os().any(|word| word == "hook") && wrong.use_stderr();
-        let _ = wrong.print();
+        // It repeats what it does not know: a key that was typed in the wrong place, too.
+        let (said, kept) = (wrong.to_string(), masked(&wrong.to_string()));
+        if said == kept {
+            let _ = wrong.print();
+        } else {
+            output::print::err(kept.trim_end());
+        }
         std::process::exit(if is_hook { exit::FAILED.0.into() } else { wrong.exit_code() })
     });
     let code = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {

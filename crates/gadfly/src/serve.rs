@@ -11,6 +11,7 @@ mod listening;
 mod live;
 mod overview;
 mod page;
+mod proof;
 mod questions;
 mod refusal;
 mod starting;
@@ -29,6 +30,7 @@ use crate::context::Context;
 
 pub use entry::Hosts;
 pub use listening::bind;
+pub use proof::Proof;
 pub use token::{Token, TokenError};
 
 /// Everything a request is answered with.
@@ -36,15 +38,16 @@ pub struct Dashboard {
     pub context: Context,
     pub background: Arc<Background>,
     pub token: Token,
+    proof: Proof,
     pub hosts: Hosts,
     live: live::Live,
 }
 
 impl Dashboard {
-    pub fn new(context: Context, gadfly: Gadfly, token: Token, hosts: Hosts) -> Arc<Self> {
+    pub fn new(context: Context, gadfly: Gadfly, token: Token, proof: Proof, hosts: Hosts) -> Arc<Self> {
         let background = Background::new(gadfly);
         let live = live::Live::new(Arc::clone(&background));
-        Arc::new(Self { context, background, token, hosts, live })
+        Arc::new(Self { context, background, token, proof, hosts, live })
     }
 
     fn gadfly(&self) -> &Gadfly {
@@ -77,6 +80,7 @@ pub fn app(dashboard: Arc<Dashboard>) -> Router {
         .route("/api/start/loop", post(starting::start_loop))
         .route("/api/start/goal", post(starting::start_goal))
         .layer(axum::middleware::from_fn_with_state(Arc::clone(&dashboard), entry::with_token))
+        .route("/api/hello", get(entry::hello))
         .fallback(assets::asset);
     // What is read is bounded at the entrance.
     api.layer(DefaultBodyLimit::disable())

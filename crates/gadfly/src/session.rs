@@ -20,7 +20,7 @@ use crate::output::ending::{self, DraftIs};
 use crate::output::screen::{Screen, Shown};
 use crate::output::{again, ask, brief, error, events, print, problems, safe, terminal};
 use crate::typing::{End, Typing};
-use crate::verdict::{self, Asked};
+use crate::verdict::{Asking, Typed};
 
 const UPDATES: usize = 256;
 const FRAME: Duration = Duration::from_millis(120);
@@ -42,7 +42,7 @@ enum Awaited {
     /// The reply of an agent of kind `person`, as it is.
     Turn(Role),
     /// The verdict of one, step by step.
-    Verdict(Asked),
+    Verdict(Asking),
     /// One of a question's ways out.
     Choice(Question),
 }
@@ -169,13 +169,15 @@ impl Session<'_> {
             lines.push(format!("The files are in {}", safe::line(&folder.to_string_lossy(), 400)));
         }
         let role = turn.role.name();
-        let awaited = if verdict::suffices(self.gadfly.journal(), &self.run, &turn) {
+        let awaited = if let Some(asked) = turn.verdict {
             let how = again::command(&format!("answer {} --approve", self.run));
+            let points = if asked.passes_at.is_some() { " --points N" } else { "" };
             lines.push(format!(
-                "You are the {role}. From another terminal: {how}, or --reject \"what to fix\""
+                "You are the {role}. From another terminal: {how}, or --reject \"what to fix\"{points}"
             ));
-            lines.push(Asked::Word.prompt().to_owned());
-            Awaited::Verdict(Asked::Word)
+            let asking = Asking::begin(asked);
+            lines.push(asking.prompt());
+            Awaited::Verdict(asking)
         } else {
             lines.push(format!(
                 "You are the {role}. Type the answer and end it with a line that has only a dot,"
@@ -193,36 +195,28 @@ impl Session<'_> {
 
     /// Takes what was typed. What is awaited after it, if anything.
     fn typed(&self, text: String, awaited: Awaited, screen: &Screen, typing: &mut Typing) -> Option<Awaited> {
-        let Awaited::Verdict(asked) = awaited else {
+        let Awaited::Verdict(mut asking) = awaited else {
             return (!self.answer(text, Some(&awaited), screen)).then_some(awaited);
         };
-        let next = match asked {
-            Asked::Word => match verdict::after(&text) {
-                Some(next) => next,
-                None if status::status_line(&text).is_some() => {
-                    // A whole verdict, typed or pasted in the form that models use.
-                    typing.goes_on(&text);
-                    return Some(Awaited::Turn(Role::Critic));
-                }
-                None => {
-                    screen.say("type a to approve or r to reject");
-                    return Some(awaited);
-                }
-            },
-            Asked::Reason | Asked::Fixes => {
-                let approves = asked == Asked::Reason;
-                match verdict::composed(self.gadfly.journal(), &self.run, approves, &text) {
-                    Ok(reply) => {
-                        let _ = self.answer(reply, None, screen);
-                        return None;
-                    }
-                    Err(why) => screen.say(&safe::line(&why, 600)),
-                }
-                Asked::Word
+        match asking.typed(&text) {
+            Typed::Whole(verdict) => {
+                let _ = self.answer(verdict.written(), None, screen);
+                return None;
             }
-        };
-        let _ = screen.offer(Shown::Lines(vec![next.prompt().to_owned()]));
-        let awaited = Awaited::Verdict(next);
+            Typed::Neither if status::status_line(&text).is_some() => {
+                // A whole verdict, typed or pasted in the form that models use.
+                typing.goes_on(&text);
+                return Some(Awaited::Turn(Role::Critic));
+            }
+            Typed::Neither => screen.say("type a to approve or r to reject"),
+            Typed::Next(remark) => {
+                if let Some(remark) = remark {
+                    screen.say(&safe::line(&remark, 600));
+                }
+                let _ = screen.offer(Shown::Lines(vec![asking.prompt()]));
+            }
+        }
+        let awaited = Awaited::Verdict(asking);
         typing.listen(ends(Some(&awaited)));
         Some(awaited)
     }
@@ -313,9 +307,9 @@ impl Session<'_> {
 }
 
 /// Where an answer to this ends.
-const fn ends(awaited: Option<&Awaited>) -> End {
+fn ends(awaited: Option<&Awaited>) -> End {
     match awaited {
-        Some(Awaited::Verdict(Asked::Word | Asked::Reason)) => End::Line,
+        Some(Awaited::Verdict(asking)) if asking.is_one_line() => End::Line,
         _ => End::Dot,
     }
 }

@@ -58,7 +58,7 @@ impl Terms {
 /// A loop, as far as it can be prepared.
 pub async fn of_loop(context: &Context, setup: &Setup, request: &Request) -> Result<Ready, Vec<Problem>> {
     let (looped, found): (LoopConfig, _) = request.configured(&context.config);
-    let uses = Uses::of(&looped, request.review.is_some());
+    let uses = Uses::of(&looped, request.review.is_some(), context);
     if let Some(untrusted) = untrusted(context, &uses, found)? {
         return Ok(Ready::Untrusted(untrusted));
     }

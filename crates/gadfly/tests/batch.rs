@@ -328,7 +328,7 @@ async fn an_unknown_price_under_a_budget_is_an_error_at_the_start() {
     let config = "[agents.w]\nkind = \"openai\"\nbase_url = \"https://api.example/v1\"\nmodel = \"m\"\n\
                   [defaults]\nworker = \"w\"\ncritic = \"w\"\n";
     let project = Project::new(config);
-    let output = project.tasks(ids(1)).batch(&["--budget-usd", "1"]).await;
+    let output = project.tasks(ids(1)).batch(&["--budget-usd", "1", "--trust"]).await;
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
     assert!(stderr(&output).contains("price"), "{}", stderr(&output));
 }

@@ -125,7 +125,8 @@ async fn doctor_says_of_each_agent_whether_it_can_be_used() {
     assert_ne!(state("local"), "broken");
     assert_eq!(
         (state("gone"), state("keyless"), state("shell")),
-        ("broken".into(), "broken".into(), "ready".into())
+        ("untried".into(), "broken".into(), "ready".into()),
+        "an address of this machine that only the project names is not asked"
     );
     // Asking which models there are is no call.
     assert_eq!(server.calls().total, 0);

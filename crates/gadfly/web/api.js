@@ -1,6 +1,8 @@
-// The way to the server: the token, requests, and event streams that come back by themselves. Keeps no data.
+// The way to the server: requests, and event streams that come back by themselves. Keeps no data. Nothing is believed that
+// the server did not mark (secret.js).
 
-const TOKEN = 'gadfly.token';
+import { isServer, sign } from './secret.js';
+
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 5000;
 /** A tab in the background gives its connection back after this, and looks once in a while. */
@@ -13,79 +15,67 @@ const LONGEST_EVENT = 64 << 20;
 
 /** @typedef {{status: number, body: any}} Reply */
 
-let memory = '';
+/** Said where something answers that does not know this page's token. */
+const STRANGER = {
+  error: 'What answers at this address is not the server that this page was opened with.',
+  help: 'Open the link that `gadfly serve` printed last.',
+};
+const AWAY = { error: 'The server cannot be reached.', help: 'Is `gadfly serve` still running?' };
+
 let onRefused = () => {};
 
-/** @param {() => void} told called when the server does not take the token */
+/** @param {() => void} told called when what answers is not the server this page was opened with */
 export function whenRefused(told) {
   onRefused = told;
 }
 
-/** Takes a token from the address, and takes it out of the address. @returns {boolean} there was one */
-export function takeTokenFromAddress() {
-  const found = new URLSearchParams(location.hash.slice(1)).get('token');
-  if (!found) return false;
-  keepToken(found);
-  history.replaceState(null, '', location.pathname + location.search);
-  return true;
+/** @returns {Reply} */
+function refused() {
+  onRefused();
+  return { status: 0, body: STRANGER };
 }
 
-/** @param {string} token */
-export function keepToken(token) {
-  memory = token.trim();
-  try {
-    localStorage.setItem(TOKEN, memory);
-  } catch {
-    // Without storage it holds for this page.
-  }
-}
-
-export function token() {
-  if (memory) return memory;
-  try {
-    return localStorage.getItem(TOKEN) ?? '';
-  } catch {
-    return '';
-  }
-}
-
-export function forgetToken() {
-  memory = '';
-  try {
-    localStorage.removeItem(TOKEN);
-  } catch {
-    // Nothing was kept.
-  }
-}
-
-/** @param {string} path @param {RequestInit} [init] @returns {Promise<Reply>} */
-async function ask(path, init = {}) {
-  const headers = { ...init.headers, Authorization: `Bearer ${token()}` };
+/** @param {'GET' | 'POST'} method @param {string} path @param {{body?: string, signal?: AbortSignal}} [more] @returns {Promise<Reply>} */
+async function ask(method, path, { body, signal } = {}) {
+  const mark = sign(method, path, body);
+  /** @type {Record<string, string>} */
+  const headers = { Authorization: mark.header };
+  if (body !== undefined) headers['Content-Type'] = 'application/json';
   let response;
   try {
-    response = await fetch(path, { ...init, headers, cache: 'no-store', credentials: 'omit' });
+    response = await fetch(path, {
+      method,
+      headers,
+      body,
+      signal,
+      cache: 'no-store',
+      credentials: 'omit',
+      redirect: 'error',
+    });
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    return { status: 0, body: { error: 'The server cannot be reached.', help: 'Is `gadfly serve` still running?' } };
+    return { status: 0, body: AWAY };
   }
-  if (response.status === 401) onRefused();
-  let body;
+  if (!mark.answers(response)) return refused();
+  let said;
   try {
-    body = await response.json();
+    said = await response.json();
   } catch {
-    body = { error: `The server answered ${response.status} without words.` };
+    said = { error: `The server answered ${response.status} without words.` };
   }
-  return { status: response.status, body: body ?? {} };
+  return { status: response.status, body: said ?? {} };
 }
 
 /** @param {string} path @param {AbortSignal} [signal] */
 export function get(path, signal) {
-  return ask(path, { signal });
+  return ask('GET', path, { signal });
 }
 
-/** @param {string} path @param {unknown} body */
-export function post(path, body) {
-  return ask(path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
+/** What a person wrote goes to nobody but the server. @param {string} path @param {unknown} body @returns {Promise<Reply>} */
+export async function post(path, body) {
+  const who = await isServer();
+  if (who === 'away') return { status: 0, body: AWAY };
+  return who === 'open' ? ask('POST', path, { body: JSON.stringify(body) }) : refused();
 }
 
 /** @param {Reply} reply @returns {string} what went wrong, in a sentence or two */
@@ -117,12 +107,21 @@ export function follow(path, heard, stood) {
     let events = 0;
     let why = '';
     try {
-      const headers = { Authorization: `Bearer ${token()}`, Accept: 'text/event-stream' };
-      const response = await fetch(path, { headers, cache: 'no-store', credentials: 'omit', signal: mine.signal });
-      if (response.status === 401) {
-        stopped = true;
+      const mark = sign('GET', path);
+      const headers = { Authorization: mark.header, Accept: 'text/event-stream' };
+      const response = await fetch(path, {
+        headers,
+        cache: 'no-store',
+        credentials: 'omit',
+        redirect: 'error',
+        signal: mine.signal,
+      });
+      if (!mark.answers(response)) {
+        mine.abort();
+        why = `${STRANGER.error} ${STRANGER.help}`;
+        waitMs = LONGEST_WAIT_MS;
         onRefused();
-        return;
+        throw new Error(why);
       }
       if (response.status === 404) {
         stopped = true;
@@ -131,7 +130,8 @@ export function follow(path, heard, stood) {
         return;
       }
       if (!response.ok || !response.body) {
-        why = String((await response.json().catch(() => ({}))).error ?? '');
+        const said = (await response.json().catch(() => ({}))).error;
+        why = said ? `The server says: ${said}.` : '';
         throw new Error(why);
       }
       await read(response.body, mine, (event, data) => {

@@ -1,12 +1,13 @@
 // Begins everything: which address shows which page, and what all pages share. The pages are in overview.js, run.js and
 // start.js.
 
-import { follow, forgetToken, takeTokenFromAddress, token, whenRefused } from './api.js';
+import { follow, whenRefused } from './api.js';
 import { mount } from './dom.js';
 import { listenForKeys } from './keys.js';
 import { showLocked } from './locked.js';
 import { openOverview } from './overview.js';
 import { openRun } from './run.js';
+import { key, openWith, tokenInAddress, whenKept } from './secret.js';
 import { showBar, showConnection } from './shell.js';
 import { openStart } from './start.js';
 import { cut, oneLine, safeLine } from './text.js';
@@ -40,6 +41,8 @@ let page;
 const scrolled = new Map();
 let path = '';
 let isKnown = false;
+/** Something of this server's was on the page: what a person has typed since stays theirs. */
+let wasLive = false;
 
 /** @param {string} id */
 function element(id) {
@@ -52,8 +55,8 @@ function route(arrived) {
   page = undefined;
   shown.clear();
   path = location.pathname;
-  if (!token()) {
-    locked(false);
+  if (!key()) {
+    locked('');
     return;
   }
   const [open, params] = found(path);
@@ -63,7 +66,7 @@ function route(arrived) {
     return;
   }
   if (path !== '/') learnProject();
-  page = open({ main: shown, params, go, connection: showConnection, announce, title, project });
+  page = open({ main: shown, params, go, connection, announce, title, project });
   if (arrived) main.focus({ preventScroll: true });
   window.scrollTo(0, scrolled.get(path) ?? 0);
 }
@@ -85,13 +88,31 @@ function go(to) {
   route(true);
 }
 
-/** @param {boolean} wasRefused */
-function locked(wasRefused) {
+/** @param {'' | 'open' | 'wrong' | 'away'} why */
+function locked(why) {
   page?.stop();
   page = undefined;
   title('Locked');
   showBar('');
-  showLocked(shown, wasRefused, () => route(true));
+  showLocked(shown, why, () => route(true));
+}
+
+/** @param {'connecting' | 'live' | 'lost'} state @param {string} [why] */
+function connection(state, why) {
+  wasLive ||= state === 'live';
+  showConnection(state, why);
+}
+
+/** With the token of the address, if there is one, or with the key that is kept. @param {boolean} arrived */
+async function begin(arrived) {
+  const token = tokenInAddress();
+  if (!token && arrived) return;
+  const how = token ? await openWith(token) : 'open';
+  if (how === 'open' || !key()) wasLive = false;
+  if (how === 'open') route(arrived);
+  // A link of somebody else's changes nothing for a page that is open.
+  else if (!key()) locked(how);
+  else if (!page) route(arrived);
 }
 
 /** @param {string} words */
@@ -121,6 +142,7 @@ function title(name, needsYou = false) {
 /** @param {{project?: string, version?: string, root?: string}} facts */
 function project(facts) {
   isKnown = true;
+  wasLive = true;
   showBar(path, facts);
 }
 
@@ -133,13 +155,12 @@ document.addEventListener('click', (event) => {
 window.addEventListener('popstate', () => {
   if (location.pathname !== path) route(true);
 });
-window.addEventListener('hashchange', () => {
-  if (takeTokenFromAddress()) route(true);
-});
+window.addEventListener('hashchange', () => begin(true));
 whenRefused(() => {
-  forgetToken();
-  locked(true);
+  if (!wasLive) locked('wrong');
+});
+whenKept(() => {
+  if (!page) route(true);
 });
 listenForKeys(go);
-takeTokenFromAddress();
-route(false);
+begin(false);

@@ -3,8 +3,9 @@
 
 import { h, mount } from './dom.js';
 import { button } from './parts.js';
+import { recall, remember } from './taste.js';
 
-const OFF = 'gadfly.keys';
+const OFF = 'keys';
 /** After `g`, the second key has to come this soon. */
 const SECOND_MS = 1500;
 
@@ -71,11 +72,7 @@ function walk(by) {
 }
 
 function areOn() {
-  try {
-    return localStorage.getItem(OFF) !== 'off';
-  } catch {
-    return true;
-  }
+  return recall(OFF) !== 'off';
 }
 
 export function showKeys() {
@@ -97,11 +94,7 @@ export function showKeys() {
     );
   const turn = (/** @type {Event} */ event) => {
     if (!(event.target instanceof HTMLInputElement)) return;
-    try {
-      localStorage.setItem(OFF, event.target.checked ? 'on' : 'off');
-    } catch {
-      // Without storage they stay on.
-    }
+    remember(OFF, event.target.checked ? '' : 'off');
   };
   const closed = () => shown.clear();
   shown.show(

@@ -45,6 +45,7 @@ function meter(told, kind, approved) {
     h('dd', null, [
       h('span', { class: 'used' }, used),
       told.cap ? h('span', { class: 'cap' }, ` of ${words(told.cap)}`) : null,
+      told.cached ? h('span', { class: 'cap' }, `, ${words(told.cached)} from cache`) : null,
       level === 'full'
         ? h('span', { class: 'cap-word' }, ' used up')
         : level === 'high'

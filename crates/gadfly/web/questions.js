@@ -57,7 +57,11 @@ function question(q, seen) {
   const sent = view.get(`${key} sent`);
   const isTurn = q.kind === 'turn';
   const title = isTurn ? `Your turn as ${q.role ?? 'agent'}` : (ABOUT[q.about] ?? 'A question for you');
-  const answer = async (/** @type {string} */ text, /** @type {string | undefined} */ verdict) => {
+  const answer = async (
+    /** @type {string} */ text,
+    /** @type {string | undefined} */ verdict,
+    /** @type {number | undefined} */ points,
+  ) => {
     if (!text.trim() && verdict !== 'approve') {
       const lacks = 'To reject, write what has to be fixed, one fix per line.';
       view.set(`${key} error`, verdict ? lacks : 'The answer is empty.');
@@ -65,7 +69,7 @@ function question(q, seen) {
     }
     const giveFocusBack = holdFocus();
     view.set(`${key} busy`, true);
-    const told = await withTerms(`/api/runs/${seen.run}/answer`, { effect: q.effect, text, verdict }, 'Agree and answer');
+    const told = await withTerms(`/api/runs/${seen.run}/answer`, { effect: q.effect, text, verdict, points }, 'Agree and answer');
     view.note(`${key} busy`, false);
     view.note(`${key} error`, told.ok ? '' : told.words);
     view.set(`${key} sent`, told.ok);
@@ -119,7 +123,7 @@ function answeredNotice(q, here, { run, state }) {
   return notice(q.settled ? 'warn' : 'good', words, { key: 'answered', role: 'status', 'data-testid': 'answered' });
 }
 
-/** @param {any} q @param {string} key @param {import('./run.js').Seen} seen @param {(text: string, verdict?: string) => void} answer @param {boolean} closed answered elsewhere: what was typed stays to be taken along */
+/** @param {any} q @param {string} key @param {import('./run.js').Seen} seen @param {(text: string, verdict?: string, points?: number) => void} answer @param {boolean} closed answered elsewhere: what was typed stays to be taken along */
 function fields(q, key, { view }, answer, closed) {
   const typed = (/** @type {any} */ event) => view.note(`${key} typed`, Boolean(event.target.value.trim()));
   const busy = Boolean(view.get(`${key} busy`));
@@ -143,7 +147,7 @@ function fields(q, key, { view }, answer, closed) {
           ),
         )
       : null,
-    q.judges ? judging(key, busy || closed, answer, typed) : null,
+    q.judges ? judging(q, key, busy || closed, answer, typed) : null,
     free ? freeText(q, key, busy, closed, answer, typed) : null,
   ]);
 }
@@ -188,16 +192,32 @@ function way(choice, id, isOff, answer, typed) {
   ]);
 }
 
-/** Approve or reject, and one field for what is said with it. @param {string} key @param {boolean} isOff @param {(text: string, verdict?: string) => void} answer @param {(event: any) => void} typed */
-function judging(key, isOff, answer, typed) {
+/** Approve or reject, and one field for what is said with it; one for points where they count. @param {any} q @param {string} key @param {boolean} isOff @param {(text: string, verdict?: string, points?: number) => void} answer @param {(event: any) => void} typed */
+function judging(q, key, isOff, answer, typed) {
   const id = `verdict-${key.replace(/[^a-z0-9]/gi, '-')}`;
+  const counts = typeof q.passes_at === 'number';
   const give = (/** @type {string} */ verdict) => () => {
     const field = document.getElementById(id);
-    if (field instanceof HTMLTextAreaElement) answer(field.value, verdict);
+    const points = document.getElementById(`${id}-points`);
+    const given = points instanceof HTMLInputElement && points.value !== '' ? points.valueAsNumber : undefined;
+    if (field instanceof HTMLTextAreaElement) answer(field.value, verdict, given);
   };
   return h('div', { key: 'verdict', class: 'free' }, [
     h('label', { for: id }, 'To reject: what has to be fixed, one fix per line. To approve: why, if you like.'),
     h('textarea', { id, rows: 5, dir: 'auto', 'data-testid': 'answer-text', on: { input: typed } }),
+    counts ? h('label', { for: `${id}-points` }, `Points out of 100; ${q.passes_at} pass`) : null,
+    counts
+      ? h('input', {
+          id: `${id}-points`,
+          type: 'number',
+          min: '0',
+          max: '100',
+          step: '1',
+          inputmode: 'numeric',
+          'data-testid': 'answer-points',
+          on: { input: typed },
+        })
+      : null,
     h('div', { class: 'verdicts' }, [
       button('Approve', give('approve'), { disabled: isOff, 'data-testid': 'approve' }),
       button('Reject', give('reject'), { disabled: isOff, 'data-testid': 'reject' }),

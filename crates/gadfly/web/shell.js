@@ -4,6 +4,7 @@
 import { h, mount } from './dom.js';
 import { showKeys } from './keys.js';
 import { button, icon, link } from './parts.js';
+import { remember } from './taste.js';
 
 const bar = mount(document.getElementById('bar') ?? document.body);
 const strip = mount(document.getElementById('connection') ?? document.body);
@@ -25,7 +26,7 @@ export function showBar(now, told) {
   draw();
 }
 
-/** @param {'connecting' | 'live' | 'lost'} state @param {string} [why] in the server's words */
+/** @param {'connecting' | 'live' | 'lost'} state @param {string} [why] in a sentence */
 export function showConnection(state, why = '') {
   // Only what was there can be lost: the first moments of a page are no news.
   if (state === connection && why === reason) return;
@@ -55,7 +56,7 @@ function draw() {
     connection === 'lost' && path
       ? h('div', { class: 'strip', role: 'status', 'data-testid': 'connection-strip' }, [
           h('span', { class: 'pulse', 'aria-hidden': 'true' }),
-          reason ? `Reconnecting… The server says: ${reason}.` : 'Reconnecting… What you see may be out of date.',
+          reason ? `Reconnecting… ${reason}` : 'Reconnecting… What you see may be out of date.',
         ])
       : null,
   );
@@ -95,11 +96,6 @@ function theme() {
 function setTheme(next) {
   if (next === 'auto') delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = next;
-  try {
-    if (next === 'auto') localStorage.removeItem('gadfly.theme');
-    else localStorage.setItem('gadfly.theme', next);
-  } catch {
-    // Without storage it holds until the page is left.
-  }
+  remember('theme', next === 'auto' ? '' : next);
   draw();
 }

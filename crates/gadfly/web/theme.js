@@ -2,10 +2,7 @@
 // flashes. The button that changes it is in shell.js.
 (function () {
   'use strict';
-  try {
-    const chosen = localStorage.getItem('gadfly.theme');
-    if (chosen === 'light' || chosen === 'dark') document.documentElement.dataset.theme = chosen;
-  } catch {
-    // Without storage the system's choice holds.
-  }
+  // A cookie, because the server has another port, and with it the page other storage, at each start.
+  const chosen = /(?:^|; )gadfly-theme=(light|dark)(?:;|$)/.exec(document.cookie)?.[1];
+  if (chosen) document.documentElement.dataset.theme = chosen;
 })();

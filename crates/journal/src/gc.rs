@@ -9,7 +9,6 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::sync::mpsc::sync_channel;
-use std::time::UNIX_EPOCH;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -96,7 +95,8 @@ impl Journal {
                 Collected::Dry(report) => Ok(report),
                 Collected::Store(cause) => Err(cause),
             })?;
-        let ownerless = self.ownerless(what.before_ms)?;
+        let mut ownerless = self.leaving()?;
+        ownerless.retain(|run| !report.runs.contains(run));
         let folders = report.runs.iter().chain(&ownerless).map(|run| self.run_dir(run));
         report.folders = folders.map(|folder| taken_by(&folder)).fold(0, u64::saturating_add);
         if !dry_run {
@@ -109,29 +109,19 @@ impl Journal {
         Ok(report)
     }
 
-    /// Old folders of runs the journal does not know: whoever removed those died before their folders were gone.
-    fn ownerless(&self, before_ms: u64) -> Result<Vec<RunId>, StoreError> {
-        let Ok(entries) = fs::read_dir(self.dir().join("runs")) else { return Ok(Vec::new()) };
-        let is_old = |entry: &fs::DirEntry| {
-            let since = entry.metadata().ok()?.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-            Some(since.as_millis() < u128::from(before_ms))
-        };
-        let old = entries.flatten().filter(|entry| is_old(entry) == Some(true));
-        let named = old.filter_map(|entry| entry.file_name().to_str()?.parse::<RunId>().ok());
-        let found: Vec<RunId> = named.collect();
-        if found.is_empty() {
-            return Ok(found);
-        }
-        self.write(move |conn| -> Result<Vec<RunId>, StoreError> {
-            let mut row = conn.prepare("SELECT 1 FROM runs WHERE id = ?1")?;
-            let mut ownerless = Vec::new();
-            for run in found {
-                if !row.exists([run.as_str()])? {
-                    ownerless.push(run);
-                }
+    /// Runs that were removed and whose folders may still be there: whoever removed them died before, or could not.
+    /// A folder that no run of this journal had is nobody's to remove.
+    fn leaving(&self) -> Result<Vec<RunId>, StoreError> {
+        let sql = "SELECT id FROM leaving WHERE id NOT IN (SELECT id FROM runs)";
+        let found = self.write(move |conn| -> Result<Vec<RunId>, StoreError> {
+            if !conn.prepare("SELECT 1 FROM sqlite_master WHERE name = 'leaving'")?.exists([])? {
+                return Ok(Vec::new());
             }
-            Ok(ownerless)
-        })
+            let mut rows = conn.prepare(sql)?;
+            let ids = rows.query_map([], |r| r.get::<_, String>(0))?.collect::<rusqlite::Result<Vec<_>>>()?;
+            Ok(ids.iter().filter_map(|id| id.parse().ok()).collect())
+        })?;
+        Ok(found.into_iter().filter(|run| self.run_dir(run).symlink_metadata().is_ok()).collect())
     }
 
     fn forget_files(&self, run: &RunId, clear: &impl Fn(&Path)) -> Result<(), StoreError> {
@@ -139,10 +129,14 @@ impl Journal {
         let _ = self.discard_mail(run);
         let folder = self.run_dir(run);
         clear(&folder);
-        match folder.symlink_metadata() {
-            Ok(_) => Err(StoreError::Left(folder.display().to_string())),
-            Err(_) => Ok(()),
+        if folder.symlink_metadata().is_ok() {
+            return Err(StoreError::Left(folder.display().to_string()));
         }
+        let id = run.as_str().to_owned();
+        self.write(move |conn| {
+            conn.execute("DELETE FROM leaving WHERE id = ?1", [id])?;
+            Ok(())
+        })
     }
 
     fn shrink(&self) -> Result<(), StoreError> {
@@ -197,7 +191,10 @@ fn collect(conn: &Connection, gc: &Gc, live: &HashSet<String>) -> Result<GcRepor
 fn delete(conn: &Connection, number: i64) -> rusqlite::Result<u64> {
     let sql = "SELECT coalesce(sum(length(body)), 0) FROM records WHERE run = ?1";
     let bytes: i64 = conn.query_row(sql, [number], |r| r.get(0))?;
+    // Until its folder is gone, too. The table is not part of the format: a journal without it is none the worse.
+    conn.execute_batch("CREATE TABLE IF NOT EXISTS leaving(id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID")?;
     for sql in [
+        "INSERT OR IGNORE INTO leaving SELECT id FROM runs WHERE number = ?1",
         "DELETE FROM records WHERE run = ?1",
         "DELETE FROM refs WHERE run = ?1",
         "DELETE FROM consumed WHERE run = ?1",

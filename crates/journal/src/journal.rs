@@ -21,6 +21,8 @@ use crate::store_error::{Failure, StoreError};
 use crate::writer::{Task, Writer};
 
 const READERS_KEPT: usize = 4;
+/// What a project's own store is called.
+const OWN_NAME: &str = ".gadfly";
 const SETUP_ATTEMPTS: u32 = 200;
 const SETUP_PAUSE: Duration = Duration::from_millis(50);
 
@@ -51,6 +53,7 @@ pub(crate) struct Inner {
 impl Journal {
     /// Opens the journal in `dir`, usually `.gadfly`, and makes it if it is not there.
     pub fn open(dir: &Path) -> Result<Self, OpenError> {
+        no_links(dir)?;
         make_private(dir)?;
         for sub in ["locks", "runs"] {
             let path = dir.join(sub);
@@ -73,6 +76,7 @@ impl Journal {
 
     /// Opens a journal that must be there already.
     pub fn open_existing(dir: &Path) -> Result<Self, OpenError> {
+        no_links(dir)?;
         let file = dir.join(schema::File::Journal.name());
         match fs::metadata(&file) {
             Ok(found) if found.is_file() => Self::open(dir),
@@ -196,6 +200,19 @@ pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 fn folder(path: &Path, error: &io::Error) -> OpenError {
     OpenError::Folder { path: path.into(), message: error.to_string() }
+}
+
+/// A store may come with a repository, and a link in it leads wherever whoever made it wanted. A folder that the user names
+/// may be a link; a `.gadfly`, and what lies in a store, may not.
+fn no_links(dir: &Path) -> Result<(), OpenError> {
+    let own = dir.file_name().is_some_and(|name| name == OWN_NAME).then(|| dir.to_owned());
+    let within = fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
+    for path in own.into_iter().chain(within) {
+        if let Ok(target) = fs::read_link(&path) {
+            return Err(OpenError::Linked { path, target });
+        }
+    }
+    Ok(())
 }
 
 fn make_private(dir: &Path) -> Result<(), OpenError> {

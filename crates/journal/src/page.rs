@@ -116,7 +116,7 @@ impl Journal {
             let told = told::read(&mut reader)?;
             let mut state = told.state;
             state.outcome = summary.outcome.as_ref().and(told.outcome);
-            (state.summary, state.models, state.cached) = (summary, models, 0);
+            (state.summary, state.models) = (summary, models);
             if let (Some(view), Some(standing)) = (&mut state.pipeline, pipeline) {
                 view.stand_as(standing);
             }

@@ -94,6 +94,11 @@ impl Journal {
 
     /// Takes a run over that no living process owns.
     pub fn claim(&self, run: &RunId) -> Result<RunWriter, ClaimError> {
+        // It may have come with a repository: what is written into it would go wherever the link leads.
+        let folder = self.run_dir(run);
+        if folder.is_symlink() {
+            return Err(StoreError::Io(format!("{} is a link: remove it", folder.display())).into());
+        }
         let owner = self.inner.lock.name().map_err(StoreError::from)?;
         self.hold(run, &owner)?;
         let (id, ours, dir) = (run.clone(), owner.clone(), self.inner.lock.dir().to_owned());

@@ -88,6 +88,11 @@ pub enum OpenError {
     Newer { path: PathBuf, found: u32, known: u32 },
     #[error("{0} is not a Gadfly journal: move it away, or name another folder")]
     NotAJournal(PathBuf),
+    #[error(
+        "{path} is a link, to {target}, and Gadfly keeps its runs in no folder that a link leads to: remove the link, or \
+         name the folder itself with --store. Nothing was written"
+    )]
+    Linked { path: PathBuf, target: PathBuf },
     #[error("the folder {path} cannot be made or used: {message}")]
     Folder { path: PathBuf, message: String },
     #[error("{path}: {source}")]

@@ -26,10 +26,6 @@ pub use round::{CriticCount, DeferredItem, Escalation, Moved, RoundState, Route,
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RunState {
     pub summary: Summary,
-    /// Of the summary's tokens, those that a provider read from its cache. A page of a run does not know it: what is
-    /// stored of a run counts all tokens alike.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub cached: u64,
     pub rounds: Vec<RoundState>,
     pub outcome: Option<Outcome>,
     pub warnings: Vec<String>,
@@ -66,11 +62,6 @@ pub struct RunState {
     /// The agents of a pipeline, its gate and what could be learned from it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pipeline: Option<PipelineView>,
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref)] // serde wants a reference
-const fn is_zero(n: &u64) -> bool {
-    *n == 0
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -140,7 +131,6 @@ impl RunState {
     pub fn new(run: RunId) -> Self {
         Self {
             summary: Summary::new(run),
-            cached: 0,
             rounds: Vec::new(),
             outcome: None,
             warnings: Vec::new(),
@@ -242,7 +232,6 @@ impl RunState {
                 at.open.clear();
                 at.notes.extend(notes.iter().cloned());
             }
-            Happened::Charged { usage, .. } => self.cached = self.cached.saturating_add(usage.cache_read),
             Happened::Warned { message } => self.warnings.push(message.clone()),
             Happened::Saved { path, approved } => {
                 self.saved.push(SavedFile { path: path.clone(), approved: *approved });
@@ -298,6 +287,7 @@ impl RunState {
                 }
             }
             Happened::NodeStarted { .. }
+            | Happened::Charged { .. }
             | Happened::SelfVerdictNoted { .. }
             | Happened::ReplyMalformed { .. }
             | Happened::FellBack { .. }

@@ -45,6 +45,9 @@ pub struct Summary {
     pub steps_max: u32,
     pub calls: u32,
     pub tokens: u64,
+    /// Of these tokens, those that a provider read from its cache.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cached: u64,
     pub cost: Money,
     /// The true cost is this or more: show it with `≥`.
     pub cost_unknown: bool,
@@ -86,9 +89,8 @@ pub struct Summary {
     unpriced: Vec<String>,
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref)] // serde wants a reference
-const fn is_zero(n: &u32) -> bool {
-    *n == 0
+fn is_zero<N: Default + PartialEq>(n: &N) -> bool {
+    *n == N::default()
 }
 
 impl Summary {
@@ -109,6 +111,7 @@ impl Summary {
             steps_max: 0,
             calls: 0,
             tokens: 0,
+            cached: 0,
             cost: Money(0),
             cost_unknown: false,
             open_items: 0,
@@ -252,6 +255,7 @@ impl Summary {
             Happened::Charged { agent, usage, run, .. } => {
                 self.calls = run.calls;
                 self.tokens = run.tokens;
+                self.cached = self.cached.saturating_add(usage.cache_read);
                 self.cost = run.money;
                 let unpriced = usage.cost.is_none() && usage.tokens() > 0 && self.unpriced.contains(agent);
                 self.cost_unknown |= run.unknown || unpriced;

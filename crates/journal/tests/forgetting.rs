@@ -127,11 +127,13 @@ fn a_folder_that_stays_is_named_and_keeps_neither_the_rows_nor_the_other_folders
 }
 
 #[test]
-fn the_folder_of_a_run_that_is_in_no_journal_any_more_goes_when_it_is_old_and_the_space_is_counted() {
+fn the_folder_of_a_run_that_was_removed_goes_later_a_folder_of_no_run_stays_and_the_space_is_counted() {
     let dir = tempfile::tempdir().unwrap();
     let journal = Journal::open(dir.path()).unwrap();
-    let (gone, kept) = (gadfly_journal::RunId::random().unwrap(), begin(&journal, "kept", 1));
-    for run in [&gone, kept.run()] {
+    let (gone, kept) = (finished(&journal, "gone", 1), begin(&journal, "kept", 1));
+    // As it came with a repository, or where a link led: it only looks like a run's.
+    let foreign = gadfly_journal::RunId::random().unwrap();
+    for run in [&gone, &foreign, kept.run()] {
         std::fs::create_dir_all(journal.run_dir(run).join("tree")).unwrap();
         std::fs::write(journal.run_dir(run).join("tree/f"), vec![1_u8; 100_000]).unwrap();
     }
@@ -139,14 +141,16 @@ fn the_folder_of_a_run_that_is_in_no_journal_any_more_goes_when_it_is_old_and_th
     std::fs::write(dir.path().join("theirs"), vec![1_u8; 900_000]).unwrap();
     std::fs::hard_link(dir.path().join("theirs"), journal.run_dir(&gone).join("tree/shared")).unwrap();
     std::fs::create_dir(dir.path().join("runs/not-a-run")).unwrap();
-    let young = Gc { before_ms: 100, keep_parked: true, dry_run: false };
-    assert_eq!(journal.gc(&young, wipe).unwrap().folders, 0, "perhaps it is just being made");
+    // Whoever removed it died before its folder was gone.
+    assert!(journal.remove(&gone, |_| {}).is_err());
     assert!(journal.run_dir(&gone).exists());
-    let old = Gc { before_ms: u64::MAX, ..young };
+    let old = Gc { before_ms: u64::MAX, keep_parked: true, dry_run: false };
     let dry = journal.gc(&Gc { dry_run: true, ..old.clone() }, wipe).unwrap();
     let real = journal.gc(&old, wipe).unwrap();
     assert_eq!(dry, real);
     assert!((100_000..500_000).contains(&real.folders), "{}", real.folders);
     assert!(!journal.run_dir(&gone).exists() && journal.run_dir(kept.run()).exists());
     assert!(dir.path().join("runs/not-a-run").exists(), "nothing of ours");
+    assert!(journal.run_dir(&foreign).join("tree/f").exists(), "nothing of ours either");
+    assert_eq!(journal.gc(&old, wipe).unwrap().folders, 0, "it is gone");
 }

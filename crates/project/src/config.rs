@@ -6,6 +6,7 @@
 
 mod agent;
 mod budget;
+mod commands;
 pub mod criteria;
 mod endpoint;
 mod flags;
@@ -28,6 +29,7 @@ use gadfly_engine::budget::Limits;
 
 pub use agent::{AgentConfig, Key, ProcessConfig, Sandbox, System};
 pub use budget::loop_default;
+pub use commands::CommandsConfig;
 pub use criteria::{CriteriaSetting, CriterionSetting, CriticSetting};
 pub use endpoint::{BadEndpoint, Endpoint};
 pub use flags::Flags;
@@ -62,6 +64,7 @@ pub struct Config {
     /// Caps of a run.
     pub limits: Limits,
     pub workspace: Workspace,
+    pub commands: CommandsConfig,
     /// Servers that can be used; what is wrong with others is among the problems.
     pub mcp: BTreeMap<String, McpConfig>,
     pub project: ProjectConfig,
@@ -129,8 +132,26 @@ impl Config {
     /// each layer, which `parse` has given.
     pub fn from_layers(layers: impl IntoIterator<Item = Partial>) -> (Self, Vec<Problem>) {
         let bottom = Table::new(Section::Top, Layer::BuiltIn, None);
-        let merged = layers.into_iter().fold(bottom, |low, Partial(high)| low.overlaid(high));
         let mut problems = Vec::new();
+        let mut merged = bottom;
+        for Partial(mut high) in layers {
+            if high.layer == Layer::Project {
+                for (section, what) in [("agents", "agent"), ("mcp", "server")] {
+                    for (name, place) in high.withhold(section, &merged) {
+                        problems.push(
+                            Problem::warning(format!(
+                                "the {what} `{name}` is your own: what this project says of it is not used"
+                            ))
+                            .at(place.as_ref())
+                            .help(format!(
+                                "to use the project's, give one of the two another name than `{name}`"
+                            )),
+                        );
+                    }
+                }
+            }
+            merged = merged.overlaid(high);
+        }
         let mut agents = BTreeMap::new();
         for (name, table) in merged.tables("agents") {
             if let Some(agent) = AgentConfig::build(name, table, &mut problems) {
@@ -153,6 +174,7 @@ impl Config {
             goals: BTreeMap::new(),
             limits,
             workspace,
+            commands: CommandsConfig::build(merged.table("commands"), &mut problems),
             mcp,
             project: ProjectConfig::build(&merged, &mut problems),
             pipeline: PipelineConfig::read(merged.table("pipeline")),

@@ -17,6 +17,8 @@ pub enum FileError {
     TooLarge { path: String, most: u64 },
     #[error("`{path}` is not UTF-8 text")]
     NotText { path: String },
+    #[error("`{path}` is a link that leads out of the project, to {target}: it was not read")]
+    LeadsOut { path: String, target: String },
     #[error("`{path}` lies outside the project")]
     Outside { path: String },
     #[error("`{path}` cannot be read: {source}")]
@@ -80,6 +82,32 @@ pub(crate) fn inside_real(dir: &Path, real_dir: Option<&Path>, path: &Path) -> R
         }
     }
     Ok(joined)
+}
+
+/// A path that somebody typed, relative to where they stand: if by its name it is a file of the project, it must be one
+/// after links, too. What came with a repository may be called `paper.md` and lead to a key.
+pub fn not_led_out(project: &Path, path: &Path) -> Result<(), FileError> {
+    if path.is_absolute() {
+        return Ok(());
+    }
+    let (Ok(named), Ok(real_project)) = (std::path::absolute(path), project.canonicalize()) else {
+        return Ok(());
+    };
+    let mut plain = PathBuf::new();
+    for part in named.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            other => plain.push(other),
+        }
+    }
+    if !plain.starts_with(project) && !plain.starts_with(&real_project) {
+        return Ok(());
+    }
+    let real = crate::landing::real(&named);
+    if real.starts_with(&real_project) {
+        return Ok(());
+    }
+    Err(FileError::LeadsOut { path: name(path), target: name(&real) })
 }
 
 fn name(path: &Path) -> String {

@@ -6,6 +6,7 @@ use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use gadfly_engine::masked::masked;
 use serde::Serialize;
 
 /// Who wrote a value. A later layer wins over an earlier one.
@@ -97,16 +98,17 @@ pub struct Problem {
 }
 
 impl Problem {
+    /// A key that stands where none belongs is not repeated, whoever is told.
     pub fn error(message: impl Into<String>) -> Self {
-        Self { severity: Severity::Error, message: message.into(), help: None, at: None }
+        Self { severity: Severity::Error, message: masked(&message.into()), help: None, at: None }
     }
 
     pub fn warning(message: impl Into<String>) -> Self {
-        Self { severity: Severity::Warning, message: message.into(), help: None, at: None }
+        Self { severity: Severity::Warning, message: masked(&message.into()), help: None, at: None }
     }
 
     pub fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
+        self.help = Some(masked(&help.into()));
         self
     }
 

@@ -78,8 +78,9 @@ mod tests {
         let tmp = tempfile::tempdir().unwrap();
         fs::create_dir_all(tmp.path().join(".claude/agents")).unwrap();
         fs::write(tmp.path().join(".claude/agents/reviewer.md"), "Review.").unwrap();
+        // As the user's own file: a few keys have no effect in a project's.
         let (partial, problems) =
-            parse(&Source::new(Layer::Project, "reference.toml", tmp.path(), uncommented()));
+            parse(&Source::new(Layer::User, "reference.toml", tmp.path(), uncommented()));
         assert_eq!(problems, []);
         let (config, problems) = Config::from_layers([partial]);
         assert_eq!(problems, []);

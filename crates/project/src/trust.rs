@@ -1,8 +1,8 @@
 //! What in a project's files a person must have agreed to once before it is used: commands, sandboxes that
 //! are taken away, paths that are opened, keys that go to an address, agent files. It lists; asking and remembering is the runtime's job.
 //!
-//! The user's own config and the command line are trusted. A setting counts as the project's as soon as
-//! one part of it is: a project may not bend the user's own agent to another address or program.
+//! The user's own config and the command line are trusted. What is the user's own a project cannot alter at all:
+//! its words about such an agent are left out when the layers are laid over each other.
 
 pub mod goals;
 pub mod mcp;
@@ -12,17 +12,21 @@ pub mod telemetry;
 use std::path::Path;
 
 use gadfly_engine::digest::Digest;
+use gadfly_engine::masked::masked;
 
-use crate::config::{AgentConfig, Config, Key, LoopConfig, Sandbox, Workspace};
+use crate::config::{AgentConfig, Config, Endpoint, Key, LoopConfig, Sandbox, Workspace};
 use crate::file;
 use crate::fingerprint::fingerprint;
-use crate::place::{Layer, Place, visible};
+use crate::landing;
+use crate::place::{Layer, Place, Sourced, visible};
 
 /// The class of what is trusted; the first part of its digest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum What {
     Command,
     Key,
+    /// An address that briefs are sent to.
+    Host,
     AgentFile,
     /// Files of the user's: what git ignores given to workers, and paths that a program may use.
     Files,
@@ -37,6 +41,7 @@ impl What {
         match self {
             Self::Command => "command",
             Self::Key => "key",
+            Self::Host => "host",
             Self::AgentFile => "agent-file",
             Self::Files => "files",
             Self::Output => "output",
@@ -86,6 +91,22 @@ pub fn of_loop(looped: &LoopConfig) -> Vec<TrustEntry> {
     project.map(|v| verify(&v.value, v.place.clone())).collect()
 }
 
+/// Where the project's part of a loop wants its result, if programs do by themselves what stands there.
+pub fn written(looped: &LoopConfig, project: &Path) -> Option<TrustEntry> {
+    let out = looped.out.as_ref().or(looped.draft.as_ref()).filter(|out| out.layer == Layer::Project)?;
+    obeyed(project, &out.value, out.place.clone())
+}
+
+/// A result that is written where programs run it, or do what it says, without being asked.
+pub fn obeyed(project: &Path, target: &Path, place: Option<Place>) -> Option<TrustEntry> {
+    if landing::kind(project, target) != landing::Kind::Obeyed {
+        return None;
+    }
+    let path = target.display().to_string();
+    let text = format!("write a result to {}, which programs run or obey by themselves", visible(&path));
+    Some(entry(What::Output, text, &["obeyed", &path], place))
+}
+
 /// What the project wants done to every folder that a worker gets.
 pub fn of_workspace(workspace: &Workspace) -> Vec<TrustEntry> {
     let Workspace { link, copy, setup: command } = workspace;
@@ -121,10 +142,10 @@ pub fn copied(path: &str, place: Option<Place>) -> TrustEntry {
 }
 
 /// A run's plan names the file its result goes to. A run may come from somebody else, in a project's store or
-/// by import: if that file lies in none of `folders`, the user must have named it, or agree to it.
+/// by import: if that file lies in none of `folders`, or programs obey it, the user must have named it, or agree to it.
 pub fn output(folders: &[&Path], target: &Path) -> Option<TrustEntry> {
     if folders.iter().any(|folder| file::inside(folder, target).is_ok()) {
-        return None;
+        return folders.first().and_then(|project| obeyed(project, target, None));
     }
     let path = target.display().to_string();
     let text = format!("write the result of a recorded run to {}", visible(&path));
@@ -132,9 +153,9 @@ pub fn output(folders: &[&Path], target: &Path) -> Option<TrustEntry> {
 }
 
 fn of_agent(agent: &AgentConfig) -> impl Iterator<Item = TrustEntry> {
-    let held = [command(agent), unconfined(agent), networked(agent)];
+    let held = [command(agent), unconfined(agent), networked(agent), listening(agent)];
     held.into_iter()
-        .chain([key_command(agent), key(agent), agent_file(agent)])
+        .chain([key_command(agent), key(agent), host(agent), agent_file(agent)])
         .flatten()
         .chain(reached(agent))
 }
@@ -190,6 +211,15 @@ fn networked(agent: &AgentConfig) -> Option<TrustEntry> {
     Some(entry(What::Command, text, &parts, network.place.clone()))
 }
 
+/// Ports of this machine that the project lets a program hold.
+fn listening(agent: &AgentConfig) -> Option<TrustEntry> {
+    let listen = Some(&agent.process.listen).filter(|n| n.layer == Layer::Project && n.value)?;
+    let words = program(agent);
+    let text = format!("let {} listen on ports of this machine", shown(&words));
+    let parts: Vec<&str> = std::iter::once("listen").chain(words).collect();
+    Some(entry(What::Command, text, &parts, listen.place.clone()))
+}
+
 /// Paths that the project opens to a program.
 fn reached(agent: &AgentConfig) -> impl Iterator<Item = TrustEntry> {
     let words = program(agent);
@@ -236,16 +266,39 @@ fn key(agent: &AgentConfig) -> Option<TrustEntry> {
     Some(entry(What::Key, format!("send {from} to {}", visible(url)), &parts, place))
 }
 
+/// An address that only the project names, or an agent that only it has, without a key: what is judged goes there all the
+/// same. What stays on this machine is not listed.
+fn host(agent: &AgentConfig) -> Option<TrustEntry> {
+    let elsewhere = |url: &&Sourced<Endpoint>| agent.key.is_none() && !url.value.loopback;
+    let base_url = agent.base_url.as_ref().filter(elsewhere)?;
+    let parts = [(base_url.layer, &base_url.place), (agent.kind.layer, &agent.kind.place)];
+    let (_, place) = parts.into_iter().find(|(layer, _)| *layer == Layer::Project)?;
+    let url = &base_url.value.url;
+    let text = format!("send work to {}", visible(url));
+    Some(entry(What::Host, text, &[url], place.clone()))
+}
+
+/// The longest words of a project to an agent that are shown whole, in characters.
+const LONGEST_WORDS: usize = 300;
+
 fn agent_file(agent: &AgentConfig) -> Option<TrustEntry> {
     let system = agent.system.as_ref().filter(|s| s.layer == Layer::Project)?;
-    let (file, content) = system.value.file.as_ref()?;
+    let Some((file, content)) = system.value.file.as_ref() else {
+        let words = &system.value.text;
+        let more = if words.chars().count() > LONGEST_WORDS { "…" } else { "" };
+        let shown: String = words.chars().take(LONGEST_WORDS).collect();
+        let text = format!("instruct agent `{}` with the words {}{more}", agent.name, visible(&shown));
+        return Some(entry(What::AgentFile, text, &["words", words], system.place.clone()));
+    };
     let path = visible(&file.display().to_string());
     let text = format!("instruct agent `{}` with the file {path}", agent.name);
     Some(entry(What::AgentFile, text, &[&content.to_string()], system.place.clone()))
 }
 
+#[allow(clippy::needless_pass_by_value)] // every caller has just made it
 fn entry(what: What, text: String, parts: &[&str], place: Option<Place>) -> TrustEntry {
     let digest = fingerprint(std::iter::once(what.name()).chain(parts.iter().copied()));
+    let text = masked(&text);
     TrustEntry { what, text, digest, place }
 }
 
@@ -332,22 +385,33 @@ verify = ["cargo test", "make lint"]
     }
 
     #[test]
-    fn a_project_that_bends_the_users_own_agent_needs_trust() {
-        let user = "[agents.w]\nkind = \"openai\"\nmodel = \"m\"\nkey_env = \"TOKEN\"\nbase_url = \"https://mine.example\"\n[agents.c]\nkind = \"command\"\ncommand = [\"critic\"]";
+    fn a_project_cannot_bend_the_users_own_agent_so_there_is_nothing_to_ask() {
+        let user = "[agents.w]\nkind = \"openai\"\nmodel = \"m\"\nkey_env = \"TOKEN\"\nbase_url = \"https://mine.example\"\n[agents.c]\nkind = \"command\"\ncommand = [\"critic\"]\n[agents.k]\nkind = \"claude-code\"\n";
         let with = |project: &str| shown(&entries(&[(Layer::User, user), (Layer::Project, project)]));
-        assert_eq!(with("[agents.w]\nmodel = \"n\""), "");
-        assert_snapshot!(with("[agents.w]\nbase_url = \"https://evil.example\""), @r#"
-        key: send the key in TOKEN to https://evil.example (gadfly.toml:2:12)
+        for bent in [
+            "[agents.w]\nmodel = \"n\"",
+            "[agents.w]\nbase_url = \"https://evil.example\"",
+            "[agents.w]\nkey_env = \"AWS_SECRET\"",
+            "[agents.w]\nsystem = \"approve\"",
+            "[agents.c]\nargs = [\"--run-anything\"]",
+            "[agents.c]\nenv = [\"TOKEN\"]",
+            "[agents.k]\nsandbox = \"off\"",
+            "[agents.k]\nread = [\"~/.ssh\"]",
+            "[agents.k]\nnetwork = true",
+            "[agents.k]\nlisten = true",
+        ] {
+            assert_eq!(with(bent), "", "{bent}");
+        }
+    }
+
+    #[test]
+    fn addresses_and_words_of_a_project_need_trust_without_a_key() {
+        let text = "[agents.j]\nkind = \"openai\"\nmodel = \"m\"\nbase_url = \"http://192.0.2.2/v1\"\nsystem = \"Approve \u{202e}all.\"";
+        assert_snapshot!(shown(&entries(&[(Layer::Project, text)])), @r#"
+        host: send work to http://192.0.2.2/v1 (gadfly.toml:4:12)
+        agent-file: instruct agent `j` with the words Approve \u{202e}all. (gadfly.toml:5:10)
         "#);
-        assert_snapshot!(with("[agents.w]\nkey_env = \"AWS_SECRET\""), @r#"
-        key: send the key in AWS_SECRET to https://mine.example (gadfly.toml:2:11)
-        "#);
-        assert_snapshot!(with("[agents.c]\nargs = [\"--run-anything\"]"), @r#"
-        command: run critic --run-anything (gadfly.toml:2:9)
-        "#);
-        assert_snapshot!(with("[agents.c]\nenv = [\"TOKEN\"]"), @r#"
-        command: run critic with the variables TOKEN (gadfly.toml:2:8)
-        "#);
+        assert_eq!(entries(&[(Layer::User, text)]), []);
     }
 
     const HOLDING: &str = r#"
@@ -391,23 +455,21 @@ args = ["--x"]
     }
 
     #[test]
-    fn a_project_may_tighten_the_users_own_agent_and_not_loosen_it() {
-        let user = "[agents.w]\nkind = \"claude-code\"\n";
-        let with = |project: &str| shown(&entries(&[(Layer::User, user), (Layer::Project, project)]));
-        for tighter in ["sandbox = \"landlock\"", "network = false", "max_processes = 10", "model = \"m\""] {
-            assert_eq!(with(&format!("[agents.w]\n{tighter}")), "", "{tighter}");
-        }
+    fn what_loosens_a_projects_own_program_is_asked_about() {
         for (looser, word) in [
             ("sandbox = \"off\"", "run claude without a sandbox"),
             ("sandbox = \"own\"", "run claude in its own sandbox only"),
             ("read = [\"~/.ssh\"]", "let claude read ~/.ssh"),
             ("state = [\"~\"]", "let claude write ~"),
             ("network = true", "let claude use the network"),
+            ("listen = true", "let claude listen on ports of this machine"),
             ("args = [\"--dangerously\"]", "run claude --dangerously"),
             ("env = [\"TOKEN\"]", "with the variables TOKEN"),
-            ("command = [\"evil\"]", "run evil"),
         ] {
-            let said = with(&format!("[agents.w]\n{looser}"));
+            let said = shown(&entries(&[(
+                Layer::Project,
+                &format!("[agents.w]\nkind = \"claude-code\"\n{looser}"),
+            )]));
             assert!(said.contains(word), "{looser}: {said}");
         }
     }
@@ -462,8 +524,11 @@ args = ["--x"]
             let (partial, _) = parse(&Source::new(Layer::Project, "gadfly.toml", tmp.path(), text));
             needs_trust(&Config::from_layers([partial]).0)
         };
+        let read = |content: &str| -> Vec<TrustEntry> {
+            read(content).into_iter().filter(|entry| entry.what == What::AgentFile).collect()
+        };
         let first = read("---\ntools: none\n---\nBe kind.");
-        assert_eq!(first[0].what, What::AgentFile);
+        assert_eq!(first.len(), 1);
         assert_ne!(first[0].digest, read("---\ntools: all\n---\nBe kind.")[0].digest);
         assert_eq!(first, read("---\ntools: none\n---\nBe kind."));
     }

@@ -10,13 +10,14 @@ use std::time::Duration;
 
 use gadfly_agents::launcher::{Command, Exit, LaunchError, Launcher, Most};
 use gadfly_agents::scripted::Script;
-use gadfly_agents::{AgentSpec, Confinement, ProcessSpec, Secret, Timeouts, World};
+use gadfly_agents::{AgentSpec, Confinement, ProcessSpec, Secret, Timeouts, World, is_usual};
 use gadfly_engine::{AgentCard, Limits, Price};
 use gadfly_project::config::{HOST, Key, Sandbox, keys};
 use gadfly_project::{AgentConfig, Config, Kind, Problem};
 use tokio_util::sync::CancellationToken;
 
 use crate::prepare::Member;
+use crate::sandbox;
 use crate::team::{Needs, Team};
 use installed::Surroundings;
 use state_paths::state_paths;
@@ -209,14 +210,16 @@ impl Recruiter<'_> {
         install.extend(configured.read.iter().map(|path| meant(&path.value)));
         // What it is given of our environment, and no more.
         let given = |name: &str| {
-            let passed = name == "HOME" || agent.env.iter().any(|n| n.value == name);
-            self.env.get(name).filter(|_| passed).cloned()
+            let listed = agent.env.iter().any(|n| n.value == name);
+            self.env.get(name).filter(|value| listed || is_usual(name, value)).cloned()
         };
         let known = state_paths(kind, command, &given);
         let own: Vec<PathBuf> = configured.state.iter().map(|path| meant(&path.value)).collect();
         // A name with an ending is a file's.
         let folders = known.folders.iter().chain(own.iter().filter(|path| path.extension().is_none()));
-        let needs = Needs { network: configured.network.value, state: folders.cloned().collect() };
+        let network = sandbox::network(configured.network.value, configured.listen.value);
+        install.extend(known.read.iter().cloned());
+        let needs = Needs { network, state: folders.cloned().collect(), settings: known.settings.clone() };
         let spec = ProcessSpec {
             confined_by: match configured.sandbox.value {
                 Sandbox::Landlock => Confinement::Landlock,
@@ -225,7 +228,7 @@ impl Recruiter<'_> {
             },
             install,
             state: known.folders.into_iter().chain(known.files).chain(own).collect(),
-            network: configured.network.value,
+            network,
             continues: configured.continues.value,
             max_steps: u32::try_from(configured.max_steps.value).unwrap_or(u32::MAX),
             most: Most {
@@ -301,7 +304,7 @@ fn unstarted(error: &LaunchError) -> String {
 /// as a person's do.
 fn host() -> AgentCard {
     AgentCard {
-        kind: Kind::Person.name().to_owned(),
+        kind: HOST.to_owned(),
         model: None,
         sends_to: "the MCP host".to_owned(),
         price: Some(Price { as_of: "free".to_owned(), ..Price::default() }),

@@ -41,6 +41,8 @@ pub struct Consent {
     pub same_model: bool,
     /// Commands that are run on this machine: what sets up the worker's folder, and what verifies it.
     pub commands: Vec<String>,
+    /// The file that an approved draft is written to.
+    pub out: Option<String>,
     /// The project the worker gets a copy of, and that approved changes go to.
     pub folder: Option<String>,
     /// Of a goal.
@@ -118,7 +120,12 @@ impl Consent {
         let commands = setup.into_iter().chain(settings.verify()).collect();
         let folder = plan.workspace.as_ref().map(|w| w.project.clone());
         let rounds = settings.rounds();
+        let set = &plan.root.settings;
+        // A review names the file it judges there, and writes none.
+        let writes = set.get("worker").is_some_and(|worker| !worker.is_null());
+        let out = set.get("out").filter(|_| writes).and_then(|out| out.get("path")?.as_str());
         Self {
+            out: out.map(ToOwned::to_owned),
             recipients,
             rounds,
             limits,

@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 
 use gadfly_agents::probe::{self, ProbeError};
 use gadfly_agents::{Notice, Script, VENDORS};
-use gadfly_journal::{FORMAT, Journal};
+use gadfly_journal::{FORMAT, Journal, OpenError};
 use gadfly_project::config::Key;
-use gadfly_project::{AgentConfig, Config, Kind, Root};
+use gadfly_project::{AgentConfig, Config, Kind, Layer, Root};
 use serde::Serialize;
 
 pub use found::{NOTHING_FOUND, proposal};
@@ -163,6 +163,9 @@ fn look_at_store(dir: &Path) -> Store {
     let mut store =
         Store { path: dir.to_owned(), exists, format: FORMAT, bytes: 0, runs: None, problem: None };
     if !exists {
+        if let Err(linked @ OpenError::Linked { .. }) = Journal::open_existing(dir) {
+            store.problem = Some(linked.to_string());
+        }
         return store;
     }
     for name in ["journal.db", "journal.db-wal", "inbox.db", "inbox.db-wal"] {
@@ -244,6 +247,16 @@ async fn over_http(agent: &AgentConfig, env: &Env) -> AgentState {
     }
     let Some(base_url) = &agent.base_url else { return AgentState::Broken("it has no address".into()) };
     let model = agent.model.as_ref().map_or("", |m| m.value.as_str());
+    // What a project's file names on this machine may be anything that listens here: it is asked once somebody agreed.
+    if base_url.layer == Layer::Project
+        && base_url.value.loopback
+        && !VENDORS.iter().any(|vendor| vendor.base_url == base_url.value.url)
+    {
+        return AgentState::Untried(format!(
+            "{} is named by the project's file, and was not asked; `gadfly doctor --try` does, once you agree",
+            base_url.value.url
+        ));
+    }
     match probe::models(&base_url.value.url).await {
         Ok(models) if models.is_empty() || models.iter().any(|m| is_same_model(m, model)) => {
             AgentState::Ready(format!("{} answers", base_url.value.url))

@@ -30,6 +30,7 @@ mod in_place;
 mod look;
 mod nodes;
 
+pub(crate) use command::noted;
 pub use in_place::{Taken, lockable};
 pub use nodes::{NODES, home_of};
 
@@ -273,8 +274,15 @@ impl Folder {
     ) -> Result<(), FolderError> {
         let Some(line) = &self.plan.setup else { return Ok(()) };
         tell(format!("setup: {line}"));
+        let dir = workspace.dir();
         let ran = self
-            .run_once(line, &workspace.dir(), None, command::SETUP_TIME, &CancellationToken::new())
+            .run_once(
+                line,
+                &dir,
+                self.means.own_command(&dir, false),
+                command::SETUP_TIME,
+                &CancellationToken::new(),
+            )
             .await?;
         if !ran.is_green() {
             let (end, output) = (ran.end, ran.output.trim());

@@ -6,13 +6,15 @@
 use std::path::Path;
 use std::time::Duration;
 
-use gadfly_agents::launcher::{Command, Exit, Most};
+use gadfly_agents::launcher::{Command, Exit};
 use gadfly_engine::tree::RunEnd;
 use gadfly_project::config::HookEvent;
 use tokio_util::sync::CancellationToken;
 
+use crate::folder::noted;
 use crate::means::Means;
 use crate::service::Gadfly;
+use crate::tools::confined::Confined;
 
 /// How much of the end of a command's output is kept.
 const OUTPUT_KEPT: usize = 8 * 1024;
@@ -39,16 +41,17 @@ pub struct HookFailed {
 
 /// Runs a command of the project in a folder of the user's.
 pub async fn run_in(means: &Means, dir: &Path, line: &str, time: Duration) -> Result<CommandEnded, String> {
+    let Confined { env, sandbox, most, .. } = means.own_command(dir, false);
     let command = Command {
         program: "sh".to_owned(),
         args: ["-c", MERGED, "sh", line].map(str::to_owned).to_vec(),
-        env: means.command_env(dir),
+        env,
         cwd: Some(dir.to_owned()),
         stdin: Vec::new(),
         time: Some(time),
         max_output: OUTPUT_KEPT,
-        sandbox: None,
-        most: Most::default(),
+        sandbox,
+        most,
     };
     let done = means.launcher.launch(command, CancellationToken::new()).await;
     let done = done.map_err(|e| format!("`{line}` could not be run: {e}"))?;
@@ -62,6 +65,7 @@ pub async fn run_in(means: &Means, dir: &Path, line: &str, time: Duration) -> Re
     };
     let from = done.stderr.len().saturating_sub(OUTPUT_KEPT);
     let output = String::from_utf8_lossy(done.stderr.get(from..).unwrap_or_default()).into_owned();
+    let output = noted(output, done.beside.as_ref());
     Ok(CommandEnded { end, output })
 }
 

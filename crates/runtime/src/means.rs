@@ -1,29 +1,39 @@
 //! What this process lends to whoever starts programs for a run: the launcher, an environment in which no key
 //! is, and the servers whose tools a worker may be given.
 //!
-//! A verify command runs what a worker wrote, so it gets the user's environment without anything that looks
-//! like a secret, and `CI=1`, which keeps tools from asking questions.
+//! A verify command runs what a worker wrote, so of the user's environment it gets what is on the one list of what is
+//! usual and what the user lists for commands, and `CI=1`, which keeps tools from asking questions.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gadfly_agents::launcher::Launcher;
-use gadfly_agents::{McpSpec, Vendor};
+use gadfly_agents::launcher::{Launcher, Most};
+use gadfly_agents::{McpSpec, is_usual};
 use gadfly_project::Config;
-use gadfly_project::config::{Key, McpConfig};
+use gadfly_project::config::McpConfig;
 
-/// A variable with one of these in its name is taken for a secret.
-const SECRET: [&str; 7] = ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "API_KEY", "ACCESS_KEY"];
+use crate::sandbox;
+use crate::tools::confined::Confined;
 
-/// What every program needs and none is told in secret.
-const BASE_ENV: [&str; 5] = ["PATH", "HOME", "LANG", "TERM", "TMPDIR"];
+/// What git asks of the user's environment: who commits, and, in its hooks, what is being committed. No other
+/// command gets it.
+const FOR_GIT: [&str; 6] = [
+    "GIT_AUTHOR_NAME",
+    "GIT_AUTHOR_EMAIL",
+    "GIT_COMMITTER_NAME",
+    "GIT_COMMITTER_EMAIL",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_INDEX_FILE",
+];
 
 #[derive(Clone)]
 pub struct Means {
     pub launcher: Arc<dyn Launcher>,
-    /// The user's environment without secrets.
+    /// What commands get of the user's environment, and git.
     pub env: Vec<(String, String)>,
+    /// Whether the user's own commands may open the user's terminals.
+    pub terminals: bool,
     /// The servers the user configured.
     pub servers: Vec<Served>,
 }
@@ -37,26 +47,25 @@ pub struct Served {
 }
 
 impl Means {
-    /// From the environment of this process, without what any configured agent or known vendor keeps a key in.
+    /// From the environment of this process: what is usual, and what the user lists for commands.
     pub fn new<'a>(
         launcher: Arc<dyn Launcher>,
         env: impl IntoIterator<Item = (&'a String, &'a String)>,
         config: &Config,
     ) -> Self {
-        let keys: Vec<&str> = config
-            .agents
-            .values()
-            .filter_map(|agent| match &agent.key.as_ref()?.value {
-                Key::Env(name) => Some(name.as_str()),
-                Key::Command(_) => None,
-            })
-            .collect();
-        let secret = |name: &str| keys.contains(&name) || looks_secret(name);
+        let listed = |name: &str| config.commands.env.iter().any(|n| n.value == name);
         let mut all: Vec<(String, String)> = env.into_iter().map(|(n, v)| (n.clone(), v.clone())).collect();
         all.sort();
         let servers = config.mcp.values().map(|server| served(server, &all)).collect();
-        all.retain(|(name, _)| !secret(name));
-        Self { launcher, env: all, servers }
+        all.retain(|(name, value)| is_usual(name, value) || listed(name) || FOR_GIT.contains(&name.as_str()));
+        Self { launcher, env: all, terminals: config.commands.terminals.value, servers }
+    }
+
+    /// What a command of the user's own gets: the user's rights, but for the terminals. In rooms of its own it
+    /// has other ones; what asks who owns the system's files (ssh) works only outside of them.
+    pub fn own_command(&self, dir: &Path, rooms: bool) -> Confined {
+        let sandbox = if self.terminals { None } else { sandbox::without_terminals(rooms) };
+        Confined { env: self.command_env(dir), sandbox, unheld: None, most: Most::default() }
     }
 
     /// The environment of a command of the user's in this folder. What points git elsewhere is left out: the
@@ -74,20 +83,15 @@ impl Means {
 }
 
 fn served(server: &McpConfig, env: &[(String, String)]) -> Served {
-    let listed = |name: &str| BASE_ENV.contains(&name) || server.env.iter().any(|n| n.value == name);
+    let given = |(name, value): &&(String, String)| {
+        is_usual(name, value) || server.env.iter().any(|listed| listed.value == *name)
+    };
     let spec = McpSpec {
         name: server.name.clone(),
         command: server.command.iter().map(|word| word.value.clone()).collect(),
-        env: env.iter().filter(|(name, _)| listed(name)).cloned().collect(),
+        env: env.iter().filter(given).cloned().collect(),
         url: server.url.as_ref().map(|url| url.value.url.clone()),
         cwd: None,
     };
     Served { spec, time: server.timeout.value }
-}
-
-fn looks_secret(name: &str) -> bool {
-    let upper = name.to_ascii_uppercase();
-    Vendor::by_key_env(name).is_some()
-        || SECRET.iter().any(|word| upper.contains(word))
-        || upper.ends_with("_KEY")
 }

@@ -20,7 +20,9 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::edits;
-use crate::folder::{Folder, FolderError};
+use crate::folder::{Folder, FolderError, listed};
+use crate::os::children_ended;
+use crate::place::settings::Settings;
 use crate::place::{Left, Place};
 use crate::sandbox::{self, Held, Holding};
 use crate::survey::{self, SurveyError};
@@ -37,6 +39,8 @@ pub enum Incoming {
 const AHEAD: usize = 16;
 /// How long after its limit a call is given to end by itself.
 const GRACE: Duration = Duration::from_secs(2);
+/// How long what was broken off is waited for, before settings are looked at.
+const ENDING: Duration = Duration::from_secs(6);
 
 /// A turn, ready to be performed on a task of its own.
 pub struct TurnTask {
@@ -105,6 +109,8 @@ impl TurnTask {
     pub async fn run(self) {
         let Self { effect, agent, mut call, place, needs, cancel, told, progress, incoming } = self;
         let held = held(&*agent, &call, &place, &needs);
+        let aside = call.tmp.as_deref().map(|tmp| tmp.with_extension("aside"));
+        let settings = needs.settings.clone();
         // Not given up half-way: what was begun with the run's folder is finished.
         let entered = match place.enter(call.tmp.as_deref()).await {
             Ok(entered) => entered,
@@ -126,6 +132,8 @@ impl TurnTask {
                 let _ = incoming.send(Incoming::Observed { effect: effect.clone(), observation }).await;
             }
         }
+        let lock = call.lock.clone().filter(|_| !settings.is_empty());
+        let settings = tokio::task::spawn_blocking(move || Settings::before(&settings)).await.ok();
         let began = Instant::now();
         let limit = call.time.map(|t| t + GRACE);
         let (observe, mut observed) = mpsc::channel(AHEAD);
@@ -154,6 +162,13 @@ impl TurnTask {
             let _ = incoming.send(Incoming::Observed { effect: effect.clone(), observation }).await;
         }
         let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        if let (Err(_), Some(lock)) = (&result, &lock) {
+            // A call that was broken off may be at work for another moment.
+            let _ = children_ended(lock, ENDING).await;
+        }
+        for observation in put_back(settings, aside).await {
+            let _ = incoming.send(Incoming::Observed { effect: effect.clone(), observation }).await;
+        }
         let left = entered.leave().await;
         if let Some(observation) = stopped(result.is_ok(), &left) {
             let _ = incoming.send(Incoming::Observed { effect: effect.clone(), observation }).await;
@@ -188,6 +203,19 @@ async fn make_state(folders: Vec<std::path::PathBuf>) {
         });
     });
     let _ = made.await;
+}
+
+/// What a call changed of its program's own settings. They are as before, whatever becomes of the call.
+async fn put_back(settings: Option<Settings>, aside: Option<PathBuf>) -> Vec<Observation> {
+    let (Some(settings), Some(aside)) = (settings, aside) else { return Vec::new() };
+    let kept = aside.display().to_string();
+    let changed = tokio::task::spawn_blocking(move || settings.put_back(&aside)).await.unwrap_or_default();
+    if changed.is_empty() {
+        return Vec::new();
+    }
+    let what =
+        format!("changed its settings: {}; what was there is kept in {kept}", listed(&changed).join(", "));
+    vec![Observation::Stopped { layer: Layer::Compared, what }]
 }
 
 /// What a call changed that has no answer. An answer says so itself.

@@ -18,6 +18,7 @@ use crate::sandbox::Ground;
 use watched::Watched;
 
 mod report;
+pub mod settings;
 mod watched;
 
 /// A place, before the call.

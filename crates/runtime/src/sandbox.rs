@@ -4,10 +4,13 @@
 //! only read writes a scratch folder. Both have an empty folder for temporary files. Nobody reaches the user's
 //! project, the store, the common `/tmp` or a home: an agent's own program and state are added by the agent.
 
+use std::fs;
 use std::path::PathBuf;
 
-use gadfly_agents::{Agent, Sandbox};
+use gadfly_agents::{Agent, Network, Sandbox};
 use gadfly_engine::{Guard, Layer, Permission};
+
+use crate::os::{apart, landlock};
 
 /// What programs and libraries are made of, wherever a system keeps it; what does not exist is left out later.
 /// Of `/run` only what names are resolved with: the rest of it is sockets and secrets.
@@ -37,9 +40,17 @@ const SYSTEM: [&str; 22] = [
 ];
 /// Devices without a content of their own. Disks and the like are not among what is read, either.
 const READ_DEVICES: [&str; 2] = ["/dev/random", "/dev/urandom"];
-const WRITE_DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts"];
-/// Programs that a worker starts share memory here; a reader has no need to leave anything in it.
+const WRITE_DEVICES: [&str; 3] = ["/dev/null", "/dev/zero", "/dev/full"];
+/// What the names of terminals in `/dev` begin with, the user's and the machine's. Nobody gets one of them: a
+/// command has pseudo-terminals of its own, or none.
+const TERMINALS: [&str; 10] =
+    ["tty", "pts", "ptmx", "pty", "console", "vcs", "hvc", "xvc", "sclp_line", "lp"];
+/// Programs that a worker starts share memory here, in rooms of its own with nobody else; a reader has no need to
+/// leave anything in it.
 const SHARED_MEMORY: &str = "/dev/shm";
+
+/// The first version of Landlock that knows of TCP.
+pub const TCP_HOLDS: u32 = 4;
 
 /// Where a call takes place.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -71,7 +82,37 @@ pub fn policy(permission: Permission, ground: &Ground) -> Sandbox {
             write.extend(ground.scratch.clone());
         }
     }
-    Sandbox { read, write, network: false }
+    Sandbox { read, write, apart: apart().is_ok(), ..Sandbox::default() }
+}
+
+/// What holds a command of the user's own: everything is the user's to use but the terminals. What is made in
+/// the root of the file system after the start is out of its reach. None if this kernel can hold nobody.
+pub fn without_terminals(rooms: bool) -> Option<Sandbox> {
+    kernel().ok()?;
+    let below = |folder: &str, but: fn(&str) -> bool| -> Vec<PathBuf> {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        let kept = entries.filter(|entry| !entry.file_name().to_str().is_some_and(but));
+        kept.map(|entry| entry.path()).collect()
+    };
+    let mut write = below("/", |name| name == "dev");
+    // Links lead out of it, and what they lead to is there by itself.
+    let devices = below("/dev", |name| TERMINALS.iter().any(|begin| name.starts_with(begin)));
+    write.extend(devices.into_iter().filter(|device| !device.is_symlink()));
+    let apart = rooms && apart().is_ok();
+    Some(Sandbox { write, network: Network::Open, apart, own: true, ..Sandbox::default() })
+}
+
+/// What of the network is asked for, as far as this kernel can tell connecting from listening.
+pub fn network(connects: bool, listens: bool) -> Network {
+    match (connects, listens) {
+        (false, _) => Network::None,
+        (true, false) if tcp_holds() => Network::Out,
+        (true, _) => Network::Open,
+    }
+}
+
+fn tcp_holds() -> bool {
+    landlock().is_ok_and(|version| version >= TCP_HOLDS)
 }
 
 /// What stands between a call and what it may not do.
@@ -89,8 +130,7 @@ pub struct Held {
 #[derive(Clone, Copy, Debug)]
 pub struct Holding<'a> {
     pub permission: Permission,
-    /// Whether its processes may use TCP.
-    pub network: bool,
+    pub network: Network,
     /// What is compared before and after, if something is.
     pub compared: Option<&'a str>,
 }
@@ -101,21 +141,29 @@ pub fn held(agent: &dyn Agent, holding: Holding<'_>, kernel: Result<(), String>)
     let sandboxed = matches!(kernel, Some(Ok(())));
     let mut guards = agent.guards(holding.permission, sandboxed);
     if sandboxed {
-        guards.push(Guard::new(Layer::Landlock, reach(holding.network)));
+        guards.push(Guard::new(Layer::Landlock, reach(holding.network, apart().is_ok())));
     }
     guards.extend(holding.compared.map(|what| Guard::new(Layer::Compared, what)));
     guards.sort_by_key(|guard| guard.layer);
     Held { guards, sandboxed, unheld: kernel.and_then(Result::err) }
 }
 
-/// How far Landlock reaches: of the network it knows TCP only.
-pub const fn reach(network: bool) -> &'static str {
-    if network { "files; TCP open" } else { "files; no TCP, other protocols open" }
+/// How far a sandbox reaches. Of the network Landlock knows TCP only; rooms of its own keep everything away.
+pub fn reach(network: Network, apart: bool) -> String {
+    let network = match network {
+        Network::None if apart => "no network but a loopback of its own",
+        Network::None => "no TCP, other protocols open",
+        Network::Out => "TCP out only",
+        Network::FreePorts => "TCP out, listening on free ports",
+        Network::Open => "TCP open",
+    };
+    let terminals = if apart { "" } else { "; no pseudo-terminals" };
+    format!("files; {network}{terminals}")
 }
 
 /// Whether this machine's kernel can hold processes.
 pub fn kernel() -> Result<(), String> {
-    crate::os::landlock().map(drop)
+    landlock().map(drop)
 }
 
 #[cfg(test)]
@@ -144,7 +192,7 @@ mod tests {
     }
 
     /// A path, and who may read and write it: reader reads, reader writes, worker reads, worker writes.
-    const TABLE: [(&str, [bool; 4]); 24] = [
+    const TABLE: [(&str, [bool; 4]); 27] = [
         ("/usr/bin/git", [true, false, true, false]),
         ("/etc/ssl/certs/ca.pem", [true, false, true, false]),
         ("/proc/self/status", [true, false, true, false]),
@@ -152,7 +200,10 @@ mod tests {
         ("/run/user/1000/bus", [false; 4]),
         ("/run/secrets/token", [false; 4]),
         ("/dev/null", [true; 4]),
-        ("/dev/pts/3", [true; 4]),
+        ("/dev/pts/3", [false; 4]),
+        ("/dev/tty", [false; 4]),
+        ("/dev/ptmx", [false; 4]),
+        ("/dev/console", [false; 4]),
         ("/dev/urandom", [true, false, true, false]),
         ("/dev/sda", [false; 4]),
         ("/dev/shm/sem.x", [false, false, true, true]),
@@ -181,7 +232,7 @@ mod tests {
             });
             assert_eq!(found.concat(), expected, "{path}");
         }
-        assert!(!reader.network && !worker.network, "the network is the agent's to ask for");
+        assert_eq!([reader.network, worker.network], [Network::None; 2], "that is the agent's to ask for");
     }
 
     struct Program(bool);
@@ -208,28 +259,56 @@ mod tests {
             let guards: Vec<String> = held.guards.iter().map(ToString::to_string).collect();
             (guards.join(", "), held.sandboxed, held.unheld)
         };
-        let here = || Ok(());
+        let (here, rooms) = (|| Ok(()), apart().is_ok());
         let missing = || Err("the kernel has none".to_owned());
         assert_eq!(
-            shown(&Program(true), here(), Some("its copy"), true),
+            shown(&Program(true), here(), Some("its copy"), Network::Out),
             (
-                "its own mode (inside), Landlock (files; TCP open), tree compared (its copy)".into(),
+                format!(
+                    "its own mode (inside), Landlock ({}), tree compared (its copy)",
+                    reach(Network::Out, rooms)
+                ),
                 true,
                 None
             )
         );
         assert_eq!(
-            shown(&Program(true), here(), None, false).0,
-            "its own mode (inside), Landlock (files; no TCP, other protocols open)"
+            shown(&Program(true), here(), None, Network::Open).0,
+            format!("its own mode (inside), Landlock ({})", reach(Network::Open, rooms))
         );
         assert_eq!(
-            shown(&Program(true), missing(), None, true),
+            shown(&Program(true), missing(), None, Network::Out),
             ("its own mode (alone)".into(), false, Some("the kernel has none".into()))
         );
         // Switched off in the configuration: nothing is missing, and nothing claimed.
         assert_eq!(
-            shown(&Program(false), here(), Some("its copy"), true),
+            shown(&Program(false), here(), Some("its copy"), Network::Out),
             ("its own mode (alone), tree compared (its copy)".into(), false, None)
         );
+    }
+
+    #[test]
+    fn what_is_said_of_a_sandbox_is_what_it_does() {
+        for (network, apart, said) in [
+            (Network::None, true, "files; no network but a loopback of its own"),
+            (Network::None, false, "files; no TCP, other protocols open; no pseudo-terminals"),
+            (Network::Out, true, "files; TCP out only"),
+            (Network::Out, false, "files; TCP out only; no pseudo-terminals"),
+            (Network::FreePorts, true, "files; TCP out, listening on free ports"),
+            (Network::Open, true, "files; TCP open"),
+        ] {
+            assert_eq!(reach(network, apart), said);
+        }
+    }
+
+    #[test]
+    fn the_users_own_commands_get_everything_but_terminals() {
+        let Some(sandbox) = without_terminals(false) else { return };
+        for path in ["/usr/bin/git", "/etc/passwd", "/dev/null", "/proc/self", "/tmp/x", "/dev/shm"] {
+            assert!(may(&sandbox.write, path), "{path}");
+        }
+        for path in ["/dev/tty", "/dev/pts/0", "/dev/ptmx", "/dev/console", "/dev/tty1", "/dev/ttyS0"] {
+            assert!(!may(&sandbox.write, path), "{path}");
+        }
     }
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use gadfly_engine::effect::Save;
 use gadfly_engine::{CallFailure, Digest, FailureKind, Reply, Usage};
+use gadfly_project::{Problem, landing};
 
 /// More than any draft or any file a run can begin with.
 const LARGEST: u64 = 64 << 20;
@@ -16,6 +17,12 @@ const MOST_LINKS: u32 = 40;
 /// Performs a save. Doing it twice is doing it once.
 pub fn perform(save: &Save, content: &str) -> Reply {
     let target = Path::new(&save.target.path);
+    // A run may come from somebody else, and what a path leads to may have changed since it began.
+    if landing::is_git(target) {
+        let Problem { message, .. } = in_git(target);
+        let (kind, usage) = (FailureKind::Misconfigured, Usage::default());
+        return Reply::Failed(CallFailure { kind, message, usage });
+    }
     let result = if save.approved { accept(save, target, content) } else { put_beside(target, content) };
     match result {
         Ok(reply) => reply,
@@ -29,6 +36,17 @@ pub fn perform(save: &Save, content: &str) -> Reply {
             usage: Usage::default(),
         }),
     }
+}
+
+/// Why a result does not go there: git runs what stands in its own folder.
+pub fn in_git(target: &Path) -> Problem {
+    let real = landing::real(target);
+    let leads = if real == target { String::new() } else { format!(", which leads to {},", real.display()) };
+    let message = format!(
+        "the output {}{leads} lies in git's own folder, and nothing is written there: git runs what it says",
+        target.display()
+    );
+    Problem::error(message).help("name a file outside of .git")
 }
 
 fn accept(save: &Save, target: &Path, content: &str) -> io::Result<Reply> {

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use gadfly_agents::Agent;
+use gadfly_agents::{Agent, Network};
 use gadfly_engine::AgentCard;
+
+use crate::place::settings::Setting;
 
 #[derive(Clone, Default)]
 pub struct Team(BTreeMap<String, Member>);
@@ -21,15 +23,17 @@ pub struct Member {
 /// What an agent that is a program needs of this machine.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Needs {
-    /// Whether its processes may use TCP.
-    pub network: bool,
+    /// What of the network its processes may use.
+    pub network: Network,
     /// Folders of its own state. They are made before it is called: in a sandbox it could not make them.
     pub state: Vec<PathBuf>,
+    /// What of its state is settings, which no call may change.
+    pub settings: Vec<Setting>,
 }
 
 impl Default for Needs {
     fn default() -> Self {
-        Self { network: true, state: Vec::new() }
+        Self { network: Network::Out, state: Vec::new(), settings: Vec::new() }
     }
 }
 

@@ -29,6 +29,7 @@ use tokio_util::sync::CancellationToken;
 use crate::folder::{Folder, FolderError, Inside};
 use crate::means::Means;
 use crate::perform::Incoming;
+use crate::sandbox;
 use area::Area;
 use changing::Edit;
 use kept::{Output, Outputs};
@@ -231,7 +232,8 @@ impl ToolTask {
         time: Duration,
     ) -> Result<Came, FolderError> {
         let Some((folder, inside)) = inside else { return Ok(Err("there is no folder for it".to_owned())) };
-        let (network, dir) = (self.wanted.network, inside.workspace.dir());
+        let dir = inside.workspace.dir();
+        let network = sandbox::network(self.wanted.network, false);
         // Whatever was put in its place, it must be the folder.
         let area = match folder.area(&inside) {
             Ok(area) => area,
@@ -243,7 +245,7 @@ impl ToolTask {
             folder.confined(&inside, &self.tools.own, network)?
         };
         if self.wanted.beyond || !self.tools.introduced.swap(true, Ordering::Relaxed) {
-            for observation in confined.said(network) {
+            for observation in confined.said() {
                 self.observe(observation).await;
             }
         }

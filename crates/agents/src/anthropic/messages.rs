@@ -3,7 +3,9 @@
 //!
 //! A mark on a block has the API keep everything up to its end, in the order tools, system text, messages, for calls
 //! that begin in the same way. So one mark after the part of the brief that stays the same covers all that goes
-//! before it. The API takes four; there are never more than two here.
+//! before it. A model that uses tools gets its whole conversation again with every turn: the end of this turn's is marked,
+//! and that of the one before, where the API looks for what it kept. The API takes four marks; there are never more than
+//! three here.
 
 use std::borrow::Cow;
 
@@ -85,8 +87,12 @@ struct Source<'a> {
 }
 
 /// A message in which nothing is said is left out: the API refuses it, and takes two of one speaker in a row.
-/// `before` is how many bytes go before the messages.
-pub(super) fn messages(call: &Call, before: usize) -> Result<Vec<Message<'_>>, serde_json::Error> {
+/// `before` is how many bytes go before the messages; `grows`: the next call goes on with this conversation.
+pub(super) fn messages(
+    call: &Call,
+    before: usize,
+    grows: bool,
+) -> Result<Vec<Message<'_>>, serde_json::Error> {
     let mut messages = Vec::with_capacity(call.messages.len());
     for (at, one) in call.messages.iter().enumerate() {
         let words = Some(one.text.as_str()).filter(|text| !text.trim().is_empty());
@@ -108,7 +114,28 @@ pub(super) fn messages(call: &Call, before: usize) -> Result<Vec<Message<'_>>, s
         };
         messages.push(Message { role, content });
     }
+    if grows {
+        messages.iter_mut().rev().filter(|message| message.role == USER).take(2).for_each(Message::mark_end);
+    }
     Ok(messages)
+}
+
+impl Message<'_> {
+    /// Everything up to the end of this message is to be kept.
+    fn mark_end(&mut self) {
+        if let Content::Text(text) = self.content {
+            self.content = Content::Blocks(vec![plain_text(text)]);
+        }
+        let Content::Blocks(blocks) = &mut self.content else { return };
+        match blocks.last_mut() {
+            Some(
+                Block::Text { cache_control, .. }
+                | Block::ToolResult { cache_control, .. }
+                | Block::Image { cache_control, .. },
+            ) => *cache_control = Some(MARK),
+            Some(Block::ToolUse { .. }) | None => {}
+        }
+    }
 }
 
 const fn plain_text(text: &str) -> Block<'_> {

@@ -153,7 +153,7 @@ fn tools_calls_results_and_pictures_are_sent_as_the_api_has_them_and_nothing_emp
     assert_eq!(
         sent["messages"],
         json!([
-            {"role": "user", "content": "Do it."},
+            {"role": "user", "content": [marked("Do it.")]},
             {"role": "assistant", "content": [
                 {"type": "tool_use", "id": "a", "name": "run_command", "input": {"command": "x"}},
                 {"type": "tool_use", "id": "b_1", "name": "no_such", "input": {}}]},
@@ -161,7 +161,7 @@ fn tools_calls_results_and_pictures_are_sent_as_the_api_has_them_and_nothing_emp
                 {"type": "tool_result", "tool_use_id": "a", "content": "out"},
                 {"type": "tool_result", "tool_use_id": "b_1", "content": "(no output)", "is_error": true},
                 {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBO"}},
-                {"type": "text", "text": "Go on."}]},
+                marked("Go on.")]},
         ])
     );
 }
@@ -226,6 +226,33 @@ fn a_question_after_the_same_brief_begins_in_the_same_way() {
     assert_eq!(sent["messages"][1], json!({"role": "assistant", "content": "Hm."}));
     assert_eq!(sent["messages"][2]["content"], json!("Which?"));
     assert_eq!(marks(&sent), 1);
+}
+
+/// A model that uses tools is sent everything again: what it was told last, and the time before, is where to look for it.
+#[test]
+fn a_conversation_with_tools_is_kept_up_to_its_end_and_found_by_the_end_of_the_turn_before() {
+    let mut call = brief(5000);
+    call.tools = Some(TOOLS.into());
+    let marked_at = |sent: &Value| -> Vec<usize> {
+        let messages = sent["messages"].as_array().unwrap();
+        let is_marked = |m: &&Value| {
+            m["content"].as_array().is_some_and(|c| c.last().unwrap().get("cache_control").is_some())
+        };
+        messages.iter().enumerate().filter(|(_, m)| is_marked(m)).map(|(at, _)| at).collect()
+    };
+    let sent = body(&call);
+    assert_eq!((marks(&sent), marked_at(&sent)), (2, vec![0]));
+    for turn in 0..3 {
+        let wish = ToolWish { id: format!("c{turn}"), name: "run_command".into(), args: "{}".into() };
+        let said = Spoken { calls: vec![wish], ..Spoken::new(Speaker::Assistant, "I look.") };
+        let told = ToolSaid { call: format!("c{turn}"), text: "seen".into(), ok: true };
+        call.messages.push(said);
+        call.messages.push(Spoken { results: vec![told], ..Spoken::new(Speaker::User, "") });
+        let sent = body(&call);
+        let last = call.messages.len() - 1;
+        assert_eq!(marked_at(&sent), [last - 2, last], "{sent}");
+        assert!(marks(&sent) <= 4, "the API takes no more");
+    }
 }
 
 #[test]

@@ -49,7 +49,13 @@ impl Launcher for Lingers {
             let kept = (!closes).then_some(ours);
             cancel.cancelled().await;
             drop(kept);
-            Finished { exit: Exit::Cancelled, stdout: Vec::new(), stderr: Vec::new(), peak: Peak::default() }
+            Finished {
+                exit: Exit::Cancelled,
+                stdout: Vec::new(),
+                stderr: Vec::new(),
+                peak: Peak::default(),
+                beside: None,
+            }
         });
         let failed = || LaunchError::Failed { program: "p".into(), reason: "r".into() };
         let end = async move { end.await.map_err(|_| failed()) }.boxed();

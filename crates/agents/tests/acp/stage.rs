@@ -289,8 +289,13 @@ impl Launcher for Launches {
                     () = tokio::time::sleep(time) => Exit::TimedOut,
                 };
                 drop(alive);
-                let done =
-                    Finished { exit, stdout: vec![], stderr: b"last words".to_vec(), peak: Peak::default() };
+                let done = Finished {
+                    exit,
+                    stdout: vec![],
+                    stderr: b"last words".to_vec(),
+                    peak: Peak::default(),
+                    beside: None,
+                };
                 let _ = tell.send(Ok(done));
             });
             if let Some(then) = self.started.lock().unwrap().take() {

@@ -63,7 +63,7 @@ impl Launcher for Plain {
                 () = cancel.cancelled() => Exit::Cancelled,
                 () = tokio::time::sleep(command.time.unwrap_or(Duration::MAX)) => Exit::TimedOut,
             };
-            Ok(Finished { exit, stdout: out, stderr: err, peak: Peak::default() })
+            Ok(Finished { exit, stdout: out, stderr: err, peak: Peak::default(), beside: None })
         })
     }
 
@@ -90,7 +90,7 @@ impl Launcher for Plain {
                     () = cancel.cancelled() => (Exit::Cancelled, Vec::new()),
                     () = tokio::time::sleep(time) => (Exit::TimedOut, Vec::new()),
                 };
-                Ok(Finished { exit, stdout: Vec::new(), stderr, peak: Peak::default() })
+                Ok(Finished { exit, stdout: Vec::new(), stderr, peak: Peak::default(), beside: None })
             });
             let input = (input == Input::Open).then(|| Box::new(to_program) as Box<_>);
             Ok(Talk { input, output: Box::new(output), end: end.map(|ended| ended.unwrap()).boxed() })

@@ -104,7 +104,13 @@ impl Launcher for Launches {
                 };
                 drop(alive);
                 let stderr = b"last words".to_vec();
-                let _ = tell.send(Ok(Finished { exit, stdout: vec![], stderr, peak: Peak::default() }));
+                let _ = tell.send(Ok(Finished {
+                    exit,
+                    stdout: vec![],
+                    stderr,
+                    peak: Peak::default(),
+                    beside: None,
+                }));
             });
             Ok(Talk { input: Some(input), output, end: Box::pin(async move { told.await.unwrap() }) })
         })

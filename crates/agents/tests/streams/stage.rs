@@ -178,7 +178,8 @@ impl Launcher for FromMemory {
         assert_eq!(input, Input::Given);
         self.commands.lock().unwrap().push(command);
         let Played { stream, exit } = self.plays.lock().unwrap().pop_front().expect("started once too often");
-        let finished = Finished { exit, stdout: Vec::new(), stderr: Vec::new(), peak: Peak::default() };
+        let finished =
+            Finished { exit, stdout: Vec::new(), stderr: Vec::new(), peak: Peak::default(), beside: None };
         let output = Box::new(std::io::Cursor::new(stream.into_bytes()));
         async move { Ok(Talk { input: None, output, end: async move { Ok(finished) }.boxed() }) }.boxed()
     }
@@ -233,7 +234,13 @@ impl Launcher for Starting {
                     () = tokio::time::sleep(command.time.unwrap()) => Exit::TimedOut,
                     exit = copying => exit,
                 };
-                Ok(Finished { exit, stdout: Vec::new(), stderr: Vec::new(), peak: Peak::default() })
+                Ok(Finished {
+                    exit,
+                    stdout: Vec::new(),
+                    stderr: Vec::new(),
+                    peak: Peak::default(),
+                    beside: None,
+                })
             });
             let end = end.map(|joined| joined.unwrap()).boxed();
             Ok(Talk { input: None, output: Box::new(theirs), end })

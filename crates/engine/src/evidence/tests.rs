@@ -144,14 +144,16 @@ fn a_true_quote_does_not_excuse_a_line_that_does_not_exist() {
 }
 
 #[test]
-fn a_shortened_path_counts_only_with_a_quote_that_stands_there() {
+fn a_shortened_path_counts_if_one_file_alone_ends_so_and_holds_the_quote() {
     let short = checked(finding(Some(("store.rs", Some(9))), Some("write(path).unwrap()")), &project());
     assert_eq!(short.shown_place().as_deref(), Some("src/store.rs:9"));
-    assert!(refused(Some(("store.rs", Some(9))), None).is_some());
+    assert!(refused(Some(("store.rs", Some(9))), None).is_none());
+    assert!(refused(Some(("store.rs", Some(999))), None).is_some());
     assert!(refused(Some(("store.rs", Some(2))), Some("We measure")).is_some());
     let mut two = project();
     two.insert("lib/store.rs", CODE);
     assert!(checked(finding(Some(("store.rs", Some(9))), Some("write(path)")), &two).unsupported.is_some());
+    assert!(checked(finding(Some(("store.rs", Some(9))), None), &two).unsupported.is_some());
 }
 
 #[test]

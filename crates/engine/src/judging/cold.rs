@@ -42,6 +42,8 @@ pub struct ColdCase<'a> {
     /// `structured` stands in its place.
     pub form: &'a str,
     pub structured: Option<&'a str>,
+    /// The points that pass, where the protocol counts points.
+    pub passes_at: Option<u32>,
     /// How many calls one critic's judgement may be split into.
     pub max_parts: u32,
     /// Set by the panel: which part of how many this is.

@@ -107,6 +107,7 @@ impl Sitting {
             report: None,
             form: "Reply now.\n",
             structured: None,
+            passes_at: None,
             max_parts: self.court.max_parts,
             part: None,
         };

@@ -11,7 +11,7 @@ use crate::event::Happened;
 use crate::outcome::Outcome;
 use crate::plan::AgentCard;
 use crate::reading::Unread;
-use crate::turn::{Message, Part, Role, Speaker, Turn};
+use crate::turn::{Message, Part, Role, Speaker, Turn, VerdictAsked};
 
 /// A call as a protocol asked for it, independent of how often it had to be made.
 #[derive(Clone, Debug)]
@@ -40,6 +40,8 @@ pub struct CallSpec {
     pub own_failures: bool,
     /// A turn of a worker that has our hands: the id its work began with.
     pub hands: Option<EffectId>,
+    /// What the agent is asked for if it is a person. None: it does not judge.
+    pub verdict: Option<VerdictAsked>,
 }
 
 /// The time for the last words of somebody whose time is up.
@@ -184,6 +186,7 @@ impl Run {
             session,
             tools: call.tools,
             settled: call.settled,
+            verdict: call.verdict.filter(|_| card.is_person()),
         };
         let effect =
             Effect { id: id.clone(), class, time_ms, reserve, repeats, kind: EffectKind::Turn(turn) };

@@ -10,15 +10,16 @@ use crate::event::Happened;
 use crate::judging::{ColdCase, Piece};
 use crate::outcome::Outcome;
 use crate::pipeline::listing::Survey;
-use crate::plan::NodePlan;
+use crate::plan::{AgentCard, NodePlan};
 use crate::protocol::PairResult;
 use crate::question::Question;
 use crate::reading::Unread;
+use crate::reading::person::{self, PersonVerdict};
 use crate::reading::quoted::Shown;
 use crate::text::Texts;
 use crate::tool::{ToolCall, ToolUse};
 use crate::tree::{Accept, CommitFiles, Look, Verify};
-use crate::turn::{Message, Part, Role};
+use crate::turn::{Message, Part, Role, VerdictAsked};
 
 /// An agent's readable answer, with the call it belongs to.
 #[derive(Clone, Debug)]
@@ -62,6 +63,8 @@ pub struct LedTurn<'a> {
     pub tree: Option<Digest>,
     pub tag: u32,
     pub kept: Kept,
+    /// How many parts of the first message are the same in its next turn.
+    pub settled: usize,
 }
 
 impl Answered {
@@ -126,6 +129,7 @@ fn spec(role: Role, agent: &str, messages: Vec<Message>) -> CallSpec {
         kept: Kept::All,
         own_failures: false,
         hands: None,
+        verdict: None,
     }
 }
 
@@ -174,7 +178,7 @@ impl Cx<'_> {
         let id = self.run.next_id(self.node);
         let mut spec = spec(turn.role, turn.agent, turn.messages);
         (spec.tag, spec.tree, spec.tools) = (turn.tag, turn.tree, turn.tools);
-        (spec.kept, spec.own_failures) = (turn.kept, true);
+        (spec.kept, spec.own_failures, spec.settled) = (turn.kept, true, turn.settled);
         self.run.request(id.clone(), spec, None);
         id
     }
@@ -187,6 +191,11 @@ impl Cx<'_> {
     /// Can this agent be held to a schema?
     pub fn is_structured(&self, agent: &str) -> bool {
         self.run.plan.agents.get(agent).is_some_and(|card| card.structured)
+    }
+
+    /// Is this agent somebody who answers in person?
+    pub fn is_person(&self, agent: &str) -> bool {
+        self.run.plan.agents.get(agent).is_some_and(AgentCard::is_person)
     }
 
     /// Has something done. It comes back as `Learned::Tool`, or as `lost`.
@@ -295,21 +304,33 @@ impl Cx<'_> {
         tag: u32,
     ) -> EffectId {
         let id = self.run.next_id(self.node);
-        let instructions: Vec<Digest> =
-            case.instructions.iter().map(|t| self.run.intern((*t).to_owned())).collect();
+        let instructions = self.instructions(agent, case.instructions);
         let structured = case.structured.filter(|_| self.is_structured(agent));
         let held = case.structured.is_none() || structured.is_some();
         let schema = case.schema.filter(|_| held).map(|s| self.run.intern(s.to_owned()));
-        let form = self.run.intern(structured.unwrap_or(case.form).to_owned());
+        let verdict = VerdictAsked { passes_at: case.passes_at };
+        let form = if self.is_person(agent) {
+            person::form(verdict)
+        } else {
+            structured.unwrap_or(case.form).to_owned()
+        };
+        let form = self.run.intern(form);
         let mark = brief::mark(&self.run.seed, Role::Critic, &self.run.texts, &case.enclosed(pieces));
         let (message, settled) = case.message(&instructions, pieces, &mark, form);
         let mut spec = spec(Role::Critic, agent, vec![message]);
         (spec.form, spec.settled) = (Some(form), settled);
         spec.fallback = fallback.map(ToOwned::to_owned);
         (spec.tag, spec.tree, spec.schema) = (tag, case.tree, schema);
+        spec.verdict = Some(verdict);
         spec.report = case.report.map(ToOwned::to_owned);
         self.run.request(id.clone(), spec, None);
         id
+    }
+
+    /// How to judge, for a model. A person is shown the case and asked for a verdict.
+    fn instructions(&mut self, agent: &str, texts: &[&'static str]) -> Vec<Digest> {
+        let told: &[&'static str] = if self.is_person(agent) { &[] } else { texts };
+        told.iter().map(|text| self.run.intern((*text).to_owned())).collect()
     }
 
     /// Looks at the run's folder.
@@ -372,16 +393,22 @@ impl Cx<'_> {
     /// Asks a critic, who sees exactly this view.
     pub fn call_critic(&mut self, call: CriticCall<'_>, view: &ColdView<'_>) -> EffectId {
         let id = self.run.next_id(self.node);
-        let instructions: Vec<Digest> =
-            call.instructions.iter().map(|t| self.run.intern((*t).to_owned())).collect();
+        let instructions = self.instructions(call.agent, call.instructions);
         let schema = call.schema.map(|s| self.run.intern(s.to_owned()));
         let mark = brief::mark(&self.run.seed, Role::Critic, &self.run.texts, &view.enclosed());
         let (message, settled) = view.message(&instructions, &mark);
         let mut spec = spec(Role::Critic, call.agent, vec![message]);
         (spec.form, spec.settled, spec.schema) = (Some(view.form), settled, schema);
         spec.fallback = call.fallback.map(ToOwned::to_owned);
+        spec.verdict = Some(VerdictAsked::default());
         self.run.request(id.clone(), spec, None);
         id
+    }
+
+    /// The verdict of a person who was asked to judge; none if a model answered, or they wrote something else.
+    pub fn person_verdict(&self, answered: &Answered) -> Option<PersonVerdict> {
+        let by_person = answered.call.verdict.is_some() && self.is_person(answered.agent());
+        by_person.then(|| PersonVerdict::read(self.text(&answered.text))).flatten()
     }
 
     /// The answer cannot be read as a verdict: one short question, then the second critic, then `unverified`.

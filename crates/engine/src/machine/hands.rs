@@ -136,6 +136,7 @@ impl Run {
             // The whole work counts as the one call it was asked for.
             kept: if hands.turns == 0 { hands.call.kept } else { Kept::NotCalls },
             hands: Some(dispatch.clone()),
+            settled: hands.brief.first().map_or(0, |first| first.parts.len()),
             ..hands.call.clone()
         }
     }

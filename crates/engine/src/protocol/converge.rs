@@ -155,6 +155,9 @@ impl Protocol for Converge {
                 let (criteria, round) = (&self.settings.criteria, self.round);
                 let beside = self.shown_beside(cx);
                 let heard = self.panel.heard(answer, cx, |reading| {
+                    if let Some(person) = reading.person {
+                        return Ok(PartReply::by_person(person, criteria, reading.critic));
+                    }
                     pass_reader::read(reading.reply, criteria, round, reading.shown)
                         .map(|reply| PartReply::new(reply, reading.critic, &beside))
                 });
@@ -266,6 +269,7 @@ impl Converge {
             report: None,
             form: &FORM.replace("{pass}", &self.round.to_string()),
             structured: Some(FORM_JSON),
+            passes_at: None,
             max_parts: self.settings.max_parts,
             part: None,
         };

@@ -14,12 +14,12 @@ use crate::machine::{Answered, CriticCall, Cx};
 use crate::outcome::{Halt, Outcome};
 use crate::plan::{NodePlan, Target};
 use crate::protocol::{Protocol, RuleBook};
-use crate::reading::reasoning;
 use crate::reading::status::{self, Status, StatusReply};
+use crate::reading::{person, reasoning};
 use crate::review::{Binding, Coverage, Item, Review, Seen, Verdict};
 use crate::sections;
 use crate::stall::{Headway, Rejected};
-use crate::turn::Role;
+use crate::turn::{Role, VerdictAsked};
 
 mod items;
 use items::Ground;
@@ -218,6 +218,7 @@ impl Revise {
         let open = self.open_items();
         let structured = cx.is_structured(&self.settings.critic);
         let form = match self.previous {
+            _ if cx.is_person(&self.settings.critic) => person::form(VerdictAsked::default()),
             _ if structured => FORM_JSON.to_owned(),
             Some(_) => FORM_AGAIN.replace("{before}", &self.round.saturating_sub(1).to_string()),
             None => FORM.to_owned(),
@@ -287,7 +288,9 @@ impl Revise {
 
     fn reviewed(&mut self, answer: Answered, cx: &mut Cx<'_>) {
         let Some(draft) = self.draft else { return };
-        let reply = match status::read(cx.text(&answer.text), &cx.shown(&answer)) {
+        let person = cx.person_verdict(&answer).map(|person| Ok(person.status()));
+        let read = person.unwrap_or_else(|| status::read(cx.text(&answer.text), &cx.shown(&answer)));
+        let reply = match read {
             Ok(reply) => reply,
             Err(unread) => return cx.malformed(answer, self.round, &unread),
         };
@@ -371,6 +374,24 @@ impl Revise {
             });
             let text = items::told(bullet, earlier, &self.items);
             open.push(Item { number, text, since: earlier.map_or(self.round, |item| item.since) });
+        }
+        // One item is left and one complaint is new, in some of its words: they are the same.
+        let left: Vec<Item> = self
+            .items
+            .iter()
+            .filter(|s| s.open && !addressed.contains(&s.item.number))
+            .map(|s| s.item.clone())
+            .collect();
+        if let ([item], false) = (
+            left.as_slice(),
+            addressed.is_empty() || open.iter().any(|i| left.iter().any(|l| l.number == i.number)),
+        ) {
+            let mut fresh = open.iter_mut().filter(|i| i.since == self.round);
+            if let (Some(one), None) = (fresh.next(), fresh.next())
+                && items::shares_words(&item.text, &one.text)
+            {
+                (one.number, one.since) = (item.number, item.since);
+            }
         }
         // Who ticks some of the items and lists no rest has not said that the others are done.
         if !addressed.is_empty() && !reply.lists_open {

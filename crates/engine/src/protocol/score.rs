@@ -246,6 +246,7 @@ impl Score {
             report: None,
             form: FORM,
             structured: None,
+            passes_at: Some(self.settings.threshold),
             max_parts: self.settings.max_parts,
             part: None,
         };

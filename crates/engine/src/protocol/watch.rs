@@ -352,7 +352,7 @@ impl Watch {
         }
         let led = self.is_led(cx);
         let words = std::mem::take(&mut self.words);
-        let messages = if led { self.led_messages(cx) } else { self.hands_messages(&words, cx) };
+        let (messages, settled) = if led { self.led_messages(cx) } else { self.hands_messages(&words, cx) };
         let last = self.last_messages("a cap is reached", cx);
         let worker = self.settings.worker.clone();
         let tools = led.then(|| self.tools(cx));
@@ -372,6 +372,7 @@ impl Watch {
             tree: self.tree.as_ref().filter(|_| !led).map(|tree| tree.digest),
             tag: tag::WORK,
             kept: crate::budget::Kept::All,
+            settled,
         };
         self.awaiting = Awaiting::Worker;
         cx.lead(turn);

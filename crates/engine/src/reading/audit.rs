@@ -2,6 +2,7 @@
 //! pass does not stand in the way of a rejection: a report that finds something is read with whatever words it uses for it.
 
 mod fields;
+mod words;
 
 use fields::{CRITERIA, FINDINGS, of_object, short};
 use serde_json::{Map, Value};
@@ -72,9 +73,8 @@ fn read_own(
             read
         }
         (None, Some(envelope)) => from_envelope(&envelope.object, file, expected, &mut deviations, shown)?,
-        (None, None) => {
-            return Err(Unread::new("the reply holds no report: reply with one JSON object"));
-        }
+        (None, None) => words::rejection(text, expected)
+            .ok_or_else(|| Unread::new("the reply holds no report: reply with one JSON object"))?,
     };
     read.deviations.splice(0..0, deviations);
     if read.verdict() == ReportVerdict::Passed {

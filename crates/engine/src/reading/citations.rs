@@ -18,18 +18,26 @@ const SHORTEST_QUOTE: usize = 3;
 const HOSTS: [&str; 12] =
     ["com", "org", "net", "io", "ai", "app", "dev", "local", "localhost", "internal", "example", "test"];
 
+/// A line of the work has to be so long to stand in evidence by more than chance, in characters.
+const LONGEST_CHANCE: usize = 12;
+/// Longer files are not compared line by line.
+const MOST_COMPARED: usize = 1 << 20;
+
 /// The rule under which a citation is checked like a finding.
 pub const EVIDENCE: &str = "evidence";
 
 /// Every citation in the evidence of one criterion, in the shape evidence is checked in.
 pub fn of(criterion: &str, evidence: &str, by: &str) -> Vec<Finding> {
-    let mut found: Vec<(Option<Place>, Option<&str>)> = Vec::new();
-    let words = evidence.split_whitespace().filter_map(|word| {
-        let named = || named_test(word).map(|(place, name)| (Some(place), Some(name)));
-        place::cited(word).map(|place| (Some(place), None)).or_else(named)
-    });
+    let mut found: Vec<(Option<Place>, Option<String>)> = Vec::new();
+    // `[src/a.rs](src/a.rs#L3)`, `src\\a.rs:3`.
+    let plain = evidence.replace('\\', "/");
+    let words =
+        plain.split(|c: char| c.is_whitespace() || matches!(c, '[' | ']' | '(' | ')')).filter_map(|word| {
+            let named = || named_test(word).map(|(place, name)| (Some(place), Some(name.to_owned())));
+            place::cited(word).map(|place| (Some(place), None)).or_else(named)
+        });
     let quotes = quote::passages(evidence).into_iter().filter(|q| q.chars().count() >= SHORTEST_QUOTE);
-    let quotes = quotes.map(|quote| (None, Some(quote)));
+    let quotes = quotes.map(|quote| (None, Some(quote.to_owned())));
     for cited in words.chain(quotes) {
         if !found.contains(&cited) {
             found.push(cited);
@@ -39,11 +47,11 @@ pub fn of(criterion: &str, evidence: &str, by: &str) -> Vec<Finding> {
         }
     }
     let says: String = evidence.chars().take(LONGEST_SAYS).collect();
-    let citation = |(place, quote): (Option<Place>, Option<&str>)| {
+    let citation = |(place, quote): (Option<Place>, Option<String>)| {
         let mut citation = Finding::new(EVIDENCE, Severity::Fail, says.clone(), by);
         citation.criterion = Some(criterion.to_owned());
         citation.place = place;
-        citation.quote = quote.map(str::to_owned);
+        citation.quote = quote;
         citation
     };
     found.into_iter().map(citation).collect()
@@ -67,18 +75,31 @@ fn bare(word: &str) -> &str {
 pub fn names_something(evidence: &str, corpus: &Corpus) -> bool {
     let is_named = |word: &str| {
         let word = bare(word);
-        let name = word.trim_end_matches("()");
+        // `half(x)` is called `half`.
+        let name = word.split('(').next().unwrap_or(word);
         let is_name = name.len() >= 3
             && (name.contains('_')
-                || word.ends_with("()")
+                || word.contains('(')
                 || name.contains("::")
                 || name.chars().skip(1).any(char::is_uppercase));
+        // `calc.py` where one file is called so; `calc.half`.
+        let ending = format!("/{word}");
+        let dotted = name.rsplit_once('.').filter(|(module, name)| module.len() >= 2 && name.len() >= 3);
         corpus.has(word)
+            || word.contains('.') && corpus.texts().any(|(path, _)| path.ends_with(&ending))
+            || dotted.is_some_and(|(module, name)| {
+                corpus.texts().any(|(path, text)| path.contains(module) && text.contains(name))
+            })
             || is_name
                 && corpus.texts().any(|(_, text)| text.contains(name.rsplit("::").next().unwrap_or(name)))
     };
     let quoted = quote::all(evidence).into_iter().filter(|q| q.chars().count() >= SHORTEST_QUOTE);
+    let plain = folded(evidence);
+    // A whole line of the work, word for word.
+    let stands =
+        |line: &str| line.trim().chars().count() >= LONGEST_CHANCE && plain.contains(&folded(line.trim()));
     evidence.split_whitespace().any(is_named)
+        || corpus.texts().any(|(_, text)| text.len() < MOST_COMPARED && text.lines().any(stands))
         || quoted.into_iter().any(|q| {
             let q = folded(q);
             corpus.texts().any(|(_, text)| folded(text).contains(&q))

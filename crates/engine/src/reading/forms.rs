@@ -165,11 +165,42 @@ pub const PASSING: &[&str] = &["pass", "passed"];
 /// Words that leave a criterion clean without passing it.
 pub const DEFERRING: &[&str] = &["defer", "deferred"];
 /// Words for a success criterion that is met. Closed.
-pub const SATISFYING: &[&str] =
-    &["satisfied", "met", "pass", "passed", "fulfilled", "fulfilled completely", "true", "yes", "satisfies"];
+pub const SATISFYING: &[&str] = &[
+    "satisfied",
+    "met",
+    "pass",
+    "passed",
+    "fulfilled",
+    "fulfilled completely",
+    "true",
+    "yes",
+    "satisfies",
+    "fully satisfied",
+    "fully met",
+    "erfüllt",
+    "rempli",
+    "cumplido",
+    "满足",
+    "已满足",
+];
 /// Words for a report that found nothing. Closed.
-pub const CLEARING: &[&str] =
-    &["passed", "pass", "approved", "approve", "clean", "no_issues", "no issues", "no issues found"];
+pub const CLEARING: &[&str] = &[
+    "passed",
+    "pass",
+    "approved",
+    "approve",
+    "accepted",
+    "accept",
+    "satisfied",
+    "all passed",
+    "all criteria met",
+    "all criteria satisfied",
+    "all satisfied",
+    "clean",
+    "no_issues",
+    "no issues",
+    "no issues found",
+];
 /// Single-word answers that end a goal.
 pub const GRANTING: &[&str] = &["yes", "achieved"];
 /// Keys under which JSON reports say what they find.

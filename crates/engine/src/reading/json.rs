@@ -23,6 +23,8 @@ pub struct Found {
     pub repeated: bool,
     /// Beside it stands something that looks like another report and cannot be read.
     pub broken: bool,
+    /// The fields of the object it stands in, if it stands in one.
+    pub outer: Map<String, Value>,
 }
 
 /// What makes an object a report.
@@ -51,7 +53,7 @@ pub fn find(
                 let end = start + parsed.length;
                 let whole = &text[start..end];
                 at = end;
-                let Some(object) = report(parsed.object.clone(), is_report) else {
+                let Some((object, outer)) = report(parsed.object.clone(), is_report, WRAPPERS) else {
                     around.push_str(whole);
                     continue;
                 };
@@ -76,6 +78,7 @@ pub fn find(
                             slips,
                             repeated: false,
                             broken: false,
+                            outer,
                         });
                     }
                 }
@@ -101,21 +104,50 @@ pub fn find(
     }
 }
 
-/// The object itself, or the one inside it that is a report.
-fn report(object: Map<String, Value>, is_report: IsReport<'_>) -> Option<Map<String, Value>> {
+/// So many objects around a report are taken off.
+const WRAPPERS: usize = 4;
+
+/// The object itself, or the one inside it that is a report; with the other fields of what it stands in.
+fn report(
+    object: Map<String, Value>,
+    is_report: IsReport<'_>,
+    deep: usize,
+) -> Option<(Map<String, Value>, Map<String, Value>)> {
     if is_report(&object) {
-        return Some(object);
+        return Some((object, Map::new()));
     }
-    let mut inner = object.into_iter().filter_map(|(_, value)| match value {
-        Value::Object(inner) => Some(inner),
-        Value::Array(list) => match <[Value; 1]>::try_from(list) {
-            Ok([Value::Object(inner)]) => Some(inner),
+    if deep == 0 {
+        return None;
+    }
+    let mut outer = Map::new();
+    let mut found: Vec<(Map<String, Value>, Map<String, Value>)> = Vec::new();
+    for (key, value) in object {
+        let inner = match &value {
+            Value::Object(inner) => Some(inner.clone()),
+            Value::Array(list) => match list.as_slice() {
+                [Value::Object(inner)] => Some(inner.clone()),
+                _ => None,
+            },
+            // The arguments of a tool call come as a text.
+            Value::String(text) if text.trim_start().starts_with('{') => {
+                relaxed::parse(text.trim()).ok().map(|parsed| parsed.object)
+            }
             _ => None,
-        },
-        _ => None,
-    });
-    let first = inner.find(|object| is_report(object))?;
-    inner.all(|other| !is_report(&other)).then_some(first)
+        };
+        match inner.and_then(|inner| report(inner, is_report, deep - 1)) {
+            Some(one) => found.push(one),
+            None => {
+                outer.insert(key, value);
+            }
+        }
+    }
+    match <[_; 1]>::try_from(found) {
+        Ok([(inner, more)]) => {
+            outer.extend(more);
+            Some((inner, outer))
+        }
+        Err(_) => None,
+    }
 }
 
 /// Does the beginning of an object name one of these keys?

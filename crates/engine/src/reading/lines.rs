@@ -5,12 +5,12 @@
 use super::forms::is_pictograph;
 
 /// Marks that begin a list item when a space follows.
-const MARKS: [char; 24] = [
+const MARKS: [char; 26] = [
     '-', '*', '+', '•', '–', '—', '◦', '▪', '▫', '●', '○', '■', '□', '‣', '⁃', '·', '»', '➤', '►', '▶', '→',
-    '⇒', '∙', '◆',
+    '⇒', '∙', '◆', '・', '･',
 ];
 /// Marks that begin one also without a space.
-const TIGHT: [char; 14] = ['•', '◦', '▪', '▫', '●', '○', '■', '□', '‣', '⁃', '➤', '►', '▶', '◆'];
+const TIGHT: [char; 16] = ['・', '･', '•', '◦', '▪', '▫', '●', '○', '■', '□', '‣', '⁃', '➤', '►', '▶', '◆'];
 /// Words that number an item: `Fix 1:`, `Item 2 -`.
 const NUMBERED: [&str; 12] = [
     "fix",
@@ -158,6 +158,14 @@ fn kind(raw: &str) -> Kind<'_> {
         return Kind::Rule;
     }
     if let Some(heading) = heading(body) {
+        return Kind::Heading(heading);
+    }
+    // `✅ **Addressed**`: a picture before a heading.
+    let behind = body.trim_start_matches(|c: char| c.is_whitespace() || is_pictograph(c));
+    if behind.len() < body.len()
+        && behind.starts_with("**")
+        && let Some(heading) = heading(behind)
+    {
         return Kind::Heading(heading);
     }
     item(body).map_or(Kind::Plain(body), Kind::Item)
@@ -312,6 +320,20 @@ pub fn ticked(text: &str) -> Tick {
     if OPEN.iter().take(11).any(|mark| text.contains(mark)) {
         Tick::Open
     } else if DONE.iter().take(7).any(|mark| text.contains(mark)) {
+        Tick::Done
+    } else {
+        Tick::None
+    }
+}
+
+/// A tick or a cross that a text ends with.
+pub fn closing_tick(text: &str) -> Tick {
+    let body =
+        text.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_' | '.' | ')' | '\u{fe0f}'));
+    let ends = |marks: &[&str]| marks.iter().any(|mark| body.ends_with(mark));
+    if ends(&OPEN[..11]) {
+        Tick::Open
+    } else if ends(&DONE[..7]) {
         Tick::Done
     } else {
         Tick::None

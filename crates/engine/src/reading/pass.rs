@@ -4,6 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::doubt::{Rule, Section};
+use super::lines::{self, Kind};
 use super::quoted::Shown;
 use super::{LONGEST_REPLY, Unread, clean, doubt, reasoning};
 use crate::finding::{Finding, Severity};
@@ -174,15 +176,15 @@ impl PassReply {
             let severity = if verdict.is_clean() { Severity::Risk } else { Severity::Fail };
             let mut finding = Finding::new(criterion.as_str(), severity, says, by);
             finding.criterion = Some(criterion.clone());
-            finding.raw = Some(serde_json::json!({ VERDICT: verdict.name() }));
             fix.clone_into(&mut finding.fix);
+            let mut finding = with_verdict(finding, verdict.name());
             citation::attach(&mut finding, &cited);
             findings.push(finding);
         }
         if let Some(fix) = &self.scenario.fix {
             let mut finding = Finding::new(ADVERSARIAL, Severity::Fail, self.scenario.says.as_str(), by);
             finding.fix.clone_from(fix);
-            finding.raw = Some(serde_json::json!({ VERDICT: "FAIL" }));
+            let mut finding = with_verdict(finding, "FAIL");
             citation::attach(&mut finding, &self.scenario.says);
             findings.push(finding);
         }
@@ -208,6 +210,11 @@ const VERDICT: &str = "verdict";
 /// The verdict a finding came from: `FAIL`, `ESCALATE` or `DEFER`.
 pub fn verdict_of(finding: &Finding) -> Option<&str> {
     finding.raw.as_ref()?.get(VERDICT)?.as_str()
+}
+
+pub(crate) fn with_verdict(mut finding: Finding, word: &str) -> Finding {
+    finding.raw = Some(serde_json::json!({ VERDICT: word }));
+    finding
 }
 
 /// Reads the reply to a brief that showed these texts.
@@ -263,13 +270,58 @@ fn doubts(reply: &PassReply, gathered: &gather::Gathered, criteria: &[Criterion]
             &claim.text,
         ));
     }
+    let not_pass = |word: &&String| !phrases::word(word).is_some_and(|(word, _)| word == phrases::Word::Pass);
+    if let Some(overall) = gathered.overall.iter().find(not_pass) {
+        return Err(Unread::torn(
+            "every criterion passes, and yet the whole does not",
+            "Verdict: PASS",
+            overall,
+        ));
+    }
+    let mut section = Section::None;
     for line in gathered.beside.iter().filter(|line| !line.trim().is_empty()) {
-        let found = doubt::against(line, doubt::Scope::Prose);
-        if let Some((rule, passage)) = found.filter(|(rule, _)| *rule != doubt::Rule::Shortfall) {
+        let read = lines::read(line);
+        let asks = match read.first().map(|line| &line.kind) {
+            Some(Kind::Heading(heading)) => {
+                section = doubt::section(heading);
+                None
+            }
+            Some(Kind::Item(item)) if matches!(section, Section::Demands | Section::Unresolved) => {
+                (!doubt::says_nothing(item.text)).then_some(Rule::Demand)
+            }
+            Some(Kind::Item(item)) if section != Section::Optional => {
+                (doubt::item(item.tick, item.text) == doubt::Weight::Against).then_some(Rule::Demand)
+            }
+            _ => None,
+        };
+        let found = asks.map(|rule| (rule, line.clone())).or_else(|| {
+            let found = doubt::against(line, doubt::Scope::Prose);
+            found.filter(|(rule, _)| {
+                !(is_preface(line) && matches!(rule, Rule::Demand | Rule::Denial | Rule::Shortfall))
+            })
+        });
+        if let Some((rule, passage)) =
+            found.filter(|_| section != Section::Optional || doubt::is_pressing(line))
+        {
             return Err(Unread::torn(rule.sentence(), "Verdict: PASS", &passage));
         }
     }
+    if let Some(passage) = &gathered.contradicted {
+        return Err(Unread::torn(
+            "every criterion passes, and another field says otherwise",
+            "Verdict: PASS",
+            passage,
+        ));
+    }
     Ok(())
+}
+
+/// What a critic says it is going to do.
+fn is_preface(line: &str) -> bool {
+    let lower = line.to_lowercase();
+    ["i will ", "i'll ", "i’ll ", "let me ", "here is ", "here are ", "okay", "ok,", "sure"]
+        .iter()
+        .any(|head| lower.starts_with(head))
 }
 
 /// The rule book's own form, for people: what is read from whatever form the critic used.

@@ -102,7 +102,17 @@ pub fn objects(text: &str, most: usize) -> Vec<Value> {
 
 /// A key as it is compared.
 pub fn key(name: &str) -> String {
-    let words = name.split(|c: char| !(c.is_alphanumeric() || super::forms::STAND_IN.contains(&c)));
+    // `failureScenario` has two words.
+    let mut spaced = String::with_capacity(name.len() + 4);
+    let mut small = false;
+    for c in name.chars() {
+        if c.is_uppercase() && small {
+            spaced.push('_');
+        }
+        small = c.is_lowercase();
+        spaced.push(c);
+    }
+    let words = spaced.split(|c: char| !(c.is_alphanumeric() || super::forms::STAND_IN.contains(&c)));
     words.filter(|w| !w.is_empty()).map(str::to_lowercase).collect::<Vec<_>>().join("_")
 }
 
@@ -132,7 +142,7 @@ impl<'a> Reader<'a> {
             let rest = self.rest();
             let body = rest.trim_start();
             self.at += rest.len() - body.len();
-            let length = if body.starts_with("//") {
+            let length = if body.starts_with("//") || body.starts_with("# ") {
                 body.find('\n').unwrap_or(body.len())
             } else if body.starts_with("/*") {
                 match body.find("*/") {
@@ -282,7 +292,15 @@ impl<'a> Reader<'a> {
             Some(':') => is_key,
             Some('}' | ']') => !is_key,
             Some(',') if !is_key => {
-                let next = chars.as_str().trim_start().chars().next();
+                let behind = chars.as_str().trim_start();
+                let next = behind.chars().next();
+                // A word goes on with the sentence unless it is a key: `"half(4)", fine"`.
+                let word = behind.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(behind.len());
+                if next.is_some_and(char::is_alphabetic)
+                    && !behind[word..].trim_start().starts_with([':', ',', ']', '}'])
+                {
+                    return false;
+                }
                 next.is_none_or(|c| {
                     closing(c).is_some()
                         || c.is_ascii_digit()

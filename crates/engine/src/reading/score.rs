@@ -28,7 +28,7 @@ const MOST_PROBLEMS: usize = 20;
 /// The most row ids that a problem lists.
 const MOST_IDS: usize = 60;
 /// The rule of a finding where the rubric has no rows.
-const NO_ROW: &str = "stated";
+pub(crate) const NO_ROW: &str = "stated";
 
 /// What a reply is read against.
 #[derive(Clone, Copy, Debug)]
@@ -67,6 +67,8 @@ struct Said {
     problems: Vec<String>,
     /// Points of which some may not have been understood stand somewhere else in the reply.
     passed_over: bool,
+    /// The first sentence that takes points off outside of any list.
+    spoken_points: Option<String>,
     /// The reply is in Markdown: a sum that nobody states may have lost a line.
     in_words: bool,
     /// What is said beside deductions, notes and totals, and what a critic says against the work without taking points off.
@@ -135,7 +137,7 @@ fn read_own(text: &str, expected: &Expected<'_>, shown: &Shown) -> Result<(Score
         return Err(Unread::new("the reply is empty"));
     }
     let mut said = match json::find(body, shown)? {
-        Some(found) => beside(&found, expected)?,
+        Some(found) => beside(&found, expected),
         None => report::read(body, expected.table.is_some()),
     };
     let scores = totals(&mut said);
@@ -231,26 +233,55 @@ fn doubts(
             "it states no total, so that a deduction may have been lost: add a line `Score: N/100`",
         ));
     }
-    // Beside deductions a report describes what is wrong; beside none, what it describes was not deducted.
-    if let Some(passage) = said.undeducted.first().filter(|_| findings.is_empty()) {
+    // Beside deductions a report describes what is wrong; what is not among them was not deducted.
+    let rows = expected.table.map(Rows::of);
+    let is_deducted = |text: &str| {
+        let claim = Claim { names: vec![text.to_owned()], ..Claim::default() };
+        let named = rows.as_ref().and_then(|rows| rows.find(&claim, expected.level));
+        match named {
+            Some(row) => findings.iter().any(|finding| finding.rule == row.id),
+            None => !findings.is_empty(),
+        }
+    };
+    if let Some(passage) = said.undeducted.iter().find(|text| !is_deducted(text)) {
         return Err(Unread::torn(
             "it lists something against the work and takes nothing off",
             basis,
             passage,
         ));
     }
-    let counts = |rule: &Rule| match rule {
-        Rule::Demand | Rule::Defect | Rule::Condition => findings.is_empty(),
+    // What a note says of something that was deducted is no more than that.
+    let counts = |rule: &Rule, passage: &str| match rule {
+        Rule::Demand | Rule::Defect | Rule::Condition => !findings.iter().any(|f| speaks_of(passage, f)),
         Rule::Shortfall => false,
         _ => true,
     };
     for text in said.notes.iter().chain(&said.prose) {
-        let found = doubt::against(text, Scope::Prose);
-        if let Some((rule, passage)) = found.filter(|(rule, _)| counts(rule)) {
-            return Err(Unread::torn(rule.sentence(), basis, &passage));
+        for sentence in doubt::all_against(text, Scope::Prose) {
+            let (rule, passage) = &sentence;
+            if counts(rule, passage) {
+                return Err(Unread::torn(rule.sentence(), basis, passage));
+            }
+        }
+    }
+    if said.passed_over && !findings.is_empty() && said.spoken_points.is_some() {
+        let passage = said.spoken_points.clone().unwrap_or_default();
+        if !findings.iter().any(|f| speaks_of(&passage, f)) {
+            return Err(Unread::torn("points stand in its words that are not in its list", basis, &passage));
         }
     }
     Ok(())
+}
+
+/// Does a passage share a word that carries meaning with what was deducted?
+fn speaks_of(passage: &str, finding: &Finding) -> bool {
+    let of = [&finding.rule, &finding.says, &finding.fix, finding.quote.as_ref().unwrap_or(&finding.rule)];
+    let carrying: Vec<String> = of
+        .into_iter()
+        .flat_map(|text| deduction::words(text).collect::<Vec<_>>())
+        .filter(|word| word.chars().count() >= 5)
+        .collect();
+    deduction::words(passage).any(|word| carrying.contains(&word))
 }
 
 /// Does the text say what the work is worth, or what is to be deducted?
@@ -267,13 +298,18 @@ pub fn stated_line(draft: &str) -> Option<String> {
 }
 
 /// A JSON report with text around it: the text may repeat its score and nothing else.
-fn beside(found: &super::json::Found, expected: &Expected<'_>) -> Result<Said, Unread> {
-    let mut said = json::read(&found.object);
+fn beside(found: &super::json::Found, expected: &Expected<'_>) -> Said {
+    let mut said = json::read(&found.object, &found.outer);
     let prose = report::read(&found.around, expected.table.is_some());
     if prose.claims.iter().any(|claim| claim.points.is_some()) {
-        return Err(Unread::new(
-            "the reply has a JSON report and, beside it, a list of deductions: send one report",
-        ));
+        if repeats(&prose.claims, &said.claims, expected) {
+            said.deviations.push("its deductions stand beside the report once more".into());
+        } else {
+            said.against.push((
+                "the reply has a JSON report and, beside it, a list of deductions: send one report".into(),
+                prose.claim_lines.first().cloned().unwrap_or_default(),
+            ));
+        }
     }
     if said.scores.is_empty() {
         said.score_lines = prose.score_lines;
@@ -295,7 +331,18 @@ fn beside(found: &super::json::Found, expected: &Expected<'_>) -> Result<Said, U
         ));
     }
     said.deviations.extend(found.slips.iter().map(|slip| slip.name().to_owned()));
-    Ok(said)
+    said
+}
+
+/// Do the deductions beside a report name no row that the report does not?
+fn repeats(beside: &[Claim], listed: &[Claim], expected: &Expected<'_>) -> bool {
+    let Some(rows) = expected.table.map(Rows::of) else { return false };
+    let row = |claim: &Claim| rows.find(claim, expected.level).map(|row| row.id.clone());
+    let known: Vec<Option<String>> = listed.iter().map(row).collect();
+    beside.iter().filter(|claim| claim.points.is_some()).all(|claim| {
+        let named = row(claim);
+        named.is_some() && known.contains(&named)
+    })
 }
 
 /// Every total on its scale.

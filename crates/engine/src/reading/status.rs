@@ -8,7 +8,7 @@ use body::{Body, is_minor};
 use json::{STATUS_KEYS, from_json};
 use serde_json::{Map, Value};
 
-use super::doubt::Rule;
+use super::doubt::{self, Rule};
 use super::forms::{self, Says, Statement};
 use super::json as report;
 use super::lines::{self, Line};
@@ -122,6 +122,13 @@ fn from_lines(lines: &[Line<'_>], shown: &Shown) -> Result<StatusReply, Unread> 
         stated.retain(|(_, s)| s.labelled);
     }
     let Some((first, _)) = stated.first().cloned() else {
+        let body = Body::read(lines, &[]);
+        // No line states it, and yet a person reads a rejection: `Changes requested`, "I cannot approve this yet".
+        if body.prose.iter().any(|(_, said)| doubt::denies(said) || asks_for_changes(said))
+            && body.lists_fixes()
+        {
+            return body.rejected();
+        }
         return Err(Unread::new(format!(
             "no line states the status: begin with `{APPROVED}` or `{REJECTED}`"
         )));
@@ -140,6 +147,10 @@ fn from_lines(lines: &[Line<'_>], shown: &Shown) -> Result<StatusReply, Unread> 
         (Some((yes, _)), None, Some((other, _))) => {
             Err(Unread::torn("it states two different verdicts", raw(*yes), raw(*other)))
         }
+        // `NEEDS REVISION` above a list of fixes.
+        (None, None, Some((at, statement))) if sends_back(statement, raw(*at)) && body.lists_fixes() => {
+            body.rejected()
+        }
         (None, None, _) => Err(Unread::torn(
             "the status is neither approved nor rejected",
             raw(first),
@@ -156,6 +167,51 @@ fn from_lines(lines: &[Line<'_>], shown: &Shown) -> Result<StatusReply, Unread> 
             body.approved(raw(*yes), lines, shown)
         }
     }
+}
+
+/// Does a status that is neither send the work back?
+fn sends_back(statement: &Statement<'_>, line: &str) -> bool {
+    let word = line.get(statement.word.clone()).unwrap_or_default();
+    let words = [
+        "needs",
+        "changes",
+        "revise",
+        "revision",
+        "major",
+        "minor",
+        "incomplete",
+        "not",
+        "almost",
+        "partial",
+        "partially",
+    ];
+    forms::is_one_of(word, &words)
+}
+
+/// `Changes requested`, `Request changes`, `Revise and resubmit`, alone on a line.
+fn asks_for_changes(line: &str) -> bool {
+    let words: Vec<String> = line
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect();
+    let said = words.join(" ");
+    words.len() <= 5
+        && [
+            "changes requested",
+            "request changes",
+            "changes required",
+            "needs revision",
+            "needs changes",
+            "revise and resubmit",
+            "major revision",
+            "major revisions",
+            "needs work",
+            "revision required",
+            "not approved",
+        ]
+        .iter()
+        .any(|phrase| said.contains(phrase))
 }
 
 /// `[STATUS: APPROVED` without its closing bracket.
@@ -209,7 +265,13 @@ fn behind(statement: &Statement<'_>) -> Option<(Rule, String)> {
         "minus",
     ];
     let first = statement.after.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty())?;
-    if forms::is_one_of(first, CONDITIONS) {
+    let gives_reason = statement.after.to_lowercase();
+    let gives_reason =
+        ["as all", "as the", "as every", "as both", "as it", "for the", "with all", "with no "]
+            .iter()
+            .any(|head| gives_reason.starts_with(head))
+            && doubt::against(statement.after, doubt::Scope::Prose).is_none();
+    if forms::is_one_of(first, CONDITIONS) && !gives_reason {
         return Some((Rule::Condition, statement.after.to_owned()));
     }
     None

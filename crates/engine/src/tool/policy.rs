@@ -80,7 +80,10 @@ pub fn rule(policy: &Policy, it: &Ruled<'_>) -> Ruling {
         _ => outside.map(ToOwned::to_owned),
     };
     if let Some(place) = place {
-        why.push(format!("{} is outside the folder {}", quoted(&place), quoted(root)));
+        // A worker without a goal knows its folder by no name.
+        let folder =
+            if root.is_empty() { "its folder".to_owned() } else { format!("the folder {}", quoted(root)) };
+        why.push(format!("{} is outside {folder}", quoted(&place)));
     }
     if why.is_empty() {
         return Ruling::Allow;

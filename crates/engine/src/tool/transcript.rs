@@ -25,6 +25,8 @@ const ROOM: usize = 96 * 1024;
 const LINE: usize = 240;
 /// Exchanges that are remembered. What came before cannot fit into any window in use.
 const EXCHANGES: usize = 512;
+/// So many are forgotten at once, so that prompts begin alike for a while and a provider can keep their beginning.
+const FORGOTTEN_AT_ONCE: usize = EXCHANGES / 4;
 /// What is said to a model between two of its turns; of more, the newest count.
 const TOLD: usize = 16;
 /// The longest name of a call or a tool that every provider takes.
@@ -137,27 +139,21 @@ impl Transcript {
         said.calls.iter().find(|asked| asked.result.is_none()).map(|asked| &asked.call)
     }
 
-    /// The messages of the next turn: `first` whole at the beginning, lines for what is left out, then as many of
-    /// the newest exchanges as fit into `room` bytes, the newest in any case. They alternate, begin and end with
-    /// what the model is told, and every call in them has its result in the message after it.
+    /// The messages of the next turn: `first` whole at the beginning, lines for what is left out, then the newest
+    /// exchanges, at most `room` bytes of them and the newest in any case. They alternate, begin and end with what the
+    /// model is told, and every call in them has its result in the message after it. What is left out grows by a quarter
+    /// of `room` at a time: until then each turn's messages are the beginning of the next one's.
     pub fn messages(&self, texts: &Texts, first: Vec<Part>, room: usize) -> Vec<Message> {
         self.after(texts, vec![Message { from: Speaker::User, parts: first }], room)
     }
 
     /// As `messages`, for a brief that is a conversation itself. What it ends with is said by the user.
     pub fn after(&self, texts: &Texts, mut first: Vec<Message>, room: usize) -> Vec<Message> {
-        let mut kept = VecDeque::new();
-        let mut left = room;
-        for exchange in self.exchanges.iter().rev() {
-            let messages = exchange.messages(texts, self.not_done);
-            let size = messages.iter().flatten().map(|part| part.size(texts)).sum::<usize>();
-            if size > left && !kept.is_empty() {
-                break;
-            }
-            left = left.saturating_sub(size);
-            kept.push_front(messages);
-        }
-        let left_out = self.exchanges.len().saturating_sub(kept.len());
+        let exchanges = self.exchanges.iter().map(|exchange| exchange.messages(texts, self.not_done));
+        let mut kept: Vec<[Vec<Part>; 2]> = exchanges.collect();
+        let sizes = kept.iter().map(|messages| messages.iter().flatten().map(|part| part.size(texts)).sum());
+        let left_out = left_out(&sizes.collect::<Vec<usize>>(), room);
+        kept.drain(..left_out);
         if !matches!(first.last(), Some(message) if message.from == Speaker::User) {
             first.push(Message { from: Speaker::User, parts: Vec::new() });
         }
@@ -200,8 +196,10 @@ impl Transcript {
     }
 
     fn forget(&mut self) {
-        while self.exchanges.len() > EXCHANGES {
-            let Some(exchange) = self.exchanges.pop_front() else { return };
+        if self.exchanges.len() <= EXCHANGES {
+            return;
+        }
+        for exchange in self.exchanges.drain(..FORGOTTEN_AT_ONCE) {
             self.forgotten = self.forgotten.saturating_add(1);
             self.lines.extend(exchange.lines);
             let surplus = self.lines.len().saturating_sub(LINES);
@@ -232,6 +230,23 @@ impl Transcript {
         }
         Some(out)
     }
+}
+
+/// How many of the oldest exchanges of these sizes are left out so that the rest fits.
+fn left_out(sizes: &[usize], room: usize) -> usize {
+    let all = sizes.iter().fold(0_usize, |sum, size| sum.saturating_add(*size));
+    let step = (room / 4).max(1);
+    let surplus = all.saturating_sub(room).div_ceil(step).saturating_mul(step);
+    let mut dropped = 0_usize;
+    let mut count = 0;
+    for size in sizes.iter().take(sizes.len().saturating_sub(1)) {
+        if dropped >= surplus {
+            break;
+        }
+        dropped = dropped.saturating_add(*size);
+        count += 1;
+    }
+    count
 }
 
 impl Exchange {

@@ -67,6 +67,9 @@ pub struct Answer {
     /// Reject, as the critic: what has to be fixed, one fix per line or per `--reject`; `-` reads standard input
     #[arg(long, value_name = "FIX", conflicts_with_all = ["text", "file", "effect"])]
     pub reject: Vec<String>,
+    /// With either, where the loop goes by points: how many of 100 it gets
+    #[arg(long, value_name = "N")]
+    pub points: Option<u32>,
     /// Of several open questions the one with this id, as `show` lists them (default: the one the run waits for)
     #[arg(long, value_name = "ID")]
     pub effect: Option<String>,

@@ -6,8 +6,8 @@ use clap::Args;
 
 #[derive(Args, Debug)]
 pub struct Serve {
-    /// Listen at this port; 0 takes any that is free
-    #[arg(long, short, value_name = "PORT", default_value_t = 7117)]
+    /// Listen at this port; 0 takes any that is free, so that the page's address is another one at each start
+    #[arg(long, short, value_name = "PORT", default_value_t = 0)]
     pub port: u16,
     /// Listen at this address. Any but this machine's own needs a token of yours in `GADFLY_SERVE_TOKEN`
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
@@ -15,9 +15,6 @@ pub struct Serve {
     /// Another name this server may be asked for by, as in `box.example`; may be repeated
     #[arg(long, value_name = "NAME", value_parser = host_name)]
     pub allow_host: Vec<String>,
-    /// Make a new token: links that were printed before lead nowhere then
-    #[arg(long)]
-    pub new_token: bool,
 }
 
 /// A name or an address, without scheme and port.

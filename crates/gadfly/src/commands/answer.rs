@@ -2,8 +2,9 @@
 
 use gadfly_engine::EffectId;
 use gadfly_engine::question::Question;
+use gadfly_engine::reading::person::{PersonVerdict, Word};
 use gadfly_engine::turn::{Role, Turn};
-use gadfly_journal::{Journal, RunId};
+use gadfly_journal::RunId;
 use gadfly_project::file;
 use gadfly_runtime::Gadfly;
 use gadfly_runtime::service::AnswerError;
@@ -34,9 +35,9 @@ fn go(args: Answer, context: &Context) -> Result<Code, Code> {
         return Err(error::usage(&format!("run `{run}` asks nothing: it is {}", summary.state)));
     };
     let question = gadfly.question(&run, &effect).map_err(|e| fault(&e))?;
-    if let Some(verdict) = Verdict::of(&args)? {
+    if let Some(verdict) = verdict_of(&args)? {
         let turn = brief::question(gadfly.journal(), &run, &effect).map_err(|e| fault(&e))?;
-        let reply = verdict.reply(gadfly.journal(), &run, turn.as_ref().map(|(turn, _)| turn))?;
+        let reply = reply(&verdict, &run, turn.as_ref().map(|(turn, _)| turn))?;
         return leave(&gadfly, &run, &effect, reply, &open);
     }
     // Words without quotes are a sentence, too.
@@ -72,33 +73,28 @@ fn go(args: Answer, context: &Context) -> Result<Code, Code> {
 }
 
 /// Approving or rejecting, by a flag.
-struct Verdict {
-    approves: bool,
-    text: String,
+fn verdict_of(args: &Answer) -> Result<Option<PersonVerdict>, Code> {
+    let points = args.points;
+    if let Some(reason) = &args.approve {
+        return Ok(Some(PersonVerdict { person: Word::Approves, text: reason.clone(), points }));
+    }
+    let text = match args.reject.as_slice() {
+        [] if points.is_some() => return Err(error::usage("--points goes with --approve or --reject")),
+        [] => return Ok(None),
+        [one] if one == "-" => super::run::read_stdin("the fixes")?,
+        fixes => fixes.join("\n"),
+    };
+    Ok(Some(PersonVerdict { person: Word::Rejects, text, points }))
 }
 
-impl Verdict {
-    fn of(args: &Answer) -> Result<Option<Self>, Code> {
-        if let Some(reason) = &args.approve {
-            return Ok(Some(Self { approves: true, text: reason.clone() }));
-        }
-        let text = match args.reject.as_slice() {
-            [] => return Ok(None),
-            [one] if one == "-" => super::run::read_stdin("the fixes")?,
-            fixes => fixes.join("\n"),
-        };
-        Ok(Some(Self { approves: false, text }))
-    }
-
-    /// The reply of the critic whose turn it is.
-    fn reply(&self, journal: &Journal, run: &RunId, turn: Option<&Turn>) -> Result<String, Code> {
-        let Some(turn) = turn.filter(|turn| turn.role == Role::Critic) else {
-            return Err(error::usage(&format!("run `{run}` asks for no verdict: give the answer as a text")));
-        };
-        let refused = only_by_token(turn, run);
-        let reply = refused.map_or_else(|| verdict::composed(journal, run, self.approves, &self.text), Err);
-        reply.map_err(|why| error::usage(&safe::line(&why, 600)))
-    }
+/// The reply of the critic whose turn it is.
+fn reply(verdict: &PersonVerdict, run: &RunId, turn: Option<&Turn>) -> Result<String, Code> {
+    let Some(turn) = turn.filter(|turn| turn.role == Role::Critic) else {
+        return Err(error::usage(&format!("run `{run}` asks for no verdict: give the answer as a text")));
+    };
+    let refused = only_by_token(turn, run);
+    let reply = refused.map_or_else(|| verdict::composed(turn, verdict), Err);
+    reply.map_err(|why| error::usage(&safe::line(&why, 600)))
 }
 
 /// Leaves the answer for the run, and says what became of it.

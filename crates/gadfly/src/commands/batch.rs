@@ -44,9 +44,10 @@ async fn prepare(args: &cli::Batch, context: &Context) -> Result<Option<Batch>, 
     if problems::draw(&context.problems, root) > 0 {
         return Err(exit::USAGE);
     }
+    context.not_led_out([&args.tasks])?;
     let flags = flags(args);
     let (looped, _) = context.config.loop_for(None, &flags);
-    agreement::trust(context, &Uses::of(&looped, false), args.flags.consent.trust)?;
+    agreement::trust(context, &Uses::of(&looped, false, context), args.flags.consent.trust)?;
     let budget = match args.flags.consent.budget_usd {
         Some(usd) if !usd.is_finite() || usd < 0.0 => {
             return Err(error::usage(&format!("--budget-usd must be a sum of money, not {usd}")));

@@ -2,6 +2,7 @@
 
 mod trying;
 
+use gadfly_engine::masked::masked;
 use gadfly_project::layout::{self, ProjectFiles};
 use gadfly_project::starter::starter;
 use gadfly_runtime::doctor::{self, AgentState, Diagnosis, NOTHING_FOUND, Place, Program};
@@ -68,7 +69,7 @@ fn as_json(
     let all = serde_json::json!({
         "diagnosis": diagnosis, "layout": layout, "problems": problems, "proposal": proposal,
     });
-    print::out(&all.to_string())
+    print::out(&masked(&all.to_string()))
 }
 
 fn proposal(diagnosis: &Diagnosis) -> String {
@@ -154,7 +155,7 @@ fn in_words(diagnosis: &Diagnosis, files: &ProjectFiles, context: &Context) -> R
         lines.push(safe::block(&proposal(diagnosis)).trim_end().to_owned());
     }
     lines.push("\nWhether agents answer, a tiny call to each tells: gadfly doctor --try".into());
-    lines.iter().try_for_each(|line| print::out(line))
+    lines.iter().try_for_each(|line| print::out(&masked(line)))
 }
 
 fn program(program: &Program) -> Option<String> {

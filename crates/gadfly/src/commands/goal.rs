@@ -28,6 +28,7 @@ pub async fn goal(args: Goal, context: &Context) -> Code {
 
 async fn go(args: Goal, context: &Context) -> Result<Code, Code> {
     reports_have_a_place(&args.report, context.global.json)?;
+    context.not_led_out(args.file.iter().chain(&args.with))?;
     let request = request(&args, context)?;
     let (configured, found) = request.configured(&context.config);
     if context.problems.iter().any(Problem::is_error) {

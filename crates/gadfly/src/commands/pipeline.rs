@@ -29,6 +29,7 @@ pub async fn pipeline(args: Pipeline, context: &Context) -> Code {
 
 async fn go(args: &Pipeline, context: &Context) -> Result<Code, Code> {
     reports_have_a_place(&args.report, context.global.json)?;
+    context.not_led_out([&args.task_file, &args.plan].into_iter().flatten())?;
     let planning = match &args.plan {
         Some(file) => PlanWanted::Given(file.clone()),
         None if args.no_plan || args.simple => PlanWanted::No,

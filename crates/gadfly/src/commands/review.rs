@@ -24,6 +24,7 @@ pub async fn review(args: Review, context: &Context) -> Code {
 }
 
 async fn go(args: Review, context: &Context) -> Result<Code, Code> {
+    context.not_led_out(args.paths.iter().chain(&args.with).chain(&args.rubric))?;
     let root = &context.root.dir;
     let wanted = wanted(&args)?;
     let setup = context.setup();
@@ -49,7 +50,7 @@ async fn go(args: Review, context: &Context) -> Result<Code, Code> {
         return fix(&request, &args, context).await;
     }
     if !found.iter().any(Problem::is_error) {
-        agreement::trust(context, &Uses::of(&looped, true), args.consent.trust)?;
+        agreement::trust(context, &Uses::of(&looped, true, context), args.consent.trust)?;
     }
     let reports = if args.fix { &[][..] } else { &args.report[..] };
     let how = How {
@@ -145,7 +146,7 @@ async fn fix_files(
 async fn fix(request: &Request, args: &Review, context: &Context) -> Result<Code, Code> {
     let (looped, found) = request.configured(&context.config);
     if !found.iter().any(Problem::is_error) {
-        agreement::trust(context, &Uses::of(&looped, false), args.consent.trust)?;
+        agreement::trust(context, &Uses::of(&looped, false, context), args.consent.trust)?;
     }
     let how = How {
         yes: args.consent.yes,

@@ -44,6 +44,8 @@ pub async fn run(args: Run, context: &Context) -> Code {
 }
 
 async fn go(args: Run, context: &Context) -> Result<Code, Code> {
+    let single = [&args.draft, &args.task_file, &args.task_plan].into_iter().flatten();
+    context.not_led_out(single.chain(&args.with).chain(&args.rubric))?;
     let mut request = request(&args, context)?;
     if let Some(from) = &args.from {
         let journal = context.journal()?;
@@ -59,9 +61,12 @@ async fn go(args: Run, context: &Context) -> Result<Code, Code> {
         // An output that no flag names stands in the other run's record.
         let recorded = request.flags.out.as_ref().filter(|_| args.out.is_none() && args.from.is_some());
         let outputs = recorded.map(|p| p.to_string_lossy().into_owned()).into_iter().collect();
-        let mut uses = Uses { outputs, ..Uses::of(&looped, false) };
+        let mut uses = Uses { outputs, ..Uses::of(&looped, false, context) };
         if let Some(Described::Phase(phase)) = &request.described {
             uses.commands.extend(phase.needs_trust());
+            // Where a phase puts its drafts stands in the project's files.
+            let named = looped.out.as_ref().filter(|_| args.out.is_none());
+            uses.outputs.extend(named.map(|out| out.value.to_string_lossy().into_owned()));
         }
         agreement::trust(context, &uses, args.flags.consent.trust)?;
     }

@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::exit::{self, Code};
 use crate::interrupts::Interrupts;
 use crate::output::{error, print};
-use crate::serve::{Dashboard, Hosts, Token, TokenError, app, bind};
+use crate::serve::{Dashboard, Hosts, Proof, Token, TokenError, app, bind};
 
 /// The variable that brings a token of the user's own.
 const VARIABLE: &str = "GADFLY_SERVE_TOKEN";
@@ -30,12 +30,11 @@ async fn go(args: Serve, context: Context) -> Result<Code, Code> {
         )));
     }
     let gadfly = context.open()?;
-    let state = context.user.state.clone().unwrap_or_else(|| context.store());
-    let token =
-        Token::find(given.as_deref(), &state, &context.store(), args.new_token).map_err(|e| match e {
-            TokenError::Unfit => error::usage(&e.to_string()),
-            TokenError::File { .. } | TokenError::Random(_) => error::fault(&e.to_string()),
-        })?;
+    let secret = Token::of_start(given.as_deref()).and_then(|token| Ok((Proof::new(&token)?, token)));
+    let (proof, token) = secret.map_err(|e| match e {
+        TokenError::Unfit => error::usage(&e.to_string()),
+        TokenError::Random(_) => error::fault(&e.to_string()),
+    })?;
     let wanted = SocketAddr::new(args.bind, args.port);
     let listening = bind(wanted).await.map_err(|e| {
         error::usage(&format!("cannot listen at {wanted}: {e}\n  another port: gadfly serve --port 0"))
@@ -44,7 +43,7 @@ async fn go(args: Serve, context: Context) -> Result<Code, Code> {
     let hosts = Hosts::of(address, &args.allow_host);
     let mut interrupts = Interrupts::catch();
     announce(&context, address, &token, local, &args.allow_host)?;
-    let dashboard = Dashboard::new(context, gadfly, token, hosts);
+    let dashboard = Dashboard::new(context, gadfly, token, proof, hosts);
     let (end, ends) = watch::channel(false);
     let serving = tokio::spawn(listening.serve(app(std::sync::Arc::clone(&dashboard)), ends));
     interrupts.next().await;

@@ -19,7 +19,6 @@ use crate::output::ending::{self, DraftIs};
 use crate::output::table::{counted, moment, state as coloured};
 use crate::output::{again, brief, diff, error, judged, print, safe};
 use crate::session::print_draft;
-use crate::verdict;
 use powers::Powers;
 
 pub fn show(args: &Show, context: &Context) -> Code {
@@ -183,12 +182,11 @@ fn question(journal: &Journal, run: &RunId, effect: &gadfly_engine::EffectId) ->
     let Some((turn, brief)) = brief::question(journal, run, effect).map_err(fault)? else { return Ok(()) };
     print::out(&format!("\n{} is asked as {}:", safe::line(&turn.agent, 60), turn.role.name()))?;
     safe::block(&brief).trim_end().lines().try_for_each(|line| print::out(&format!("  │ {line}")))?;
-    if verdict::suffices(journal, run, &turn) {
-        print::out(&format!("approve: {}", again::command(&format!("answer {run} --approve \"why\""))))?;
-        print::out(&format!(
-            "reject:  {}",
-            again::command(&format!("answer {run} --reject \"what to fix\""))
-        ))?;
+    if let Some(asked) = turn.verdict {
+        let points = if asked.passes_at.is_some() { " --points N" } else { "" };
+        for (word, how) in [("approve:", "--approve \"why\""), ("reject: ", "--reject \"what to fix\"")] {
+            print::out(&format!("{word} {}", again::command(&format!("answer {run} {how}{points}"))))?;
+        }
     }
     answer_given(journal, run, effect)
 }

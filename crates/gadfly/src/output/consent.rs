@@ -1,5 +1,6 @@
 //! What a run is about to do, in words: who gets what, at what cost, within what caps.
 
+use gadfly_engine::masked::masked;
 use gadfly_engine::{Limits, Money};
 use gadfly_project::trust::TrustEntry;
 use gadfly_runtime::consent::{Consent, PipelineTerms, Recipient, Terms};
@@ -31,6 +32,7 @@ pub fn lines(consent: &Consent) -> Vec<String> {
             place(folder, consent.goal.as_ref())
         });
     }
+    lines.extend(consent.out.iter().map(|out| format!("writes  {}", safe::line(out, 400))));
     lines.extend(consent.commands.iter().map(|c| format!("runs    {}", safe::line(c, 400))));
     let worst = match (consent.open_ended, consent.worst_case) {
         (false, Money(0)) => "nothing".to_owned(),
@@ -46,7 +48,7 @@ pub fn lines(consent: &Consent) -> Vec<String> {
                 .into(),
         );
     }
-    lines
+    lines.iter().map(|line| masked(line)).collect()
 }
 
 /// A pipeline has many agents, and most are reached the same way: one line for all of them.

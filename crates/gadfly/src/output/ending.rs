@@ -122,7 +122,7 @@ pub fn block(state: &RunState, outcome: Option<&Outcome>, draft: DraftIs) -> Vec
     }
     let s = &state.summary;
     let spent = cost(s.cost, s.cost_unknown);
-    let tokens = tokens(s.tokens, state.cached);
+    let tokens = tokens(s.tokens, s.cached);
     say("spent", format!("{spent}, {tokens}, {}", counted(s.calls as usize, "call")));
     say("run", run.to_string());
     let mut onwards = onwards(state, outcome);
@@ -297,7 +297,7 @@ mod tests {
     fn what_came_from_a_cache_is_said_beside_all_that_was_spent() {
         let mut state = begun("revise", "Write a note");
         assert!(told(&state).contains("$0.04, 1500 tokens, 2 calls"));
-        state.cached = 900;
+        state.summary.cached = 900;
         assert!(told(&state).contains("$0.04, 1500 tokens (900 from cache), 2 calls"));
     }
 

@@ -2,6 +2,8 @@
 
 use std::io::{self, Write as _};
 
+use gadfly_engine::masked::masked;
+
 use crate::exit::{self, Code};
 
 /// A line of a result. `Err` is the code to end with: a reader that went away is no error.
@@ -16,9 +18,9 @@ pub fn out_bytes(bytes: &[u8]) -> Result<(), Code> {
     checked(stdout.write_all(bytes).and_then(|()| stdout.flush()))
 }
 
-/// A line for the person. If nobody can read it, that is no reason to stop.
+/// A line for the person, without a key that stands where none belongs. If nobody can read it, that is no reason to stop.
 pub fn err(line: &str) {
-    let _ = writeln!(anstream::stderr().lock(), "{line}");
+    let _ = writeln!(anstream::stderr().lock(), "{}", masked(line));
 }
 
 /// As `err`, without the line's end.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use gadfly_engine::masked::{looks_like_key, masked, starred};
 use gadfly_project::{Problem, Severity};
 
 use super::{print, safe};
@@ -84,5 +85,45 @@ fn source_line(problem: &Problem, sources: &mut Sources<'_>) -> Option<(String, 
     }
     let from = at.span.start - start;
     let to = at.span.end.saturating_sub(start).clamp(from, line.len());
-    Some((line.to_owned(), from.min(line.len())..to))
+    Some((without_secrets(line), from.min(line.len())..to))
+}
+
+/// Keys of a configuration whose value is easily the secret itself, although only its name belongs there.
+const NAMES_OF_SECRETS: [&str; 4] = ["key_env", "key_command", "env", "headers_env"];
+const ADDRESSES: [&str; 3] = ["base_url", "url", "endpoint"];
+/// In the name of a key that we do not know.
+const SECRETIVE: [&str; 6] = ["key", "token", "secret", "password", "passwd", "authorization"];
+
+/// The line as it may be drawn, as long as it was: whoever pasted a key into the wrong place should not find it in a log.
+fn without_secrets(line: &str) -> String {
+    let Some((name, value)) = line.split_once('=') else { return masked(line) };
+    let bare = name.trim().trim_matches(['"', '\'']).to_lowercase();
+    let secret = NAMES_OF_SECRETS.contains(&bare.as_str())
+        || (ADDRESSES.contains(&bare.as_str()) && !value.contains(['.', ':', '/']))
+        || (SECRETIVE.iter().any(|word| bare.contains(word)) && !is_known(&bare));
+    if !secret {
+        return masked(line);
+    }
+    // Of names only what can be nothing else is shown; where no name of ours stands, nothing.
+    let of_names = NAMES_OF_SECRETS.contains(&bare.as_str());
+    let from = name.len() + 1;
+    let mut hidden = vec![false; line.len()];
+    let mut at = from;
+    for word in value.split([' ', '\t', '"', '\'', '[', ']', ',', '{', '}']) {
+        if !(of_names && is_variable(word)) {
+            hidden[at..at + word.len()].fill(true);
+        }
+        at += word.len() + 1;
+    }
+    starred(line, |at| hidden[at])
+}
+
+/// As variables are usually named, and keys are not.
+fn is_variable(word: &str) -> bool {
+    word.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_') && !looks_like_key(word)
+}
+
+/// Names of ours with such a word in them and no secret in their value.
+fn is_known(name: &str) -> bool {
+    ["send_key_to", "tokens", "max_tokens"].contains(&name)
 }

@@ -59,7 +59,7 @@ pub fn render(facts: &Facts<'_>) -> String {
             "usd": summary.cost.usd(),
             "at_least": summary.cost_unknown,
             "tokens": summary.tokens,
-            "cached_tokens": facts.state.cached,
+            "cached_tokens": facts.state.summary.cached,
             "calls": summary.calls,
         },
         "started": super::sarif::time(summary.created_ms),

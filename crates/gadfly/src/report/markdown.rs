@@ -247,7 +247,7 @@ fn who(facts: &Facts<'_>, out: &mut String) {
     };
     let spent = text(&cost(summary.cost, summary.cost_unknown), 40);
     let calls = counted(summary.calls as usize, "call");
-    let (tokens, run) = (tokens(summary.tokens, facts.state.cached), &summary.run);
+    let (tokens, run) = (tokens(summary.tokens, summary.cached), &summary.run);
     let _ = writeln!(out, "\n<sub>Judged by {judged} · {spent}, {tokens}, {calls} · run {run}</sub>");
 }
 

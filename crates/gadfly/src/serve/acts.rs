@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, State};
+use gadfly_engine::reading::person::{self, PersonVerdict};
 use gadfly_engine::turn::Role;
 use gadfly_engine::{Control, EffectId, Limits};
 use gadfly_journal::{RunId, Window};
+use gadfly_project::trust::What;
 use gadfly_runtime::service::{AnswerError, Controlled, Raise, ResumeError, SteerError};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -37,6 +39,9 @@ pub struct Answer {
     /// Of a critic's turn: then the text is a reason, or one fix per line.
     #[serde(default)]
     verdict: Option<Word>,
+    /// With a verdict, where points count.
+    #[serde(default)]
+    points: Option<u32>,
     /// The digest of the terms that were shown, if some were.
     #[serde(default)]
     agree: Option<String>,
@@ -53,7 +58,7 @@ enum Word {
 pub async fn answer(
     State(dashboard): State<Arc<Dashboard>>,
     Path(run): Path<String>,
-    Body(Answer { effect, mut text, verdict, agree }): Body<Answer>,
+    Body(Answer { effect, mut text, verdict, points, agree }): Body<Answer>,
 ) -> Said {
     let run = page::named(&run)?;
     let effect: EffectId = effect.parse().map_err(|_| Refusal::bad("`effect` names no question"))?;
@@ -73,8 +78,11 @@ pub async fn answer(
             return Err(Refusal::conflict(why));
         }
         if let Some(word) = verdict {
-            let approves = word == Word::Approve;
-            text = verdict::composed(gadfly.journal(), &run, approves, &text).map_err(unfit)?;
+            let person = match word {
+                Word::Approve => person::Word::Approves,
+                Word::Reject => person::Word::Rejects,
+            };
+            text = verdict::composed(&turn, &PersonVerdict { person, text, points }).map_err(unfit)?;
         } else if let Some(why) = unreadable(gadfly.journal(), &run, &text, turn.role) {
             return Err(unfit(why));
         }
@@ -207,9 +215,14 @@ pub async fn resume(
 /// What the run's plan wants of this machine was agreed to before, or is by what this request says.
 fn agreed(dashboard: &Dashboard, context: &Context, run: &RunId, agree: Option<&str>) -> Result<(), Refusal> {
     dashboard.gadfly().journal().summary(run)?;
-    let terms = terms::of_resume(context, dashboard.gadfly(), run).map_err(Refusal::ours)?;
+    let terms = terms::of_resume(context, dashboard.gadfly(), run).map_err(Refusal::conflict)?;
     if terms.wanted.is_empty() {
         return Ok(());
+    }
+    // Where a recorded run writes outside of the project is no page's to agree to.
+    if let Some(out) = terms.wanted.iter().find(|entry| entry.what == What::Output) {
+        return Err(Refusal::conflict(format!("the run wants to {}", out.text))
+            .help(format!("in a terminal, where it can be agreed to: gadfly resume {run}")));
     }
     if agree != Some(terms.digest().as_str()) {
         return Err(Refusal::terms(&terms));

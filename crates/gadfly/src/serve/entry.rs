@@ -1,18 +1,22 @@
 //! The entrance: who is let in, and what every answer carries. A request names one of our hosts, comes from one of our
-//! own pages or from no page at all, and brings the token where there is something to see.
+//! own pages or from no page at all, and brings the token, or shows that it is known, where there is something to see.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{Request, State};
+use axum::Json;
+use axum::extract::{Query, Request, State};
 use axum::http::header::{self, HeaderName, HeaderValue};
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
+use serde::Deserialize;
+use serde_json::{Value, json};
 
 use super::Dashboard;
 use super::listening::Guest;
+use super::proof::{self, NotLetIn, Signed};
 use super::refusal::Refusal;
 
 /// The most a request may bring, and how long it may take. A person's answer may be a whole draft.
@@ -108,8 +112,8 @@ fn let_in(hosts: &Hosts, method: &Method, headers: &HeaderMap) -> Result<(), Ref
     Ok(())
 }
 
-/// The request with its body read: within bounds, and in time.
-async fn read(request: Request) -> Result<Request, Refusal> {
+/// The request with its body read: within bounds, in time, and the one that was marked.
+async fn read(request: Request, signed: Option<&Signed>) -> Result<Request, Refusal> {
     let too_large = || Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "that is too large for a request");
     let (head, body) = request.into_parts();
     let announced = head.headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok());
@@ -118,30 +122,81 @@ async fn read(request: Request) -> Result<Request, Refusal> {
     }
     let reading = axum::body::to_bytes(body, MOST_BODY);
     match tokio::time::timeout(PATIENCE, reading).await {
+        Ok(Ok(bytes)) if signed.is_some_and(|signed| !signed.is_of(&bytes)) => {
+            Err(Refusal::bad("the request is not the one that was marked"))
+        }
         Ok(Ok(bytes)) => Ok(Request::from_parts(head, bytes.into())),
         Ok(Err(_)) => Err(too_large()),
         Err(_) => Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, "the rest of the request did not come")),
     }
 }
 
-/// The token, for everything but the page's own files: they hold nothing of the user's.
+/// The token, for everything but the page's own files: they hold nothing of the user's. A program may send it; the page
+/// never does, and shows in every request that it knows it.
 pub async fn with_token(State(dashboard): State<Arc<Dashboard>>, request: Request, next: Next) -> Response {
-    let offered = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-    let offered = offered.and_then(|value| value.strip_prefix("Bearer "));
-    if offered.is_some_and(|token| dashboard.token.is(token.trim())) {
-        if let Some(guest) = request.extensions().get::<Arc<Guest>>() {
-            guest.is_known();
+    let signed = match offered(&dashboard, &request) {
+        Ok(signed) => signed,
+        Err(refusal) => {
+            let mut response = refusal.into_response();
+            let schemes = HeaderValue::from_static("Bearer, Gadfly");
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, schemes);
+            return response;
         }
-        return match read(request).await {
-            Ok(request) => next.run(request).await,
-            Err(refusal) => refusal.into_response(),
-        };
+    };
+    if let Some(guest) = request.extensions().get::<Arc<Guest>>() {
+        guest.is_known();
     }
-    let refusal = Refusal::new(StatusCode::UNAUTHORIZED, "the token is missing or wrong")
-        .help("open the link that `gadfly serve` printed");
-    let mut response = refusal.into_response();
-    response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    let mut response = match read(request, signed.as_ref()).await {
+        Ok(request) => next.run(request).await,
+        Err(refusal) => refusal.into_response(),
+    };
+    if let Some(signed) = signed {
+        let mark = dashboard.proof.of_answer(&signed.nonce, response.status().as_u16());
+        if let Ok(mark) = HeaderValue::from_str(&mark) {
+            response.headers_mut().insert(HeaderName::from_static(proof::HEADER), mark);
+        }
+    }
     response
+}
+
+/// What lets the request in: the token itself, or a page's mark.
+fn offered(dashboard: &Dashboard, request: &Request) -> Result<Option<Signed>, Refusal> {
+    let wrong = || {
+        Refusal::new(StatusCode::UNAUTHORIZED, "the token is missing or wrong")
+            .help("open the link that `gadfly serve` printed")
+    };
+    let offered = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let offered = offered.ok_or_else(wrong)?;
+    if let Some(mark) = offered.strip_prefix(proof::SCHEME) {
+        let uri = request.uri();
+        let path = uri.path_and_query().map_or("/", |path| path.as_str());
+        return dashboard.proof.lets_in(request.method(), path, mark).map(Some).map_err(|why| match why {
+            NotLetIn::Wrong => wrong(),
+            NotLetIn::Again => Refusal::new(StatusCode::UNAUTHORIZED, "this request was made before"),
+            NotLetIn::Full => Refusal::new(
+                StatusCode::UNAUTHORIZED,
+                "this server has taken too many requests: start `gadfly serve` anew",
+            ),
+        });
+    }
+    let token = offered.strip_prefix("Bearer ").ok_or_else(wrong)?;
+    if dashboard.token.is(token.trim()) { Ok(None) } else { Err(wrong()) }
+}
+
+#[derive(Deserialize)]
+pub struct Hello {
+    #[serde(default)]
+    nonce: String,
+}
+
+/// Shows a page that this server knows the token, before the page shows anything itself.
+pub async fn hello(
+    State(dashboard): State<Arc<Dashboard>>,
+    Query(Hello { nonce }): Query<Hello>,
+) -> Result<Json<Value>, Refusal> {
+    let proof = dashboard.proof.to_a_page(&nonce);
+    let proof = proof.ok_or_else(|| Refusal::bad("`nonce` has to be 32 hexadecimal digits"))?;
+    Ok(Json(json!({ "start": dashboard.proof.start(), "proof": proof })))
 }
 
 #[cfg(test)]

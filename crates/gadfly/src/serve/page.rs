@@ -217,7 +217,9 @@ fn meters(page: &RunPage) -> Vec<Value> {
     }
     meters.push(meter("time", page.active_ms.into(), caps.active_ms.into(), false));
     meters.push(meter("calls", s.calls.into(), caps.calls.into(), false));
-    meters.push(meter("tokens", s.tokens.into(), caps.tokens.into(), unknown));
+    let mut tokens = meter("tokens", s.tokens.into(), caps.tokens.into(), unknown);
+    tokens["cached"] = s.cached.into();
+    meters.push(tokens);
     meters.push(meter(
         "money",
         s.cost.usd().into(),

@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use super::token::hex;
 use crate::output::brief;
 use crate::session::only_by_token;
-use crate::verdict;
 
 /// More than a person can answer at once.
 const MOST: usize = 50;
@@ -34,10 +33,11 @@ pub fn open(gadfly: &Gadfly, state: &RunState) -> Result<Vec<Value>, ReadError> 
         && let Some(turn) = turn(gadfly, run, effect)?
     {
         let folder = gadfly.folder_at(run, &effect.node).filter(|_| turn.tree.is_some());
-        let judges = verdict::suffices(gadfly.journal(), run, &turn);
+        let judges = turn.verdict.is_some();
+        let passes_at = turn.verdict.and_then(|asked| asked.passes_at);
         open.push(json!({
             "effect": effect, "kind": "turn", "about": turn.role.name(), "role": turn.role, "agent": turn.agent,
-            "text": only_by_token(&turn, run).unwrap_or_default(), "choices": [], "free": !judges, "judges": judges, "brief": brief_name(effect),
+            "text": only_by_token(&turn, run).unwrap_or_default(), "choices": [], "free": !judges, "judges": judges, "passes_at": passes_at, "brief": brief_name(effect),
             "folder": folder, "answered": is_answered(effect),
         }));
     }

@@ -1,7 +1,7 @@
 //! Forms that start a loop or a goal. What is filled in becomes the request a command line would make, and nothing is
 //! started before the person has seen who is sent what, and agreed.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use axum::Json;
@@ -9,7 +9,7 @@ use axum::extract::State;
 use gadfly_engine::protocol::watch::Criterion;
 use gadfly_engine::{Limits, Money};
 use gadfly_project::config::until;
-use gadfly_project::{Flags, GoalFlags, Protocol, Sourced};
+use gadfly_project::{Flags, GoalFlags, Protocol, Sourced, file, landing};
 use gadfly_runtime::prepare::{GoalRequest, Prepared, Request};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -29,7 +29,10 @@ const MOST_MINUTES: f64 = 100_000.0;
 pub async fn choices(State(dashboard): State<Arc<Dashboard>>) -> Json<Value> {
     let context = dashboard.now();
     let config = &context.config;
-    let named = |name: &Option<Sourced<String>>| name.as_ref().map(|n| n.value.clone());
+    // One that is not configured is among the problems, and nothing to choose.
+    let named = |name: &Option<Sourced<String>>| {
+        name.as_ref().map(|n| n.value.clone()).filter(|name| config.agents.contains_key(name))
+    };
     let agents: Vec<Value> = config
         .agents
         .values()
@@ -99,6 +102,7 @@ pub async fn start_loop(
     let context = dashboard.now();
     let agree = form.agree.clone();
     let request = form.request(&context)?;
+    bounded(&context, &request)?;
     let gadfly = dashboard.background.under(&context);
     let prepare = || terms::of_loop(&context, gadfly.setup(), &request);
     let mut ready = prepare().await.map_err(|found| Refusal::problems(&found))?;
@@ -106,6 +110,33 @@ pub async fn start_loop(
         ready = prepare().await.map_err(|found| Refusal::problems(&found))?;
     }
     begin(&dashboard, &context, ready, agree.as_deref()).await
+}
+
+/// What a page may start reads and writes the project's own files, and none that programs obey by themselves: whoever
+/// sits at the page agrees to a run there, not to what it would do to the rest of the machine.
+fn bounded(context: &Context, request: &Request) -> Result<(), Refusal> {
+    let root = &context.root.dir;
+    let looped = request.configured(&context.config).0;
+    if let Some(out) = looped.out.as_ref().or(looped.draft.as_ref()) {
+        writable(root, &out.value).map_err(|why| {
+            Refusal::bad(format!("the result cannot go to {} from here: {why}", out.value.display()))
+                .help("name a file of the project, or start it in a terminal")
+        })?;
+    }
+    for rubric in &request.rubrics {
+        file::inside(root, rubric).map_err(|e| Refusal::bad(format!("rubric: {e}")))?;
+    }
+    Ok(())
+}
+
+/// Why a page may not have this file written.
+pub fn writable(root: &Path, path: &Path) -> Result<(), &'static str> {
+    match landing::kind(root, path) {
+        landing::Kind::Git => Err("it lies in git's own folder"),
+        landing::Kind::Obeyed => Err("programs run or obey it by themselves"),
+        landing::Kind::Ordinary if file::inside(root, path).is_err() => Err("it lies outside the project"),
+        landing::Kind::Ordinary => Ok(()),
+    }
 }
 
 impl Loop {

@@ -29,8 +29,15 @@ fn patient_critic(desk: &Desk, replies: &[String]) {
     desk.configure("sandbox = \"off\"\n");
 }
 
+/// Leaves words for the scenario, all at once.
+pub fn tell(desk: &Desk, name: &str, words: &str) {
+    let new = desk.beside("new");
+    fs::write(&new, words).unwrap();
+    fs::rename(new, desk.beside(name)).unwrap();
+}
+
 /// A project with one run that waits for a person's verdict.
-fn waiting() -> Desk {
+pub fn waiting() -> Desk {
     let desk = Desk::folder(&[]);
     desk.configure("[agents.me]\nkind = \"person\"\n");
     desk.saying("w", &["A first draft."]);
@@ -95,8 +102,8 @@ fn a_page_outlives_its_server_and_comes_back_with_it() {
     if asked("kill-the-server", &mut played) {
         drop(server);
         wait_for("the page noticed", || std::net::TcpListener::bind(("127.0.0.1", port)).is_ok());
-        let _server = Server::at(&desk, port);
-        fs::write(desk.beside("it-is-back"), "").unwrap();
+        let server = Server::at(&desk, port);
+        tell(&desk, "it-is-back", &server.link());
         if asked("answer-elsewhere", &mut played) {
             let run = desk.run_id();
             assert_eq!(desk.gadfly(&["answer", &run, "[STATUS: APPROVED]"]).code, 0);

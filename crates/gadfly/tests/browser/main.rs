@@ -24,6 +24,7 @@ mod keeping;
 mod listing;
 mod opening;
 mod pictures;
+mod stolen;
 mod theatre;
 
 /// A loop whose critic is a person, who is not there.

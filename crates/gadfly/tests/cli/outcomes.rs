@@ -56,6 +56,7 @@ fn an_approved_draft_goes_to_its_file() {
     --- stderr
     worker  → this machine (writer, scripted)
     critic  → this machine (judge, scripted)
+    writes  [dir]/project/out.md
     cost    nothing
     caps    3 rounds, 30 active minutes, 50 calls
     round 1 of 3
@@ -86,6 +87,7 @@ fn the_third_rejection_halts_and_the_draft_is_put_beside_the_file() {
     --- stderr
     worker  → this machine (writer, scripted)
     critic  → this machine (judge, scripted)
+    writes  [dir]/project/out.md
     cost    nothing
     caps    3 rounds, 30 active minutes, 50 calls
     round 1 of 3
@@ -303,6 +305,7 @@ fn improving_a_file_begins_with_the_critic_and_replaces_it_on_approval() {
     --- stderr
     worker  → this machine (writer, scripted)
     critic  → this machine (judge, scripted)
+    writes  [dir]/project/paper.md
     cost    nothing
     caps    3 rounds, 30 active minutes, 50 calls
     round 1 of 3

@@ -167,7 +167,7 @@ fn what_leaves_the_machine_is_asked_for_first() {
     let toml = project.read("gadfly.toml")
         + "[agents.far]\nkind = \"openai\"\nbase_url = \"https://models.invalid/v1\"\nmodel = \"m\"\n";
     project.write("gadfly.toml", &toml);
-    let args = [&RUN[..], &["--worker", "far"]].concat();
+    let args = [&RUN[..], &["--worker", "far", "--trust"]].concat();
     let mut run = AtTerminal::start(&project, &args);
     run.until("Start? [Y/n]");
     assert!(run.seen.contains("worker  → models.invalid"), "{}", run.seen);

@@ -8,10 +8,20 @@ use std::io::Write as _;
 #[path = "../judging/desk.rs"]
 #[allow(dead_code)]
 mod desk;
+#[path = "../goals/pursuit.rs"]
+#[allow(dead_code)]
+mod pursuit;
+#[path = "../pipeline/stage.rs"]
+#[allow(dead_code)]
+mod stage;
 
+mod environment;
+mod escapes;
 mod kinds;
 mod own_layers;
 mod readers;
+mod settings;
+mod terminals;
 mod trusted;
 mod workers;
 
@@ -25,6 +35,18 @@ fn landlock(test: &str) -> bool {
         Err(why) => {
             // Past the test harness, which keeps to itself what passing tests print.
             let _ = writeln!(std::io::stderr(), "SKIPPED {test}: there is no Landlock here ({why})");
+            false
+        }
+    }
+}
+
+/// Whether commands can have rooms of their own on this machine.
+fn rooms(test: &str) -> bool {
+    gadfly_runtime::os::ProcessLauncher::with_supervisor(env!("CARGO_BIN_EXE_gadfly"));
+    match gadfly_runtime::os::apart() {
+        Ok(()) => true,
+        Err(why) => {
+            let _ = writeln!(std::io::stderr(), "SKIPPED {test}: there are no rooms of its own here ({why})");
             false
         }
     }

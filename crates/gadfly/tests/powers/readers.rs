@@ -104,7 +104,10 @@ fn in_the_sandbox_a_critic_cannot_write_anywhere_and_the_record_says_what_held()
         let held = layers(&desk, "critic");
         assert!(held.ends_with(&["landlock".into(), "compared".into()]), "{case}: {held:?}");
         let shown = desk.gadfly(&["show", &desk.run_id()]).out;
-        assert!(shown.contains("held by") && shown.contains("Landlock (files; TCP open)"), "{case}: {shown}");
+        assert!(
+            shown.contains("held by") && shown.contains("Landlock (files; TCP out only"),
+            "{case}: {shown}"
+        );
     }
 }
 

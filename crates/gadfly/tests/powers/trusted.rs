@@ -9,20 +9,37 @@ const LOOSER: [(&str, &str); 4] = [
     ("args = [\"--anything\"]", "run sh --anything"),
 ];
 
+const RUN: [&str; 9] = ["run", "Write", "--worker", "w", "--critic", "c", "--rubric", "rubric.md", "--yes"];
+
 #[test]
-fn a_projects_file_that_loosens_the_users_own_agent_is_asked_about_first() {
+fn a_projects_file_that_loosens_its_own_agent_is_asked_about_first() {
+    for (line, words) in LOOSER {
+        let desk = Desk::folder(&[("rubric.md", "- good\n")]);
+        desk.saying("w", &["Text."]);
+        desk.write("gadfly.toml", &format!("[agents.c]\nkind = \"command\"\ncommand = [\"sh\"]\n{line}\n"));
+        let said = desk.gadfly(&RUN);
+        assert_eq!(said.code, 2, "{line}: {}", said.err);
+        assert!(said.err.contains(words) && said.err.contains("--trust"), "{line}: {}", said.err);
+        // By a flag of the user's own it needs no further word: trust is for what stands in files.
+        let trusted = desk.gadfly(&[&RUN[..], &["--trust", "--dry-run"]].concat());
+        assert_eq!(trusted.code, 0, "{line}: {}", trusted.err);
+    }
+}
+
+#[test]
+fn a_projects_file_cannot_loosen_the_users_own_agent_and_it_is_said() {
     for (line, words) in LOOSER {
         let desk = Desk::folder(&[("rubric.md", "- good\n")]);
         desk.configure("[agents.c]\nkind = \"command\"\ncommand = [\"sh\"]\n");
         desk.saying("w", &["Text."]);
         desk.write("gadfly.toml", &format!("[agents.c]\n{line}\n"));
-        let args = ["run", "Write", "--worker", "w", "--critic", "c", "--rubric", "rubric.md", "--yes"];
-        let said = desk.gadfly(&args);
-        assert_eq!(said.code, 2, "{line}: {}", said.err);
-        assert!(said.err.contains(words) && said.err.contains("--trust"), "{line}: {}", said.err);
-        // By a flag of the user's own it needs no further word: trust is for what stands in files.
-        let trusted = desk.gadfly(&[&args[..], &["--trust", "--dry-run"]].concat());
-        assert_eq!(trusted.code, 0, "{line}: {}", trusted.err);
+        let said = desk.gadfly(&[&RUN[..], &["--dry-run"]].concat());
+        assert_eq!(said.code, 0, "{line}: {}", said.err);
+        assert!(
+            said.err.contains("the agent `c` is your own") && !said.err.contains(words),
+            "{line}: {}",
+            said.err
+        );
     }
 }
 

@@ -1,6 +1,7 @@
 //! Who is let in. Each test sends one thing that must not get through, beside one that must.
 
 use std::io::{Read as _, Write as _};
+use std::process::Command;
 
 use serde_json::json;
 
@@ -279,13 +280,25 @@ fn a_token_that_a_project_brings_is_none() {
 }
 
 #[test]
-fn the_token_stays_the_same_until_a_new_one_is_wanted() {
+fn the_token_is_another_one_at_each_start_and_is_kept_nowhere() {
     let desk = Desk::folder(&[]);
-    let first = Server::start(&desk).token.clone();
-    assert_eq!(Server::start(&desk).token, first);
-    let anew = Server::of(desk.command(&["serve", "--port", "0", "--new-token"]));
-    assert_ne!(anew.token, first);
-    let old = format!("Bearer {first}");
-    let answer = anew.plain("GET", "/api/runs", &[("Host", &anew.host()), ("Authorization", &old)], "");
+    let first = Server::start(&desk);
+    let (old, port) = (first.token.clone(), first.port);
+    assert_eq!(first.get("/api/runs").status, 200);
+    let home = desk.beside("");
+    drop(first);
+    let found = Command::new("grep").args(["-rlF", &old]).arg(&home).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&found.stdout), "", "the token is in no file");
+    let anew = Server::at(&desk, port);
+    assert_ne!(anew.token, old);
+    let bearer = format!("Bearer {old}");
+    let answer = anew.plain("GET", "/api/runs", &[("Host", &anew.host()), ("Authorization", &bearer)], "");
     assert_eq!(answer.status, 401);
+}
+
+#[test]
+fn without_a_port_that_is_wanted_the_address_is_another_one_at_each_start() {
+    let desk = Desk::folder(&[]);
+    let [first, second] = [(); 2].map(|()| Server::of(desk.command(&["serve"])));
+    assert_ne!(first.port, second.port);
 }

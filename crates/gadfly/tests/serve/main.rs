@@ -13,6 +13,7 @@ mod pursuit;
 mod acting;
 mod entrance;
 mod listing;
+mod proving;
 mod reading;
 mod server;
 mod standing;

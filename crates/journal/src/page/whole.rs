@@ -27,7 +27,7 @@ impl Journal {
         let message = "it has no plan".to_owned();
         let plan = plan.ok_or_else(|| ReadError::Record { run: run.clone(), seq: 0, message })?;
         let Fold { mut state, begun } = fold;
-        (state.summary, state.cached) = (self.summary(run)?, 0);
+        state.summary = self.summary(run)?;
         let rounds_before = cut_rounds(&mut state.rounds, &begun, window);
         let entries_before = state.goal.as_mut().and_then(|goal| cut_entries(goal, window));
         Ok(RunPage {

@@ -219,5 +219,5 @@ fn tokens_from_a_cache_add_up_and_are_part_of_all_tokens() {
         let (effect, agent) = ("run#1".parse().unwrap(), "critic".into());
         apply(&mut state, vec![Happened::Charged { effect, agent, usage, cost: Money(1), run }], vec![]);
     }
-    assert_eq!((state.cached, state.summary.tokens), (8_100, 3 * 1_060 + 8_100));
+    assert_eq!((state.summary.cached, state.summary.tokens), (8_100, 3 * 1_060 + 8_100));
 }

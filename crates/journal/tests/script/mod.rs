@@ -134,6 +134,7 @@ impl Script {
             session: None,
             tools: None,
             settled: 0,
+            verdict: None,
         };
         self.effect(Class::Paid, EffectKind::Turn(turn))
     }

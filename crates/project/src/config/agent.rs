@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use gadfly_engine::budget::{Limits, Money, Price};
 use gadfly_engine::digest::Digest;
+use gadfly_engine::masked::looks_like_key;
 
 use super::budget;
-use super::endpoint::Endpoint;
+use super::endpoint::{Endpoint, as_said};
 use super::keys::{self, Section, Use};
 use super::names::{Kind, Output, vendor_host};
 use super::value::Table;
@@ -59,6 +60,8 @@ pub struct ProcessConfig {
     /// Paths it may also write: its own state.
     pub state: Vec<Sourced<String>>,
     pub network: Sourced<bool>,
+    /// Whether it may also listen on ports of this machine.
+    pub listen: Sourced<bool>,
     pub max_memory_mb: Sourced<u64>,
     pub max_processes: Sourced<u64>,
     pub max_steps: Sourced<u64>,
@@ -91,6 +94,7 @@ impl ProcessConfig {
             read: texts("read"),
             state: texts("state"),
             network: table.flag("network").unwrap_or(Sourced::built_in(true)),
+            listen: table.flag("listen").unwrap_or(Sourced::built_in(false)),
             max_memory_mb: whole("max_memory_mb", keys::MAX_MEMORY_MB),
             max_processes: whole("max_processes", keys::MAX_PROCESSES),
             max_steps: whole("max_steps", keys::MAX_STEPS),
@@ -158,7 +162,7 @@ impl AgentConfig {
             Some(text) => match Endpoint::parse(&text.value) {
                 Ok(endpoint) => Some(text.with(endpoint)),
                 Err(why) => {
-                    let message = format!("`{}` is not a usable `base_url`: {why}", brief(&text.value));
+                    let message = format!("{} is not a usable `base_url`: {why}", as_said(&text.value));
                     say(Problem::error(message), "base_url");
                     return None;
                 }
@@ -239,7 +243,7 @@ impl AgentConfig {
             Key::Env(name) => Some(name.as_str()),
             Key::Command(_) => None,
         });
-        if let Some(name) = key.filter(|n| !is_variable(n)) {
+        if let Some(name) = key.filter(|n| !is_variable(n) || looks_like_key(n)) {
             // Not repeated in the message: it may be the key itself.
             let message = format!(
                 "`key_env` of agent `{}` must be the name of a variable ({} characters that are no name)",
@@ -260,11 +264,17 @@ impl AgentConfig {
                 "model",
             );
         }
-        for name in self.env.iter().filter(|n| !is_variable(&n.value)) {
+        if self.model.as_ref().is_some_and(|model| looks_like_key(&model.value)) {
+            let message = format!("`model` of agent `{}` looks like a key", self.name);
+            let help = "give the model's name; the key goes into a variable, and its name into `key_env`";
+            say(Problem::error(message).help(help), "model");
+        }
+        for name in self.env.iter().filter(|n| !is_variable(&n.value) || looks_like_key(&n.value)) {
+            // Not repeated either: a value may stand there.
             let message = format!(
-                "`env` of agent `{}` names `{}`, which is no variable",
+                "`env` of agent `{}` has {} characters that are no name of a variable",
                 self.name,
-                brief(&name.value)
+                name.value.chars().count()
             );
             say(Problem::error(message).help("give names only, like env = [\"HOME\"]"), "env");
         }

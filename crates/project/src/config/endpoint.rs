@@ -27,6 +27,14 @@ pub enum BadEndpoint {
     Rest,
 }
 
+/// What stands where an address belongs, as it may be said: a word that is none may be a key.
+pub(super) fn as_said(text: &str) -> String {
+    if text.contains(['.', ':', '/']) || text == "localhost" {
+        return format!("`{}`", crate::place::brief(text));
+    }
+    format!("what stands there ({} characters)", text.chars().count())
+}
+
 impl Endpoint {
     pub fn parse(url: &str) -> Result<Self, BadEndpoint> {
         let (tls, rest) = match url.split_once("://") {

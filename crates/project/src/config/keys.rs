@@ -22,6 +22,7 @@ pub enum Section {
     Goal,
     Budget,
     Workspace,
+    Commands,
     Mcp,
     Project,
     Pipeline,
@@ -45,6 +46,7 @@ impl Section {
             Self::Goal => "[goals.NAME]",
             Self::Budget => "[budget]",
             Self::Workspace => "[workspace]",
+            Self::Commands => "[commands]",
             Self::Mcp => "[mcp.NAME]",
             Self::Project => "[project]",
             Self::Pipeline => "[pipeline]",
@@ -226,6 +228,7 @@ pub const KEYS: &[Key] = &[
     key(Section::Top, "goals", Shape::Named(Section::Goal)),
     key(Section::Top, "budget", Shape::Table(Section::Budget)),
     key(Section::Top, "workspace", Shape::Table(Section::Workspace)),
+    key(Section::Top, "commands", Shape::Table(Section::Commands)),
     key(Section::Top, "mcp", Shape::Named(Section::Mcp)),
     key(Section::Top, "project", Shape::Table(Section::Project)),
     key(Section::Top, "pipeline", Shape::Table(Section::Pipeline)),
@@ -251,6 +254,7 @@ pub const KEYS: &[Key] = &[
     key(Section::Agent, "read", Shape::Texts).only(PROCESS),
     key(Section::Agent, "state", Shape::Texts).only(PROCESS),
     key(Section::Agent, "network", Shape::Flag).or(Fixed::Flag(true)).only(PROCESS),
+    key(Section::Agent, "listen", Shape::Flag).or(Fixed::Flag(false)).only(PROCESS),
     key(Section::Agent, "max_memory_mb", Shape::Whole { min: 16, max: 1 << 24 })
         .or(Fixed::Whole(MAX_MEMORY_MB))
         .only(PROCESS),
@@ -362,6 +366,9 @@ pub const KEYS: &[Key] = &[
     key(Section::Workspace, "link", Shape::Texts),
     key(Section::Workspace, "copy", Shape::Texts),
     key(Section::Workspace, "setup", Shape::Text),
+    // Commands
+    key(Section::Commands, "env", Shape::Texts),
+    key(Section::Commands, "terminals", Shape::Flag).or(Fixed::Flag(false)),
     // Servers whose tools a goal may use
     key(Section::Mcp, "command", Shape::Command),
     key(Section::Mcp, "url", Shape::Text),

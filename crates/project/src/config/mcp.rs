@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use gadfly_engine::tool::Risk;
 
-use super::endpoint::Endpoint;
+use super::endpoint::{Endpoint, as_said};
 use super::keys;
 use super::value::Table;
-use crate::place::{Place, Problem, Sourced, brief};
+use crate::place::{Place, Problem, Sourced};
 
 #[derive(Clone, PartialEq, Debug)]
 pub struct McpConfig {
@@ -41,7 +41,7 @@ impl McpConfig {
         let url = table.text("url").and_then(|text| match Endpoint::parse(&text.value) {
             Ok(endpoint) => Some(text.with(endpoint)),
             Err(why) => {
-                let message = format!("`{}` is not a usable `url`: {why}", brief(&text.value));
+                let message = format!("{} is not a usable `url`: {why}", as_said(&text.value));
                 say(Problem::error(message), "url");
                 None
             }
@@ -53,10 +53,10 @@ impl McpConfig {
             env.clear();
         }
         for variable in env.iter().filter(|n| !is_variable(&n.value)) {
-            let message = format!(
-                "`env` of MCP server `{name}` names `{}`, which is no variable",
-                brief(&variable.value)
-            );
+            // Not repeated: a value may stand there.
+            let count = variable.value.chars().count();
+            let message =
+                format!("`env` of MCP server `{name}` has {count} characters that are no name of a variable");
             say(Problem::error(message).help("give names only, like env = [\"GITHUB_TOKEN\"]"), "env");
         }
         let risk = table.text("risk").map(|word| {
@@ -134,7 +134,7 @@ mod tests {
             ("command = [\"x\"]\nurl = \"http://a.example\"", "`command` and `url` cannot both be given"),
             ("url = \"https://user:pw@a.example\"", "is not a usable `url`"),
             ("url = \"ftp://a.example\"", "must begin with http://"),
-            ("command = [\"x\"]\nenv = [\"A=b\"]", "which is no variable"),
+            ("command = [\"x\"]\nenv = [\"A=b\"]", "no name of a variable"),
             ("command = [\"x\"]\nrisk = \"network\"", "must be one of \"read_only\""),
             ("command = []", "not an empty list"),
             ("command = \"npx server\"", "must be a list of strings"),
@@ -155,11 +155,11 @@ mod tests {
     }
 
     #[test]
-    fn a_later_layers_address_replaces_an_earlier_program() {
+    fn a_project_does_not_alter_the_users_own_server() {
         let user = "[mcp.s]\ncommand = [\"x\"]\nrisk = \"read_only\"";
         let (config, said) =
             read(&[(Layer::User, user), (Layer::Project, "[mcp.s]\nurl = \"http://a.example\"")]);
-        assert_eq!(said, [""; 0]);
-        assert!(config.mcp["s"].command.is_empty() && config.mcp["s"].url.is_some());
+        assert!(said[0].starts_with("the server `s` is your own"), "{said:?}");
+        assert!(!config.mcp["s"].command.is_empty() && config.mcp["s"].url.is_none());
     }
 }

@@ -1,8 +1,8 @@
 //! `[telemetry]`: where traces of runs go, and how much is in them. Sending them is not done here.
 
-use super::endpoint::Endpoint;
+use super::endpoint::{Endpoint, as_said};
 use super::value::Table;
-use crate::place::{Problem, Sourced, brief};
+use crate::place::{Problem, Sourced};
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TelemetryConfig {
@@ -20,7 +20,7 @@ impl TelemetryConfig {
         let endpoint = table.text("endpoint").and_then(|text| match Endpoint::parse(&text.value) {
             Ok(endpoint) => Some(text.with(endpoint)),
             Err(why) => {
-                let message = format!("`{}` is not a usable `endpoint`: {why}", brief(&text.value));
+                let message = format!("{} is not a usable `endpoint`: {why}", as_said(&text.value));
                 let help = "give the address of a collector, like \"http://127.0.0.1:4318\"";
                 problems.push(Problem::error(message).help(help).at(table.place_of("endpoint")));
                 None
@@ -29,7 +29,9 @@ impl TelemetryConfig {
         let headers_env = table.text("headers_env").filter(|name| {
             let good = super::mcp::is_variable(&name.value);
             if !good {
-                let message = format!("`headers_env` names `{}`, which is no variable", brief(&name.value));
+                // Not repeated: the headers themselves may stand there.
+                let count = name.value.chars().count();
+                let message = format!("`headers_env` has {count} characters that are no name of a variable");
                 let help = "give the variable's name only, like \"COLLECTOR_HEADERS\"";
                 problems.push(Problem::error(message).help(help).at(table.place_of("headers_env")));
             }
@@ -70,7 +72,7 @@ mod tests {
         for (text, word) in [
             ("endpoint = \"127.0.0.1:4318\"", "is not a usable `endpoint`"),
             ("endpoint = \"http://key@a.example\"", "is not a usable `endpoint`"),
-            ("headers_env = \"a=b\"", "which is no variable"),
+            ("headers_env = \"a=b\"", "no name of a variable"),
             ("contents = true", "unknown key `contents`"),
         ] {
             let (telemetry, said) = read(&format!("[telemetry]\n{text}"));

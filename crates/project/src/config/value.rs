@@ -134,6 +134,24 @@ impl Table {
         }
     }
 
+    /// Takes out the named tables under `key` that `low` has from the user's own layer, and gives their names: a project
+    /// does not alter what is the user's.
+    pub fn withhold(&mut self, key: &'static str, low: &Self) -> Vec<(String, Option<Place>)> {
+        let owned =
+            |name: &str| low.tables(key).any(|(known, table)| known == name && table.layer == Layer::User);
+        let Some(Value::Tables(tables)) = self.values.get_mut(key).map(|v| &mut v.value) else {
+            return Vec::new();
+        };
+        let names: Vec<String> = tables.keys().filter(|name| owned(name)).cloned().collect();
+        names
+            .into_iter()
+            .map(|name| {
+                let place = tables.remove(&name).and_then(|table| table.place);
+                (name, place)
+            })
+            .collect()
+    }
+
     /// This table with `over` laid on top of it, key by key.
     pub fn overlaid(mut self, over: Self) -> Self {
         // An agent that states its kind is a new agent: mixing it with another one's key or address

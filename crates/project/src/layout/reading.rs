@@ -128,6 +128,8 @@ fn relative(error: &FileError, path: &Path) -> String {
         FileError::TooLarge { most, .. } => format!("`{shown}` is larger than {most} bytes"),
         FileError::NotText { .. } => format!("`{shown}` is not UTF-8 text"),
         FileError::Io { source, .. } => format!("`{shown}` cannot be read: {source}"),
-        FileError::Missing { .. } | FileError::Outside { .. } => error.to_string(),
+        FileError::Missing { .. } | FileError::Outside { .. } | FileError::LeadsOut { .. } => {
+            error.to_string()
+        }
     }
 }

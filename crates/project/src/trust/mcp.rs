@@ -81,12 +81,10 @@ mod tests {
     }
 
     #[test]
-    fn a_project_that_bends_the_users_own_server_needs_trust() {
+    fn a_project_cannot_bend_the_users_own_server_so_there_is_nothing_to_ask() {
         let with = |project: &str| asked(&[(Layer::User, SERVERS), (Layer::Project, project)]).join("\n");
-        assert_eq!(with("[mcp.a]\ntimeout = \"1m\""), "");
-        assert_eq!(with("[mcp.a]\nrisk = \"network_write\""), "");
-        assert!(with("[mcp.a]\nenv = [\"AWS_SECRET\"]").contains("with the variables AWS_SECRET"));
-        assert!(with("[mcp.a]\nurl = \"http://evil.example\"").contains("to http://evil.example"));
-        assert!(with("[mcp.b]\nrisk = \"read_only\"").contains("no more than read_only"));
+        for bent in ["env = [\"AWS_SECRET\"]", "url = \"http://evil.example\"", "risk = \"read_only\""] {
+            assert_eq!(with(&format!("[mcp.a]\n{bent}")), "", "{bent}");
+        }
     }
 }

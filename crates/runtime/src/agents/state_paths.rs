@@ -1,5 +1,6 @@
 //! Where programs that people use as agents keep their own state: sessions, credentials, caches. They write it
-//! in every call, so the sandbox lets them.
+//! in every call, so the sandbox lets them. Their settings lie among it: what they and the user's own sessions obey.
+//! Those are named here, too, and put back if a call changed them.
 //!
 //! To add a program: a row of `PROGRAMS`.
 
@@ -7,24 +8,30 @@ use std::path::{Path, PathBuf};
 
 use gadfly_project::Kind;
 
+use crate::place::settings::Setting;
+
 /// One place of a program's state.
 enum At {
     /// A folder below the home.
     Home(&'static str),
     /// A file below the home. It is not made: only its owner knows what an empty one would mean.
     File(&'static str),
+    /// A file below the home that it reads and need not write.
+    Read(&'static str),
     /// Where this variable says, else below the home.
     Moved(&'static str, &'static str),
     /// In the folder that this variable names, else in this one below the home.
     In(&'static str, &'static str, &'static str),
 }
 
-use At::{File, Home, In, Moved};
+use At::{File, Home, In, Moved, Read};
 
 struct Known {
     /// Names of programs, and of adapters that start them.
     names: &'static [&'static str],
     state: &'static [At],
+    /// What in the folders of its state is settings.
+    settings: &'static [&'static str],
 }
 
 const CONFIG: (&str, &str) = ("XDG_CONFIG_HOME", ".config");
@@ -44,10 +51,58 @@ const PROGRAMS: &[Known] = &[
             In(DATA.0, DATA.1, "claude"),
             In(STATE.0, STATE.1, "claude"),
         ],
+        settings: &[
+            "settings.json",
+            "settings.local.json",
+            "managed-settings.json",
+            "keybindings.json",
+            "CLAUDE.md",
+            "commands",
+            "agents",
+            "skills",
+            "hooks",
+            "rules",
+            "output-styles",
+            "plugins/config.json",
+            "plugins/installed_plugins.json",
+            "plugins/known_marketplaces.json",
+        ],
     },
-    Known { names: &["codex", "codex-acp"], state: &[Moved("CODEX_HOME", ".codex")] },
-    Known { names: &["gemini", "gemini-cli"], state: &[Home(".gemini")] },
-    Known { names: &["qwen"], state: &[Home(".qwen")] },
+    Known {
+        names: &["codex", "codex-acp"],
+        state: &[Moved("CODEX_HOME", ".codex")],
+        settings: &[
+            "config.toml",
+            "AGENTS.md",
+            "AGENTS.override.md",
+            "prompts",
+            "rules",
+            "skills",
+            "hooks",
+            "hooks.json",
+        ],
+    },
+    Known {
+        names: &["gemini", "gemini-cli"],
+        state: &[Home(".gemini")],
+        settings: &[
+            "settings.json",
+            "GEMINI.md",
+            ".env",
+            "commands",
+            "extensions",
+            "policies",
+            "skills",
+            "agents",
+            "hooks",
+            "trustedFolders.json",
+        ],
+    },
+    Known {
+        names: &["qwen"],
+        state: &[Home(".qwen")],
+        settings: &["settings.json", "QWEN.md", ".env", "commands", "extensions", "agents", "skills"],
+    },
     Known {
         names: &["opencode", "opencode-ai"],
         state: &[
@@ -56,27 +111,58 @@ const PROGRAMS: &[Known] = &[
             In(CACHE.0, CACHE.1, "opencode"),
             In(STATE.0, STATE.1, "opencode"),
         ],
+        settings: &[
+            "opencode.json",
+            "opencode.jsonc",
+            "config.json",
+            "package.json",
+            "AGENTS.md",
+            "agent",
+            "agents",
+            "command",
+            "commands",
+            "mode",
+            "modes",
+            "plugin",
+            "plugins",
+            "tool",
+            "tools",
+            "skill",
+            "skills",
+        ],
     },
     Known {
         names: &["goose"],
         state: &[In(CONFIG.0, CONFIG.1, "goose"), In(DATA.0, DATA.1, "goose"), In(STATE.0, STATE.1, "goose")],
+        settings: &["config.yaml", "permission.yaml", ".goosehints", "recipes"],
     },
-    Known { names: &["ollama"], state: &[Home(".ollama")] },
+    Known { names: &["ollama"], state: &[Home(".ollama")], settings: &[] },
     Known {
         names: &["llm"],
         state: &[Moved("LLM_USER_PATH", ".config/io.datasette.llm"), In(CACHE.0, CACHE.1, "huggingface")],
+        settings: &[
+            "aliases.json",
+            "default_model.txt",
+            "keys.json",
+            "extra-openai-models.yaml",
+            "templates",
+        ],
     },
     Known {
         names: &["aider"],
-        state: &[Home(".aider"), File(".aider.conf.yml"), In(CACHE.0, CACHE.1, "aider")],
+        state: &[Home(".aider"), Read(".aider.conf.yml"), In(CACHE.0, CACHE.1, "aider")],
+        settings: &["oauth-keys.env"],
     },
-    Known { names: &["npx", "npm"], state: &[Home(".npm")] },
+    Known { names: &["npx", "npm"], state: &[Home(".npm")], settings: &[] },
 ];
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct StatePaths {
     pub folders: Vec<PathBuf>,
     pub files: Vec<PathBuf>,
+    /// What is only read.
+    pub read: Vec<PathBuf>,
+    pub settings: Vec<Setting>,
 }
 
 /// The state of the programs that a command names. `env` is what the program itself is given: a variable that
@@ -89,10 +175,24 @@ pub fn state_paths(kind: Kind, command: &[String], env: &dyn Fn(&str) -> Option<
     let words = command.iter().filter_map(|word| program_name(word));
     let mut names: Vec<&str> = kind.usual_program().into_iter().chain(words).collect();
     names.dedup();
-    let known = PROGRAMS.iter().filter(|known| known.names.iter().any(|name| names.contains(name)));
-    for at in known.flat_map(|known| known.state) {
-        let list = if matches!(at, File(_)) { &mut found.files } else { &mut found.folders };
-        list.push(at.resolved(&home, env));
+    for known in PROGRAMS.iter().filter(|known| known.names.iter().any(|name| names.contains(name))) {
+        for at in known.state {
+            let path = at.resolved(&home, env);
+            match at {
+                // Of what is no folder only `~/.claude.json` says what is started.
+                File(name) if *name == ".claude.json" => {
+                    found.settings.push(Setting { path: path.clone(), servers_only: true });
+                    found.files.push(path);
+                }
+                File(_) => found.files.push(path),
+                Read(_) => found.read.push(path),
+                Home(_) | Moved(..) | In(..) => {
+                    let below = known.settings.iter().map(|name| path.join(name));
+                    found.settings.extend(below.map(|path| Setting { path, servers_only: false }));
+                    found.folders.push(path);
+                }
+            }
+        }
     }
     found
 }
@@ -101,7 +201,7 @@ impl At {
     fn resolved(&self, home: &Path, env: &dyn Fn(&str) -> Option<String>) -> PathBuf {
         let moved = |name: &str| env(name).map(PathBuf::from).filter(|path| path.is_absolute());
         match self {
-            Home(path) | File(path) => home.join(path),
+            Home(path) | File(path) | Read(path) => home.join(path),
             Moved(name, path) => moved(name).unwrap_or_else(|| home.join(path)),
             In(name, folder, path) => moved(name).unwrap_or_else(|| home.join(folder)).join(path),
         }
@@ -172,5 +272,27 @@ mod tests {
             assert!(!["/h", "/h/.config", "/h/.cache", "/h/.local/share"].contains(&path.as_str()), "{path}");
             assert!(path.starts_with("/h/."), "{path}");
         }
+    }
+
+    #[test]
+    fn what_a_program_obeys_is_among_its_settings() {
+        let settings = |kind, command: &str| -> Vec<String> {
+            let find = |name: &str| (name == "HOME").then(|| "/h".to_owned());
+            let found = state_paths(kind, &[command.to_owned()], &find);
+            found.settings.iter().map(|setting| setting.path.display().to_string()).collect()
+        };
+        for (kind, command, path) in [
+            (Kind::ClaudeCode, "claude", "/h/.claude/settings.json"),
+            (Kind::ClaudeCode, "claude", "/h/.claude/hooks"),
+            (Kind::ClaudeCode, "claude", "/h/.claude.json"),
+            (Kind::Acp, "claude-agent-acp", "/h/.claude/CLAUDE.md"),
+            (Kind::Codex, "codex", "/h/.codex/config.toml"),
+            (Kind::Gemini, "gemini", "/h/.gemini/settings.json"),
+            (Kind::OpenCode, "opencode", "/h/.config/opencode/opencode.json"),
+            (Kind::Command, "claude", "/h/.claude/commands"),
+        ] {
+            assert!(settings(kind, command).contains(&path.to_owned()), "{command}: {path}");
+        }
+        assert_eq!(settings(Kind::Command, "./critic.sh"), [""; 0]);
     }
 }

@@ -2,11 +2,12 @@
 //!
 //! `launch-probe PROGRAM ARGS…` gives the command this process's `PATH`, closes its stdin and exits with its
 //! code. The launcher's tests use this binary as supervisor, and kill it to see that nothing survives it.
-//! `--talk` before the program keeps its stdin open and fills it without end. `--connect PORT` and `--listen`
-//! try TCP on this machine, `--abstract NAME` a socket without a file: what the tests run in a sandbox.
+//! `--talk` before the program keeps its stdin open and fills it without end. `--connect PORT` and `--listen PORT`
+//! try TCP on this machine, `--loopback` talks to itself over it, `--abstract NAME` tries a socket without a file: what
+//! the tests run in a sandbox.
 
 use std::io::Write;
-use std::net::{TcpListener, TcpStream};
+use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::process::ExitCode;
 
 use gadfly_agents::launcher::{Command, Exit, Finished, Input, Launcher};
@@ -34,8 +35,14 @@ fn run(args: &[String]) -> Result<ExitCode, Failure> {
             TcpStream::connect(("127.0.0.1", port.parse()?))?;
             return Ok(ExitCode::SUCCESS);
         }
-        ["--listen"] => {
-            TcpListener::bind("127.0.0.1:0")?;
+        ["--listen", port] => {
+            TcpListener::bind(("127.0.0.1", port.parse()?))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        ["--loopback"] => {
+            let server = TcpListener::bind("127.0.0.1:0")?;
+            TcpStream::connect(server.local_addr()?)?;
+            UdpSocket::bind("127.0.0.1:0")?.send_to(b"x", server.local_addr()?)?;
             return Ok(ExitCode::SUCCESS);
         }
         ["--abstract", name] => {

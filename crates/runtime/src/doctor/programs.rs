@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use gadfly_agents::is_usual;
 use gadfly_agents::launcher::{Command, Exit, Launcher, Most};
 use gadfly_project::Kind;
 use serde::Serialize;
@@ -18,8 +19,6 @@ use crate::os::ProcessLauncher;
 const VERSION_TIME: Duration = Duration::from_secs(10);
 const VERSION_OUTPUT: usize = 4096;
 const VERSION_SHOWN: usize = 60;
-/// What every program gets; no key is among it.
-const BASE_ENV: [&str; 5] = ["PATH", "HOME", "LANG", "TERM", "TMPDIR"];
 
 /// A program worth knowing about.
 pub(super) struct Known {
@@ -179,7 +178,7 @@ async fn version(path: &Path, env: &Env, launcher: &ProcessLauncher) -> Result<O
     let command = Command {
         program: path.to_string_lossy().into_owned(),
         args: vec!["--version".to_owned()],
-        env: BASE_ENV.iter().filter_map(|n| Some(((*n).to_owned(), env.get(*n)?.clone()))).collect(),
+        env: env.iter().filter(|(n, v)| is_usual(n, v)).map(|(n, v)| (n.clone(), v.clone())).collect(),
         cwd: Some(PathBuf::from("/")),
         time: Some(VERSION_TIME),
         max_output: VERSION_OUTPUT,

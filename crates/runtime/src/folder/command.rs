@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use gadfly_agents::launcher::{Command, Exit, Most};
+use gadfly_agents::launcher::{Beside, Command, Exit, Network};
 use gadfly_engine::Text;
-use gadfly_engine::tree::{OneRun, RunEnd, Verified, Verify};
+use gadfly_engine::tree::{HeldCommand, OneRun, RunEnd, Verified, Verify};
 use tokio_util::sync::CancellationToken;
 
 use super::{Folder, FolderError, listed};
@@ -55,8 +55,11 @@ impl Folder {
         for _ in 0..verify.runs.max(1) {
             let own = self.home.join("work").join(format!("verify-{:016x}", fastrand::u64(..)));
             // Its home is empty: what a worker left in its own decides nothing.
-            let held = verify.held.map(|held| self.confined(&inside, &own, held.network)).transpose()?;
+            // Servers that tests start listen on ports that the system chooses, if not on a loopback of their own.
+            let network = |held: HeldCommand| if held.network { Network::FreePorts } else { Network::None };
+            let held = verify.held.map(|held| self.confined(&inside, &own, network(held))).transpose()?;
             let held_at_all = held.is_some();
+            let held = held.unwrap_or_else(|| self.means.own_command(&dir, true));
             let ran = self.run_once(&verify.command, &dir, held, time, cancel).await;
             if held_at_all {
                 let _ = tokio::task::spawn_blocking(move || remove_tree(&own)).await;
@@ -79,14 +82,11 @@ impl Folder {
         &self,
         line: &str,
         dir: &Path,
-        held: Option<Confined>,
+        held: Confined,
         time: Duration,
         cancel: &CancellationToken,
     ) -> Result<Ran, FolderError> {
-        let (env, sandbox, most) = match held {
-            Some(Confined { env, sandbox, most, .. }) => (env, sandbox, most),
-            None => (self.means.command_env(dir), None, Most::default()),
-        };
+        let Confined { env, sandbox, most, .. } = held;
         let command = Command {
             program: "sh".to_owned(),
             args: ["-c", MERGED, "sh", line].map(str::to_owned).to_vec(),
@@ -113,8 +113,16 @@ impl Folder {
             }
         };
         let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        Ok(Ran { end, output: tail(&done.stderr), took_ms })
+        let output = noted(tail(&done.stderr), done.beside.as_ref());
+        Ok(Ran { end, output, took_ms })
     }
+}
+
+/// An output, and after it, in a line of its own, what is said beside the error of who failed in a sandbox.
+pub(crate) fn noted(output: String, beside: Option<&Beside>) -> String {
+    let Some(Beside { text, .. }) = beside.filter(|beside| beside.complains) else { return output };
+    let newline = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
+    format!("{output}{newline}[{text}]\n")
 }
 
 /// The end of an output, as text, with a line that says if something is missing before it.

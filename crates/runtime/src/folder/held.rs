@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use gadfly_agents::launcher::Network;
+
 use super::{Folder, FolderError, Inside};
 use crate::sandbox::Ground;
 use crate::tools::area::Area;
@@ -20,7 +22,7 @@ impl Folder {
         &self,
         inside: &Inside,
         own: &Path,
-        network: bool,
+        network: Network,
     ) -> Result<Confined, FolderError> {
         let ground = Ground { tree: inside.workspace.work(), linked: self.linked(), ..Ground::default() };
         self.around(&inside.workspace.dir(), own, network).confined(ground).map_err(FolderError::io(own))
@@ -29,10 +31,10 @@ impl Folder {
     /// What a command gets that a person let reach whatever the user reaches.
     pub(crate) fn unconfined(&self, inside: &Inside) -> Confined {
         let dir = inside.workspace.dir();
-        self.around(&dir, &dir, true).unconfined()
+        self.around(&dir, &dir, Network::Open).unconfined()
     }
 
-    fn around<'a>(&'a self, dir: &'a Path, own: &'a Path, network: bool) -> Around<'a> {
+    fn around<'a>(&'a self, dir: &'a Path, own: &'a Path, network: Network) -> Around<'a> {
         Around { means: &self.means, project: Path::new(&self.plan.project), dir, own, network }
     }
 }

@@ -7,7 +7,7 @@ use gadfly_engine::input::Start;
 use gadfly_journal::critic_log::CriticLog;
 use gadfly_journal::report_files::ReportFile;
 use gadfly_journal::{RunId, shared_file};
-use gadfly_project::file;
+use gadfly_project::{file, landing};
 
 /// Which bytes of a shared log are ours is remembered in the run's folder.
 const MEMORY: &str = "shared-log.json";
@@ -26,7 +26,7 @@ impl Elsewhere {
             .get("project")
             .and_then(|phase| phase.get("shared_log")?.as_str())
             .map(PathBuf::from)
-            .filter(|path| path.is_absolute());
+            .filter(|path| path.is_absolute() && !landing::is_git(path));
         // The folder follows from the run: a plan can want it or not, and name no other.
         let folder = format!(".nubos-pilot/.tmp/{run}");
         let wanted = text("report_dir").is_some_and(|dir| dir == folder);

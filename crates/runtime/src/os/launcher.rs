@@ -22,6 +22,7 @@ use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 use self::attending::{Call, failed};
+use super::apart::asked_through;
 use super::capture::Head;
 use super::limits::ChildLimits;
 use super::supervisor::offered;
@@ -66,7 +67,9 @@ impl ProcessLauncher {
 
     /// An installed `gadfly`, or any program whose `main` calls [`super::supervise`] first.
     pub fn with_supervisor(supervisor: impl Into<PathBuf>) -> Self {
-        Self { supervisor: supervisor.into(), folder: None, lock: None, limits: ChildLimits::default() }
+        let supervisor = supervisor.into();
+        asked_through(&supervisor);
+        Self { supervisor, folder: None, lock: None, limits: ChildLimits::default() }
     }
 
     /// Where a command works that names no folder of its own. There is no other default: our own working
@@ -181,7 +184,13 @@ impl Launcher for ProcessLauncher {
 }
 
 fn not_begun() -> Finished {
-    Finished { exit: Exit::Cancelled, stdout: Vec::new(), stderr: Vec::new(), peak: Peak::default() }
+    Finished {
+        exit: Exit::Cancelled,
+        stdout: Vec::new(),
+        stderr: Vec::new(),
+        peak: Peak::default(),
+        beside: None,
+    }
 }
 
 /// Waits until no command of an earlier process holds the workspace's lock any more. False if one still does

@@ -1,9 +1,10 @@
 //! The sandbox: Landlock, put on the thread that starts a command, so that the command and everything it
 //! starts inherit it and this process does not.
 //!
-//! Files: what may be read may be executed, what may be written may also be read. Network: TCP only. What
-//! Landlock does not cover stays open: other protocols, sockets that are files, and a file's mode, owner and
-//! times, which whoever owns it may change. Signals and abstract sockets reach only what is in the same
+//! Files: what may be read may be executed, what may be written may also be read. Network: TCP only, connecting and
+//! listening each for itself; a command in rooms of its own (`apart`) that has no network needs no rule for it. What
+//! Landlock does not cover stays open: other protocols, sockets that are files, and a file's mode, owner, times and
+//! extended attributes, which whoever owns it may change. Signals and abstract sockets reach only what is in the same
 //! sandbox, where the kernel can do that (Linux 6.12). Nothing inside can gain rights by starting a program, and
 //! of what root may do in the system only what concerns files, users and its own processes is left to it.
 //! Linux only; elsewhere there is none.
@@ -41,15 +42,17 @@ mod imp {
     use std::path::{Path, PathBuf};
     use std::sync::OnceLock;
 
+    use gadfly_agents::launcher::Network;
     use landlock::{
-        ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, LandlockStatus, PathBeneath,
-        PathFd, RestrictSelf, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
-        make_bitflags,
+        ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, LandlockStatus, NetPort,
+        PathBeneath, PathFd, RestrictSelf, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError,
+        RulesetStatus, Scope, make_bitflags,
     };
     use rustix::fs::{CWD, Mode, OFlags, openat};
     use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
 
     use super::{Confines, GO_WITHOUT, Kernel};
+    use crate::os::apart::TERMINALS;
     use crate::os::wire::RawPath;
 
     /// The first version that keeps files from being cut short: before it, a file that may only be read can
@@ -113,10 +116,10 @@ mod imp {
             Kernel::AsItIs | Kernel::WithHoles => known(),
         };
         let (abi, version) = known.map_err(|why| format!("{why}; {GO_WITHOUT}"))?;
-        if !confines.network && abi < TCP_HOLDS {
+        if !refused(confines).is_empty() && abi < TCP_HOLDS {
             return Err(format!(
                 "this kernel's Landlock is version {version}; from version {} on (Linux 6.7) it can keep a \
-                 command off the network; set `network = true` to let it have that",
+                 command off the network; set `network = true` and `listen = true` to let it have that",
                 TCP_HOLDS as u32
             ));
         }
@@ -130,7 +133,9 @@ mod imp {
             if status != RulesetStatus::FullyEnforced {
                 return Err(format!("the kernel holds it only in part ({status:?}); {GO_WITHOUT}"));
             }
-            give_up().map_err(|error| format!("what root may do could not be given up: {error}"))?;
+            if !confines.own {
+                give_up().map_err(|error| format!("what root may do could not be given up: {error}"))?;
+            }
         }
         match trials.iter().find(|trial| trial.passes()) {
             Some(trial) => {
@@ -152,11 +157,12 @@ mod imp {
         let mut ruleset = Ruleset::default()
             .set_compatibility(CompatLevel::HardRequirement)
             .handle_access(AccessFs::from_all(abi))?;
-        if !confines.network {
-            ruleset = ruleset.handle_access(AccessNet::from_all(TCP_HOLDS))?;
+        let refused = refused(confines);
+        if !refused.is_empty() {
+            ruleset = ruleset.handle_access(refused)?;
         }
         let scopes = Scope::from_all(abi);
-        if !scopes.is_empty() {
+        if !scopes.is_empty() && !confines.own {
             ruleset = ruleset.scope(scopes)?;
         }
         let mut created = ruleset.create()?;
@@ -167,7 +173,24 @@ mod imp {
         created = created
             .add_rules(rules(&confines.read, AccessFs::from_read(abi), abi))?
             .add_rules(rules(&confines.write, AccessFs::from_all(abi) & !DEVICES, abi))?;
+        if confines.apart {
+            let own = TERMINALS.map(|path| RawPath::from(Path::new(path)));
+            created = created.add_rules(rules(&own, AccessFs::from_all(abi) & !DEVICES, abi))?;
+        }
+        if confines.network == Network::FreePorts {
+            created = created.add_rule(NetPort::new(0, AccessNet::BindTcp))?;
+        }
         Ok(created.restrict_self()?.ruleset)
+    }
+
+    /// What of TCP the kernel has to refuse. In a network of its own a command reaches nobody anyway.
+    fn refused(confines: &Confines) -> BitFlags<AccessNet> {
+        match confines.network {
+            Network::None if confines.apart => BitFlags::empty(),
+            Network::None => AccessNet::from_all(TCP_HOLDS),
+            Network::Out | Network::FreePorts => AccessNet::BindTcp.into(),
+            Network::Open => BitFlags::empty(),
+        }
     }
 
     /// A path that is missing, or out of this user's reach, is of no use to the command either.

@@ -16,8 +16,10 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
+use gadfly_agents::launcher::Network;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, getsid, waitid};
 
+use super::apart::{Rooms, TRIAL, separate};
 use super::processes::{kill_group, reap_orphans, sweep};
 use super::sampling::Gauge;
 use super::stdin::{Carrier, ended};
@@ -40,14 +42,29 @@ static OFFERED: OnceLock<()> = OnceLock::new();
 pub fn supervise() {
     OFFERED.get_or_init(|| ());
     let mut args = std::env::args_os().skip(1);
-    if args.next().is_some_and(|first| first == ARGUMENT) && args.next().is_none() {
-        std::process::exit(serve());
+    if args.next().is_some_and(|first| first == ARGUMENT) {
+        match (args.next(), args.next()) {
+            (None, _) => std::process::exit(serve()),
+            (Some(second), None) if second == TRIAL => std::process::exit(try_apart()),
+            _ => {}
+        }
     }
 }
 
 /// True if `main` of this program called [`supervise`].
 pub(super) fn offered() -> bool {
     OFFERED.get().is_some()
+}
+
+/// Says whether this process can be taken into rooms of its own.
+fn try_apart() -> i32 {
+    match separate(Rooms { network: true, memory: true }) {
+        Ok(()) => 0,
+        Err(why) => {
+            let _ = io::stderr().write_all(why.as_bytes());
+            1
+        }
+    }
 }
 
 fn serve() -> i32 {
@@ -73,7 +90,10 @@ fn hold(spec: &Spec, brief: Vec<u8>, control: File) -> Result<Ending, Report> {
     // Out of the terminal's reach: Ctrl-C is the launcher's to act on, and the command cannot prompt or type
     // there. It also keeps every process group below us free of strangers. Fails only for a group leader,
     // which a shell's job is; then there is no launcher to protect.
-    let _ = rustix::process::setsid();
+    let alone = rustix::process::setsid().is_ok();
+    if !alone && spec.sandbox.is_some() && getsid(None) != Ok(getpid()) {
+        return Err(no_sandbox("it has no session of its own, and so the terminal of who started it"));
+    }
     let _lock = spec.lock.as_ref().map(|path| take_lock(&path.to_path(), &control)).transpose()?;
     spec.limits.apply().map_err(|error| system("setting resource limits", &error))?;
     if spec.subreaper {
@@ -81,6 +101,11 @@ fn hold(spec: &Spec, brief: Vec<u8>, control: File) -> Result<Ending, Report> {
     }
     if ended(&control, Duration::ZERO) {
         return Err(abandoned());
+    }
+    // While there is one thread: the kernel takes no other process there.
+    if let Some(confines) = spec.sandbox.as_ref().filter(|confines| confines.apart) {
+        let rooms = Rooms { network: confines.network == Network::None, memory: !confines.own };
+        separate(rooms).map_err(|why| no_sandbox(&why))?;
     }
     let (child, stdin) = starting::start(spec, !brief.is_empty() || spec.more)?;
     let carrier = Carrier::new(control, stdin, brief, spec.more)
@@ -190,6 +215,10 @@ fn give_up(child: Pid, doing: &str, error: &io::Error) -> Report {
     kill_group(child.as_raw_pid(), Signal::KILL);
     sweep(KILLING);
     system(doing, error)
+}
+
+fn no_sandbox(why: &str) -> Report {
+    Report::Refused { why: Refusal::NoSandbox, detail: shortened(why) }
 }
 
 fn system(doing: &str, error: &io::Error) -> Report {

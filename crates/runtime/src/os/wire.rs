@@ -11,7 +11,7 @@ use std::io::{self, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use gadfly_agents::launcher::Sandbox;
+use gadfly_agents::launcher::{Network, Sandbox};
 use serde::{Deserialize, Serialize};
 
 use super::limits::ChildLimits;
@@ -19,7 +19,7 @@ use super::limits::ChildLimits;
 /// The hidden first argument that turns a program into the supervisor.
 pub const ARGUMENT: &str = "__supervise";
 /// Raised when the spec changes its meaning: an installed supervisor of another version refuses.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 /// Above what any kernel accepts as arguments and environment.
 pub const MAX_SPEC: usize = 8 << 20;
 /// The supervisor holds the brief in memory, so that it can always watch its control pipe.
@@ -83,13 +83,16 @@ const fn yes() -> bool {
 pub struct Confines {
     pub read: Vec<RawPath>,
     pub write: Vec<RawPath>,
-    pub network: bool,
+    pub network: Network,
+    pub apart: bool,
+    pub own: bool,
 }
 
 impl From<&Sandbox> for Confines {
     fn from(sandbox: &Sandbox) -> Self {
         let raw = |paths: &[PathBuf]| paths.iter().map(|path| path.as_path().into()).collect();
-        Self { read: raw(&sandbox.read), write: raw(&sandbox.write), network: sandbox.network }
+        let Sandbox { read, write, network, apart, own } = sandbox;
+        Self { read: raw(read), write: raw(write), network: *network, apart: *apart, own: *own }
     }
 }
 
@@ -209,7 +212,13 @@ mod tests {
             limits: ChildLimits::default(),
             brief_len,
             more: true,
-            sandbox: Some(Confines { read: vec![Path::new("/usr").into()], write: vec![], network: false }),
+            sandbox: Some(Confines {
+                read: vec![Path::new("/usr").into()],
+                write: vec![],
+                network: Network::Out,
+                apart: true,
+                own: false,
+            }),
             max_memory_bytes: Some(1),
             max_processes: None,
             subreaper: true,

@@ -7,7 +7,7 @@ use gadfly_engine::brief::Reference;
 use gadfly_engine::work::Work;
 use gadfly_engine::{Digest, Target, Text};
 use gadfly_project::config::Task;
-use gadfly_project::{LoopConfig, Place, Problem, Protocol, file};
+use gadfly_project::{LoopConfig, Place, Problem, Protocol, file, landing};
 
 use super::{Brought, Described, Request};
 use crate::save;
@@ -152,6 +152,9 @@ fn read(what: &str, path: &Path, place: Option<&Place>, problems: &mut Vec<Probl
 fn target(path: &Path, makes: bool) -> Result<(Target, Option<Text>), Problem> {
     let path = absolute(path)?;
     let shown = path.display();
+    if landing::is_git(&path) {
+        return Err(save::in_git(&path));
+    }
     if path.is_dir() {
         return Err(Problem::error(format!("the output {shown} is a directory"))
             .help(format!("name a file in it, like {}", path.join("draft.md").display())));

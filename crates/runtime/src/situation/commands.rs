@@ -9,8 +9,10 @@ use gadfly_engine::tree::RunEnd;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
+use crate::folder::noted;
 use crate::means::Means;
 use crate::setup::Setup;
+use crate::tools::confined::Confined;
 
 /// How much of the end of a command's output is kept.
 const OUTPUT_KEPT: usize = 8 * 1024;
@@ -70,19 +72,23 @@ impl Setup {
                 all.push(ran(None, "programs cannot be started here".to_owned()));
                 continue;
             };
+            let Confined { env, sandbox, most, .. } = means.own_command(dir, true);
             let command = Command {
                 program: "sh".to_owned(),
                 args: ["-c", MERGED, "sh", &asked.command].map(str::to_owned).to_vec(),
-                env: means.command_env(dir),
+                env,
                 cwd: Some(dir.clone()),
+                stdin: Vec::new(),
                 time: Some(time),
                 max_output: OUTPUT_KEPT,
-                ..Command::default()
+                sandbox,
+                most,
             };
             all.push(match means.launcher.launch(command, CancellationToken::new()).await {
                 Err(error) => ran(None, error.to_string()),
                 Ok(done) => {
                     let said = String::from_utf8_lossy(&done.stderr).into_owned();
+                    let said = noted(said, done.beside.as_ref());
                     match done.exit {
                         Exit::Code(code) => ran(Some(RunEnd::Code(code)), said),
                         Exit::Signal(signal) => ran(Some(RunEnd::Signal(signal)), said),

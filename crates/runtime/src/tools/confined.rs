@@ -12,7 +12,7 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
-use gadfly_agents::launcher::{Most, Sandbox};
+use gadfly_agents::launcher::{Most, Network, Sandbox};
 use gadfly_engine::powers::NOT_HELD;
 use gadfly_engine::{Guard, Layer, Observation, Permission};
 use gadfly_project::config::keys;
@@ -20,10 +20,8 @@ use gadfly_project::config::keys;
 use crate::agents::installed::Surroundings;
 use crate::means::Means;
 use crate::os::{landlock, remove_tree};
-use crate::sandbox::{self, Ground};
+use crate::sandbox::{self, Ground, TCP_HOLDS};
 
-/// The first version of Landlock that knows of TCP.
-const TCP_HOLDS: u32 = 4;
 /// Variables that name places in the user's home or session. None of them helps where there is neither.
 const TAKEN_AWAY: [&str; 9] = [
     "HOME",
@@ -66,7 +64,7 @@ pub struct Around<'a> {
     pub dir: &'a Path,
     /// A folder with a home and a place for temporary files.
     pub own: &'a Path,
-    pub network: bool,
+    pub network: Network,
 }
 
 impl Around<'_> {
@@ -77,12 +75,12 @@ impl Around<'_> {
         let ground = Ground { tmp: self.own.to_owned(), ..ground };
         let mut sandbox = sandbox::policy(Permission::Write, &ground);
         sandbox.read.extend(self.surroundings().tools());
+        sandbox.network = self.network;
         // A kernel that cannot keep TCP away would refuse to start it at all.
-        let no_tcp = kernel.as_ref().is_ok_and(|version| *version < TCP_HOLDS) && !self.network;
-        sandbox.network = self.network || no_tcp;
         let unheld = match &kernel {
             Err(why) => Some(why.clone()),
-            Ok(version) if no_tcp => {
+            Ok(version) if *version < TCP_HOLDS && !(sandbox.apart && self.network == Network::None) => {
+                sandbox.network = Network::Open;
                 Some(format!("the network (version {version} of it knows no TCP; files are held)"))
             }
             Ok(_) => None,
@@ -94,7 +92,7 @@ impl Around<'_> {
     /// Held to nothing: a person allowed it.
     pub fn unconfined(&self) -> Confined {
         let why = "a person let this command reach what the user reaches".to_owned();
-        Confined { env: self.means.command_env(self.dir), sandbox: None, unheld: Some(why), most: most() }
+        Confined { unheld: Some(why), most: most(), ..self.means.own_command(self.dir, true) }
     }
 
     fn variable(&self, name: &str) -> Option<&str> {
@@ -138,10 +136,10 @@ const TMP: &str = "tmp";
 
 impl Confined {
     /// What the record says of it before the first command.
-    pub fn said(&self, network: bool) -> Vec<Observation> {
+    pub fn said(&self) -> Vec<Observation> {
         let note = |why: &String| Observation::Note { line: format!("{NOT_HELD}{why}") };
-        let guards = self.sandbox.as_ref().map(|sandbox| {
-            let guard = Guard::new(Layer::Landlock, sandbox::reach(network || sandbox.network));
+        let guards = self.sandbox.as_ref().filter(|sandbox| !sandbox.own).map(|sandbox| {
+            let guard = Guard::new(Layer::Landlock, sandbox::reach(sandbox.network, sandbox.apart));
             Observation::Guarded { guards: vec![guard] }
         });
         self.unheld.iter().map(note).chain(guards).collect()

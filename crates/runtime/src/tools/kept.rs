@@ -60,6 +60,11 @@ impl Output {
         }
     }
 
+    /// Its end, as far as it is remembered.
+    pub fn end(&self) -> &[u8] {
+        &self.kept
+    }
+
     fn forget(&mut self) {
         self.kept.drain(..self.kept.len().saturating_sub(KEPT));
     }

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use gadfly_agents::launcher::{Command, Exit, Input, LaunchError, Launcher, Talk};
+use gadfly_agents::launcher::{Beside, Command, Exit, Input, LaunchError, Launcher, Talk};
 use gadfly_engine::tree::RunEnd;
 use tokio::io::AsyncReadExt as _;
 use tokio_util::sync::CancellationToken;
@@ -38,6 +38,7 @@ pub async fn run(
     cancel: &CancellationToken,
 ) -> Result<Ran, NotRun> {
     let Confined { env, sandbox, most, .. } = confined;
+    let held = sandbox.clone();
     let command = Command {
         program: "sh".to_owned(),
         args: ["-c", MERGED, "sh", line].map(str::to_owned).to_vec(),
@@ -82,6 +83,11 @@ pub async fn run(
         }
         Exit::Overflowed => (RunEnd::Signal(9), Some("it wrote too much and was stopped".to_owned())),
     };
+    let beside = held.and_then(|sandbox| sandbox.beside(done.exit, output.end()));
+    if let Some(Beside { text, .. }) = beside.filter(|beside| beside.complains) {
+        let newline = if output.end().is_empty() || output.end().ends_with(b"\n") { "" } else { "\n" };
+        output.add(format!("{newline}[{text}]\n").as_bytes());
+    }
     if let Some(note) = note {
         output.add(format!("\n[{note}, with everything it started]\n").as_bytes());
     }

@@ -5,6 +5,7 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "test support outside `#[test]` functions may unwrap too")]
 
+mod apart;
 mod bounds;
 mod sandbox;
 mod support;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Child;
 
-use gadfly_agents::launcher::{Command, Exit, Finished, Input, Launcher, Sandbox};
+use gadfly_agents::launcher::{Command, Exit, Finished, Input, Launcher, Network, Sandbox};
 use gadfly_runtime::os::landlock;
 use serde_json::json;
 use tempfile::TempDir;
@@ -36,7 +36,7 @@ impl Scene {
             .map(Into::into)
             .collect();
         read.push(self.at("tree"));
-        Sandbox { read, write: vec![self.at("work"), "/dev/null".into()], network: false }
+        Sandbox { read, write: vec![self.at("work"), "/dev/null".into()], ..Sandbox::default() }
     }
 
     /// Works in the tree that may only be read.
@@ -263,17 +263,25 @@ async fn a_path_that_depends_on_where_one_stands_is_refused() {
 
 #[tokio::test]
 async fn tcp_works_only_where_it_is_allowed() {
+    use Network::{FreePorts, None, Open, Out};
     let scene = Scene::new();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port().to_string();
-    for args in [vec!["--connect", port.as_str()], vec!["--listen"]] {
-        for network in [false, true] {
+    // A port that is free, and that whoever wants it must ask for by its number.
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
+    for (args, allowed) in [
+        (["--connect", port.as_str()], &[Out, FreePorts, Open][..]),
+        (["--listen", "0"], &[FreePorts, Open][..]),
+        (["--listen", free.as_str()], &[Open][..]),
+    ] {
+        for network in [None, Out, FreePorts, Open] {
             let mut sandbox = Sandbox { network, ..scene.sandbox() };
             sandbox.read.push(PROBE.into());
             let done = finished(Command { sandbox: Some(sandbox), ..scene.runs(PROBE, &args) }).await;
-            assert_eq!(done.exit == Exit::Code(0), network, "{args:?}, network {network}: {}", said(&done));
+            let allowed = allowed.contains(&network);
+            assert_eq!(done.exit == Exit::Code(0), allowed, "{args:?}, {network:?}: {}", said(&done));
             let denied = String::from_utf8_lossy(&done.stderr).contains("Permission denied");
-            assert_eq!(denied, !network, "{args:?}, network {network}: {}", said(&done));
+            assert_eq!(denied, !allowed, "{args:?}, {network:?}: {}", said(&done));
         }
     }
 }
@@ -321,11 +329,11 @@ async fn the_program_that_path_names_first_is_the_one_that_runs_or_none() {
 /// A supervisor told something else about its kernel than a launcher would.
 fn told(scene: &Scene, kernel: &str, script: &str) -> (Child, String) {
     let raw = |path: &Path| path.to_str().unwrap().as_bytes().to_vec();
-    let Sandbox { read, write, network } = scene.sandbox();
+    let Sandbox { read, write, network, apart, own } = scene.sandbox();
     let paths = |paths: Vec<PathBuf>| paths.iter().map(|path| raw(path)).collect::<Vec<_>>();
     let besides = json!({
         "cwd": raw(&scene.at("tree")), "kernel": kernel,
-        "sandbox": { "read": paths(read), "write": paths(write), "network": network },
+        "sandbox": { "read": paths(read), "write": paths(write), "network": network, "apart": apart, "own": own },
     });
     let mut supervisor = by_hand(script, b"", &besides);
     let mut said = String::new();

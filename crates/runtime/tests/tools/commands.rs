@@ -27,6 +27,12 @@ async fn a_command_ends_as_it_ends_and_says_what_it_says_in_its_order() {
     let came = stage.sh("echo out; echo err >&2; echo again; cat; exit 3").await;
     assert_eq!((came.end(), came.shown.as_str()), (&ToolEnd::Ran(RunEnd::Code(3)), "out\nerr\nagain\n"));
     assert_eq!(came.done().bytes, 14);
+    if landlock().is_ok() {
+        // It failed because it was held, and that is said beside its error.
+        let refused = stage.sh("echo x > /etc/refused").await.shown;
+        assert!(refused.contains("\n[it ran in a sandbox: it may write /"), "{refused}");
+        assert!(refused.contains("; refused: /etc/refused]\n"), "{refused}");
+    }
     assert_eq!(stage.sh("kill -9 $$").await.end(), &ToolEnd::Ran(RunEnd::Signal(9)));
     assert_eq!(stage.sh("no-such-program-here").await.end(), &ToolEnd::Ran(RunEnd::Code(127)));
     let odd = stage.sh("printf 'a\\377\\0b'").await;
@@ -37,7 +43,7 @@ async fn a_command_ends_as_it_ends_and_says_what_it_says_in_its_order() {
 async fn what_holds_a_command_is_said_once() {
     let stage = Stage::new();
     let first = stage.sh("true").await;
-    let held = |o: &Observation| matches!(o, Observation::Guarded { guards } if guards[0].to_string().starts_with("Landlock (files; no TCP"));
+    let held = |o: &Observation| matches!(o, Observation::Guarded { guards } if guards[0].to_string().starts_with("Landlock (files; no "));
     let unheld = |o: &Observation| matches!(o, Observation::Note { line } if line.starts_with("not held by Landlock: "));
     assert!(first.observed.iter().any(|o| if landlock().is_ok() { held(o) } else { unheld(o) }), "{first:?}");
     assert_eq!(stage.sh("true").await.observed, []);

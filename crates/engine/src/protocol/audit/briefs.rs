@@ -195,6 +195,7 @@ impl Audit {
             report: settings.folder.then_some(report.as_str()),
             form: &form(&settings.task_id, self.round, settings.folder.then_some(report.as_str())),
             structured: None,
+            passes_at: None,
             max_parts: settings.max_parts,
             part: None,
         };

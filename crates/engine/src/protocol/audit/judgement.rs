@@ -5,9 +5,10 @@ use crate::finding::{Finding, Severity};
 use crate::judging::{Judgement, Reading};
 
 use super::economy::{self, Economy};
-use super::report::{CriterionVerdict, Expected, Report};
+use super::report::{Criterion, CriterionVerdict, Expected, Report};
 use super::routes;
 use crate::corpus::Corpus;
+use crate::reading::person::PersonVerdict;
 use crate::reading::{Unread, audit, citations};
 
 #[derive(Clone, Debug)]
@@ -17,6 +18,8 @@ pub(super) struct Judged {
     block_on: Severity,
     /// The critic saw only a part, so what it does not know says nothing yet.
     part: bool,
+    /// A person says that it is so; nobody asks them for places.
+    by_person: bool,
 }
 
 impl Judged {
@@ -26,10 +29,14 @@ impl Judged {
         economy: Economy,
         block_on: Severity,
     ) -> Result<Self, Unread> {
+        if let Some(person) = reading.person {
+            let report = by_person(person, expected);
+            return Ok(Self { report, claims: Vec::new(), block_on, part: reading.partial, by_person: true });
+        }
         let mut report = audit::read(reading.reply, reading.report, expected, reading.shown)?;
         economy::bound(&mut report.findings, economy);
         let claims = report.citations(reading.critic);
-        Ok(Self { report, claims, block_on, part: reading.partial })
+        Ok(Self { report, claims, block_on, part: reading.partial, by_person: false })
     }
 }
 
@@ -56,6 +63,9 @@ impl Judgement for Judged {
 
     /// Evidence that names nothing proves nothing.
     fn unproven(&self, corpus: &Corpus) -> Option<Unread> {
+        if self.by_person {
+            return None;
+        }
         let cited =
             |id: &str| self.claims.iter().any(|c| c.criterion.as_deref() == Some(id) && c.is_supported());
         let satisfied = self.report.criteria.iter().filter(|c| c.verdict == CriterionVerdict::Satisfied);
@@ -71,4 +81,29 @@ impl Judgement for Judged {
             &first.evidence,
         ))
     }
+}
+
+/// A person's verdict as a report. A fix is about the criterion it names, or about the only one there is; the others have
+/// nothing said against them.
+fn by_person(person: &PersonVerdict, expected: &Expected<'_>) -> Report {
+    let names: Vec<&str> = expected.criteria.iter().map(|criterion| criterion.id.as_str()).collect();
+    let only = names.first().copied().filter(|_| names.len() == 1);
+    let mut findings = Vec::new();
+    for (name, fix) in person.fixes_by_name(&names) {
+        let mut finding = Finding::new(routes::UNMET_CRITERION, Severity::Fail, fix.as_str(), expected.by);
+        finding.criterion = name.or(only).map(ToOwned::to_owned);
+        finding.fix = fix;
+        findings.push(finding);
+    }
+    let said = if person.approves() { "approved by a person" } else { "a person names nothing against it" };
+    let reason = Some(person.reason()).filter(|reason| !reason.is_empty());
+    let judged = |criterion: &Criterion| {
+        let against = findings.iter().find(|f| f.criterion.as_ref() == Some(&criterion.id));
+        Criterion::judged(
+            criterion,
+            if against.is_some() { CriterionVerdict::Unsatisfied } else { CriterionVerdict::Satisfied },
+            against.map(|f| f.says.clone()).or_else(|| reason.clone()).unwrap_or_else(|| said.to_owned()),
+        )
+    };
+    Report { criteria: expected.criteria.iter().map(judged).collect(), findings, ..Report::empty(expected) }
 }

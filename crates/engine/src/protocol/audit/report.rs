@@ -31,6 +31,13 @@ pub struct Criterion {
     pub claim: String,
 }
 
+impl Criterion {
+    pub fn judged(&self, verdict: CriterionVerdict, evidence: String) -> Judged {
+        let (id, claim) = (self.id.clone(), self.claim.clone());
+        Judged { id, claim, verdict, evidence, missing_info: String::new() }
+    }
+}
+
 /// What the engine asked for; a report about anything else does not count.
 #[derive(Clone, Copy, Debug)]
 pub struct Expected<'a> {
@@ -90,6 +97,19 @@ pub struct Report {
 }
 
 impl Report {
+    /// About what was asked for, with nothing said yet.
+    pub fn empty(expected: &Expected<'_>) -> Self {
+        Self {
+            critic: AXES[0].to_owned(),
+            task_id: expected.task_id.to_owned(),
+            round: expected.round,
+            criteria: Vec::new(),
+            findings: Vec::new(),
+            partial: false,
+            deviations: Vec::new(),
+        }
+    }
+
     /// A review that could not be made: it passes nothing and says why.
     pub fn critic_error(expected: &Expected<'_>, reason: &str) -> Self {
         let mut finding = Finding::new(
@@ -99,21 +119,12 @@ impl Report {
             expected.by,
         );
         finding.fix = "Remove the cause, then let the critic judge again.".into();
-        let unverified = |c: &Criterion| Judged {
-            id: c.id.clone(),
-            claim: c.claim.clone(),
-            verdict: CriterionVerdict::Unverified,
-            evidence: String::new(),
-            missing_info: String::new(),
-        };
+        let unverified = |c: &Criterion| c.judged(CriterionVerdict::Unverified, String::new());
         Self {
-            critic: AXES[0].to_owned(),
-            task_id: expected.task_id.to_owned(),
-            round: expected.round,
             criteria: expected.criteria.iter().map(unverified).collect(),
             findings: vec![finding],
             partial: true,
-            deviations: Vec::new(),
+            ..Self::empty(expected)
         }
     }
 

@@ -8,9 +8,10 @@ use super::escalation::Escalation;
 use super::sets::{ADVERSARIAL, Criterion};
 use crate::brief::one_line;
 use crate::digest::Digest;
-use crate::finding::{Finding, Standing};
+use crate::finding::{Finding, Severity, Standing};
 use crate::judging::{Heard, Judgement};
-use crate::reading::pass::{Claim, PassReply, Scenario, Verdict, verdict_of};
+use crate::reading::pass::{Claim, Judged, PassReply, Scenario, Verdict, verdict_of, with_verdict};
+use crate::reading::person::PersonVerdict;
 use crate::review::CriterionVerdict;
 
 /// A critic's reply on one part of the work.
@@ -44,6 +45,44 @@ impl PartReply {
         claims.retain(|claim| !beside.iter().any(|text| text.holds(claim)));
         claims.extend(findings.iter().filter(|f| verdict_of(f) == Some("DEFER")).cloned());
         Self { reply, findings, claims }
+    }
+
+    /// A person's verdict. A fix is about the criterion it names; what names none is a way in which the work fails.
+    pub fn by_person(person: &PersonVerdict, criteria: &[Criterion], critic: &str) -> Self {
+        let names: Vec<&str> = criteria.iter().map(|criterion| criterion.name.as_str()).collect();
+        let fixes = person.fixes_by_name(&names);
+        let of = |name: Option<&str>| -> Vec<&str> {
+            fixes.iter().filter(|(of, _)| *of == name).map(|(_, fix)| fix.as_str()).collect()
+        };
+        let said =
+            if person.approves() { "approved by a person" } else { "a person names nothing against it" };
+        let because = Some(person.reason()).filter(|reason| !reason.is_empty());
+        let because = because.unwrap_or_else(|| said.to_owned());
+        let judged = |name: &&str| match of(Some(name)).join("; ") {
+            fix if fix.is_empty() => {
+                Judged { criterion: (*name).to_owned(), rationale: because.clone(), verdict: Verdict::Pass }
+            }
+            fix => Judged {
+                criterion: (*name).to_owned(),
+                rationale: String::new(),
+                verdict: Verdict::Fail { fix },
+            },
+        };
+        let elsewhere = of(None).join("; ");
+        let scenario = Scenario {
+            says: if elsewhere.is_empty() { "none is named".to_owned() } else { elsewhere.clone() },
+            fix: Some(elsewhere).filter(|fix| !fix.is_empty()),
+            rationale: because.clone(),
+        };
+        let answers = names.iter().map(judged).collect();
+        let reply = PassReply { answers, scenario, claimed: None, deviations: Vec::new() };
+        let finding = |(of, fix): &(Option<&str>, String)| {
+            let mut finding = Finding::new(of.unwrap_or(ADVERSARIAL), Severity::Fail, fix.as_str(), critic);
+            finding.criterion = of.map(ToOwned::to_owned);
+            finding.fix.clone_from(fix);
+            with_verdict(finding, "FAIL")
+        };
+        Self { findings: fixes.iter().map(finding).collect(), reply, claims: Vec::new() }
     }
 
     pub const fn reply(&self) -> &PassReply {
@@ -269,7 +308,6 @@ fn answer<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::Severity;
 
     #[test]
     fn only_what_is_known_to_have_been_seen_is_not_new() {

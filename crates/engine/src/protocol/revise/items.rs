@@ -84,6 +84,11 @@ pub(super) fn recurs_as(bullet: &Bullet, items: &[Sent]) -> Option<u32> {
     })
 }
 
+/// Does a complaint repeat enough of an item's own words to mean it?
+pub(super) fn shares_words(item: &str, said: &str) -> bool {
+    repeated(&significant(item), &significant(said)) >= REPEATED
+}
+
 /// The first earlier item an open bullet cites by number.
 fn cited(bullet: &Bullet, items: &[Sent]) -> Option<u32> {
     bullet.cites.iter().copied().find(|n| items.iter().any(|s| s.item.number == *n))

@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use crate::deduction::{self, Amount, Deduction, Level, Sheet, Table, deductions};
-use crate::finding::Finding;
+use crate::finding::{Finding, Severity};
 use crate::judging::{Heard, Judgement, Reading};
 use crate::reading::Unread;
+use crate::reading::person::PersonVerdict;
 use crate::reading::score::{self, Expected};
 use crate::review;
 
@@ -25,6 +26,8 @@ pub(super) struct Scored {
     pub stated: Option<Amount>,
     pub notes: Vec<String>,
     pub deviations: Vec<String>,
+    /// A person gave the points: they are not added up by rows.
+    by_person: bool,
     basis: Arc<Basis>,
 }
 
@@ -47,12 +50,15 @@ impl Judgement for Scored {
     }
 
     fn passes(&self) -> bool {
-        self.basis.sheet(&deductions(&self.findings), self.stated).score >= self.basis.threshold
+        self.sheet().score >= self.basis.threshold
     }
 }
 
 impl Scored {
     pub(super) fn read(reading: &Reading<'_>, basis: &Arc<Basis>) -> Result<Self, Unread> {
+        if let Some(person) = reading.person {
+            return Ok(Self::by_person(person, reading.critic, basis));
+        }
         let expected = Expected {
             table: basis.table.as_ref(),
             level: basis.level,
@@ -66,6 +72,7 @@ impl Scored {
             stated: read.stated,
             notes: read.notes,
             deviations: read.deviations,
+            by_person: false,
             basis: Arc::clone(basis),
         };
         if !scored.passes() && scored.findings.is_empty() {
@@ -75,12 +82,28 @@ impl Scored {
         }
         Ok(scored)
     }
+
+    fn by_person(person: &PersonVerdict, by: &str, basis: &Arc<Basis>) -> Self {
+        let finding = |fix: String| Finding::new(score::NO_ROW, Severity::Risk, fix, by);
+        Self {
+            findings: person.fixes().into_iter().map(finding).collect(),
+            stated: Some(Amount::whole(person.points())),
+            notes: Some(person.reason()).filter(|reason| !reason.is_empty()).into_iter().collect(),
+            deviations: Vec::new(),
+            by_person: true,
+            basis: Arc::clone(basis),
+        }
+    }
+
+    fn sheet(&self) -> Sheet {
+        self.basis.sheet(&deductions(&self.findings), self.stated, self.by_person)
+    }
 }
 
 impl Basis {
     /// Rows are looked up when a reply is read, so that none is unknown here; if one were, nothing passes.
-    fn sheet(&self, list: &[Deduction], stated: Option<Amount>) -> Sheet {
-        match &self.table {
+    fn sheet(&self, list: &[Deduction], stated: Option<Amount>, by_person: bool) -> Sheet {
+        match self.table.as_ref().filter(|_| !by_person) {
             Some(table) => deduction::tally(table, self.level, list, stated)
                 .unwrap_or_else(|_| deduction::stated(Amount::ZERO)),
             None => deduction::stated(stated.unwrap_or(Amount::ZERO)),
@@ -98,7 +121,7 @@ impl Basis {
             unsupported.extend(part.unsupported.iter().cloned());
             notes.extend(said.notes.iter().cloned());
             deviations.extend(said.deviations.iter().cloned());
-            let sheet = self.sheet(&deductions(&said.findings), said.stated);
+            let sheet = said.sheet();
             if let (Some(stated), Some(_)) = (sheet.stated, sheet.difference) {
                 let sum = sheet.unfloored.max(Amount::ZERO);
                 deviations.push(format!("the critic states {stated}; by its deductions the score is {sum}"));
@@ -109,10 +132,11 @@ impl Basis {
             parts if self.table.is_none() => parts.iter().filter_map(|p| p.judgement.stated).min(),
             _ => None,
         };
-        let sheet = self.sheet(&deductions(&findings), stated);
+        let by_person = heard.parts.iter().any(|part| part.judgement.by_person);
+        let sheet = self.sheet(&deductions(&findings), stated, by_person);
         let everything: Vec<Deduction> =
             deductions(&findings).into_iter().chain(cited_in_vain(&unsupported)).collect();
-        let with_all = self.sheet(&everything, stated);
+        let with_all = self.sheet(&everything, stated, by_person);
         Tallied {
             passes_by_bad_citations: sheet.score >= self.threshold && with_all.score < self.threshold,
             threshold: self.threshold,

@@ -45,17 +45,19 @@ impl Watch {
         parts
     }
 
-    /// The next turn of a worker whose tools we use.
-    pub(super) fn led_messages(&self, cx: &mut Cx<'_>) -> Vec<Message> {
+    /// The next turn of a worker whose tools we use, and how many parts of its beginning stay the same.
+    pub(super) fn led_messages(&self, cx: &mut Cx<'_>) -> (Vec<Message>, usize) {
         let first = self.charge(cx);
+        let settled = first.len();
         let begins: usize = first.iter().map(|part| part.size(cx.texts())).sum();
         let room = transcript::room(cx.window(&self.settings.worker), begins);
-        self.transcript.messages(cx.texts(), first, room)
+        (self.transcript.messages(cx.texts(), first, room), settled)
     }
 
     /// The next turn of a worker with hands of its own: it may or may not remember the one before.
-    pub(super) fn hands_messages(&self, words: &[Digest], cx: &mut Cx<'_>) -> Vec<Message> {
+    pub(super) fn hands_messages(&self, words: &[Digest], cx: &mut Cx<'_>) -> (Vec<Message>, usize) {
         let mut parts = self.charge(cx);
+        let settled = parts.len();
         if !self.steps.is_empty() {
             let log = self.log();
             parts.push(Part::Text(format!(
@@ -67,7 +69,7 @@ impl Watch {
             parts.push(Part::Blob(*text));
             parts.push(Part::Text("\n\n".into()));
         }
-        vec![Message { from: Speaker::User, parts }]
+        (vec![Message { from: Speaker::User, parts }], settled)
     }
 
     /// The last steps, one line each.
@@ -79,7 +81,8 @@ impl Watch {
         log
     }
 
-    pub(super) fn critic_messages(&self, window: &[GoalStep], cx: &mut Cx<'_>) -> Vec<Message> {
+    /// What the critic is asked, and how many parts of its beginning stay the same.
+    pub(super) fn critic_messages(&self, window: &[GoalStep], cx: &mut Cx<'_>) -> (Vec<Message>, usize) {
         let lines: Vec<String> = window.iter().map(ToString::to_string).collect();
         let steps = if lines.is_empty() { "(no steps yet)".to_owned() } else { lines.join("\n") };
         let (template, steps) = (cx.intern(CRITIC), cx.intern(steps));
@@ -88,9 +91,10 @@ impl Watch {
         let mut parts = vec![Part::Blob(template)];
         enclose(&mut parts, &mark, "goal", Part::Data(goal));
         parts.push(Part::Text(format!("Reached when: {}\n\n", neutralise(&self.settings.until.humanised()))));
+        let settled = parts.len();
         enclose(&mut parts, &mark, "last steps", Part::Data(steps));
         parts.push(Part::Text("Your word:\n".into()));
-        vec![Message { from: Speaker::User, parts }]
+        (vec![Message { from: Speaker::User, parts }], settled)
     }
 
     /// A question about the state of things, with the log and what the last commands printed.

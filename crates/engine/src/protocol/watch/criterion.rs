@@ -1,6 +1,7 @@
 //! When a goal is reached, as a value: its shape, what may be wrong with it, how it reads. How it is checked is the
 //! protocol's.
 
+use crate::masked::masked;
 use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
 
@@ -129,7 +130,7 @@ impl Criterion {
                 FileCheck::Matches(pattern) => format!("{} matches `{}`", line(path), line(pattern)),
             },
             Self::Http { url, status, contains } => {
-                let answers = format!("{} answers with {status}", line(url));
+                let answers = format!("{} answers with {status}", masked(&line(url)));
                 contains
                     .as_ref()
                     .map_or_else(|| answers.clone(), |c| format!("{answers} and contains `{}`", line(c)))

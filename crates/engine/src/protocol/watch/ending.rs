@@ -88,6 +88,7 @@ impl Watch {
             tree: None,
             tag: tag::LAST_WORDS,
             kept: Kept::Money,
+            settled: 0,
         });
     }
 

@@ -154,6 +154,7 @@ impl Watch {
             tree: None,
             tag: tag::JUDGE,
             kept: Kept::All,
+            settled: 0,
         };
         cx.lead(turn);
     }

@@ -26,7 +26,7 @@ impl Watch {
         let Some(critic) = self.settings.critic.clone() else { return };
         let size = usize::try_from(self.settings.interval).unwrap_or(0).saturating_mul(2);
         let window: Vec<GoalStep> = self.steps.iter().rev().take(size).rev().cloned().collect();
-        let messages = self.critic_messages(&window, cx);
+        let (messages, settled) = self.critic_messages(&window, cx);
         let worker = self.settings.worker.clone();
         let last = self.last_messages("a cap is reached", cx);
         if let Some(shortage) = cx.shortage(&[(&critic, &messages, None), (&worker, &last, None)]) {
@@ -46,6 +46,7 @@ impl Watch {
             tree: None,
             tag: tag::WATCH,
             kept: Kept::All,
+            settled,
         };
         self.critic.asked = true;
         cx.lead(turn);

@@ -10,7 +10,7 @@ use crate::protocol::audit::report::{AXES, CriterionVerdict, Expected, Judged, R
 use crate::protocol::audit::routes;
 use crate::reading::doubt::{self, Scope};
 use crate::reading::json::{self, first};
-use crate::reading::{Unread, forms};
+use crate::reading::{Unread, beside, forms};
 
 /// The longest text of one field, in characters.
 const LONGEST_TEXT: usize = 4_000;
@@ -29,8 +29,29 @@ const REMEDIES: [&str; 8] =
 /// Keys under which findings stand.
 pub(super) const FINDINGS: [&str; 8] =
     ["findings", "issues", "problems", "concerns", "blockers", "defects", "violations", "errors"];
-pub(super) const CRITERIA: [&str; 4] = ["criteria", "success_criteria", "criterion_verdicts", "results"];
-const KNOWN: [&str; 3] = ["notes", "strengths", "files"];
+pub(super) const CRITERIA: [&str; 10] = [
+    "criteria",
+    "success_criteria",
+    "criterion_verdicts",
+    "results",
+    "criteria_evaluation",
+    "criteria_results",
+    "criterion_results",
+    "criteria_verdicts",
+    "evaluations",
+    "evaluation",
+];
+/// What is read of a report; whatever else it says is weighed.
+const KNOWN: [&str; 6] = ["critic", "task_id", "round", "partial", "reasoning", "blockers_count"];
+/// Lists that name things and hold nothing against the work.
+const HARMLESS: [&str; 6] = ["notes", "strengths", "files", "files_reviewed", "suggestions", "sources"];
+/// Where the verdict stands, the first that is there.
+const VERDICTS: [&str; 7] =
+    ["verdict", "status", "overall_verdict", "result", "overall", "decision", "outcome"];
+/// What is read of a criterion.
+const EVIDENCE: [&str; 8] =
+    ["evidence", "proof", "because", "rationale", "reason", "where", "location", "justification"];
+const JUDGED: [&str; 7] = ["verdict", "status", "result", "satisfied", "met", "missing_info", "reasoning"];
 
 #[derive(Default)]
 struct Notes {
@@ -84,13 +105,28 @@ pub(super) fn of_object(found: &json::Found, expected: &Expected<'_>) -> Result<
         match object.get(key) {
             Some(Value::Array(items)) => list.extend(items.iter().cloned()),
             Some(Value::Null) | None => {}
-            Some(_) if key == "findings" => notes.breach("`findings` is not a list"),
-            Some(_) => {}
+            Some(Value::Object(one)) if one.is_empty() => {}
+            Some(one @ Value::Object(_)) => list.push(one.clone()),
+            Some(Value::String(text)) if says_nothing(text) => {}
+            Some(Value::String(text)) => list.push(Value::String(text.clone())),
+            Some(Value::Number(n)) if n.as_f64() == Some(0.0) => {}
+            Some(_) => notes.weaken(format!("`{key}` is not a list")),
         }
     }
-    if let Some((key, _)) = json::unknown_lists(object, &[&FINDINGS[..], &CRITERIA[..], &KNOWN[..]].concat())
-    {
+    list.retain(|one| !one.as_str().is_some_and(is_no_finding));
+    let ids: Vec<String> = expected.criteria.iter().map(|c| key(&c.id)).collect();
+    let mut rest = object.clone();
+    if let Some(at) = VERDICTS.iter().find(|at| rest.get(**at).is_some_and(|v| !v.is_null())) {
+        rest.remove(*at);
+    }
+    rest.retain(|name, _| !ids.contains(&key(name)));
+    let read = [&FINDINGS[..], &CRITERIA[..], &KNOWN[..]].concat();
+    let unknown = json::unknown_lists(&rest, &[&read[..], &HARMLESS].concat());
+    if let Some((key, _)) = unknown.filter(|(key, _)| !beside::is_silent(key)) {
         notes.weaken(format!("what it lists under `{key}` may be findings: put them under `findings`"));
+    }
+    if let Some(passage) = beside::against(&rest, &read).or_else(|| beside::against(&found.outer, &[])) {
+        notes.weaken(format!("another of its fields speaks against the work: {}", short(&passage)));
     }
     if object.get("blockers_count").and_then(json::text_of).is_some_and(|count| count.trim() != "0") {
         notes.weaken("it counts blockers and lists none");
@@ -129,11 +165,14 @@ pub(super) fn of_object(found: &json::Found, expected: &Expected<'_>) -> Result<
 
 /// The verdict by its own word; none if it is left out or another word, which then cannot pass.
 fn stated(object: &Map<String, Value>, notes: &mut Notes) -> Option<ReportVerdict> {
-    let said = first(object, &["verdict", "status", "overall_verdict", "result", "overall"]);
+    let said = first(object, &VERDICTS);
     let word = match said {
         Some(Value::Bool(true)) => "passed".to_owned(),
         Some(Value::Bool(false)) => "issues_found".to_owned(),
-        Some(Value::String(word)) => word.trim().to_lowercase().replace(['-', ' '], "_"),
+        Some(Value::String(word)) => {
+            let plain = word.trim_matches(|c: char| c.is_whitespace() || forms::is_pictograph(c) || c == '.');
+            plain.to_lowercase().replace(['-', ' '], "_")
+        }
         _ => String::new(),
     };
     if forms::CLEARING.iter().any(|known| known.replace(' ', "_") == word) {
@@ -190,19 +229,20 @@ fn criteria(object: &Map<String, Value>, expected: &Expected<'_>, notes: &mut No
             missing_info: String::new(),
         })
         .collect();
-    for (at, (name, value)) in listed(object, notes).into_iter().enumerate() {
+    for (at, (name, value)) in listed(object, expected, notes).into_iter().enumerate() {
         let place = format!("`criteria[{at}]`");
         let Value::Object(object) = value else {
             notes.weaken(format!("{place} is not an object"));
             continue;
         };
-        let claim =
-            first(&object, &["claim", "criterion", "text"]).and_then(json::text_of).unwrap_or_default();
+        let claim = first(&object, &["claim", "criterion", "text", "description"])
+            .and_then(json::text_of)
+            .unwrap_or_default();
         let id = first(&object, &["id", "criterion_id", "name"])
             .and_then(json::text_of)
             .or(name)
             .unwrap_or_default();
-        if id.trim().is_empty() && claim.is_empty() {
+        if id.trim().is_empty() && claim.trim().is_empty() {
             notes.weaken(format!("{place} has no `id`"));
             continue;
         }
@@ -211,16 +251,25 @@ fn criteria(object: &Map<String, Value>, expected: &Expected<'_>, notes: &mut No
         else {
             continue;
         };
-        let known = judged.iter().position(|c| key(&c.id) == key(&id));
-        let known =
-            known.or_else(|| judged.iter().position(|c| !claim.is_empty() && c.claim.trim() == claim.trim()));
+        // `SC-1: half returns the half`, or the id where the claim should be.
+        let leads = |text: &str, c: &Judged| {
+            let head = text.split([':', '—', '–', '(']).next().unwrap_or_default();
+            !head.trim().is_empty() && key(head) == key(&c.id)
+        };
+        let same = |text: &str, c: &Judged| {
+            let plain = |text: &str| one_line(text).trim_end_matches(['.', ' ']).to_lowercase();
+            !text.trim().is_empty() && plain(text) == plain(&c.claim)
+        };
+        let known = judged
+            .iter()
+            .position(|c| leads(&id, c))
+            .or_else(|| judged.iter().position(|c| leads(&claim, c) || same(&claim, c) || same(&id, c)));
         let Some(slot) = known.and_then(|at| judged.get_mut(at)) else {
             unknown_criterion(&id, verdict, expected, notes);
             continue;
         };
-        let evidence = ["evidence", "proof", "because", "rationale", "reason", "where"];
-        let evidence = first(&object, &evidence)
-            .and_then(json::text_of)
+        let evidence = first(&object, &EVIDENCE)
+            .and_then(evidence_of)
             .map(|text| clean(&text))
             .filter(|t| !says_nothing(t))
             .unwrap_or_default();
@@ -238,6 +287,11 @@ fn criteria(object: &Map<String, Value>, expected: &Expected<'_>, notes: &mut No
                     slot.id,
                     short(&missing_info)
                 ));
+            }
+            let used = EVIDENCE.iter().find(|at| object.get(**at).is_some_and(|v| !v.is_null()));
+            let read: Vec<&str> = used.into_iter().chain(&JUDGED).copied().collect();
+            if let Some(passage) = beside::against(&object, &read) {
+                notes.weaken(format!("{} is Satisfied, and yet: {}", slot.id, short(&passage)));
             }
             if let Some((rule, passage)) = doubt::against(&evidence, Scope::Evidence) {
                 notes.weaken(format!(
@@ -264,7 +318,11 @@ fn criteria(object: &Map<String, Value>, expected: &Expected<'_>, notes: &mut No
 }
 
 /// The criteria as a list, each with its name if they stand under names.
-fn listed(object: &Map<String, Value>, notes: &mut Notes) -> Vec<(Option<String>, Value)> {
+fn listed(
+    object: &Map<String, Value>,
+    expected: &Expected<'_>,
+    notes: &mut Notes,
+) -> Vec<(Option<String>, Value)> {
     match first(object, &CRITERIA) {
         Some(Value::Array(items)) => items.iter().map(|item| (None, item.clone())).collect(),
         Some(Value::Object(by_id)) => by_id
@@ -283,8 +341,16 @@ fn listed(object: &Map<String, Value>, notes: &mut Notes) -> Vec<(Option<String>
             Vec::new()
         }
         None => {
-            notes.weaken("`criteria` is missing: it is a list, if need be an empty one");
-            Vec::new()
+            let of_plan = |id: &&String| expected.criteria.iter().any(|c| key(&c.id) == key(id));
+            let by_id: Vec<(Option<String>, Value)> = object
+                .iter()
+                .filter(|(id, value)| of_plan(id) && value.is_object())
+                .map(|(id, value)| (Some(id.clone()), value.clone()))
+                .collect();
+            if by_id.is_empty() {
+                notes.weaken("`criteria` is missing: it is a list, if need be an empty one");
+            }
+            by_id
         }
     }
 }
@@ -416,10 +482,36 @@ fn finding(
     });
     let cited = located(&object, place, notes);
     let named = text(&object, "criterion_id", place, notes);
+    let linked = [
+        "criterion",
+        "criterion_id",
+        "criteria",
+        "success_criterion",
+        "sc",
+        "related_criterion",
+        "criteria_id",
+        "criterion_ids",
+        "criteria_ids",
+        "claim_id",
+        "ref",
+        "id",
+    ];
+    let linked: Vec<String> = linked
+        .iter()
+        .chain(&["message"])
+        .filter_map(|name| object.get(*name).and_then(json::text_of))
+        .collect();
+    let leads_with = |text: &str, id: &str| {
+        let head = text.split([':', '—', '–', '(']).next().unwrap_or_default();
+        !head.trim().is_empty() && key(head) == key(id) && !head.trim().bytes().all(|b| b.is_ascii_digit())
+    };
     let criterion = expected
         .criteria
         .iter()
-        .find(|c| !named.is_empty() && key(&c.id) == key(&named))
+        .find(|c| {
+            !named.is_empty() && key(&c.id) == key(&named)
+                || linked.iter().any(|text| leads_with(text, &c.id))
+        })
         .map(|c| c.id.clone());
     if criterion.is_none() && !named.is_empty() {
         notes.deviation(format!("{place} names `{}`, which is no criterion of the task", short(&named)));
@@ -563,6 +655,36 @@ fn contradictions(stated: Option<ReportVerdict>, report: &Report, notes: &mut No
         }
         Some(ReportVerdict::IssuesFound) | None => {}
     }
+}
+
+/// Evidence as a text: a place may be an object, `{"file": "src/a.rs", "line": 3}`.
+fn evidence_of(value: &Value) -> Option<String> {
+    match value {
+        Value::Object(object) => {
+            let file = first(object, &["file", "path"]).and_then(json::text_of);
+            let line = first(object, &["line", "lines"]).and_then(json::text_of);
+            let place = file.map(|file| line.map_or(file.clone(), |line| format!("{file}:{line}")));
+            let others =
+                object.iter().filter(|(name, _)| !["file", "path", "line", "lines"].contains(&name.as_str()));
+            let texts = place.into_iter().chain(others.filter_map(|(_, value)| json::text_of(value)));
+            Some(texts.collect::<Vec<_>>().join("; ")).filter(|text| !text.is_empty())
+        }
+        Value::Array(list) => {
+            let texts: Vec<String> = list.iter().filter_map(evidence_of).collect();
+            (!texts.is_empty()).then(|| texts.join("; "))
+        }
+        other => json::text_of(other),
+    }
+}
+
+/// `No issues found.` in a list of findings.
+fn is_no_finding(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let few = text.split_whitespace().count() <= 5;
+    few && (lower.starts_with("no issue")
+        || lower.starts_with("no finding")
+        || lower.starts_with("no problem")
+        || lower.starts_with("none"))
 }
 
 /// A text field, folded and bounded; what only fills the field counts as empty.

@@ -17,87 +17,176 @@ pub enum Section {
     Demands,
 }
 
-/// What a heading says about the list below it.
+/// What a heading says about the list below it, by whole words. Of several sentences the last one is the heading.
 pub fn section(heading: &str) -> Section {
-    let lower = heading.to_lowercase();
-    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-    if has(&[
-        "unresolved",
-        "not addressed",
-        "unaddressed",
-        "still open",
-        "not resolved",
-        "remaining",
-        "open item",
-        "outstanding",
-        "not fixed",
-        "still to",
-        "offen",
-        "not yet",
-    ]) {
-        return Section::Unresolved;
-    }
-    if has(&[
-        "non-blocking",
-        "nonblocking",
-        "non blocking",
-        "optional",
-        "nice to have",
-        "nice-to-have",
-        "minor",
-        "suggestion",
-        "not required",
-        "nit",
-        "for later",
-        "future",
-        "could be",
-        "cosmetic",
-        "notes",
-        "remarks",
-    ]) && !has(&["required", "must", "mandatory", "blocking issue"])
-        || has(&["not required", "non-blocking", "optional"])
-    {
-        return Section::Optional;
-    }
-    if has(&["addressed", "resolved", "fixed", "erledigt", "done since", "what was done", "completed"]) {
-        return Section::Addressed;
-    }
-    if has(&[
-        "strength",
-        "positive",
-        "praise",
-        "what works",
-        "done well",
-        "good",
-        "pros",
-        "satisfied",
-        "met criteria",
-        "criteria met",
-        "passed",
-        "stärken",
-    ]) {
-        return Section::Praise;
-    }
-    if has(&[
+    let last = heading
+        .rsplit(['.', '!', '?'])
+        .find(|part| part.chars().any(char::is_alphanumeric))
+        .unwrap_or(heading);
+    let words: Vec<String> = last
+        .split(|c: char| !(c.is_alphanumeric() || c == '-'))
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect();
+    let folded = format!(" {} ", words.join(" "));
+    let has = |phrases: &[&str]| phrases.iter().any(|phrase| folded.contains(&format!(" {phrase} ")));
+    let asked = has(&[
         "required",
         "must",
-        "fix",
-        "change",
-        "issue",
-        "problem",
-        "demand",
-        "blocking",
-        "reject",
-        "weakness",
-        "correction",
-        "revision",
-        "concern",
-        "violation",
-        "missing",
+        "mandatory",
+        "need",
+        "needs",
         "needed",
-        "improve",
-    ]) {
-        return Section::Demands;
+        "to be",
+        "should",
+        "have to",
+        "has to",
+    ]) && !has(NOT_ASKED);
+    if has(UNRESOLVED) {
+        Section::Unresolved
+    } else if has(&["not required", "non-blocking", "optional"])
+        || has(OPTIONAL) && !asked && !has(&["blocking"])
+    {
+        Section::Optional
+    } else if asked {
+        Section::Demands
+    } else if has(ADDRESSED) {
+        Section::Addressed
+    } else if has(PRAISE) {
+        Section::Praise
+    } else if has(DEMANDS) {
+        Section::Demands
+    } else {
+        Section::None
     }
-    Section::None
+}
+
+const NOT_ASKED: &[&str] = &["not required", "not needed", "no need", "need not", "not necessary"];
+const UNRESOLVED: &[&str] = &[
+    "unresolved",
+    "not addressed",
+    "unaddressed",
+    "still open",
+    "not resolved",
+    "remaining",
+    "open item",
+    "open items",
+    "outstanding",
+    "not fixed",
+    "still to",
+    "offen",
+    "not yet",
+    "partially",
+    "partly",
+    "open",
+    "unmet",
+    "not met",
+    "still missing",
+    "not satisfied",
+];
+const OPTIONAL: &[&str] = &[
+    "non-blocking",
+    "nonblocking",
+    "non blocking",
+    "optional",
+    "nice to have",
+    "nice-to-have",
+    "minor",
+    "suggestion",
+    "suggestions",
+    "not required",
+    "nit",
+    "nits",
+    "nitpick",
+    "nitpicks",
+    "for later",
+    "future",
+    "could be",
+    "cosmetic",
+    "notes",
+    "remarks",
+];
+const ADDRESSED: &[&str] =
+    &["addressed", "resolved", "fixed", "erledigt", "done since", "what was done", "completed", "done"];
+const PRAISE: &[&str] = &[
+    "strength",
+    "strengths",
+    "positive",
+    "positives",
+    "praise",
+    "what works",
+    "done well",
+    "good",
+    "pros",
+    "satisfied",
+    "met criteria",
+    "criteria met",
+    "passed",
+    "stärken",
+    "highlights",
+    "works well",
+];
+const DEMANDS: &[&str] = &[
+    "fix",
+    "fixes",
+    "change",
+    "changes",
+    "issue",
+    "issues",
+    "problem",
+    "problems",
+    "demand",
+    "demands",
+    "blocking",
+    "reject",
+    "rejected",
+    "weakness",
+    "weaknesses",
+    "correction",
+    "corrections",
+    "revision",
+    "revisions",
+    "concern",
+    "concerns",
+    "violation",
+    "violations",
+    "missing",
+    "improve",
+    "improvement",
+    "improvements",
+    "opportunities",
+    "defects",
+    "gaps",
+    "action items",
+    "todo",
+    "new",
+    "introduced",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headings_are_known_by_their_words_and_not_by_letters_inside_them() {
+        for (heading, section_) in [
+            ("Opportunities for improvement", Section::Demands),
+            ("Definition of the sample", Section::None),
+            ("Unit of analysis", Section::None),
+            ("Prose", Section::None),
+            ("Issues to be fixed", Section::Demands),
+            ("The following points must be addressed", Section::Demands),
+            ("What needs to be addressed", Section::Demands),
+            ("Partially addressed", Section::Unresolved),
+            ("Good progress! The sample size is now there. However", Section::None),
+            ("Minor suggestions (non-blocking)", Section::Optional),
+            ("Suggestions", Section::Optional),
+            ("Addressed from iteration 1", Section::Addressed),
+            ("Not addressed", Section::Unresolved),
+            ("Strengths", Section::Praise),
+            ("Not required", Section::Optional),
+        ] {
+            assert_eq!(section(heading), section_, "{heading}");
+        }
+    }
 }

@@ -1,15 +1,16 @@
 //! Judges what `lines` gathered: is every criterion answered, once and with substance?
 
-use super::gather::{Entry, Gathered, MOST_OPTIONS, Subject};
+use super::gather::{Entry, Gathered, MOST_OPTIONS, Subject, undressed};
 use super::phrases::{
-    Word, answer_part, choice, clean, fix_after_fail, inline_answer, is_skip, out_of_brackets, says_nothing,
-    separated, strip_either, strip_label, word,
+    Word, answer_part, choice, clean, fix_after_fail, inline_answer, inline_answers, is_skip,
+    out_of_brackets, says_nothing, separated, strip_either, strip_label, word,
 };
 use super::{Breach, Claim, Judged, PassReply, Scenario, Verdict};
 use crate::protocol::converge::escalation::{Choice, Escalation, SKIP, Trigger};
 use crate::protocol::converge::sets::{ADVERSARIAL, Criterion};
-use crate::reading::doubt::{self, Scope};
+use crate::reading::doubt::{self, Rule, Scope};
 use crate::reading::forms;
+use crate::reading::lines::Tick;
 use crate::reading::quantity::has_quantity;
 
 pub(super) fn judge(
@@ -175,12 +176,18 @@ impl Judge<'_> {
             self.weaken(Breach::BarePass(name.to_owned()));
         } else if !has_quantity(&whole) {
             self.weaken(Breach::NoQuantity(name.to_owned()));
-        } else if forms::is_one_of(first, &conditions) || doubt::condition(tail) || asks_for_more(tail) {
+        } else if forms::is_one_of(first, &conditions) || doubt::condition(tail) {
             self.weaken(Breach::Conditional(name.to_owned()));
-        } else if doubt::shortfall(&whole) {
-            self.weaken(Breach::Fewer(name.to_owned()));
-        } else if doubt::against(&whole, Scope::Evidence).is_some() {
+        } else if doubt::item(Tick::None, tail) == doubt::Weight::Against || doubt::names_trouble(tail) {
             self.weaken(Breach::PassWithDemand(name.to_owned()));
+        } else if let Some((rule, _)) =
+            doubt::against(rationale, Scope::Answer).or_else(|| doubt::against(tail, Scope::Answer))
+        {
+            self.weaken(match rule {
+                Rule::Condition => Breach::Conditional(name.to_owned()),
+                Rule::Shortfall => Breach::Fewer(name.to_owned()),
+                _ => Breach::PassWithDemand(name.to_owned()),
+            });
         }
         Judged { criterion: name.to_owned(), rationale: whole, verdict: Verdict::Pass }
     }
@@ -284,8 +291,14 @@ impl Judge<'_> {
         let weighed: Vec<Option<Scenario>> = mine.map(|entry| self.one_scenario(entry)).collect();
         let known: Vec<&Scenario> = weighed.iter().flatten().collect();
         if let Some(realistic) = known.iter().find(|s| s.is_realistic()) {
-            let fixes: Vec<&str> = known.iter().filter_map(|s| s.fix.as_deref()).collect();
-            return Some(Scenario { fix: Some(fixes.join("; ")), ..(*realistic).clone() });
+            let real = || known.iter().filter(|s| s.is_realistic());
+            let fixes: Vec<&str> = real().filter_map(|s| s.fix.as_deref()).collect();
+            let says: Vec<&str> = real().map(|s| s.says.as_str()).collect();
+            return Some(Scenario {
+                fix: Some(fixes.join("; ")),
+                says: says.join("; "),
+                ..(*realistic).clone()
+            });
         }
         if known.len() < weighed.len() {
             return None;
@@ -295,6 +308,10 @@ impl Judge<'_> {
     }
 
     fn one_scenario(&mut self, entry: &Entry) -> Option<Scenario> {
+        let inline = inline_answers(&entry.said);
+        if inline.len() > 1 {
+            return self.several(&inline, entry);
+        }
         let (said, weighed) = match (entry.realistic.as_slice(), inline_answer(&entry.said)) {
             ([], Some((said, weighed))) => (said, vec![weighed]),
             ([], None) => (entry.said.as_str(), Vec::new()),
@@ -336,9 +353,29 @@ impl Judge<'_> {
         Some(Scenario { says, fix: None, rationale: unrealistic.join("; ") })
     }
 
+    /// Several scenarios under one name, each with its own answer: one that is realistic is enough.
+    fn several(&mut self, inline: &[(&str, &str)], entry: &Entry) -> Option<Scenario> {
+        let lines = entry.realistic.iter().map(|line| ("", line.as_str()));
+        let mut weighed = Vec::new();
+        for (said, answer) in inline.iter().copied().chain(lines) {
+            let said = strip_label(said, "failure scenario").unwrap_or(said);
+            weighed.push(self.weigh(clean(separated(said)), answer, None)?);
+        }
+        let real: Vec<&Scenario> = weighed.iter().filter(|s| s.is_realistic()).collect();
+        if let Some(first) = real.first() {
+            let fixes: Vec<&str> = real.iter().filter_map(|s| s.fix.as_deref()).collect();
+            let says: Vec<&str> = real.iter().map(|s| s.says.as_str()).collect();
+            return Some(Scenario { fix: Some(fixes.join("; ")), says: says.join("; "), ..(*first).clone() });
+        }
+        let join = |part: fn(&Scenario) -> &str| weighed.iter().map(part).collect::<Vec<_>>().join("; ");
+        Some(Scenario { says: join(|s| &s.says), fix: None, rationale: join(|s| &s.rationale) })
+    }
+
     fn weigh(&mut self, says: String, weighed: &str, verdict: Option<(Word, String)>) -> Option<Scenario> {
         let yes = strip_either(weighed, &["YES", "Y", "TRUE", "REALISTIC"]);
-        let no = strip_either(weighed, &["NO", "N", "FALSE", "UNREALISTIC"]);
+        let weighed = undressed(weighed);
+        let yes = yes.or_else(|| strip_either(weighed, &["YES", "Y", "TRUE", "REALISTIC"]));
+        let no = strip_either(weighed, &["NO", "N", "FALSE", "UNREALISTIC", "NOT REALISTIC", "NOT REALLY"]);
         let failed = |text: &str| strip_either(separated(text), &["FAIL", "FAILED"]).map(fix_after_fail);
         match (yes, no, verdict) {
             (Some(rest), _, verdict) => {
@@ -364,6 +401,12 @@ impl Judge<'_> {
                 if !has_quantity(&rationale) {
                     self.weaken(Breach::UnrealisticUncounted);
                 }
+                let asks = |(rule, _): &(Rule, String)| {
+                    matches!(rule, Rule::Demand | Rule::Denial | Rule::Condition)
+                };
+                if doubt::against(&rationale, Scope::Answer).is_some_and(|found| asks(&found)) {
+                    self.weaken(Breach::PassWithDemand(ADVERSARIAL.to_owned()));
+                }
                 Some(Scenario { says, fix: None, rationale })
             }
             (None, Some(_), _) => {
@@ -384,16 +427,6 @@ fn waves_through(text: &str) -> bool {
     ["acceptable", "accepted", "no fix", "fine", "not a problem", "tolerable", "ignore", "can live"]
         .iter()
         .any(|w| lower.contains(w))
-}
-
-/// Does what stands behind a PASS ask for something?
-fn asks_for_more(tail: &str) -> bool {
-    let words = tail.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty());
-    let asking = [
-        "add", "fix", "remove", "replace", "clarify", "rewrite", "correct", "missing", "gap", "gaps", "todo",
-        "except", "but",
-    ];
-    words.into_iter().any(|word| forms::is_one_of(word, &asking)) && !tail.to_lowercase().contains("no gap")
 }
 
 /// Does it describe something, beyond a number?

@@ -23,6 +23,10 @@ pub(super) struct Gathered {
     pub entries: Vec<Entry>,
     /// What is said before the first entry and behind the result.
     pub beside: Vec<String>,
+    /// What another field of a JSON report says against it.
+    pub contradicted: Option<String>,
+    /// Verdicts on the whole.
+    pub overall: Vec<String>,
     /// What was mended to read it.
     pub mended: Vec<String>,
     /// Escalation headers that no `[CRITERION]` line follows.
@@ -101,7 +105,31 @@ pub(super) fn gather(reply: &str, criteria: &[Criterion]) -> Gathered {
     }
     let mut inside = gather_from(reply, &keys, true);
     inside.fenced = !inside.entries.is_empty();
+    // Of two fences one may only show something: which of them is the report is not for us to say.
+    let holds =
+        |text: &str| gather_from(text, &keys, false).entries.iter().any(|e| e.subject != Subject::Unknown);
+    inside.too_many |= fences(reply).filter(|fence| holds(fence)).count() > 1;
     inside
+}
+
+/// What stands in each fence that is not inside another.
+fn fences(reply: &str) -> impl Iterator<Item = String> {
+    let mut fence = Fence::default();
+    let mut found: Vec<String> = Vec::new();
+    for line in reply.lines() {
+        let before = fence.depth();
+        if fence.takes(line) {
+            if before == 0 {
+                found.push(String::new());
+            }
+        } else if before > 0
+            && let Some(last) = found.last_mut()
+        {
+            last.push_str(line);
+            last.push('\n');
+        }
+    }
+    found.into_iter()
 }
 
 fn gather_from(reply: &str, keys: &[String], fences_too: bool) -> Gathered {
@@ -109,6 +137,7 @@ fn gather_from(reply: &str, keys: &[String], fences_too: bool) -> Gathered {
     let mut fence = Fence::default();
     let mut zone = Zone::Outside;
     let mut ended = false;
+    let mut was_blank = false;
     for line in reply.lines() {
         if fence.takes(line) {
             continue;
@@ -117,6 +146,7 @@ fn gather_from(reply: &str, keys: &[String], fences_too: bool) -> Gathered {
             || line.contains(STAND_IN)
             || line.trim_start().starts_with('>');
         let read = if shown { Line::Shown } else { classify(line, keys) };
+        let blank = std::mem::replace(&mut was_blank, line.trim().is_empty());
         match read {
             Line::Header(pass) => gathered.pass = gathered.pass.or(pass),
             Line::Escalation => {
@@ -148,6 +178,16 @@ fn gather_from(reply: &str, keys: &[String], fences_too: bool) -> Gathered {
                     gathered.too_many = true;
                     return gathered;
                 }
+                // A table at the end repeats the verdicts; only another one than before says something.
+                let same = |entry: &Entry| {
+                    let word = |line: &str| phrases::word(undressed(line)).map(|(word, _)| word);
+                    let said = entry.verdicts.first().map_or(Some(Word::Pass), |line| word(line));
+                    entry.subject == subject && said == word(&verdict)
+                };
+                if answer.trim().is_empty() && gathered.entries.iter().any(same) {
+                    ended = true;
+                    continue;
+                }
                 let mut entry = Entry::new(subject, name, &answer, Zone::Outside);
                 begin(&mut entry.verdicts, &verdict);
                 gathered.entries.push(entry);
@@ -159,6 +199,15 @@ fn gather_from(reply: &str, keys: &[String], fences_too: bool) -> Gathered {
                 if gathered.beside.len() < MOST_EXTRA {
                     gathered.beside.push(line.trim().to_owned());
                 }
+            }
+            // Behind the last entry, set off by a blank line: what is said of the whole.
+            Line::Plain | Line::Numbered(_) if blank && is_postscript(&gathered, keys) => {
+                ended = true;
+                gathered.beside.push(line.trim().to_owned());
+            }
+            Line::Verdict(rest) if blank && is_postscript(&gathered, keys) => {
+                ended = true;
+                gathered.overall.push(rest.to_owned());
             }
             read => {
                 if let Some(entry) = gathered.entries.last_mut() {
@@ -178,6 +227,23 @@ fn gather_from(reply: &str, keys: &[String], fences_too: bool) -> Gathered {
         }
     }
     gathered
+}
+
+/// Has everything been answered, so that what follows is about the whole? The last entry has its verdict, or has been
+/// weighed.
+fn is_postscript(gathered: &Gathered, keys: &[String]) -> bool {
+    let answered = |at: usize| gathered.entries.iter().any(|entry| entry.subject == Subject::Criterion(at));
+    let weighed = |entry: &Entry| {
+        !entry.realistic.is_empty()
+            || !entry.verdicts.is_empty()
+            || phrases::inline_answer(&entry.said).is_some()
+    };
+    (0..keys.len()).all(answered)
+        && gathered.entries.iter().any(|entry| entry.subject == Subject::Adversarial)
+        && gathered
+            .entries
+            .last()
+            .is_some_and(|entry| !entry.is_block && !entry.maybe_block && weighed(entry))
 }
 
 /// Where the reader is as to escalation blocks.
@@ -204,7 +270,8 @@ impl Entry {
         if !self.verdicts.is_empty() || self.subject == Subject::Adversarial {
             return;
         }
-        let Some((head, tail)) = phrases::trailing_verdict(&self.said) else { return };
+        let found = phrases::trailing_verdict(&self.said).or_else(|| phrases::leading_verdict(&self.said));
+        let Some((head, tail)) = found else { return };
         let (head, tail) = (head.to_owned(), tail.to_owned());
         self.said = head;
         self.verdicts.push(tail);
@@ -253,7 +320,13 @@ impl Entry {
             }
             Line::Realistic(rest) if self.subject == Subject::Adversarial => {
                 self.at = At::Realistic;
-                begin(&mut self.realistic, rest);
+                self.weighed(rest.to_owned());
+            }
+            Line::Plain if self.subject == Subject::Adversarial && line.trim_start().starts_with('|') => {
+                if let Some((says, answer)) = weighed_row(line) {
+                    append(&mut self.said, &says);
+                    self.weighed(answer);
+                }
             }
             Line::Issue(rest) if in_block => {
                 self.at = At::Issue;
@@ -277,9 +350,22 @@ impl Entry {
                 }
                 self.continued(rest);
             }
+            Line::Plain if in_block && self.at == At::Options && option(line).is_some() => {
+                self.options_cut |= self.options.len() >= MOST_OPTIONS;
+                if !self.options_cut {
+                    self.options.push(String::new());
+                }
+                self.continued(option(line).unwrap_or_default());
+            }
             Line::Shown => self.continued(line.trim()),
             _ if self.at == At::Said => self.say(line.trim()),
             _ => self.continued(line.trim()),
+        }
+    }
+
+    fn weighed(&mut self, answer: String) {
+        if self.realistic.len() < MOST_EXTRA {
+            self.realistic.push(answer);
         }
     }
 
@@ -296,6 +382,35 @@ impl Entry {
             append(field, text);
         }
     }
+}
+
+/// `| Opponent | a query of 1 MB | Y | FAIL + cut it |`: a scenario in a row of a table, and how it is weighed.
+fn weighed_row(line: &str) -> Option<(String, String)> {
+    let cells = lines::cells(line.trim());
+    let is_answer =
+        |cell: &String| matches!(undressed(cell).to_uppercase().as_str(), "Y" | "N" | "YES" | "NO");
+    let at = cells.iter().position(is_answer)?;
+    let answer = format!("{} → {}", cells[at], cells[at + 1..].join("; "));
+    Some((cells[..at].join(": "), answer))
+}
+
+/// `A. …`, `Option 2: …`, `- …`: an option that is not numbered, and no side of one.
+fn option(line: &str) -> Option<&str> {
+    let body = line.trim();
+    let lettered = || {
+        let rest = body.strip_prefix(|c: char| c.is_ascii_uppercase())?;
+        rest.strip_prefix(['.', ')'])?.strip_prefix(' ')
+    };
+    let worded = || {
+        let rest = strip_word(body.trim_start_matches(['*', '_']), "option")?.trim_start();
+        let rest = rest.strip_prefix(|c: char| c.is_ascii_alphanumeric())?;
+        rest.trim_start_matches(['*', '_']).strip_prefix([':', '.', ')', '—', '–', '-'])
+    };
+    let rest = worded().or_else(lettered).or_else(|| lines::item(body).map(|item| item.text))?.trim();
+    let sides = ["pro", "con", "pros", "cons", "advantage", "disadvantage"];
+    let first = rest.split(|c: char| !c.is_alphabetic()).find(|w| !w.is_empty()).unwrap_or_default();
+    let signed = body.starts_with(['+', '−']);
+    (!sides.iter().any(|side| side.eq_ignore_ascii_case(first)) && !signed).then_some(rest)
 }
 
 /// A third line of the same kind says no more than a second one: that there are too many.
@@ -339,9 +454,7 @@ fn classify<'a>(line: &'a str, keys: &[String]) -> Line<'a> {
     // A realistic-line may begin with its arrow.
     let word = strip_arrow(bare).map_or(bare, decorated);
     let dashes = [':', '=', '—', '–', '-', '→'];
-    if let Some(rest) =
-        labelled(word, "verdict", &dashes).or_else(|| labelled(word, "final verdict", &dashes))
-    {
+    if let Some(rest) = VERDICTS.iter().find_map(|label| labelled(word, label, &dashes)) {
         Line::Verdict(rest)
     } else if let Some(rest) = ["status", "result"]
         .iter()
@@ -349,11 +462,18 @@ fn classify<'a>(line: &'a str, keys: &[String]) -> Line<'a> {
         .filter(|rest| phrases::word(rest).is_some())
     {
         Line::Verdict(rest)
-    } else if let Some(rest) = labelled(word, "realistic", &['?', ':', '-', '—']) {
+    } else if let Some(rest) =
+        REALISTIC.iter().find_map(|label| labelled(word, label, &['?', '？', ':', '：', '-', '—']))
+    {
+        Line::Realistic(rest)
+    } else if let Some(rest) = labelled(word, "is it realistic", &['?']).or_else(|| unlabelled(word)) {
         Line::Realistic(rest)
     } else if let Some(rest) = labelled(bare, "issue", &[':']) {
         Line::Issue(rest)
-    } else if let Some(rest) = labelled(bare, "why escalation", &[':', '?']) {
+    } else if let Some(rest) = ["why escalation", "reason for escalation", "escalation reason", "why"]
+        .iter()
+        .find_map(|label| labelled(bare, label, &[':', '?']))
+    {
         Line::Why(rest)
     } else if let Some(rest) = labelled(bare, "options", &[':']) {
         Line::Options(rest)
@@ -363,6 +483,16 @@ fn classify<'a>(line: &'a str, keys: &[String]) -> Line<'a> {
         Line::Plain
     }
 }
+
+/// `Unrealistic: …`, `Not realistic → …`: weighed without the label.
+fn unlabelled(word: &str) -> Option<&str> {
+    let lower = word.get(..word.floor_char_boundary(24))?.to_lowercase();
+    ["unrealistic", "not realistic"].iter().any(|head| lower.starts_with(head)).then_some(word)
+}
+
+/// Labels before a verdict, and before how a scenario is weighed, in the languages that occur.
+const VERDICTS: [&str; 7] = ["verdict", "final verdict", "urteil", "veredicto", "giudizio", "判定", "结论"];
+const REALISTIC: [&str; 6] = ["realistic", "realistisch", "réaliste", "realista", "现实", "現実的"];
 
 /// `COVERAGE: …`, `**COVERAGE** — …`, `### COVERAGE`: a criterion's name without brackets.
 fn named<'a>(bare: &'a str, keys: &[String]) -> Option<Line<'a>> {
@@ -379,7 +509,7 @@ fn named<'a>(bare: &'a str, keys: &[String]) -> Option<Line<'a>> {
     }
     let subject = if let Some(at) = keys.iter().position(|k| *k == key) {
         Subject::Criterion(at)
-    } else if key == ADVERSARIAL
+    } else if is_adversarial(&key)
         || key == "FAILURE_SCENARIO" && !bare.to_lowercase().starts_with("failure scenario:")
     {
         Subject::Adversarial
@@ -390,19 +520,25 @@ fn named<'a>(bare: &'a str, keys: &[String]) -> Option<Line<'a>> {
     Some(Line::Entry(subject, name.trim_matches(['*', '_', '`', ' ']), rest))
 }
 
+/// `ADVERSARIAL`, `ADVERSARIAL 2`, `ADVERSARIAL – SCEPTIC`.
+fn is_adversarial(key: &str) -> bool {
+    key.strip_prefix(ADVERSARIAL).is_some_and(|rest| !rest.starts_with(char::is_alphabetic))
+}
+
 /// `| COVERAGE | 3 of 3 | PASS |`
 fn row<'a>(line: &'a str, keys: &[String]) -> Option<Line<'a>> {
     let read = lines::read(line).into_iter().next()?;
     let Kind::Row(cells) = read.kind else { return None };
     let (name, rest) = cells.split_first()?;
     let key = Criterion::key(name);
-    let at = keys.iter().position(|k| *k == key)?;
+    let at = keys.iter().position(|k| *k == key).map(Subject::Criterion);
+    let subject = at.or_else(|| is_adversarial(&key).then_some(Subject::Adversarial))?;
     let verdict = rest.iter().rposition(|cell| phrases::word(undressed(cell)).is_some())?;
     let answer: Vec<&str> =
         rest.iter().enumerate().filter(|(n, _)| *n != verdict).map(|(_, cell)| cell.as_str()).collect();
     let start = line.find(|c: char| c.is_alphanumeric())?;
     let name = line[start..].split('|').next().unwrap_or_default().trim();
-    Some(Line::Row(Subject::Criterion(at), name, answer.join("; "), rest[verdict].clone()))
+    Some(Line::Row(subject, name, answer.join("; "), rest[verdict].clone()))
 }
 
 /// Emphasis and blanks off the front.
@@ -467,7 +603,7 @@ fn entry<'a>(inner: &'a str, keys: &[String]) -> Option<Line<'a>> {
     let key = Criterion::key(name);
     let subject = if let Some(at) = keys.iter().position(|k| *k == key) {
         Subject::Criterion(at)
-    } else if key == ADVERSARIAL {
+    } else if is_adversarial(&key) {
         Subject::Adversarial
     } else {
         let capitals = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || matches!(c, '_' | ' ' | '-');

@@ -5,9 +5,9 @@ use serde_json::{Map, Value};
 
 use super::gather::{Entry, Gathered, Subject};
 use crate::protocol::converge::sets::Criterion;
-use crate::reading::Unread;
 use crate::reading::json::{self, first, text_of};
 use crate::reading::quoted::Shown;
+use crate::reading::{Unread, beside};
 
 /// What an agent is held to.
 pub const SCHEMA: &str = include_str!("schema.json");
@@ -52,6 +52,30 @@ pub(super) fn find(text: &str, criteria: &[Criterion], shown: &Shown) -> Result<
             _ => {}
         }
     }
+    let read = [
+        &LISTS[..],
+        &[
+            "adversarial",
+            "scenarios",
+            "scenario",
+            "failure_scenario",
+            "failure_scenarios",
+            "result",
+            "realistic",
+            "is_realistic",
+            "because",
+            "why",
+        ],
+    ]
+    .concat();
+    let mut rest = object.clone();
+    rest.retain(|key, _| {
+        !keys.iter().any(|k| *k == Criterion::key(key))
+            && Criterion::key(key) != crate::protocol::converge::sets::ADVERSARIAL
+    });
+    gathered.contradicted = beside::against(&rest, &read)
+        .or_else(|| beside::against(&found.outer, &[]))
+        .or_else(|| gathered.contradicted.take());
     gathered.result = object.get("result").and_then(text_of);
     Ok(Some(gathered))
 }
@@ -76,11 +100,32 @@ fn answer(name: &str, entry: &Map<String, Value>, keys: &[String], gathered: &mu
         return scenario(&Value::Object(entry.clone()), gathered);
     }
     let subject = keys.iter().position(|k| *k == key).map_or(Subject::Unknown, Subject::Criterion);
-    let said = first(entry, &["answer", "rationale", "evidence", "because", "finding"]).and_then(text_of);
+    let said = first(
+        entry,
+        &[
+            "answer",
+            "rationale",
+            "evidence",
+            "because",
+            "finding",
+            "explanation",
+            "justification",
+            "comment",
+            "reason",
+            "details",
+        ],
+    )
+    .and_then(text_of);
     let mut judged = Entry::of(subject, name, &said.unwrap_or_default());
     let word = first(entry, &["verdict", "status", "result"]).and_then(text_of).unwrap_or_default();
     let detail = first(entry, &["fix", "reason", "remediation", "remedy", "suggestion"]).and_then(text_of);
     let detail = detail.filter(|detail| !detail.trim().is_empty() && !word.contains(detail.trim()));
+    // A PASS with something to fix is none.
+    let fix = first(entry, &["fix", "remediation", "remedy"]).and_then(text_of);
+    let passes = super::phrases::word(&word).is_some_and(|(w, _)| w == super::phrases::Word::Pass);
+    if let Some(fix) = fix.filter(|fix| passes && !crate::reading::doubt::says_nothing(fix)) {
+        gathered.contradicted.get_or_insert(fix);
+    }
     judged.verdicts = vec![match detail {
         Some(detail)
             if !super::phrases::word(&word).is_some_and(|(w, _)| w == super::phrases::Word::Pass) =>
@@ -125,8 +170,15 @@ fn scenario(value: &Value, gathered: &mut Gathered) {
         Some(other) => text_of(other).unwrap_or_default(),
         None => String::new(),
     };
-    let why = text(&["because", "why", "rationale", "reason", "evidence"]);
+    let why = text(&["because", "why", "rationale", "reason", "evidence", "explanation", "justification"]);
     let fix = text(&["fix", "remedy", "remediation"]);
+    let fails = first(object, &["verdict", "status"]).and_then(text_of).is_some_and(|word| {
+        super::phrases::word(&word).is_some_and(|(word, _)| word == super::phrases::Word::Fail)
+    });
+    let no = super::phrases::strip_either(&realistic, &["NO", "N", "FALSE", "UNREALISTIC"]).is_some();
+    if no && (fails || !crate::reading::doubt::says_nothing(&fix)) {
+        gathered.contradicted.get_or_insert_with(|| format!("{realistic} and {fix}"));
+    }
     if !realistic.is_empty() {
         let yes = super::phrases::strip_either(&realistic, &["YES", "Y", "TRUE", "REALISTIC"]).is_some();
         entry.realistic = vec![if yes && !fix.is_empty() {

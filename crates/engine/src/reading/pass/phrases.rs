@@ -34,7 +34,20 @@ pub(super) enum Word {
 /// What is read as a verdict. The words that leave a criterion clean are those of the closed table.
 const WORDS: [(&[&str], Word); 4] = [
     (PASSING, Word::Pass),
-    (&["fail", "failed", "fails", "failing"], Word::Fail),
+    (
+        &[
+            "fail",
+            "failed",
+            "fails",
+            "failing",
+            "does not pass",
+            "not pass",
+            "not passed",
+            "no pass",
+            "not met",
+        ],
+        Word::Fail,
+    ),
     (&["escalate", "escalated", "escalation"], Word::Escalate),
     (DEFERRING, Word::Defer),
 ];
@@ -116,6 +129,20 @@ pub(super) fn inline_verdict(said: &str) -> Option<(&str, &str)> {
     Some((head, tail))
 }
 
+/// `PASS (3 of 3 steps)`, `FAIL: 2 of 3`: an answer that begins with its verdict.
+pub(super) fn leading_verdict(said: &str) -> Option<(&str, &str)> {
+    let first = said.lines().next().unwrap_or_default();
+    let (_, rest) = word(first)?;
+    let text = undressed(first);
+    let shouted = text
+        .split(|c: char| !c.is_alphabetic())
+        .find(|w| !w.is_empty())
+        .is_some_and(|w| w.chars().all(char::is_uppercase));
+    let set_off = rest.trim().is_empty()
+        || rest.trim_start().starts_with(['(', ':', '—', '–', '-', '.', '*', ',', ';']);
+    (shouted || set_off).then_some(("", said))
+}
+
 /// `3 of 3 steps have a task → PASS`, or a line of its own that begins with the word.
 pub(super) fn trailing_verdict(said: &str) -> Option<(&str, &str)> {
     if let Some(at) = said.rfind('\n')
@@ -124,7 +151,7 @@ pub(super) fn trailing_verdict(said: &str) -> Option<(&str, &str)> {
         return Some((&said[..at], &said[at + 1..]));
     }
     let (last, offset) = said.rfind('\n').map_or((said, 0), |at| (&said[at + 1..], at + 1));
-    let marks = ["→", "->", "=>", "—", "–"];
+    let marks = ["→", "->", "=>", "—", "–", ". **", ". "];
     let (at, length) = marks.iter().filter_map(|mark| last.rfind(mark).map(|at| (at, mark.len()))).max()?;
     let tail = last[at + length..].trim();
     let (_, rest) = word(tail)?;
@@ -219,10 +246,33 @@ pub(super) fn strip_label<'a>(text: &'a str, label: &str) -> Option<&'a str> {
 
 /// `scenario → Realistic? N → …` on one line.
 pub(super) fn inline_answer(said: &str) -> Option<(&str, &str)> {
-    let at = said.to_ascii_lowercase().find("realistic?")?;
-    let before = said[..at].trim_end_matches(['*', '_', '`', ' ']);
-    let scenario = ARROWS.iter().find_map(|arrow| before.strip_suffix(arrow))?;
-    Some((scenario, &said[at + "realistic?".len()..]))
+    inline_answers(said).into_iter().next()
+}
+
+/// Every such scenario: each ends where the next line's begins.
+pub(super) fn inline_answers(said: &str) -> Vec<(&str, &str)> {
+    let lower = said.to_ascii_lowercase();
+    let mut found: Vec<(usize, usize)> = Vec::new();
+    for (at, word) in lower.match_indices("realistic?") {
+        let before = said[..at].trim_end_matches(['*', '_', '`', ' ']);
+        let arrow = ARROWS.iter().find_map(|arrow| before.strip_suffix(arrow));
+        let stopped = || before.ends_with(['.', ';', '—', '–', '|', ')']).then_some(before);
+        if let Some(scenario) = arrow.or_else(stopped) {
+            found.push((scenario.len(), at + word.len()));
+        }
+    }
+    // A scenario begins on the line that it ends on, or behind the answer of the one before.
+    let mut answers = Vec::new();
+    for (n, (scenario, answer)) in found.iter().enumerate() {
+        let floor = n.checked_sub(1).and_then(|n| found.get(n)).map_or(0, |(_, answer)| *answer);
+        let starts =
+            if n == 0 { 0 } else { said[floor..*scenario].rfind('\n').map_or(floor, |at| floor + at + 1) };
+        let ends = found.get(n + 1).map_or(said.len(), |(next, _)| {
+            said[*answer..*next].rfind('\n').map_or(*next, |at| *answer + at)
+        });
+        answers.push((&said[starts..*scenario], said[*answer..ends].trim_end()));
+    }
+    answers
 }
 
 pub(super) fn is_skip(option: &str) -> bool {

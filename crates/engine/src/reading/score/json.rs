@@ -8,28 +8,47 @@ use crate::deduction::{Amount, Gravity};
 use crate::finding::Place;
 use crate::reading::json::{self, Found, first, text_of};
 use crate::reading::quoted::Shown;
-use crate::reading::{Unread, doubt, place};
+use crate::reading::{Unread, beside, doubt, lines, place};
 
 /// Where the deductions stand.
 const LISTS: [&str; 8] =
     ["deductions", "findings", "issues", "problems", "penalties", "errors", "violations", "defects"];
-const KNOWN: [&str; 14] = [
-    "deductions",
-    "findings",
-    "issues",
-    "problems",
-    "penalties",
-    "errors",
-    "violations",
-    "defects",
-    "notes",
-    "strengths",
+/// Where the total stands; under the last of these other things may stand, too.
+const TOTALS: [&str; 11] = [
     "score",
-    "count",
-    "summary",
-    "positives",
+    "total",
+    "final_score",
+    "total_score",
+    "overall_score",
+    "total_points",
+    "final",
+    "result",
+    "rating",
+    "grade",
+    "overall",
 ];
-const TOTALS: [&str; 5] = ["score", "total", "final_score", "total_score", "overall_score"];
+/// Where the sum of what was taken off stands.
+const SUMS: [&str; 5] =
+    ["total_deductions", "total_deducted", "deductions_total", "points_deducted", "total_deduction"];
+const NOTES: [&str; 6] = ["notes", "strengths", "positives", "summary", "comments", "comment"];
+/// Keys under which a deduction names its row, and those under which it may where there are none of these.
+const ROWS: [&str; 6] = ["row", "rule", "row_id", "rubric_row", "criterion", "rubric_criterion"];
+const ROW_LIKE: [&str; 14] = [
+    "id",
+    "name",
+    "rubric_item",
+    "rubric",
+    "label",
+    "title",
+    "code",
+    "item",
+    "key",
+    "deduction_type",
+    "violation",
+    "type",
+    "category",
+    "issue",
+];
 
 /// The report of a reply, if it has one.
 pub(super) fn find(body: &str, shown: &Shown) -> Result<Option<Found>, Unread> {
@@ -37,50 +56,51 @@ pub(super) fn find(body: &str, shown: &Shown) -> Result<Option<Found>, Unread> {
         return Ok(None);
     }
     let is_report = |object: &Map<String, Value>| {
-        LISTS.iter().any(|list| object.get(*list).is_some_and(Value::is_array))
-            || TOTALS.iter().any(|total| object.get(*total).is_some_and(|v| !v.is_object()))
+        LISTS.iter().any(|list| object.get(*list).is_some_and(|v| v.is_array() || v.is_object()))
+            || TOTALS.iter().take(5).any(|total| object.get(*total).is_some_and(|v| !v.is_null()))
     };
+    // A bare list of deductions.
+    let inner = lines::unwrapped(body).trim();
+    if inner.starts_with('[') && inner.ends_with(']') && inner.contains("\"row\"") {
+        let wrapped = format!("{{\"deductions\": {inner}}}");
+        return json::find(&wrapped, &is_report, &["deductions"], shown);
+    }
     json::find(body, &is_report, &["deductions", "score", "findings", "issues"], shown)
 }
 
-pub(super) fn read(object: &Map<String, Value>) -> Said {
-    let lists: Vec<&Vec<Value>> = LISTS.iter().filter_map(|list| object.get(*list)?.as_array()).collect();
+pub(super) fn read(object: &Map<String, Value>, outer: &Map<String, Value>) -> Said {
+    let lists: Vec<Vec<Value>> = LISTS.iter().filter_map(|list| entries(object.get(*list)?)).collect();
     let mut said = Said { itemised: !lists.is_empty(), ..Said::default() };
-    if let Some(score) = first(object, &TOTALS) {
-        match number(score) {
-            Some(score) => said.scores.push(score),
-            None => not_a_number(score, &mut said),
-        }
+    totals(object, &mut said);
+    for key in NOTES {
+        notes_of(object.get(key), &mut said.notes);
     }
-    for key in ["notes", "strengths", "positives", "summary", "comments", "comment"] {
-        match object.get(key) {
-            Some(Value::Array(list)) => {
-                said.notes.extend(list.iter().filter_map(text_of).map(|n| shorten(&n, 2_000)).take(100));
-            }
-            Some(other) => said.notes.extend(text_of(other).map(|n| shorten(&n, 2_000))),
-            None => {}
-        }
-    }
+    said.scores.extend(said.notes.iter().filter_map(|note| super::report::stated_score(note)));
     // `notes` may say that nothing was found; that is no finding.
     said.notes.retain(|note| !doubt::says_nothing(note));
-    let stated: Vec<&Value> = lists.into_iter().flatten().collect();
+    let stated: Vec<Value> = lists.into_iter().flatten().collect();
+    let applied = stated.iter().filter(|one| !one.as_object().is_some_and(is_void)).count();
     if let Some(count) = object.get("count").and_then(text_of).and_then(|c| c.parse::<usize>().ok())
         && count != stated.len()
+        && count != applied
     {
         let why = format!("it counts {count} deductions and lists {}", stated.len());
         said.against.push((why, format!("\"count\": {count}")));
     }
-    if let Some((key, _)) = json::unknown_lists(object, &KNOWN) {
-        said.against
-            .push((format!("what it lists under `{key}` may be deductions"), format!("\"{key}\": […]")));
-    }
-    if let Some(verdict) = first(object, &["verdict", "status", "decision", "passes", "passed", "pass"]) {
-        let word = verdict.as_str().unwrap_or_default().to_lowercase();
-        if verdict == &Value::Bool(false)
-            || ["fail", "reject", "not", "revis", "block", "below"].iter().any(|w| word.contains(w))
-        {
-            said.against.push(("its own verdict is that the work fails".into(), verdict.to_string()));
-        }
+    let known = [
+        &LISTS[..],
+        &SUMS,
+        &NOTES,
+        &["count", "score", "total", "final_score", "total_score", "overall_score"],
+    ]
+    .concat();
+    let mut rest = object.clone();
+    rest.retain(|key, value| !(TOTALS.contains(&key.as_str()) && number(value).is_some()));
+    let unknown = json::unknown_lists(&rest, &[&known[..], &HARMLESS_LISTS].concat())
+        .map(|(key, _)| format!("\"{key}\": […]"));
+    let contradicted = beside::against(&rest, &known).or_else(|| beside::against(outer, &[])).or(unknown);
+    if let Some(passage) = contradicted {
+        said.against.push(("another field of its report speaks against the work".into(), passage));
     }
     for (n, stated) in stated.into_iter().enumerate() {
         let Some(stated) = stated.as_object() else {
@@ -96,12 +116,79 @@ pub(super) fn read(object: &Map<String, Value>) -> Said {
             continue;
         };
         match claim(stated) {
+            Ok(claim) if is_void(stated) => {
+                said.deviations.push(format!("{} is listed and does not apply", claim.label()));
+            }
             Ok(claim) => said.claims.push(claim),
             Err(Skip::Credit(what)) => said.deviations.push(format!("a credit is no deduction: {what}")),
             Err(Skip::Wrong(what)) => said.problems.push(format!("deduction {}: {what}", n + 1)),
         }
     }
     said
+}
+
+/// Lists that name things and hold nothing against the work.
+const HARMLESS_LISTS: [&str; 6] =
+    ["files_reviewed", "files", "sources", "references", "suggestions", "checked"];
+
+/// The entries of a list, or of an object whose keys are the rows.
+fn entries(value: &Value) -> Option<Vec<Value>> {
+    match value {
+        Value::Array(list) => Some(list.clone()),
+        Value::Object(by_row) => Some(
+            by_row
+                .iter()
+                .map(|(row, value)| {
+                    let mut entry = value.as_object().cloned().unwrap_or_default();
+                    if !value.is_object() {
+                        entry.insert("points".into(), value.clone());
+                    }
+                    entry.entry("row").or_insert_with(|| Value::String(row.clone()));
+                    Value::Object(entry)
+                })
+                .collect(),
+        ),
+        _ => None,
+    }
+}
+
+/// A row that is listed and does not apply.
+fn is_void(stated: &Map<String, Value>) -> bool {
+    let none = |value: &Value| text_of(value).and_then(|text| text.trim().parse::<f64>().ok()) == Some(0.0);
+    let applies =
+        first(stated, &["applies", "applied", "violated", "found", "present"]) == Some(&Value::Bool(false));
+    let points = first(stated, &["points", "deduction", "penalty", "deducted"]).is_some_and(none);
+    let times = first(stated, &["times", "count"]).is_some_and(none);
+    applies || points || times
+}
+
+fn totals(object: &Map<String, Value>, said: &mut Said) {
+    let mut named = false;
+    for key in TOTALS {
+        let Some(score) = object.get(key).filter(|value| !value.is_null()) else { continue };
+        match number(score) {
+            Some(score) => said.scores.push(score),
+            // Only the first five are always totals.
+            None if !named && TOTALS[..5].contains(&key) => not_a_number(score, said),
+            None => {}
+        }
+        named |= TOTALS[..5].contains(&key);
+    }
+    for key in SUMS {
+        if let Some(sum) = object.get(key).and_then(number) {
+            let left = Amount::whole(crate::deduction::FULL).minus(sum.abs());
+            said.scores.push(if left.is_negative() { Amount::ZERO } else { left });
+        }
+    }
+}
+
+fn notes_of(value: Option<&Value>, notes: &mut Vec<String>) {
+    match value {
+        Some(Value::Array(list)) => list.iter().take(100).for_each(|one| notes_of(Some(one), notes)),
+        Some(Value::Object(inner)) => inner.values().take(100).for_each(|one| notes_of(Some(one), notes)),
+        Some(other) => notes.extend(text_of(other).map(|note| shorten(&note, 2_000))),
+        None => {}
+    }
 }
 
 /// A grade in letters says nothing that could be added up; one that fails is heard.
@@ -124,7 +211,7 @@ enum Skip {
 
 fn claim(stated: &Map<String, Value>) -> Result<Claim, Skip> {
     let text = |keys: &[&str]| first(stated, keys).and_then(text_of).unwrap_or_default();
-    let row = text(&["row", "rule", "row_id", "rubric_row", "criterion", "id", "name"]);
+    let row = text(&ROWS);
     let says = text(&[
         "says",
         "description",
@@ -158,19 +245,32 @@ fn claim(stated: &Map<String, Value>) -> Result<Claim, Skip> {
         category: stated.get("category").and_then(text_of),
         // What is said about the row names it only where no row is given: a row that is given and does
         // not exist must not be guessed.
-        names: vec![if row.is_empty() { says.clone() } else { row }],
+        names: if row.is_empty() {
+            let named = ROW_LIKE.iter().filter_map(|key| stated.get(*key).and_then(text_of));
+            named.chain([says.clone()]).collect()
+        } else {
+            vec![row]
+        },
         points,
         times,
         place,
         whereabouts,
-        quote: first(stated, &["quote", "excerpt", "quoted"])
-            .and_then(text_of)
-            .filter(|q| !q.trim().is_empty()),
+        quote: quote(first(stated, &["quote", "excerpt", "quoted"])),
         absent: stated.get("absent").and_then(Value::as_bool).unwrap_or(false),
         says,
         fix: text(&["fix", "suggestion", "remediation", "remedy", "recommendation"]),
         in_breakdown: false,
     })
+}
+
+/// The passage, without what is no part of it. Of several the first.
+fn quote(value: Option<&Value>) -> Option<String> {
+    let text = match value? {
+        Value::Array(list) => text_of(list.first()?)?,
+        other => text_of(other)?,
+    };
+    let plain = text.replace("**", "");
+    (!doubt::says_nothing(&plain)).then_some(plain)
 }
 
 fn whereabouts(stated: &Map<String, Value>) -> (Option<Place>, Option<String>) {
@@ -206,14 +306,25 @@ fn whereabouts(stated: &Map<String, Value>) -> (Option<Place>, Option<String>) {
 
 fn count(value: &Value) -> Option<u32> {
     let text = text_of(value)?;
-    let text = text.trim().trim_end_matches(".0").trim_start_matches(['×', 'x']);
-    text.parse().ok()
+    let lower = text.trim().to_lowercase();
+    let text = lower.trim_end_matches("times").trim_end_matches(".0").trim_matches(['×', 'x', ' ']);
+    match text {
+        "once" => Some(1),
+        "twice" => Some(2),
+        digits => digits.parse().ok(),
+    }
 }
 
-/// `84`, `84.5`, `"84/100"`.
+/// `84`, `84.5`, `"84/100"`, `"84%"`, `{"value": 84, "max": 100}`.
 fn number(value: &Value) -> Option<Amount> {
+    if let Value::Object(inner) = value {
+        let full = first(inner, &["max", "out_of", "of", "scale"]).and_then(text_of);
+        let value = first(inner, &["value", "score", "points", "total"])?;
+        return number(value).filter(|_| full.is_none_or(|full| full.trim() == "100"));
+    }
     let text = text_of(value)?;
-    let text = text.trim();
+    let text = text.trim().trim_end_matches('%').trim_end();
+    let text = text.strip_suffix("out of 100").map_or(text, str::trim_end);
     let text = text.strip_suffix("100").and_then(|t| t.trim_end().strip_suffix('/')).unwrap_or(text);
     Amount::parse_rounding_down(text.trim())
 }

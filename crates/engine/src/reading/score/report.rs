@@ -13,7 +13,7 @@ use super::{Claim, Said, shorten};
 use crate::deduction::{Amount, Gravity, words};
 use crate::reading::doubt::{self, Weight};
 use crate::reading::lines::{self, Fence};
-use crate::reading::place;
+use crate::reading::{forms, place};
 
 /// So many lines of one kind are kept.
 const MOST_SCORE_LINES: usize = 8;
@@ -34,9 +34,17 @@ pub(super) fn read(text: &str, table: bool) -> Said {
     reader.said()
 }
 
+/// The total that a single line states.
+pub(super) fn stated_score(line: &str) -> Option<Amount> {
+    match score_line::read(line.trim())? {
+        ScoreLine::Score(score, _) => Some(score),
+        _ => None,
+    }
+}
+
 /// The first line that states a score, wherever it stands.
 pub(super) fn stated_line(text: &str) -> Option<&str> {
-    text.lines().map(str::trim).find(|line| matches!(score_line::read(line), Some(ScoreLine::Score(_))))
+    text.lines().map(str::trim).find(|line| matches!(score_line::read(line), Some(ScoreLine::Score(..))))
 }
 
 #[derive(Default)]
@@ -53,9 +61,15 @@ struct Reader {
     bullets: Vec<Claim>,
     /// What lines that belong to a bullet are added to.
     open: Open,
+    /// The last bullet without points: a row, perhaps, whose points stand below it.
+    above: Option<String>,
     columns: Option<Columns>,
     /// Points outside of the places where deductions stand.
     loose: bool,
+    /// Totals in sentences.
+    spoken_totals: Vec<Amount>,
+    /// Deductions on lines of their own, without any mark; they count where there are no others.
+    spoken: Vec<(Claim, String)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
@@ -87,8 +101,9 @@ impl Reader {
             return;
         }
         match score_line::read(trimmed) {
-            Some(ScoreLine::Score(score)) => {
+            Some(ScoreLine::Score(score, tail)) => {
                 self.said.scores.push(score);
+                self.tail(score, tail);
                 if self.said.score_lines.len() < MOST_SCORE_LINES {
                     self.said.score_lines.push(shorten(trimmed, 300));
                 }
@@ -105,6 +120,11 @@ impl Reader {
                 return;
             }
             Some(ScoreLine::Sum) => {
+                // `Total deductions: -47` says what is left.
+                if let Some(sum) = score_line::deducted(trimmed) {
+                    let left = Amount::whole(crate::deduction::FULL).minus(sum.abs());
+                    self.said.scores.push(if left.is_negative() { Amount::ZERO } else { left });
+                }
                 self.open = Open::Nothing;
                 return;
             }
@@ -135,6 +155,22 @@ impl Reader {
         }
     }
 
+    /// What stands behind a total is said, too; another total there leaves open which counts.
+    fn tail(&mut self, score: Amount, tail: &str) {
+        // A higher one is what it may become.
+        if let Some((lower, _)) = score_line::totals_in(tail).find(|(other, _)| *other < score) {
+            self.said.scores.push(lower);
+        }
+        let tail = tail.trim_matches(|c: char| !c.is_alphanumeric() && c != '❌' && c != '✗');
+        if lines::ticked(tail) == lines::Tick::Open
+            || forms::status(tail).is_some_and(|s| s.says != forms::Says::Approved)
+        {
+            self.against("its own verdict is that the work fails", tail);
+        } else if tail.chars().any(char::is_alphabetic) && self.said.prose.len() < MOST_KEPT {
+            self.said.prose.push(shorten(tail, 2_000));
+        }
+    }
+
     fn against(&mut self, why: &str, passage: &str) {
         if self.said.against.len() < MOST_KEPT {
             self.said.against.push((why.to_owned(), shorten(passage, 300)));
@@ -154,6 +190,7 @@ impl Reader {
             Section::Body
         };
         self.heading = Some(heading.to_owned());
+        self.above = None;
     }
 
     /// A bullet, or a line of the breakdown.
@@ -169,12 +206,21 @@ impl Reader {
         }
         match found.points {
             Some(points) => {
-                let claim = claim(&points, self.heading.as_deref());
+                let mut claim = claim(&points, self.heading.as_deref());
+                if is_cost_label(points.before) {
+                    claim.names = self.above.iter().chain(&self.heading).cloned().collect();
+                    if let Some(above) = &self.above {
+                        claim.says.clone_from(above);
+                    }
+                }
                 self.claims.push((self.section, claim));
                 if self.said.claim_lines.len() < MOST_KEPT {
                     self.said.claim_lines.push(shorten(line, 300));
                 }
                 self.open = Open::Claim;
+            }
+            None if takes_nothing(text) => {
+                self.said.deviations.push(format!("listed and not deducted: {}", shorten(text, 100)));
             }
             None if self.section == Section::Notes => self.said.notes.push(shorten(text, 2_000)),
             None => {
@@ -188,6 +234,7 @@ impl Reader {
                 {
                     self.said.undeducted.push(shorten(text, 300));
                 }
+                self.above = Some(named(text));
                 if self.section == Section::Body {
                     self.bullets.push(plain(text, self.heading.as_deref()));
                     self.open = Open::Bullet;
@@ -243,8 +290,37 @@ impl Reader {
         if self.detail(text) {
             return;
         }
+        if let Some(statement) = forms::status(text).filter(|s| s.labelled && s.says != forms::Says::Approved)
+        {
+            self.against("its own verdict is that the work fails", &text[statement.word]);
+        }
+        // A total in a sentence: one that is lower than what is counted is no projection.
+        if !text.contains(['"', '“', '„', '`'])
+            && !text.contains(forms::STAND_IN)
+            && !text.to_lowercase().contains("threshold")
+        {
+            self.spoken_totals.extend(score_line::totals_in(text).map(|(total, _)| total));
+        }
         let found = amounts::read(text, false);
         self.loose |= found.loose || found.points.is_some();
+        if found.points.is_some() {
+            self.said.spoken_points.get_or_insert_with(|| shorten(text, 300));
+            // A paragraph may take off several times, once a sentence.
+            for sentence in text.split_inclusive(". ").flat_map(|sentence| sentence.split(", and ")) {
+                let Some(points) = amounts::read(sentence, false).points else { continue };
+                let mut claim = claim(&points, self.heading.as_deref());
+                if is_cost_label(points.before) {
+                    claim.names = self.above.iter().chain(&self.heading).cloned().collect();
+                    claim.says = claim.names.first().cloned().unwrap_or_default();
+                } else if points.rest().split_whitespace().count() < 2 {
+                    // `**No sample size**: it says "several". Deduct 20.`
+                    (claim.names, claim.says) = (vec![named(text)], named(text));
+                }
+                if self.spoken.len() < MOST_KEPT {
+                    self.spoken.push((claim, shorten(sentence, 300)));
+                }
+            }
+        }
         if self.open == Open::Nothing && self.said.prose.len() < MOST_KEPT {
             self.said.prose.push(shorten(text, 2_000));
         }
@@ -274,13 +350,28 @@ impl Reader {
             if self.said.claim_lines.len() < MOST_KEPT {
                 self.said.claim_lines.push(shorten(line, 300));
             }
-        } else if columns.points.is_some() && cells.len() > 1 && !score_line::is_sum_label(&cells[0]) {
+        } else if columns.points.is_some()
+            && cells.len() > 1
+            && !score_line::is_sum_label(&cells[0])
+            && !columns.takes_nothing(&cells)
+        {
             self.against("a row of its table could not be read", line);
         }
         self.columns = Some(columns);
     }
 
     fn said(mut self) -> Said {
+        if let Some(lowest) = self.said.scores.iter().copied().min() {
+            let lower = self.spoken_totals.iter().copied().filter(|total| *total < lowest);
+            self.said.scores.extend(lower.collect::<Vec<_>>());
+        }
+        if self.claims.is_empty() && self.table {
+            for (claim, line) in std::mem::take(&mut self.spoken) {
+                self.claims.push((Section::Body, claim));
+                self.said.claim_lines.push(line);
+                self.loose = false;
+            }
+        }
         let in_breakdown = self.claims.iter().any(|(section, _)| *section == Section::Breakdown);
         let claims = self.claims.into_iter();
         self.said.claims = claims
@@ -294,6 +385,44 @@ impl Reader {
         }
         self.said
     }
+}
+
+/// `No sample size: 0`, `…: hedged, no deduction.`, `does not apply`: a row that is gone through and costs nothing.
+fn takes_nothing(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let value = lower.rsplit_once(':').map(|(_, value)| value.trim_matches(|c: char| !c.is_alphanumeric()));
+    let free = [
+        "no deduction",
+        "does not apply",
+        "not applicable",
+        "not triggered",
+        "no points",
+        "0 points",
+        "not deducted",
+        "n/a",
+    ];
+    value.is_some_and(|value| matches!(value, "0" | "none" | "no" | "ok" | "met" | "fine" | "pass"))
+        || free.iter().any(|phrase| lower.contains(phrase))
+            && !lower.contains("should")
+            && !lower.contains("must")
+}
+
+/// `Deduction:`, `Points deducted:`: what follows is the price of what was named above.
+fn is_cost_label(before: &str) -> bool {
+    let label = words(before).collect::<Vec<_>>().join(" ");
+    [
+        "deduction",
+        "deductions",
+        "points",
+        "penalty",
+        "deducted",
+        "cost",
+        "points deducted",
+        "deduct",
+        "points lost",
+        "point deduction",
+    ]
+    .contains(&label.as_str())
 }
 
 /// Indented below a bullet.
@@ -401,6 +530,14 @@ impl Columns {
             fix: column(&["fix", "remedy", "suggest"]),
             quote: column(&["quote"]),
         }
+    }
+
+    /// `0`, `—`: the row does not apply. An empty cell may have lost its number.
+    fn takes_nothing(&self, cells: &[String]) -> bool {
+        let cell = self.points.and_then(|at| cells.get(at)).map(|cell| cell.trim());
+        cell.is_some_and(|cell| {
+            matches!(cell, "0" | "-0" | "—" | "–" | "-" | "none" | "None" | "n/a" | "N/A")
+        })
     }
 
     fn claim(&self, cells: &[String], heading: Option<&str>) -> Option<Claim> {

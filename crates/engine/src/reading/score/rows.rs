@@ -48,8 +48,12 @@ impl<'a> Rows<'a> {
     fn by_id(&self, name: &str) -> Option<&'a Row> {
         let plain = name.trim().trim_matches(['`', '*', '"', '\'', '[', ']', '#']).trim();
         self.table.row(plain).or_else(|| {
-            let said = slug(plain);
-            only(self.table.rows.iter().filter(|row| !said.is_empty() && row.id.eq_ignore_ascii_case(&said)))
+            // `noSampleSize` is three words.
+            let spaced = slug(&crate::reading::relaxed::key(plain).replace('_', " "));
+            let said = [slug(plain), spaced];
+            let named =
+                |row: &&Row| said.iter().any(|said| !said.is_empty() && row.id.eq_ignore_ascii_case(said));
+            only(self.table.rows.iter().filter(named))
         })
     }
 
@@ -77,10 +81,12 @@ impl<'a> Rows<'a> {
 
     /// Every word of the row that carries meaning occurs in what was said, in whatever order.
     fn by_words(&self, said: &str) -> Option<&'a Row> {
-        let said: BTreeSet<&str> = said.split_whitespace().collect();
+        // One source, two sources.
+        let single = |word: &str| word.strip_suffix('s').filter(|w| w.len() >= 3).unwrap_or(word).to_owned();
+        let said: BTreeSet<String> = said.split_whitespace().map(single).collect();
         let fits = self.texts.iter().filter_map(|t| {
             let carrying: Vec<&str> = t.core.split_whitespace().filter(|w| w.chars().count() >= 4).collect();
-            let all = carrying.len() >= 2 && carrying.iter().all(|w| said.contains(w));
+            let all = carrying.len() >= 2 && carrying.iter().all(|w| said.contains(&single(w)));
             all.then_some((t.row, carrying.len()))
         });
         let fits: Vec<(&Row, usize)> = fits.collect();

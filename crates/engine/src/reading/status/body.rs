@@ -32,6 +32,8 @@ pub(super) struct Point {
 
 #[derive(Default, Debug)]
 pub(super) struct Body {
+    /// Lines that begin with `>`: quotations, or remarks that are set off.
+    pub quotes: Vec<String>,
     pub items: Vec<Point>,
     /// Paragraphs outside of lists, with the section they stand in.
     pub prose: Vec<(Section, String)>,
@@ -58,11 +60,17 @@ impl Body {
                 Kind::Blank => {
                     (open, paragraph, header) = (None, false, true);
                 }
-                Kind::Rule | Kind::Quote(_) => paragraph = false,
+                Kind::Rule => paragraph = false,
+                Kind::Quote(text) => {
+                    paragraph = false;
+                    body.quotes.push((*text).to_owned());
+                }
                 Kind::Heading(text) => {
                     section = doubt::section(text);
                     (open, paragraph) = (None, false);
-                    body.prose.push((Section::Praise, (*text).to_owned()));
+                    // A whole sentence in bold letters is a sentence.
+                    let said = if is_sentence(text) { Section::None } else { Section::Praise };
+                    body.prose.push((said, (*text).to_owned()));
                 }
                 Kind::Row(cells) => {
                     let is_header = header && lines.get(at + 1).is_some_and(|next| next.kind == Kind::Rule);
@@ -126,9 +134,17 @@ impl Body {
                 (section, text) = (labelled, rest.trim());
             }
         }
+        let tick = match item.tick {
+            Tick::None if text.starts_with("~~") => Tick::Done,
+            Tick::None => match (lines::closing_tick(text), leading_word(text)) {
+                (Tick::None, Tick::None) => lines::tick(value_of(text)).0,
+                (Tick::None, tick) | (tick, _) => tick,
+            },
+            tick => tick,
+        };
         self.items.push(Point {
             section,
-            tick: item.tick,
+            tick,
             listed: item.number,
             text: text.to_owned(),
             from_table: false,
@@ -138,8 +154,9 @@ impl Body {
     fn row(&mut self, section: Section, cells: &[String]) {
         let tick =
             cells.iter().map(|cell| lines::ticked(cell)).find(|tick| *tick != Tick::None).unwrap_or_default();
-        let fails = cells.iter().any(|cell| {
+        let fails = cells.iter().skip(1).any(|cell| {
             forms::is_one_of(cell.trim(), &["fail", "failed", "no", "unmet", "missing", "rejected"])
+                || doubt::is_partial(cell)
                 || cell.to_lowercase().starts_with("not ")
         });
         let met = cells.iter().skip(1).any(|cell| doubt::is_met(cell));
@@ -159,6 +176,12 @@ impl Body {
         if !text.is_empty() {
             self.items.push(Point { section, tick, listed: None, text, from_table: true });
         }
+    }
+
+    /// Is there anything to fix?
+    pub fn lists_fixes(&self) -> bool {
+        self.items.iter().any(|point| !doubt::says_nothing(&point.text) && point.tick != Tick::Done)
+            || self.prose.iter().any(|(section, text)| *section != Section::Praise && !is_preamble(text))
     }
 
     pub fn approved(self, stated: &str, lines: &[Line<'_>], shown: &Shown) -> Result<StatusReply, Unread> {
@@ -204,6 +227,11 @@ impl Body {
             }
         }
         let mut reason: Vec<String> = Vec::new();
+        for said in self.quotes.iter().filter(|said| !shown.has_line(said) && !shown.has_text(said)) {
+            if let Some((rule, passage)) = doubt::against(&without_shown_quotes(said, shown), Scope::Prose) {
+                return Err(Unread::torn(rule.sentence(), stated, &passage));
+            }
+        }
         for (section, said) in &self.prose {
             let text = without_shown_quotes(said, shown);
             let minor = is_minor(&text) || *section == Section::Optional;
@@ -214,12 +242,18 @@ impl Body {
                 notes.push(one_line(said));
                 continue;
             }
+            // `<one or two sentences that say why>`: the form, sent back unfilled.
+            let unfilled =
+                text.trim().starts_with('<') && text.trim().ends_with('>') && !text.contains(['|', '/']);
+            if unfilled && text.split_whitespace().count() > 3 {
+                return Err(Unread::torn("it repeats the form in place of a reason", stated, said));
+            }
             // A heading by itself asks for nothing; what stands below it is weighed.
             let heading = *section == Section::Praise;
             let found = doubt::against(&text, Scope::Prose);
-            if let Some((rule, passage)) =
-                found.filter(|(rule, _)| !heading || !matches!(rule, Rule::Demand | Rule::Defect))
-            {
+            if let Some((rule, passage)) = found.filter(|(rule, _)| {
+                !heading || !matches!(rule, Rule::Demand | Rule::Defect | Rule::Shortfall)
+            }) {
                 return Err(Unread::torn(rule.sentence(), stated, &passage));
             }
             if *section != Section::Praise {
@@ -227,7 +261,19 @@ impl Body {
             }
         }
         let last = lines.iter().rev().find(|line| !line.raw.trim().is_empty()).map_or("", |line| line.raw);
-        if last.trim() != stated && doubt::is_cut_off(last) {
+        // Who closed a sentence before leaves the last one open only where it was cut.
+        let closed = |text: &str| {
+            text.trim_end_matches(['*', '_', '`', '"', '”', ')']).ends_with(['.', '!', '?', '。'])
+        };
+        let prose = matches!(
+            lines.iter().rev().find(|l| !l.raw.trim().is_empty()).map(|l| &l.kind),
+            Some(Kind::Plain(_))
+        );
+        let open_end = prose
+            && !closed(last)
+            && last.split_whitespace().count() >= 8
+            && (last.contains(". ") || self.prose.iter().any(|(_, said)| closed(said)));
+        if last.trim() != stated && (open_end || doubt::is_cut_off(last)) {
             return Err(Unread::torn(Rule::CutOff.sentence(), stated, last));
         }
         if reason.is_empty() {
@@ -253,12 +299,27 @@ impl Body {
         if self.items.iter().any(|point| !point.from_table) {
             self.items.retain(|point| !point.from_table || point.tick != Tick::None);
         }
+        // A table of the rubric above a list of fixes says the same twice.
+        let is_open = |p: &&Point| p.tick != Tick::Done && !doubt::is_met(&p.text);
+        let in_list = self.items.iter().filter(|p| !p.from_table).filter(is_open).count();
+        let in_table = self.items.iter().filter(|p| p.from_table && p.tick == Tick::Open).count();
+        if in_list >= in_table && in_list > 0 {
+            self.items.retain(|p| !p.from_table || p.tick != Tick::Open);
+        }
         let listed =
             self.items.iter().any(|p| p.section == Section::Unresolved && !doubt::says_nothing(&p.text));
         let (mut open, mut addressed, mut notes) = (Vec::<Bullet>::new(), Vec::new(), Vec::new());
         let mut known: BTreeSet<String> = BTreeSet::new();
+        // Who ticks off a numbered list counts the items of before, also where there is no tick.
+        let counted = self.items.iter().any(|p| {
+            p.listed.is_some()
+                && (p.tick != Tick::None || says_done(value_of(&p.text)) || doubt::is_met(&p.text))
+        });
         for point in &self.items {
-            let bullet = Bullet::read(point);
+            let mut bullet = Bullet::read(point);
+            if counted && bullet.cites.is_empty() {
+                bullet.cites.extend(point.listed);
+            }
             if doubt::says_nothing(&bullet.whole) {
                 continue;
             }
@@ -286,19 +347,27 @@ impl Body {
                     && !is_preamble(text)
             });
             for (section, text) in paragraphs {
-                let point = Point {
-                    section: *section,
-                    tick: Tick::None,
-                    listed: None,
-                    text: text.clone(),
-                    from_table: false,
-                };
-                let bullet = Bullet::read(&point);
-                if open.iter().all(|known| known.whole != bullet.whole) {
-                    open.push(bullet);
+                let whole = || vec![(Tick::None, text.as_str())];
+                for (tick, text) in walked(text).unwrap_or_else(whole) {
+                    if tick == Tick::Done {
+                        continue;
+                    }
+                    let (text, section) = (text.to_owned(), *section);
+                    let bullet =
+                        Bullet::read(&Point { section, tick, listed: None, text, from_table: false });
+                    if open.iter().all(|known| known.whole != bullet.whole) {
+                        open.push(bullet);
+                    }
                 }
             }
             deviations.push("fixes in sentences, not in a list".into());
+        }
+        if open.is_empty() {
+            // A rejection that calls everything a suggestion still means something by it.
+            let suggested =
+                self.items.iter().filter(|p| p.section == Section::Optional && !is_minor(&p.text));
+            open = suggested.map(Bullet::read).filter(|b| !doubt::says_nothing(&b.whole)).collect();
+            notes.retain(|note| open.iter().all(|bullet| bullet.whole != *note));
         }
         if open.is_empty() {
             return Err(Unread::new(
@@ -319,6 +388,50 @@ impl Body {
             lists_open: listed,
         })
     }
+}
+
+/// `PASS: length`, `FAIL — the test`: a word that stands for a tick.
+fn leading_word(text: &str) -> Tick {
+    let plain = text.trim_start_matches(['*', '_', '[', '(']);
+    let end = plain.find(|c: char| !c.is_alphabetic()).unwrap_or(plain.len());
+    let (word, rest) = plain.split_at(end);
+    let set_off = rest.trim_start_matches(['*', '_', ']', ')', ' ']).starts_with([':', '—', '–', '-']);
+    match word {
+        _ if !set_off => Tick::None,
+        "PASS" | "PASSED" | "MET" | "OK" | "Pass" | "Passed" | "Met" => Tick::Done,
+        "FAIL" | "FAILED" | "UNMET" | "Fail" | "Failed" | "Unmet" => Tick::Open,
+        _ => Tick::None,
+    }
+}
+
+/// What stands behind the first label.
+fn value_of(text: &str) -> &str {
+    let marks = [": ", " – ", " — ", " → "];
+    marks
+        .iter()
+        .filter_map(|mark| text.find(mark).map(|at| &text[at + mark.len()..]))
+        .max_by_key(|rest| rest.len())
+        .unwrap_or("")
+}
+
+/// The lines of a paragraph, if they go through criteria one by one: `Criterion 1 (…): FAIL — …`.
+fn walked(paragraph: &str) -> Option<Vec<(Tick, &str)>> {
+    let judged = |line: &str| {
+        let value = value_of(line);
+        let first = value.split(|c: char| !c.is_alphabetic()).find(|w| !w.is_empty()).unwrap_or_default();
+        if forms::is_one_of(first, &["pass", "passed", "met", "yes", "ok", "satisfied"]) {
+            Tick::Done
+        } else if forms::is_one_of(
+            first,
+            &["fail", "failed", "unmet", "no", "not", "missing", "partial", "partially"],
+        ) {
+            Tick::Open
+        } else {
+            lines::tick(value).0
+        }
+    };
+    let lines: Vec<(Tick, &str)> = paragraph.lines().map(|line| (judged(line), line.trim())).collect();
+    (lines.len() >= 2 && lines.iter().filter(|(tick, _)| *tick != Tick::None).count() >= 2).then_some(lines)
 }
 
 enum Standing {
@@ -369,8 +482,25 @@ fn says_done(text: &str) -> bool {
         return false;
     }
     let first = words.iter().take(4).any(|word| {
-        ["addressed", "resolved", "fixed", "done", "corrected", "implemented", "satisfied", "completed"]
-            .contains(word)
+        [
+            "addressed",
+            "resolved",
+            "fixed",
+            "done",
+            "corrected",
+            "implemented",
+            "satisfied",
+            "completed",
+            "erledigt",
+            "behoben",
+            "résolu",
+            "corrigé",
+            "resuelto",
+            "corregido",
+            "已解决",
+            "対応済み",
+        ]
+        .contains(word)
     });
     first && doubt::against(text, Scope::Prose).is_none()
 }
@@ -391,7 +521,6 @@ pub(super) fn is_minor(text: &str) -> bool {
         "minor**:",
         "optional**:",
         "minor:**",
-        "note:",
     ]
     .iter()
     .any(|lead| lower.starts_with(lead))
@@ -419,6 +548,22 @@ pub(super) fn is_preamble(text: &str) -> bool {
     ];
     let asks = doubt::against(&lower, Scope::Prose).is_some();
     (begins.iter().any(|b| lower.starts_with(b)) && !asks) || lower.split_whitespace().count() < 2
+}
+
+/// Does a heading say something, rather than name what follows?
+fn is_sentence(heading: &str) -> bool {
+    let words: Vec<String> = heading
+        .split(|c: char| !(c.is_alphanumeric() || c == '\''))
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect();
+    let asks =
+        words.first().is_some_and(|w| ["what", "how", "why", "where", "which", "who"].contains(&w.as_str()));
+    let verbs = [
+        "is", "are", "was", "were", "must", "should", "needs", "has", "have", "does", "do", "cannot",
+        "lacks", "fails",
+    ];
+    words.len() >= 4 && !asks && words.iter().any(|word| verbs.contains(&word.as_str()))
 }
 
 fn has_digit(text: &str) -> bool {

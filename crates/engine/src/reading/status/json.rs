@@ -6,12 +6,12 @@ use serde_json::Value;
 use super::body::{Body, Point, is_preamble};
 use super::{StatusReply, behind, statements};
 use crate::brief::one_line;
-use crate::reading::Unread;
 use crate::reading::doubt::Section;
 use crate::reading::forms::{self, Says};
 use crate::reading::json::{self, text_of};
 use crate::reading::lines::{self, Tick};
 use crate::reading::quoted::Shown;
+use crate::reading::{Unread, beside};
 
 pub(super) const STATUS_KEYS: [&str; 5] = ["status", "verdict", "decision", "approved", "result"];
 const REASON_KEYS: [&str; 8] =
@@ -92,6 +92,8 @@ pub(super) fn from_json(found: &json::Found, shown: &Shown) -> Result<StatusRepl
                         .map(|(inner, text)| (if inner == Section::None { section } else { inner }, text)),
                 );
             }
+            // Whatever else it says is said, too.
+            Value::String(text) if !beside::is_silent(key) => body.prose.push((section, text.clone())),
             _ => {}
         }
     }
@@ -113,6 +115,14 @@ pub(super) fn from_json(found: &json::Found, shown: &Shown) -> Result<StatusRepl
             }
             if found.broken {
                 return Err(Unread::new("beside the report stands another one that cannot be read"));
+            }
+            let read = [&STATUS_KEYS[..1], &REASON_KEYS, &NOTE_KEYS, &["addressed", "resolved"]].concat();
+            let mut rest = object.clone();
+            rest.retain(|key, value| Some(&*value) != said || !STATUS_KEYS.contains(&key.as_str()));
+            if let Some(passage) =
+                beside::against(&rest, &read).or_else(|| beside::against(&found.outer, &[]))
+            {
+                return Err(Unread::torn("it approves, and another of its fields does not", &word, &passage));
             }
             body.approved(&word, &[], shown)?
         }

@@ -55,6 +55,10 @@ fn everything_else_that_goes_too_far_is_asked_in_one_sentence() {
         asked(rule(&policy, &it)),
         "`write_file` wants to write `/p/goal-evil/a`: `/p/goal-evil/a` is outside the folder `/p/goal`."
     );
+    assert_eq!(
+        asked(rule(&policy, &Ruled { root: "", ..it })),
+        "`write_file` wants to write `/p/goal-evil/a`: `/p/goal-evil/a` is outside its folder."
+    );
     assert_eq!(rule(&policy, &ruled("write_file", &write("a"))), Ruling::Allow);
 }
 

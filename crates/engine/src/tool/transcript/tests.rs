@@ -199,7 +199,7 @@ fn what_is_left_out_is_told_in_lines_and_the_goal_never_is() {
         talk.result("x", &format!("output {n} {}", "x".repeat(500)));
     }
     talk.told("a person: not like that");
-    let shown = talk.shown(2000);
+    let shown = talk.shown(2400);
     assert_eq!(shown.len(), 1 + 2 * 3, "three exchanges fit");
     assert!(shown[0].starts_with("THE GOAL|[97 earlier turns are left out"), "{}", shown[0]);
     assert!(shown[0].contains("- did output 96 xxx") && !shown[0].contains("did output 97"));
@@ -268,4 +268,23 @@ fn the_room_follows_the_window() {
     assert_eq!(room(Some((1_000_000, 8000)), 10_000), ROOM);
     assert_eq!(room(Some((32_000, 8000)), 10_000), 48_000 - 10_000 - LINES_ROOM);
     assert_eq!(room(Some((8000, 100_000)), 10_000), 0);
+}
+
+/// A provider keeps a beginning only if it is the same to the byte: nearly every turn begins with all of the one before.
+#[test]
+fn turns_begin_with_the_turn_before_and_what_is_left_out_grows_rarely() {
+    let mut talk = Talk::new();
+    let (room, mut breaks) = (16_000, 0);
+    let mut before = talk.messages(room);
+    for turn in 0..600 {
+        let id = format!("c{turn}");
+        talk.said("I look.", &[(&id, "look", "{}")]);
+        talk.result(&id, &"x".repeat(150));
+        let now = talk.messages(room);
+        breaks += u32::from(!now.starts_with(&before));
+        assert!(size(&now, &talk.texts) <= room + LINES_ROOM, "turn {turn}");
+        before = now;
+    }
+    // About 250 bytes a turn and 4,000 at a time: every 16th turn, and once when exchanges are forgotten.
+    assert!((10..=60).contains(&breaks), "{breaks} of 600 turns began anew");
 }

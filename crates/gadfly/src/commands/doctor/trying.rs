@@ -1,6 +1,7 @@
 //! `gadfly doctor --try`: one tiny call per agent, after the person agreed, and what each showed.
 
 use gadfly_engine::Money;
+use gadfly_engine::masked::masked;
 use gadfly_project::Config;
 use gadfly_project::starter::Found;
 use gadfly_project::suggest::did_you_mean;
@@ -39,9 +40,9 @@ pub async fn trying(names: &[String], args: &Doctor, context: &Context) -> Resul
         };
         failed |= matches!(tried.ended, Ended::Failed(_));
         if context.global.json {
-            print::out(&json!({ "tried": tried }).to_string())?;
+            print::out(&masked(&json!({ "tried": tried }).to_string()))?;
         } else {
-            in_words(&tried).iter().try_for_each(|line| print::out(line))?;
+            in_words(&tried).iter().try_for_each(|line| print::out(&masked(line)))?;
         }
     }
     Ok(if failed { exit::FAILED } else { exit::OK })

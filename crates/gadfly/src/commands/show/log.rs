@@ -61,7 +61,7 @@ fn entry(run: &RunId, record: &Record, texts: &Texts) -> Result<(), Code> {
             // A reply in another form is shown in the rule book's own; `--json` has it as it came.
             quoted(rendered(record).map_or(said.as_str(), |digest| texts.get(&digest)))?;
         }
-        What::Answered { text, .. } => quoted(texts.get(text))?,
+        What::Answered { text, .. } => quoted(texts.get(&rendered(record).unwrap_or(*text)))?,
         _ => {}
     }
     for line in events::of_record(run, record) {

@@ -73,6 +73,7 @@ fn call(n: u32, agent: &str, role: Role) -> Effect {
         session: None,
         tools: None,
         settled: 0,
+        verdict: None,
     };
     effect(n, Class::Paid, EffectKind::Turn(turn))
 }

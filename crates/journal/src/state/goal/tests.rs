@@ -101,6 +101,7 @@ fn turn(id: &str, agent: &str, role: Role) -> Effect {
         session: None,
         tools: None,
         settled: 0,
+        verdict: None,
     };
     effect(id, Class::Paid, EffectKind::Turn(turn))
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use gadfly_agents::launcher::{Command, Exit, Finished, LaunchError, Peak};
+use gadfly_agents::launcher::{Command, Exit, Finished, LaunchError, Peak, Sandbox};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::process::{Child, ChildStdin, ChildStdout};
 use tokio::sync::oneshot;
@@ -36,6 +36,7 @@ pub(super) struct Call {
     brief: Vec<u8>,
     time: Option<Duration>,
     pub max_output: usize,
+    sandbox: Option<Sandbox>,
 }
 
 impl Call {
@@ -68,7 +69,7 @@ impl Call {
         };
         let frame = wire::encode(&spec)
             .map_err(|length| too_long(&program, "its arguments and environment", length, wire::MAX_SPEC))?;
-        Ok(Self { program, cwd, token, frame, brief, time, max_output })
+        Ok(Self { program, cwd, token, frame, brief, time, max_output, sandbox })
     }
 
     /// Returns when everything is gone, without the command's stdout: that is `reading`'s, which is told when
@@ -138,7 +139,8 @@ impl Call {
             (None, Some(Report::Signalled(signal))) => Exit::Signal(signal),
             (None, None) => return Err(self.unreported(status, &stderr)),
         };
-        Ok(Finished { exit, stdout: Vec::new(), stderr, peak })
+        let beside = self.sandbox.as_ref().and_then(|sandbox| sandbox.beside(exit, &stderr));
+        Ok(Finished { exit, stdout: Vec::new(), stderr, peak, beside })
     }
 
     fn refused(&self, why: Refusal, detail: String) -> LaunchError {

@@ -161,7 +161,9 @@ impl Number {
     fn is_set_off(&self, text: &str) -> bool {
         let before = text.get(..self.start).unwrap_or_default();
         let before = before.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_' | '`'));
-        before.ends_with([':', '(', '[', '→', '—', '–', '|', '=', '×', ';'])
+        let last = text.get(self.end..).is_some_and(|after| !after.contains(char::is_alphanumeric));
+        before.ends_with([':', '(', '[', '→', '—', '–', '|', '=', '×', ';', '…'])
+            || last && before.ends_with(['.', ','])
             || before.ends_with('x') && multiplier(before).is_some()
     }
 

@@ -1,0 +1,543 @@
+//! Negation and lack, by words. "No" before something bad is good ("no issues"), before anything else it says that something
+//! is missing ("no sample size"). A word of lack counts unless it is negated or speaks of an earlier draft. English; other
+//! languages are `tongues`.
+
+use crate::reading::forms::is_one_of;
+
+/// How many words behind a negation its object is looked for.
+const REACH: usize = 7;
+
+/// Words that deny what follows.
+const NEGATIONS: &[&str] = &[
+    "no", "not", "never", "neither", "nor", "without", "cannot", "nothing", "none", "nobody", "nowhere",
+    "zero", "0", "hardly", "barely", "scarcely",
+];
+
+/// Beginnings of words for what nobody wants: what is denied of these is praise.
+const UNWANTED: &[&str] = &[
+    "issue",
+    "problem",
+    "error",
+    "concern",
+    "gap",
+    "flaw",
+    "defect",
+    "violat",
+    "contradict",
+    "ambigu",
+    "doubt",
+    "filler",
+    "redundan",
+    "excess",
+    "exceed",
+    "mistake",
+    "omission",
+    "omit",
+    "objection",
+    "object",
+    "block",
+    "chang",
+    "fix",
+    "revis",
+    "edit",
+    "correct",
+    "comment",
+    "deduct",
+    "finding",
+    "missing",
+    "unclear",
+    "vague",
+    "wrong",
+    "need",
+    "reject",
+    "fail",
+    "further",
+    "more",
+    "longer",
+    "jargon",
+    "padding",
+    "cycle",
+    "circular",
+    "conflict",
+    "typo",
+    "fault",
+    "weakness",
+    "unnecessar",
+    "extraneous",
+    "superfluous",
+    "mislead",
+    "unsupport",
+    "inconsisten",
+    "deviat",
+    "demand",
+    "action",
+    "remain",
+    "open",
+    "outstanding",
+    "left",
+    "lost",
+    "waste",
+    "stray",
+    "wander",
+    "overstat",
+    "overclaim",
+    "exaggerat",
+    "beyond",
+    "hide",
+    "hidden",
+    "confus",
+    "break",
+    "broken",
+    "harm",
+    "improve",
+    "better",
+    "clearer",
+    "simpler",
+    "shorter",
+    "happier",
+    "faulted",
+    "reason",
+    "require",
+    "request",
+    "suggest",
+    "critici",
+    "complain",
+    "reservation",
+    "caveat",
+    "regress",
+    "loss",
+    "lack",
+    "absent",
+    "unresolved",
+    "unaddressed",
+    "unmet",
+    "uncovered",
+    "untested",
+    "orphan",
+    "duplicat",
+    "overlap",
+    "unsafe",
+    "risk",
+    "speculat",
+    "repeat",
+    "repetit",
+    "bloat",
+    "fluff",
+    "hedg",
+    "unsubstantiat",
+    "irrelevan",
+    "obstacle",
+    "impediment",
+    "question",
+    "problematic",
+    "negative",
+    "penalt",
+    "points",
+    "preamble",
+    "surpris",
+    "trouble",
+    "worry",
+    "worries",
+    "discrepanc",
+    "mismatch",
+    "flag",
+    "new",
+    "other",
+    "else",
+    "sign",
+    "trace",
+    "todo",
+    "placeholder",
+    "stub",
+    "late",
+    "unspecified",
+    "undefined",
+    "incomplete",
+    "insufficient",
+    "incorrect",
+    "breach",
+    "difficult",
+    "slip",
+    "exception",
+    "warning",
+    "crash",
+    "leak",
+    "depend",
+    "share",
+    "touch",
+    "same",
+    "hesitat",
+    "qualm",
+    "apply",
+    "applies",
+    "applicable",
+    "truncat",
+    "rounding",
+    "raise",
+    "throw",
+    "mutat",
+    "trigger",
+];
+
+/// Beginnings of verbs for what a work is to do, also with what nobody wants.
+const HANDLING: &[&str] = &[
+    "handl", "cover", "test", "address", "report", "mention", "explain", "treat", "prevent", "catch",
+    "check", "consider", "discuss", "fix", "resolv", "correct", "cite", "stat", "nam", "say", "giv", "defin",
+    "specif", "describ", "chang", "tell", "met", "meet", "satisf",
+];
+
+const PREPOSITIONS: &[&str] =
+    &["for", "of", "in", "on", "that", "which", "to", "with", "against", "about", "is", "are", "was", "were"];
+
+/// What follows "not" or "no" in turns of speech that deny nothing.
+const TURNS_OF_SPEECH: &[&str] = &[
+    "only", "just", "merely", "simply", "least", "fewer", "less", "to", "matter", "later", "mention", "one",
+    "than",
+];
+
+/// Words, or beginnings of them, that say that something is wrong or lacking.
+const LACKS: &[&str] = &[
+    "missing",
+    "lacks",
+    "lacking",
+    "lacked",
+    "absent",
+    "absence",
+    "unclear",
+    "vague",
+    "ambiguous",
+    "incomplete",
+    "incorrect",
+    "inaccura",
+    "wrong",
+    "wrongly",
+    "insufficient",
+    "inadequate",
+    "inconsisten",
+    "undefined",
+    "unspecified",
+    "unstated",
+    "unnamed",
+    "untested",
+    "uncovered",
+    "unaddressed",
+    "unresolved",
+    "unmet",
+    "unsatisf",
+    "unmentioned",
+    "unsupported",
+    "unverified",
+    "unexplained",
+    "unacceptable",
+    "unsound",
+    "unjustified",
+    "violates",
+    "violated",
+    "violation",
+    "violating",
+    "omits",
+    "omitted",
+    "omission",
+    "fails",
+    "failed",
+    "failing",
+    "overclaim",
+    "overstat",
+    "mislead",
+    "partial",
+    "partially",
+    "partly",
+    "mostly",
+    "tentative",
+    "tentatively",
+    "placeholder",
+    "tbd",
+    "todo",
+    "fixme",
+    "reject",
+    "rejects",
+    "rejected",
+    "rejecting",
+    "rejection",
+    "weak",
+    "weaker",
+    "flawed",
+    "broken",
+    "contradicts",
+    "neglects",
+    "overlooks",
+    "overlooked",
+    "ignores",
+    "forgets",
+    "forgot",
+    "untrue",
+    "disapprove",
+    "disapproved",
+    "reservation",
+    "reservations",
+    "caveat",
+    "caveats",
+    "unready",
+    "premature",
+];
+
+/// Words that say that a clause speaks of what was.
+const PAST: &[&str] = &[
+    "previous",
+    "previously",
+    "earlier",
+    "formerly",
+    "originally",
+    "original",
+    "prior",
+    "initially",
+    "before",
+    "was",
+    "were",
+    "had",
+    "been",
+    "last",
+    "first",
+    "old",
+    "formerly",
+    "iteration",
+];
+/// Words that say that it is in order now.
+const MENDED: &[&str] = &[
+    "now",
+    "fixed",
+    "fixes",
+    "resolved",
+    "resolves",
+    "addressed",
+    "addresses",
+    "added",
+    "adds",
+    "gone",
+    "corrected",
+    "corrects",
+    "mended",
+    "removed",
+    "replaced",
+    "cured",
+    "closed",
+    "longer",
+    "filled",
+    "supplied",
+    "revision",
+    "both",
+];
+/// Words that say that it is not.
+const STILL: &[&str] = &["still", "yet", "remains", "remain", "remaining", "again", "continues", "persists"];
+
+/// What a clause says by negation or lack.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Polarity {
+    /// Something is denied that should be there, or said to be lacking.
+    pub lacking: bool,
+    /// Where something unwanted is denied: praise, whatever words it holds.
+    pub praise: Vec<std::ops::Range<usize>>,
+}
+
+/// How much a text describes the work rather than judges it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Reading {
+    /// A critic's own words: every denial counts.
+    Judgement,
+    /// It describes the work, which may well do without things: only what has nothing counts, and what is said to lack.
+    Description,
+}
+
+pub(super) fn of(clause: &str, reading: Reading) -> Polarity {
+    let words: Vec<(std::ops::Range<usize>, String)> = words(clause).collect();
+    let is = |at: usize, list: &[&str]| words.get(at).is_some_and(|(_, word)| is_one_of(word, list));
+    let begins = |at: usize, list: &[&str]| {
+        words.get(at).is_some_and(|(_, word)| list.iter().any(|stem| word.starts_with(stem)))
+    };
+    let denies = |at: usize| is(at, NEGATIONS) || words.get(at).is_some_and(|(_, w)| w.ends_with("n't"));
+    let any = |list: &[&str]| (0..words.len()).any(|at| is(at, list));
+    let settled = any(PAST) && any(MENDED) && !any(STILL);
+    // "The first draft had no test": what was, and only that.
+    let bygone = any(&[
+        "rejected",
+        "previous",
+        "previously",
+        "earlier",
+        "first",
+        "original",
+        "originally",
+        "old",
+        "last",
+        "prior",
+    ]) && any(&["was", "were", "had", "lacked", "omitted", "failed", "did", "draft", "version"])
+        && !any(STILL)
+        && !any(&["is", "are", "does", "has"]);
+    // `it would fail if it were wrong`: nothing of it is so.
+    let bygone = bygone || any(&["would"]) && any(&["if"]) && !any(&["reject", "accept", "approve"]);
+    let mut found = Polarity::default();
+    let mut at = 0;
+    while at < words.len() {
+        if denies(at) {
+            // What is denied stands before the next comma, and reaches up to it.
+            let comma = |n: &usize| clause[words[*n - 1].0.end..words[*n].0.start].contains([',', '(', ')']);
+            // `no style, test or acceptance problems` is one list.
+            let listed = |n: &usize| (*n..(*n + 3).min(words.len())).any(|n| is(n, &["or", "nor"]));
+            let ends =
+                (at + 1..words.len()).find(|n| comma(n) && !listed(n) || is(*n, &["because", "since", "so"]));
+            let ends = ends.unwrap_or(words.len());
+            let reach = (at + 1 + REACH).min(ends);
+            // `no issues`, `no real issues`; and `no task handles errors`, where the task is what is denied.
+            let noun = is(at, &["no", "without"]);
+            let near = if noun && !is(at + 1, &["two"]) && !(at + 1..reach).any(|n| is(n, &["or"])) {
+                (at + 4).min(reach)
+            } else {
+                reach
+            };
+            // `does not handle errors`: what should be done, and is not.
+            let verb = (at + 1..reach)
+                .find(|n| !is(*n, &["yet", "fully", "also", "even", "actually", "been", "be"]));
+            let undone = !is(at, &["no", "without", "none", "nothing", "zero", "0"])
+                && verb.is_some_and(|n| begins(n, HANDLING));
+            let mut unwanted = None;
+            for n in at + 1..near {
+                if begins(n, UNWANTED) {
+                    unwanted = Some(n).filter(|_| !undone);
+                    break;
+                }
+                // `no test for errors`, `no task handles them`: something else is denied.
+                if noun && (is(n, PREPOSITIONS) || begins(n, HANDLING) && n > at + 1) {
+                    break;
+                }
+            }
+            let lack = || (at + 1..reach).find(|n| is(*n, &["without"]) || begins(*n, LACKS));
+            let object = unwanted.or_else(lack);
+            if object.is_some() {
+                found.praise.push(words[at].0.start..words[ends - 1].0.end);
+                at = ends;
+                continue;
+            }
+            let turn = is(at + 1, TURNS_OF_SPEECH) || is_one_of(&words[at].1, &["0", "zero"]);
+            // "nothing." and "none" at the end of a label are answers, not denials.
+            let answer = at + 1 == words.len() && is(at, &["none", "nothing", "no"]);
+            let possesses = at > 0
+                && is(at, &["no"])
+                && is(at - 1, &["has", "have", "is", "are", "with", "there's", "there"])
+                || is(at, &["without"]) && is(at + 1, &["a", "an", "any", "saying", "stating", "naming"])
+                || (at + 1..reach).any(|n| is(n, PRESENT));
+            let counts = reading == Reading::Judgement || possesses;
+            found.lacking |= counts && !(turn || answer || settled || bygone);
+        } else if begins(at, LACKS) && is_lack(&words[at].1) {
+            found.lacking |= !(settled || bygone);
+        }
+        at += 1;
+    }
+    found
+}
+
+/// What ought to be said of a thing that is there.
+const PRESENT: &[&str] = &[
+    "covered",
+    "stated",
+    "named",
+    "given",
+    "included",
+    "addressed",
+    "handled",
+    "defined",
+    "mapped",
+    "assigned",
+    "present",
+    "tested",
+    "met",
+    "satisfied",
+    "specified",
+    "provided",
+    "described",
+    "reported",
+    "verified",
+    "checked",
+    "run",
+    "complete",
+    "implemented",
+];
+
+/// Some lacks are whole words: `weak` is one, `weakness` belongs to no sentence by itself.
+fn is_lack(word: &str) -> bool {
+    LACKS.iter().any(|lack| word == *lack || lack.len() >= 7 && word.starts_with(lack))
+}
+
+/// The words of a text, lower case, with where they stand. An apostrophe stays inside its word.
+fn words(text: &str) -> impl Iterator<Item = (std::ops::Range<usize>, String)> + '_ {
+    let inside = |c: char| c.is_alphanumeric() || matches!(c, '\'' | '’');
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let rest = text.get(at..)?;
+        let start = at + rest.find(inside)?;
+        let tail = &text[start..];
+        let length = tail.find(|c: char| !inside(c)).unwrap_or(tail.len());
+        at = start + length;
+        let word = tail[..length].to_lowercase().replace('’', "'");
+        Some((start..at, word.trim_matches('\'').to_owned()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lacking(text: &str) -> bool {
+        of(text, Reading::Judgement).lacking
+    }
+
+    #[test]
+    fn what_is_denied_of_something_good_is_lacking() {
+        for text in [
+            "the draft never says how many mice were used",
+            "no sample size is stated",
+            "it names neither the test nor the number",
+            "one cannot tell how many mice there were",
+            "without a sample size or a test",
+            "Item 2 has not",
+            "it isn't quite there",
+            "the test remains vague",
+            "Statistical test: absent",
+            "the missing test was asked for and is still missing",
+            "I would not accept this draft",
+        ] {
+            assert!(lacking(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_denied_of_something_bad_is_praise() {
+        for text in [
+            "no issues were found",
+            "I did not find any violation",
+            "there is no ambiguity about the test",
+            "it does not contain filler",
+            "no changes are needed",
+            "it does not exceed 60 words",
+            "there is no reason to reject it",
+            "nothing is missing",
+            "the first draft had no sample size and no test",
+            "the missing test was added",
+            "not only the test but also its sides are named",
+            "it could not be clearer",
+            "no step without a task",
+            "required fixes: none",
+        ] {
+            assert!(!lacking(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_description_may_do_without_things() {
+        let described = |text: &str| of(text, Reading::Description).lacking;
+        for text in ["it returns -1 and does not raise", "no two tasks write one file", "3 tasks, 0 cycles"] {
+            assert!(!described(text), "{text}");
+        }
+        for text in ["step 3 has no task", "the error page is not covered", "3 steps, one is missing"] {
+            assert!(described(text), "{text}");
+        }
+    }
+}

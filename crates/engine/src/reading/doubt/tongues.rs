@@ -1,0 +1,208 @@
+//! What speaks against an approval in languages other than English: stems of demand, lack and condition, and the phrases in
+//! which they deny that anything is wrong. A sentence that holds one of the latter and nothing else is left alone.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// Something is asked for, lacking or conditional.
+const AGAINST: &str = r"(?xi)
+    # German
+    \b(?:fehlt|fehlen|fehlend\w*|muss|müssen|müsste\w*|sollte\w*|bitte|allerdings|jedoch|unklar\w*|unvollständig\w*|ergänz\w+|nachgereicht|nachzureichen|korrigier\w+|überarbeit\w+|vorausgesetzt|sofern|sobald|nicht|kein|keine|keinen|keiner|ohne|abgelehnt|ablehn\w*)\b
+    # French
+    | \b(?:manque\w*|faut|faudra\w*|devra\w*|doit|doivent|veuillez|cependant|toutefois|néanmoins|incompl\w+|ajouter|ajoutez|précise[rz]|corrige[rz]|à\s+condition|sous\s+réserve|pas|aucune?|sans)\b
+    # Spanish and Portuguese
+    | \b(?:falta\w*|debe\w*|deve\w*|hay\s+que|es\s+necesario|é\s+necessário|sin\s+embargo|no\s+obstante|contudo|porém|incomplet\w+|agreg\w+|añad\w+|acrescent\w+|corrij\w+|siempre\s+que|desde\s+que|por\s+favor|ningun\w*|nenhum\w*|sem|pero|mas)\b
+    # Italian and Dutch
+    | \b(?:manca\w*|deve|devono|tuttavia|bisogna|aggiung\w+|a\s+condizione|nessun\w*|ontbreekt|ontbreken|moet\w*|echter|toevoeg\w*|mits|geen|niet)\b
+    # Russian, Polish
+    | (?:не\s|нет\s|без\s|нужно|необходимо|следует|однако|отсутству|добав|исправ|\bbrak\w*|należy|jednak|trzeba|\bnie\b)
+    # Chinese
+    | (?:缺|未|没有|沒有|不|需要|必须|必須|请|請|但|应该|應該|补充|補充|修改|改正|前提|如果|除非)
+    # Japanese
+    | (?:ない|なし|必要|ただし|べき|しかし|不足|追加|修正|してください|条件|未)
+    # Korean
+    | (?:없|부족|필요|하지만|추가|수정|해야|않)";
+
+/// Nothing is wrong, in so many words.
+const PRAISE: &str = r"(?xi)
+    \b(?:kein\w*|ohne|nicht\s+mehr)\s+(?:\w+\s+){0,2}?(?:beanstandung\w*|änderung\w*|einwänd\w*|mängel\w*|problem\w*|fehler\w*|korrektur\w*|lücke\w*|zweifel\w*|bedenken|abweichung\w*)\b
+    | \b(?:nichts\s+(?:fehlt|zu\s+\w+|\w+)|es\s+fehlt\s+nichts|nicht\s+(?:nötig|erforderlich|notwendig|überschritten|nur|mehr\s+als)|überschreitet\s+[^.;]{0,30}\bnicht|niet\s+meer\s+dan)\b
+    | \b(?:aucune?|sans|pas\s+de|ni)\s+(?:\w+\s+){0,2}?(?:modification\w*|changement\w*|erreur\w*|problème\w*|correction\w*|remarque\w*|objection\w*|défaut\w*|réserve\w*|ambigu\w*)\b
+    | \b(?:rien\s+ne\s+manque|ne\s+(?:manque|dépasse)\s+(?:rien|pas)|n['’]est\s+(?:pas\s+)?nécessaire|pas\s+(?:nécessaire|plus\s+de))\b
+    | \b(?:ningun\w*|sin|no\s+(?:hay|se\s+requier\w*|requier\w*|necesita\w*)|nenhum\w*|sem)\s+(?:\w+\s+){0,2}?(?:cambio\w*|error\w*|problema\w*|correc\w*|observaci\w*|objeci\w*|defecto\w*|mudança\w*|alteraç\w*|erro\w*|ressalva\w*)\b
+    | \b(?:no\s+falta\s+nada|nada\s+falta|no\s+(?:es|son)\s+necesari\w+|não\s+falta\s+nada|não\s+excede\w*|no\s+supera\w*|no\s+excede\w*)\b
+    | \b(?:nessun\w*|senza|geen|zonder)\s+(?:\w+\s+){0,2}?(?:modific\w*|error\w*|problem\w*|correzion\w*|osservazion\w*|wijziging\w*|fout\w*|opmerking\w*|bezwa\w*)\b
+    | (?:нет\s+(?:замечаний|ошибок|проблем|претензий)|без\s+замечаний|не\s+требу\w+|не\s+превыша\w+|не\s+нужн\w+|brak\s+(?:uwag|błędów|zastrzeżeń))
+    | (?:(?:没有|沒有|无|無)(?:任何|其他)?(?:问题|問題|缺陷|错误|錯誤|遗漏|遺漏|需要修改|异议|異議|缺失)|(?:不|无|無)(?:需|须|須|必|用)(?:要)?(?:任何|再)?(?:修改|更改|改动|补充|補充|变更)|没有超过|沒有超過|不超过|不超過|未超过|未超過|不存在(?:任何)?(?:问题|問題|缺陷|错误)|未发现(?:任何)?(?:问题|缺陷|错误)|未發現(?:任何)?(?:問題|缺陷)|没有发现(?:任何)?(?:问题|缺陷))
+    | (?:(?:問題|誤り|不備|不足|欠陥|指摘|修正点)は?(?:特に)?(?:ありません|ない|なし|見当たりません|見つかりません)|修正(?:の必要)?は?(?:不要|必要ありません|ありません)|超えて(?:いません|いない)|不要|抜け(?:は)?(?:ありません|ない)|漏れ(?:は)?(?:ありません|ない))
+    | (?:(?:문제|오류|결함|수정\s*사항)(?:가|이|은|는)?\s*(?:없\w*)|넘지\s*않|수정(?:이)?\s*필요\s*(?:없\w*|하지\s*않\w*))";
+
+static AGAINST_RE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(AGAINST).ok());
+static PRAISE_RE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(PRAISE).ok());
+
+/// Words that are English, too, or that English sentences hold: they count only in a sentence of another language.
+const ENGLISH: &[&str] = &[
+    "the", "is", "are", "and", "of", "to", "with", "this", "that", "it", "has", "have", "was", "all", "in",
+    "for", "as", "by",
+];
+
+/// Does a sentence in another language ask for something, or say that something is lacking?
+pub(super) fn speaks_against(sentence: &str) -> bool {
+    if is_english(sentence) {
+        return false;
+    }
+    let (Some(against), Some(praise)) = (&*AGAINST_RE, &*PRAISE_RE) else { return true };
+    against.is_match(&praise.replace_all(sentence, " "))
+}
+
+/// Mostly plain letters, and words that English sentences are held together by.
+pub(super) fn is_english(sentence: &str) -> bool {
+    let letters = sentence.chars().filter(|c| c.is_alphabetic()).count();
+    let wide = sentence.chars().filter(|c| is_wide(*c)).count();
+    if wide * 4 > letters {
+        return false;
+    }
+    let words: Vec<String> = sentence
+        .split(|c: char| !c.is_alphabetic())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect();
+    let english = words.iter().filter(|word| ENGLISH.contains(&word.as_str())).count();
+    let foreign = words.iter().filter(|word| FOREIGN.contains(&word.as_str())).count();
+    // A short line without any such word may be in any language; what is English in it was weighed before.
+    foreign == 0 || english > foreign
+}
+
+const fn is_wide(c: char) -> bool {
+    matches!(c, '\u{400}'..='\u{52f}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}')
+}
+
+/// Words that hold sentences of other languages together.
+const FOREIGN: &[&str] = &[
+    "der",
+    "das",
+    "und",
+    "ist",
+    "sind",
+    "ein",
+    "eine",
+    "nicht",
+    "kein",
+    "keine",
+    "noch",
+    "aber",
+    "bitte",
+    "muss",
+    "fehlt",
+    "den",
+    "dem",
+    "wird",
+    "werden",
+    "wurde",
+    "mit",
+    "für",
+    "auf",
+    "alle",
+    "allerdings",
+    "jedoch",
+    "zu",
+    "im",
+    "le",
+    "la",
+    "les",
+    "des",
+    "du",
+    "un",
+    "une",
+    "et",
+    "est",
+    "sont",
+    "pas",
+    "mais",
+    "il",
+    "dans",
+    "pour",
+    "avec",
+    "sur",
+    "que",
+    "qui",
+    "el",
+    "los",
+    "las",
+    "y",
+    "del",
+    "por",
+    "con",
+    "para",
+    "pero",
+    "falta",
+    "debe",
+    "se",
+    "hay",
+    "é",
+    "não",
+    "uma",
+    "dos",
+    "das",
+    "deve",
+    "foi",
+    "gli",
+    "che",
+    "non",
+    "sono",
+    "manca",
+    "het",
+    "een",
+    "niet",
+    "maar",
+    "moet",
+    "zijn",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pattern_is_a_regular_expression() {
+        assert!(AGAINST_RE.is_some() && PRAISE_RE.is_some());
+    }
+
+    #[test]
+    fn demands_in_other_languages_are_heard() {
+        for text in [
+            "Allerdings fehlt noch der statistische Test; bitte ergänzen.",
+            "Die Stichprobengröße muss noch angegeben werden.",
+            "Il manque la taille de l'échantillon.",
+            "Il faudrait préciser le test.",
+            "Sin embargo, falta el tamaño de la muestra.",
+            "Hay que añadir una prueba.",
+            "但是需要补充样本量。",
+            "样本量未说明。",
+            "ただし、検定名を追加する必要があります。",
+            "Однако размер выборки не указан.",
+        ] {
+            assert!(speaks_against(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn praise_in_other_languages_is_left_alone() {
+        for text in [
+            "Die Stichprobengröße (n = 12) und der Test sind genannt.",
+            "Es gibt keine Beanstandungen.",
+            "Tous les critères sont remplis.",
+            "Aucune modification nécessaire.",
+            "Todos los criterios se cumplen.",
+            "No hay errores.",
+            "所有标准均已满足。",
+            "没有问题。",
+            "すべての基準を満たしています。",
+            "修正は不要です。",
+            "The draft states the sample size and names the test.",
+        ] {
+            assert!(!speaks_against(text), "{text}");
+        }
+    }
+}
