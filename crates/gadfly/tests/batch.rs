@@ -10,6 +10,9 @@ use std::time::Duration;
 use gadfly_testbed::{Behaviour, Server};
 use serde_json::Value;
 
+/// The user's own configuration.
+const OWN: &str = ".config/gadfly/gadfly.toml";
+
 struct Project {
     dir: tempfile::TempDir,
 }
@@ -28,7 +31,11 @@ impl Project {
             format!("[agents.{name}]\nkind = \"openai\"\nbase_url = \"{url}\"\nmodel = \"{model}\"\n")
         };
         let defaults = "[defaults]\nworker = \"w\"\ncritic = \"c\"\n";
-        Self::new(&format!("{}{}{defaults}", agent("w", worker), agent("c", critic)))
+        let project = Self::new(defaults);
+        // The folder is the user's home, too: these are their own agents.
+        fs::create_dir_all(project.path(".config/gadfly")).unwrap();
+        fs::write(project.path(OWN), format!("{}{}", agent("w", worker), agent("c", critic))).unwrap();
+        project
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -278,8 +285,8 @@ async fn a_parked_task_is_resumed_once_its_agent_answers() {
     let code = output.status.code();
     assert!(matches!(code, Some(1 | 5)), "{code:?} {}", stderr(&output));
     let parked = project.results();
-    let config = fs::read_to_string(project.path("gadfly.toml")).unwrap();
-    fs::write(project.path("gadfly.toml"), config.replace("fault:401", "critic:A")).unwrap();
+    let config = fs::read_to_string(project.path(OWN)).unwrap();
+    fs::write(project.path(OWN), config.replace("fault:401", "critic:A")).unwrap();
     server.reset();
     let output = project.batch(&[]).await;
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
@@ -293,9 +300,9 @@ fn priced(server: &Server, usd_per_million: &str) -> Project {
     let project = Project::over(server, "worker", "critic:A");
     let price =
         format!("price = {{ input = {usd_per_million}, output = {usd_per_million} }}\nmax_tokens = 1000\n");
-    let config = fs::read_to_string(project.path("gadfly.toml")).unwrap();
+    let config = fs::read_to_string(project.path(OWN)).unwrap();
     let priced = config.replace("kind = \"openai\"\n", &format!("kind = \"openai\"\n{price}"));
-    fs::write(project.path("gadfly.toml"), priced).unwrap();
+    fs::write(project.path(OWN), priced).unwrap();
     project
 }
 
@@ -392,8 +399,8 @@ async fn what_another_process_drives_is_left_to_it_and_counted() {
     first.kill().unwrap();
     first.wait().unwrap();
     // Once it is gone its runs are taken up.
-    let config = fs::read_to_string(project.path("gadfly.toml")).unwrap();
-    fs::write(project.path("gadfly.toml"), config.replace("fault:hang", "worker")).unwrap();
+    let config = fs::read_to_string(project.path(OWN)).unwrap();
+    fs::write(project.path(OWN), config.replace("fault:hang", "worker")).unwrap();
     let third = project.batch(&[]).await;
     assert_eq!(third.status.code(), Some(0), "{}", stderr(&third));
 }

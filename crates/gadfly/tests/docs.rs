@@ -168,7 +168,7 @@ fn the_first_loop_runs_and_is_approved() {
             fs::copy(entry.path(), dir.path().join(entry.file_name())).unwrap();
         }
     }
-    let run = gadfly(dir.path(), &["run", "abstract"]);
+    let run = gadfly(dir.path(), &["run", "abstract", "--trust"]);
     assert_eq!(run.code, Some(0), "{}", run.err);
     assert!(run.err.contains("approved after 2 rounds"), "{}", run.err);
     assert!(run.out.contains("48 adults") && run.out.contains("31 pairs"), "{}", run.out);

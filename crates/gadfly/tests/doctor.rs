@@ -393,7 +393,7 @@ async fn a_provider_that_is_left_alone_is_named_and_trying_it_ends_the_wait() {
     let run = |worker: &str| {
         let args =
             ["run", "Write a note", "--criterion", "short", "--yes", "--worker", worker, "--critic", "me"];
-        [&args[..], &["--unattended"]].concat().iter().map(ToString::to_string).collect::<Vec<_>>()
+        [&args[..], &["--unattended", "--trust"]].concat().iter().map(ToString::to_string).collect::<Vec<_>>()
     };
     folder.write("gadfly.toml", &folder.read("gadfly.toml").replace("fault:429", "fault:quota"));
     let (busy, good) = (run("busy"), run("good"));

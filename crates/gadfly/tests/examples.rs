@@ -102,7 +102,7 @@ fn paper_section_replaces_the_file_on_approval() {
     let example = Example::copied("paper-section");
     let before = example.read("methods.md");
     let said = example.expect(
-        &["run", "methods"],
+        &["run", "methods", "--trust"],
         0,
         &["your draft", "3. \"Recall was tested after 10 hours\"", "approved after 3 rounds"],
     );
@@ -123,7 +123,7 @@ fn scored_memo_adds_up_what_two_critics_deduct() {
         "100 by methodologist (method), 100 by officer (policy): at least 80",
         "approved after 2 rounds",
     ];
-    example.expect(&["run", "memo"], 0, &lines);
+    example.expect(&["run", "memo", "--trust"], 0, &lines);
     assert!(example.read("memo.md").contains("20,800 euros a month"));
 }
 
@@ -131,14 +131,14 @@ fn scored_memo_adds_up_what_two_critics_deduct() {
 fn specification_asks_what_only_a_person_knows_and_goes_on_from_the_answer() {
     let example = Example::copied("specification");
     let asked = ["How many wrong letters are forgiven?", "waiting for a person's answer"];
-    example.expect(&["run", "search", "--unattended"], 4, &asked);
+    example.expect(&["run", "search", "--unattended", "--trust"], 4, &asked);
     assert!(!example.dir.join("search.md").exists(), "nothing is approved yet");
     let run = example.newest_run();
     example.expect(&["answer", &run, "2"], 0, &["answered"]);
     example.expect(&["resume", &run], 0, &["✓ Critic converged (2 passes, 2 fixes, 1 escalations)"]);
     assert!(example.read("search.md").contains("Two wrong letters are forgiven in words of 6 letters"));
     let again = ["still deferred from an earlier run: INDEPENDENCE (the count of readers"];
-    example.expect(&["run", "search", "--unattended"], 4, &again);
+    example.expect(&["run", "search", "--unattended", "--trust"], 4, &again);
 }
 
 #[test]

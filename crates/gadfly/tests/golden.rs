@@ -143,7 +143,7 @@ fn resume(dir: &Path, id: &str) -> Output {
     fs::write(dir.join("gadfly.toml"), config).unwrap();
     let reply = "[[reply]]\nrole = \"critic\"\nrepeat = \"always\"\ntext = \"[STATUS: APPROVED]\\nOne sentence, with its cause.\"\n";
     fs::write(dir.join("replies.toml"), reply).unwrap();
-    gadfly(dir, &["resume", id, "--unattended"])
+    gadfly(dir, &["resume", id, "--unattended", "--trust"])
 }
 
 fn write(to: &Path) {

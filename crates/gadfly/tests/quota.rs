@@ -48,7 +48,9 @@ impl Machine {
         };
         let text = agent("writer", model) + &agent("judge", "critic:A");
         let text = text + "[defaults]\nworker = \"writer\"\ncritic = \"judge\"\n";
-        fs::write(self.dir.path().join("gadfly.toml"), text).unwrap();
+        let own = self.dir.path().join("home/.config/gadfly");
+        fs::create_dir_all(&own).unwrap();
+        fs::write(own.join("gadfly.toml"), text).unwrap();
     }
 
     fn command(&self, args: &[&str]) -> Command {
@@ -160,7 +162,7 @@ async fn without_the_board_every_process_calls() {
     for calls in 1..=2 {
         // No HOME: nowhere to keep it.
         let mut command = machine.command(&RUN);
-        command.env_remove("HOME");
+        command.env_remove("HOME").env("XDG_CONFIG_HOME", machine.dir.path().join("home/.config"));
         let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
         assert_eq!((output.status.code(), machine.calls()), (Some(4), calls));
     }

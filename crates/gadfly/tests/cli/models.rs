@@ -18,10 +18,8 @@ async fn with_models(worker: &str, critic: &str) -> (Server, Arc<Project>) {
             server.addr
         )
     };
-    let toml = agent("writer", worker)
-        + &agent("judge", critic)
-        + "[defaults]\nworker = \"writer\"\ncritic = \"judge\"\n";
-    project.write("gadfly.toml", &toml);
+    project.own(&(agent("writer", worker) + &agent("judge", critic)));
+    project.write("gadfly.toml", "[defaults]\nworker = \"writer\"\ncritic = \"judge\"\n");
     (server, Arc::new(project))
 }
 

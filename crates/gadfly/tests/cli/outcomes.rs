@@ -274,9 +274,7 @@ fn a_run_out_of_budget_goes_on_with_more() {
 fn an_agent_that_is_reached_differently_is_said_on_resume() {
     let project = Project::scripted(&["!unavailable", "One"], &[APPROVE], "");
     assert_eq!(project.gadfly(&RUN).code, 1);
-    let toml =
-        project.read("gadfly.toml").replace("[agents.writer]\n", "[agents.writer]\nmodel = \"newer\"\n");
-    project.write("gadfly.toml", &toml);
+    project.change_own(|own| own.replace("[agents.writer]\n", "[agents.writer]\nmodel = \"newer\"\n"));
     let said = project.gadfly(&["resume", &project.run_id()]);
     assert_eq!((said.code, said.out.as_str()), (0, "One"), "{}", said.err);
     assert!(said.err.contains("agent writer (newer) is reached differently now"), "{}", said.err);
@@ -449,11 +447,10 @@ fn a_resume_raises_rounds_within_their_bounds_or_says_that_it_does_not() {
 
 #[test]
 fn going_on_from_a_run_is_the_same_loop_with_its_files_and_agents() {
-    let more = "[agents.strict]\nkind = \"scripted\"\nscript = \"strict.toml\"\n";
     let project = Project::scripted(&["One"], &[], "");
     project.script("judge.toml", &[REJECT]);
     project.script("strict.toml", &[REJECT]);
-    project.write("gadfly.toml", &format!("{more}{}", project.read("gadfly.toml")));
+    project.own_scripted("strict", "strict.toml");
     project.write("results.md", "forty mice");
     let args = ["--rounds", "1", "--with", "results.md", "--out", "a.md", "--critic", "strict"];
     assert_eq!(project.gadfly(&run_with(&args)).code, 3);

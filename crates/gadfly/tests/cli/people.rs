@@ -194,7 +194,7 @@ fn a_worker_s_answer_is_any_text_also_from_a_file() {
 async fn a_waiting_run_takes_an_answer_from_another_process() {
     let project = Arc::new(Project::scripted(&["One"], &[APPROVE], ""));
     let root = Root::at(&project.path(""));
-    let (config, problems) = Config::load(&root, None);
+    let (config, problems) = Config::load(&root, Some(&project.own_file()));
     assert!(problems.is_empty(), "{problems:?}");
     let gadfly = Gadfly::open(root.clone(), config, &root.store).unwrap();
     let flags = Flags { task: Some("Write it".into()), critics: vec!["me".into()], ..Flags::default() };

@@ -174,9 +174,10 @@ fn a_missing_key_is_named_by_its_variable_and_never_sent() {
 fn an_unreachable_server_fails_with_its_address() {
     // Bound and closed again: nobody listens there.
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let project = configured(&format!(
-        "[agents.writer]\nkind = \"openai\"\nbase_url = \"http://127.0.0.1:{port}/v1\"\nmodel = \"m\"\n\
-         [agents.me]\nkind = \"person\"\n[defaults]\nworker = \"writer\"\ncritic = \"me\"\n",
+    let project =
+        configured("[agents.me]\nkind = \"person\"\n[defaults]\nworker = \"writer\"\ncritic = \"me\"\n");
+    project.own(&format!(
+        "[agents.writer]\nkind = \"openai\"\nbase_url = \"http://127.0.0.1:{port}/v1\"\nmodel = \"m\"\n"
     ));
     let said = project.gadfly(&RUN);
     assert_eq!(said.code, 1, "{}", said.err);
@@ -224,7 +225,10 @@ fn a_project_s_commands_need_trust_once() {
     --- stdout
     --- stderr
     this project's files want to:
-      run sh -c 'cat >/dev/null; echo One' (gadfly.toml:3:12)
+      run programs:
+        run sh -c 'cat >/dev/null; echo One' (gadfly.toml:3:12)
+      say how agents judge and work:
+        let the ready-made replies in [dir]/project/judge.toml judge work, as `judge` (gadfly.toml:6:10)
     error: you have not agreed to this yet. To agree, once:
       gadfly run 'Write the abstract' --criterion 'at most 150 words' --trust
     "#);
@@ -284,8 +288,8 @@ fn an_ended_run_is_not_resumed() {
 fn an_agent_that_is_gone_is_said_on_resume() {
     let project = Project::scripted(&["!unavailable"], &[APPROVE], "");
     assert_eq!(project.gadfly(&RUN).code, 1);
-    let toml = project.read("gadfly.toml").replace("writer", "author");
-    project.write("gadfly.toml", &toml);
+    project.change_own(|own| own.replace("writer", "author"));
+    project.write("gadfly.toml", &project.read("gadfly.toml").replace("writer", "author"));
     std::fs::rename(project.path("writer.toml"), project.path("author.toml")).unwrap();
     let said = project.gadfly(&["resume", &project.run_id()]);
     assert_snapshot!(said.masked(), @r#"

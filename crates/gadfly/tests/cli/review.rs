@@ -297,8 +297,8 @@ fn several_files_are_told_as_files_in_one_round_and_nobody_works() {
 #[test]
 fn two_critics_without_a_lens_look_through_their_names() {
     let high = r#"{"deductions":[],"score":100}"#;
-    let project =
-        Project::scripted(&[], &[], "[agents.second]\nkind = \"scripted\"\nscript = \"judge.toml\"\n");
+    let project = Project::scripted(&[], &[], "");
+    project.own_scripted("second", "judge.toml");
     project.write("judge.toml", &format!("[[reply]]\ntext = '''{high}'''\n"));
     project.write("rubric.md", "| Problem | Deduction |\n|---|---|\n| No sample size | -30 |\n");
     project.write("memo.md", "Some text.\n");

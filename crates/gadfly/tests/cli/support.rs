@@ -37,16 +37,43 @@ impl Project {
         let project = Self::bare();
         project.script("writer.toml", worker);
         project.script("judge.toml", critic);
+        let script = |name: &str| project.path(name).display().to_string();
+        project.own(&format!(
+            "[agents.writer]\nkind = \"scripted\"\nscript = {:?}\n\
+             [agents.judge]\nkind = \"scripted\"\nscript = {:?}\n\
+             [agents.me]\nkind = \"person\"\n",
+            script("writer.toml"),
+            script("judge.toml"),
+        ));
+        // As many lines as the agents would have: places in the file are told by line.
+        let above = "# The agents are the user's own.\n".repeat(8);
         project.write(
             "gadfly.toml",
-            &format!(
-                "[agents.writer]\nkind = \"scripted\"\nscript = \"writer.toml\"\n\
-                 [agents.judge]\nkind = \"scripted\"\nscript = \"judge.toml\"\n\
-                 [agents.me]\nkind = \"person\"\n\
-                 [defaults]\nworker = \"writer\"\ncritic = \"judge\"\n{more}"
-            ),
+            &format!("{above}[defaults]\nworker = \"writer\"\ncritic = \"judge\"\n{more}"),
         );
         project
+    }
+
+    /// The user's own configuration.
+    pub fn own(&self, text: &str) {
+        let file = self.own_file();
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, text).unwrap();
+    }
+
+    pub fn own_file(&self) -> PathBuf {
+        self.dir.path().join("home/.config/gadfly/gadfly.toml")
+    }
+
+    /// Changes the user's own configuration.
+    pub fn change_own(&self, change: impl FnOnce(String) -> String) {
+        self.own(&change(std::fs::read_to_string(self.own_file()).unwrap()));
+    }
+
+    /// One more scripted agent of the user's.
+    pub fn own_scripted(&self, name: &str, script: &str) {
+        let script = self.path(script).display().to_string();
+        self.change_own(|own| format!("{own}[agents.{name}]\nkind = \"scripted\"\nscript = {script:?}\n"));
     }
 
     /// A reply that begins with `!` is a fault.

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::{Duration, Instant};
 
-use crate::{Project, serve};
+use crate::{OWN, Project, serve};
 
 /// Processes whose command line holds the mark.
 fn alive(mark: &str) -> Vec<String> {
@@ -38,9 +38,12 @@ fn no_child_outlives_a_killed_gadfly_by_two_seconds() {
         format!("#!/bin/sh\nsleep 600.{0} & setsid sleep 601.{0} &\nsleep 602.{0}\n", std::process::id());
     fs::write(&script, text).unwrap();
     fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
-    let config = fs::read_to_string(project.path().join("gadfly.toml")).unwrap();
-    let agent = format!("{config}[agents.hang]\nkind = \"command\"\ncommand = [\"./{mark}.sh\"]\n");
-    fs::write(project.path().join("gadfly.toml"), agent).unwrap();
+    let config = fs::read_to_string(project.path().join(OWN)).unwrap();
+    let agent = format!(
+        "{config}[agents.hang]\nkind = \"command\"\ncommand = [\"{0}/{mark}.sh\"]\n",
+        project.path().display()
+    );
+    fs::write(project.path().join(OWN), agent).unwrap();
     let args =
         ["run", "Write.", "--criterion", "at most 3 words", "--worker", "hang", "--critic", "c", "--trust"];
     let mut child = project.gadfly(&args).spawn().unwrap();

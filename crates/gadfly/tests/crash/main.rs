@@ -42,6 +42,9 @@ const CALLS_PER_TASK: u64 = 6;
 /// A reply may be on its way into the journal for this long.
 const IN_TRANSIT_MS: u64 = 100;
 
+/// The user's own configuration.
+pub const OWN: &str = ".config/gadfly/gadfly.toml";
+
 pub struct Project {
     pub dir: tempfile::TempDir,
 }
@@ -56,7 +59,9 @@ impl Project {
             )
         };
         let config = format!("{}{}", agent("w", "worker"), agent("c", critic));
-        fs::write(dir.path().join("gadfly.toml"), config).unwrap();
+        // The folder is the user's home, too: these are their own agents.
+        fs::create_dir_all(dir.path().join(".config/gadfly")).unwrap();
+        fs::write(dir.path().join(OWN), config).unwrap();
         Self { dir }
     }
 

@@ -17,7 +17,7 @@ const PIPELINE: [&str; 7] =
 const MADE: [&str; 5] =
     ["paper", "scripts", "quality_reports/reviews", "quality_reports/literature", "quality_reports/strategy"];
 
-fn started() -> Example {
+fn as_shipped() -> Example {
     let mut example = Example::copied("research-paper");
     let begun = example.said("sh", &["start.sh"]);
     assert_eq!(begun.code, Some(0), "{}", begun.err);
@@ -25,7 +25,32 @@ fn started() -> Example {
     example
 }
 
+/// With the agents in the user's own configuration, as real ones would be: what a project scripts counts in no receipt.
+fn started() -> Example {
+    let example = as_shipped();
+    let config = example.read("gadfly.toml");
+    let (agents, rest): (Vec<&str>, Vec<&str>) =
+        config.split("\n\n").partition(|block| block.trim_start().starts_with("[agents."));
+    let actors = format!("\"{}/actors/", example.dir.display());
+    let own = example.own();
+    fs::create_dir_all(Path::new(&own).parent().unwrap()).unwrap();
+    fs::write(&own, agents.join("\n\n").replace("\"actors/", &actors)).unwrap();
+    fs::write(example.dir.join("gadfly.toml"), rest.join("\n\n") + "\n").unwrap();
+    for args in [
+        &["add", "gadfly.toml"][..],
+        &["-c", "user.name=t", "-c", "user.email=t@t", "commit", "-qm", "agents"],
+    ] {
+        assert_eq!(example.said("git", args).code, Some(0));
+    }
+    example
+}
+
 impl Example {
+    /// The user's own configuration.
+    fn own(&self) -> String {
+        self.home.path().join(".config/gadfly/gadfly.toml").display().to_string()
+    }
+
     fn change(&self, file: &str, from: &str, to: &str) {
         let text = self.read(file);
         assert!(text.contains(from), "{file} does not have `{from}`");
@@ -237,7 +262,7 @@ fn a_typed_number_blocks_the_pair_although_both_critics_pass_it() {
 #[test]
 fn a_lazy_writer_does_not_open_the_gate() {
     let example = started();
-    example.change("gadfly.toml", "actors/writer.toml", "actors/lazy-writer.toml");
+    example.change(&example.own(), "actors/writer.toml", "actors/lazy-writer.toml");
     let config = example.read("gadfly.toml");
     fs::write(example.dir.join("gadfly.toml"), format!("[pipeline]\noverall = 1\n\n{config}")).unwrap();
     let incomplete = "Agent [writer] completed but output is incomplete: missing \
@@ -246,6 +271,16 @@ fn a_lazy_writer_does_not_open_the_gate() {
     assert!(!said.err.contains("writer-critic is at work"), "nobody was paid to judge it");
     assert!(!example.dir.join("paper/main.tex").exists(), "and it was not delivered");
     example.expect(&["gate", "submission"], 3, &[]);
+}
+
+#[test]
+fn replies_that_a_project_scripts_open_no_strict_gate_and_leave_no_receipt() {
+    let example = as_shipped();
+    example.expect(&PIPELINE, 0, &["96.73"]);
+    example.expect(&["gate", "submission"], 0, &[]);
+    assert!(example.files("quality_reports/receipts").is_empty());
+    let closed = example.gadfly(&["gate", "submission", "--strict"]);
+    assert_eq!(closed.code, Some(3), "{}{}", closed.out, closed.err);
 }
 
 /// `kill -9` at five moments of one pipeline, each time `resume`: the same files, the same scores, no answer paid for

@@ -51,7 +51,8 @@ impl Desk {
             })
             .collect();
         desk.write("judge.toml", &replies.concat());
-        desk.configure("[agents.judge]\nkind = \"scripted\"\nscript = \"judge.toml\"\n");
+        desk.own(&desk.scripted("judge"));
+        desk.configure("");
         desk.write(".gitignore", "judge.toml\n");
         desk.write("a.rs", "fn a() {}\n");
         desk.commit();
@@ -60,6 +61,19 @@ impl Desk {
 
     pub fn configure(&self, agents: &str) {
         self.write("gadfly.toml", &format!("{agents}[defaults]\ncritic = \"judge\"\n"));
+    }
+
+    /// An agent whose replies stand in a file of its name.
+    pub fn scripted(&self, name: &str) -> String {
+        let script = self.path(&format!("{name}.toml")).display().to_string();
+        format!("[agents.{name}]\nkind = \"scripted\"\nscript = {script:?}\n")
+    }
+
+    /// The user's own configuration.
+    pub fn own(&self, text: &str) {
+        let dir = self.dir.path().join("home/.config/gadfly");
+        std::fs::create_dir_all(&dir).unwrap();
+        std::fs::write(dir.join("gadfly.toml"), text).unwrap();
     }
 
     pub fn commit(&self) {

@@ -6,9 +6,6 @@ use serde_json::Value;
 
 use crate::desk::{APPROVE, Desk, REJECT};
 
-const JUDGE: &str = "[agents.judge]\nkind = \"scripted\"\nscript = \"judge.toml\"\n";
-const EASY: &str = "[agents.easy]\nkind = \"scripted\"\nscript = \"easy.toml\"\n";
-
 #[test]
 fn a_run_that_only_bears_the_sessions_name_is_not_the_sessions() {
     for critic in ["host", "judge"] {
@@ -39,7 +36,7 @@ fn a_run_that_only_bears_the_sessions_name_is_not_the_sessions() {
 fn the_word_of_another_critic_is_not_that_of_the_one_who_judges_now() {
     let desk = Desk::new(&[REJECT, APPROVE]);
     desk.write("easy.toml", &format!("[[reply]]\ntext = \"{APPROVE}\"\n"));
-    desk.configure(&format!("{JUDGE}{EASY}"));
+    desk.own(&(desk.scripted("judge") + &desk.scripted("easy")));
     desk.commit();
     desk.write("a.rs", "fn a() { todo!() }\n");
     let easy = desk.stop_with(&["--critic", "easy"], desk.told(false).as_bytes(), &[]);
@@ -104,6 +101,7 @@ fn a_change_of_the_critics_program_is_not_called_approved_by_it() {
         assert!(desk.command("chmod", &["+x", "critic.sh"]).status().unwrap().success());
     };
     critic(REJECT);
+    desk.own("");
     desk.configure("[agents.judge]\nkind = \"command\"\ncommand = [\"./critic.sh\"]\nsandbox = \"off\"\n");
     desk.commit();
     assert!(desk.stop_with(&["--trust"], b"", &[]).err.contains("agreed"));
@@ -128,7 +126,8 @@ fn a_change_of_the_configuration_or_the_rubric_is_said() {
     desk.write("rubric.md", "- nothing is left undone\n");
     desk.commit();
     desk.write("easy.toml", &format!("[[reply]]\ntext = \"{APPROVE}\"\n"));
-    desk.write("gadfly.toml", &format!("{JUDGE}{EASY}[defaults]\ncritic = \"easy\"\n"));
+    desk.own(&(desk.scripted("judge") + &desk.scripted("easy")));
+    desk.write("gadfly.toml", "[defaults]\ncritic = \"easy\"\n");
     desk.write("a.rs", "fn a() { todo!() }\n");
     let said = desk.stop(false);
     assert!(said.told().contains("its own judge: easy.toml, gadfly.toml"), "{said:?}");

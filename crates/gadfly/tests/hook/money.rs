@@ -44,6 +44,7 @@ fn a_rejection_that_comes_in_at_the_last_moment_is_told() {
 #[test]
 fn how_to_agree_is_said_as_it_is_typed() {
     let desk = Desk::new(&[]);
+    desk.own("");
     desk.configure(
         "[agents.judge]\nkind = \"command\"\ncommand = [\"./a.sh\"]\n[agents.other]\nkind = \"command\"\n\
          command = [\"./b.sh\"]\n",

@@ -33,6 +33,7 @@ fn a_critic_that_fires_the_hook_ends_after_one_call() {
     );
     desk.write("critic.sh", &script);
     assert!(desk.command("chmod", &["+x", "critic.sh"]).status().unwrap().success());
+    desk.own("");
     desk.configure("[agents.judge]\nkind = \"command\"\ncommand = [\"./critic.sh\"]\nsandbox = \"off\"\n");
     desk.commit();
     desk.write("a.rs", "fn a() { 1; }\n");

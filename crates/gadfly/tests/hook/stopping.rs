@@ -166,7 +166,7 @@ fn the_settings_are_what_claude_code_reads() {
     let hook = &settings["hooks"]["Stop"][0]["hooks"][0];
     assert_eq!(
         (hook["type"].as_str(), hook["command"].as_str()),
-        (Some("command"), Some("gadfly hook stop"))
+        (Some("command"), Some("gadfly hook stop --untrusted"))
     );
     assert!(hook["timeout"].as_u64().is_some_and(|seconds| seconds > 540));
 }

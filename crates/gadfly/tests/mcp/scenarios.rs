@@ -24,8 +24,9 @@ fn a_report_counts_only_with_its_single_use_token() {
 
 #[test]
 fn a_critic_that_nobody_configured_as_one_judges_only_if_the_user_agreed() {
-    let easy = "[agents.easy]\nkind = \"scripted\"\nscript = \"easy.toml\"\n";
-    let project = Project::new(&[], &[], easy);
+    let project = Project::new(&[], &[], "");
+    let script = project.path("easy.toml").display().to_string();
+    project.user_config(&format!("[agents.easy]\nkind = \"scripted\"\nscript = {script:?}\n"));
     project.write("easy.toml", &format!("[[reply]]\ntext = \"{APPROVE}\"\nrepeat = \"always\"\n"));
     project.play("critics.mjs");
 }

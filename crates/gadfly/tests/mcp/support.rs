@@ -24,14 +24,8 @@ impl Project {
         let project = Self { dir };
         project.write("writer.toml", &script(worker));
         project.write("judge.toml", &script(critic));
-        project.write(
-            "gadfly.toml",
-            &format!(
-                "[agents.writer]\nkind = \"scripted\"\nscript = \"writer.toml\"\n\
-                 [agents.judge]\nkind = \"scripted\"\nscript = \"judge.toml\"\n\
-                 [defaults]\ncritic = \"judge\"\n{more}"
-            ),
-        );
+        project.user_config("");
+        project.write("gadfly.toml", &format!("[defaults]\ncritic = \"judge\"\n{more}"));
         project
     }
 
@@ -51,9 +45,15 @@ impl Project {
         self.path(name)
     }
 
-    /// The user's own configuration: what stands there nobody has to agree to.
+    /// The user's own configuration, beside worker and critic: what stands there nobody has to agree to.
     pub fn user_config(&self, text: &str) {
-        std::fs::write(self.dir.path().join("home/.config/gadfly/gadfly.toml"), text).unwrap();
+        let agent = |name: &str, script: &str| {
+            let script = self.path(script).display().to_string();
+            format!("[agents.{name}]\nkind = \"scripted\"\nscript = {script:?}\n")
+        };
+        let agents = agent("writer", "writer.toml") + &agent("judge", "judge.toml");
+        let file = self.dir.path().join("home/.config/gadfly/gadfly.toml");
+        std::fs::write(file, agents + text).unwrap();
     }
 
     pub fn command(&self, program: &str) -> Command {

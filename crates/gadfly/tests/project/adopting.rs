@@ -60,7 +60,7 @@ fn a_run_is_started_only_when_asked_for_and_agreed_to() {
     desk.configure(
         "[agents.planner]\nkind = \"command\"\ncommand = [\"/bin/echo\", \"First the scripts.\"]\n",
     );
-    desk.gadfly(&["adopt", "--yes"]).is(2).says("instruct agent `strategist` with the file");
+    desk.gadfly(&["adopt", "--yes"]).is(2).says("agents with their files in").says("strategist");
     assert!(!desk.path(".gadfly/journal.db").exists());
     // The plan waits for a person's word.
     desk.gadfly(&["adopt", "--yes", "--trust"]).is(4).says("First the scripts.");
