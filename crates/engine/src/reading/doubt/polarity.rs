@@ -167,6 +167,28 @@ const UNWANTED: &[&str] = &[
     "touch",
     "same",
     "hesitat",
+    "ground",
+    "leave",
+    "too",
+    "fault",
+    "dead",
+    "unused",
+    "remark",
+    "add",
+    "hole",
+    "loophole",
+    "quarrel",
+    "miss",
+    "out",
+    "misses",
+    "unsourc",
+    "skip",
+    "weaken",
+    "remov",
+    "hard",
+    "secret",
+    "comment",
+    "outside",
     "qualm",
     "apply",
     "applies",
@@ -190,10 +212,8 @@ const PREPOSITIONS: &[&str] =
     &["for", "of", "in", "on", "that", "which", "to", "with", "against", "about", "is", "are", "was", "were"];
 
 /// What follows "not" or "no" in turns of speech that deny nothing.
-const TURNS_OF_SPEECH: &[&str] = &[
-    "only", "just", "merely", "simply", "least", "fewer", "less", "to", "matter", "later", "mention", "one",
-    "than",
-];
+const TURNS_OF_SPEECH: &[&str] =
+    &["only", "just", "merely", "simply", "least", "fewer", "less", "to", "matter", "later", "one", "than"];
 
 /// Words, or beginnings of them, that say that something is wrong or lacking.
 const LACKS: &[&str] = &[
@@ -302,6 +322,24 @@ const PAST: &[&str] = &[
     "formerly",
     "iteration",
 ];
+/// Those of them that leave no doubt about it.
+const BYGONE: &[&str] = &[
+    "previous",
+    "previously",
+    "earlier",
+    "formerly",
+    "originally",
+    "original",
+    "prior",
+    "initially",
+    "was",
+    "were",
+    "had",
+    "last",
+    "old",
+    "lacked",
+    "used",
+];
 /// Words that say that it is in order now.
 const MENDED: &[&str] = &[
     "now",
@@ -354,7 +392,11 @@ pub(super) fn of(clause: &str, reading: Reading) -> Polarity {
     let begins = |at: usize, list: &[&str]| {
         words.get(at).is_some_and(|(_, word)| list.iter().any(|stem| word.starts_with(stem)))
     };
-    let denies = |at: usize| is(at, NEGATIONS) || words.get(at).is_some_and(|(_, w)| w.ends_with("n't"));
+    // `zero is untested`: a number that is spoken of.
+    let number = |at: usize| is(at, &["zero", "0"]) && is(at + 1, &["is", "was", "and", "returns"]);
+    let denies = |at: usize| {
+        is(at, NEGATIONS) && !number(at) || words.get(at).is_some_and(|(_, w)| w.ends_with("n't"))
+    };
     let any = |list: &[&str]| (0..words.len()).any(|at| is(at, list));
     let settled = any(PAST) && any(MENDED) && !any(STILL);
     // "The first draft had no test": what was, and only that.
@@ -384,7 +426,10 @@ pub(super) fn of(clause: &str, reading: Reading) -> Polarity {
             let listed = |n: &usize| (*n..(*n + 3).min(words.len())).any(|n| is(n, &["or", "nor"]));
             let ends =
                 (at + 1..words.len()).find(|n| comma(n) && !listed(n) || is(*n, &["because", "since", "so"]));
-            let ends = ends.unwrap_or(words.len());
+            // `strings are not rejected and a check has to be added`: what follows `and` may be a sentence of its own.
+            let joined = (at + 1..ends.unwrap_or(words.len()))
+                .find(|n| is(*n, &["and"]) && (n + 1..(n + 7).min(words.len())).any(|n| is(n, FINITE)));
+            let ends = joined.or(ends).unwrap_or(words.len());
             let reach = (at + 1 + REACH).min(ends);
             // `no issues`, `no real issues`; and `no task handles errors`, where the task is what is denied.
             let noun = is(at, &["no", "without"]);
@@ -397,11 +442,19 @@ pub(super) fn of(clause: &str, reading: Reading) -> Polarity {
             let verb = (at + 1..reach)
                 .find(|n| !is(*n, &["yet", "fully", "also", "even", "actually", "been", "be"]));
             let undone = !is(at, &["no", "without", "none", "nothing", "zero", "0"])
-                && verb.is_some_and(|n| begins(n, HANDLING));
+                && verb.is_some_and(|n| begins(n, HANDLING))
+                // `I would not change a word`
+                && !(verb.is_some_and(|n| begins(n, &["chang", "fix", "correct"]))
+                    && (at.saturating_sub(2)..at).any(|n| is(n, &["i", "we"])));
             let mut unwanted = None;
             for n in at + 1..near {
                 if begins(n, UNWANTED) {
                     unwanted = Some(n).filter(|_| !undone);
+                    break;
+                }
+                // `no tests were skipped`: what was not done to them is bad.
+                if noun && is(n, &["is", "are", "was", "were", "been"]) && begins(n + 1, UNWANTED) {
+                    unwanted = Some(n + 1);
                     break;
                 }
                 // `no test for errors`, `no task handles them`: something else is denied.
@@ -409,10 +462,16 @@ pub(super) fn of(clause: &str, reading: Reading) -> Polarity {
                     break;
                 }
             }
+            // `no row of the rubric applies`
+            if noun && unwanted.is_none() {
+                unwanted = (at + 1..reach).find(|n| begins(*n, &["appl", "trigger", "forbid", "violat"]));
+            }
             let lack = || (at + 1..reach).find(|n| is(*n, &["without"]) || begins(*n, LACKS));
             let object = unwanted.or_else(lack);
             if object.is_some() {
-                found.praise.push(words[at].0.start..words[ends - 1].0.end);
+                // `will not miss anything`: the verb before belongs to it.
+                let from = if at > 0 && is(at - 1, AUXILIARIES) { at - 1 } else { at };
+                found.praise.push(words[from].0.start..words[ends - 1].0.end);
                 at = ends;
                 continue;
             }
@@ -433,6 +492,67 @@ pub(super) fn of(clause: &str, reading: Reading) -> Polarity {
     }
     found
 }
+
+/// Verbs that only help another.
+const AUXILIARIES: &[&str] =
+    &["will", "would", "can", "could", "may", "might", "should", "must", "need", "needs"];
+/// Verbs that make a sentence.
+const FINITE: &[&str] =
+    &["must", "should", "needs", "need", "has", "have", "lacks", "fails", "remains", "remain"];
+
+/// Does a clause speak of something that was lacking and say that it is there now?
+pub(super) fn is_mended(clause: &str) -> bool {
+    let words: Vec<String> = words(clause).map(|(_, word)| word).collect();
+    let any = |list: &[&str]| words.iter().any(|word| is_one_of(word, list));
+    let there = words.windows(2).any(|pair| {
+        is_one_of(&pair[0], &["is", "are", "has", "have"])
+            && (is_one_of(&pair[1], PRESENT) || is_one_of(&pair[1], &["there", "in", "both", "been"]))
+    });
+    let open =
+        any(&["should", "must", "needs", "need", "will", "can", "may", "could", "would", "cannot", "hope"]);
+    any(BYGONE) && (any(MENDED) || there) && !any(STILL) && !open && !denied_now(&words)
+}
+
+/// Does a clause say that something is in order now?
+pub(super) fn is_mended_now(clause: &str) -> bool {
+    let words: Vec<String> = words(clause).map(|(_, word)| word).collect();
+    let any = |list: &[&str]| words.iter().any(|word| is_one_of(word, list));
+    let mended = words.iter().any(|word| is_one_of(word, MENDED) && !is_one_of(word, &["both", "revision"]));
+    let has_both = words.windows(2).any(|pair| is_one_of(&pair[0], &["has", "have"]) && pair[1] == "both");
+    (mended || has_both) && !any(STILL) && !of(clause, Reading::Judgement).lacking
+}
+
+/// `is not`, `has no`, `doesn't`: denied in the present, and nothing bad.
+fn denied_now(words: &[String]) -> bool {
+    words.iter().enumerate().any(|(at, word)| {
+        let now = is_one_of(
+            word,
+            &["is", "are", "has", "have", "does", "do", "remains", "gives", "names", "states"],
+        );
+        let denied = |n: usize| words.get(n).is_some_and(|w| is_one_of(w, NEGATIONS) && w != "0");
+        let object = |n: usize| {
+            (n + 1..n + 4)
+                .any(|n| words.get(n).is_some_and(|w| UNWANTED.iter().any(|bad| w.starts_with(bad))))
+        };
+        let contracted = is_one_of(word, &["isn't", "aren't", "hasn't", "doesn't", "don't", "haven't"]);
+        contracted && !object(at) || now && denied(at + 1) && !object(at + 1)
+    })
+}
+
+/// Does a text name something that nobody wants, or something that is not so?
+pub(super) fn names_something_bad(text: &str) -> bool {
+    words(text).any(|(_, word)| {
+        is_one_of(&word, NEGATIONS)
+            || word.ends_with("n't")
+            || is_lack(&word)
+            || UNWANTED.iter().any(|bad| word.starts_with(bad) && !is_one_of(&word, NEUTRAL))
+    })
+}
+
+/// What is unwanted only where it is denied.
+const NEUTRAL: &[&str] = &[
+    "new", "other", "else", "sign", "same", "points", "share", "touch", "apply", "applies", "more", "further",
+];
 
 /// What ought to be said of a thing that is there.
 const PRESENT: &[&str] = &[

@@ -195,7 +195,8 @@ impl Body {
         for point in &self.items {
             let text = without_shown_quotes(&point.text, shown);
             let against = match point.section {
-                Section::Optional | Section::Praise => doubt::is_pressing(&text),
+                Section::Optional => doubt::is_pressing(&text) || lacks_what_is_asked(&text, shown),
+                Section::Praise => doubt::is_pressing(&text),
                 _ if shown.has_line(&point.text) && point.tick != Tick::Open => false,
                 Section::Addressed => {
                     point.tick == Tick::Open || doubt::item(point.tick, &text) == Weight::Against
@@ -203,7 +204,9 @@ impl Body {
                 Section::Unresolved | Section::Demands => {
                     !(doubt::says_nothing(&text) || point.tick == Tick::Done || doubt::is_met(&text))
                 }
-                Section::None if is_minor(&text) => doubt::is_pressing(&text),
+                Section::None if is_minor(&text) => {
+                    doubt::is_pressing(&text) || lacks_what_is_asked(&text, shown)
+                }
                 Section::None => match doubt::item(point.tick, &text) {
                     Weight::Fine => false,
                     Weight::Against => true,
@@ -236,7 +239,7 @@ impl Body {
             let text = without_shown_quotes(said, shown);
             let minor = is_minor(&text) || *section == Section::Optional;
             if minor {
-                if doubt::is_pressing(&text) {
+                if doubt::is_pressing(&text) || lacks_what_is_asked(&text, shown) {
                     return Err(Unread::torn(Rule::Demand.sentence(), stated, said));
                 }
                 notes.push(one_line(said));
@@ -252,14 +255,21 @@ impl Body {
             let heading = *section == Section::Praise;
             let found = doubt::against(&text, Scope::Prose);
             if let Some((rule, passage)) = found.filter(|(rule, _)| {
-                !heading || !matches!(rule, Rule::Demand | Rule::Defect | Rule::Shortfall)
+                !heading || !matches!(rule, Rule::Demand | Rule::Defect | Rule::Shortfall | Rule::Unclear)
             }) {
                 return Err(Unread::torn(rule.sentence(), stated, &passage));
+            }
+            if !heading
+                && !is_preamble(&text)
+                && let Some(passage) = doubt::unclear(&text)
+            {
+                return Err(Unread::torn(Rule::Unclear.sentence(), stated, &passage));
             }
             if *section != Section::Praise {
                 reason.push(one_line(said));
             }
         }
+        let lines = without_footer(lines);
         let last = lines.iter().rev().find(|line| !line.raw.trim().is_empty()).map_or("", |line| line.raw);
         // Who closed a sentence before leaves the last one open only where it was cut.
         let closed = |text: &str| {
@@ -548,6 +558,43 @@ pub(super) fn is_preamble(text: &str) -> bool {
     ];
     let asks = doubt::against(&lower, Scope::Prose).is_some();
     (begins.iter().any(|b| lower.starts_with(b)) && !asks) || lower.split_whitespace().count() < 2
+}
+
+/// The lines up to what a tool prints of itself below a reply: `tokens: 812 in / 64 out · $0.003`.
+fn without_footer<'l, 't>(lines: &'l [Line<'t>]) -> &'l [Line<'t>] {
+    let is_footer = |line: &Line<'_>| {
+        let lower = line.raw.to_lowercase();
+        let names = ["token", "cost", "session", "duration", "elapsed", "latency", "usage"];
+        lower.contains(|c: char| c.is_ascii_digit())
+            && lower.len() < 200
+            && names.iter().any(|name| lower.contains(name))
+            && (lower.contains(['·', '|', '$']) || lower.starts_with('[') || lower.starts_with("token"))
+    };
+    let end = lines.iter().rposition(|line| !line.raw.trim().is_empty()).unwrap_or(0);
+    match lines.get(end) {
+        Some(line) if is_footer(line) => {
+            let above = &lines[..end];
+            let rule = |line: &Line<'_>| line.kind == Kind::Rule || line.raw.trim().is_empty();
+            &above[..above.iter().rposition(|line| !rule(line)).map_or(0, |at| at + 1)]
+        }
+        _ => lines,
+    }
+}
+
+/// Does a remark that is called small say that something is not there which the brief speaks of: `Minor: the statistical test
+/// is not named`?
+fn lacks_what_is_asked(text: &str, shown: &Shown) -> bool {
+    let words: Vec<&str> = text
+        .split(|c: char| !(c.is_alphanumeric() || c == '-'))
+        .filter(|word| !word.is_empty())
+        .take(40)
+        .collect();
+    let carries =
+        |word: &str| word.len() >= 3 && !forms::is_one_of(word, &["the", "and", "was", "are", "not"]);
+    doubt::says_it_lacks(text)
+        && words.windows(2).any(|pair| {
+            pair.iter().all(|word| carries(word)) && shown.mentions(&format!("{} {}", pair[0], pair[1]))
+        })
 }
 
 /// Does a heading say something, rather than name what follows?
