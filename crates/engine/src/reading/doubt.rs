@@ -3,6 +3,7 @@
 //! lean towards asking; what is plainly no demand ("no changes are needed") is taken out of a text first.
 
 mod affirm;
+mod lexicon;
 mod patterns;
 mod polarity;
 mod section;
@@ -167,14 +168,14 @@ fn breaks(rule: Rule, sentence: &str, plain: &str, scope: Scope) -> bool {
     }
     match (rule, scope) {
         (Rule::Unclear, Scope::Prose) => tongues::is_english(sentence) && stance::is_elsewhere(plain),
-        (Rule::Undecided | Rule::Lenient | Rule::Unclear, _) => false,
         (Rule::Unseen, _) => finds(Rule::Unseen, sentence),
         (Rule::Shortfall, Scope::Evidence) => shortfall(sentence),
         (Rule::Shortfall, _) => shortfall(sentence) || finds(Rule::Shortfall, plain),
         // What describes the work may say what a program must do; only orders to change it count.
         (Rule::Demand, Scope::Evidence | Scope::Answer) => orders(plain),
         (Rule::Demand, Scope::Prose) => finds(rule, plain) || is_instruction(plain),
-        (Rule::Condition | Rule::Tampering, Scope::Evidence) | (Rule::CutOff, _) => false,
+        (Rule::Condition | Rule::Tampering, Scope::Evidence)
+        | (Rule::CutOff | Rule::Undecided | Rule::Lenient | Rule::Unclear, _) => false,
         (Rule::Defect, Scope::Prose) => {
             finds(rule, plain)
                 || is_none_by_label(sentence)

@@ -2,6 +2,7 @@
 //! reason of an approval. In words or as JSON. What it means for the loop is decided in `protocol/revise`.
 
 mod body;
+mod bullet;
 mod choice;
 mod json;
 

@@ -282,7 +282,7 @@ fn question(question: &str, answer: &str) -> Rest {
             ["how", "which", "what", "why", "when", "where", "who"].contains(&word.to_lowercase().as_str())
         });
     match (asks_whether, is(&YES, answer), is(&NO, answer)) {
-        (true, false, true) | (true, true, true) if bad => Rest::Text(String::new()),
+        (true, _, true) if bad => Rest::Text(String::new()),
         (true, true, false) if !bad => Rest::Text(String::new()),
         (true, _, true) | (true, true, false) => Rest::Lacking,
         (false, ..) if is(&ANSWERED, answer) => Rest::Text(String::new()),
