@@ -27,6 +27,7 @@ pub mod relaxed;
 pub mod score;
 pub mod shown;
 pub mod status;
+mod wire;
 pub mod word;
 
 use crate::brief::one_line;

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::doubt::{self, Scope};
 use super::json;
 use super::quoted::Shown;
-use super::{LONGEST_REPLY, Unread, clean as cleaning, reasoning};
+use super::{LONGEST_REPLY, Unread, clean as cleaning, reasoning, wire};
 use crate::protocol::audit::report::{Expected, Report, ReportVerdict, agrees, named_file, stated_error};
 
 /// The most findings one report may state; of more, the worst are read.
@@ -37,6 +37,10 @@ pub fn read(
         return Err(Unread::new("the reply is empty"));
     }
     let own = shown.without_quotations(&text);
+    let rewritten = wire::as_json(&own).and_then(|json| read_own(&json, file, expected, shown).ok());
+    if let Some(report) = rewritten.filter(|report| report.verdict() != ReportVerdict::Passed) {
+        return Ok(report);
+    }
     let read = read_own(&own, file, expected, shown);
     if read.is_err() && own.len() != text.len() {
         let whole = read_own(&text, file, expected, shown).ok();

@@ -2,9 +2,14 @@
 //! `docs/protocols/reading.md`. A rule that finds something costs the critic one short question and nothing else, so rules
 //! lean towards asking; what is plainly no demand ("no changes are needed") is taken out of a text first.
 
+mod affirm;
+mod lexicon;
 mod patterns;
 mod polarity;
 mod section;
+mod settled;
+mod stance;
+mod subject;
 mod tongues;
 mod weight;
 
@@ -13,6 +18,8 @@ use patterns::{finds, harmless, orders, presses};
 use polarity::Reading;
 pub use section::{Section, section};
 use weight::is_instruction;
+
+use super::forms;
 pub use weight::{Weight, is_met, is_partial, item, says_nothing};
 
 /// Longer texts are read in pieces of sentences anyway; what lies beyond is not looked at.
@@ -35,6 +42,12 @@ pub enum Rule {
     Unseen,
     /// The critic judged a version of its own, or did what the work told it.
     Tampering,
+    /// The critic has not made up its mind.
+    Undecided,
+    /// The critic lets something pass that it has seen.
+    Lenient,
+    /// Nobody can tell what it says for the approval.
+    Unclear,
     /// The reply ends in the middle.
     CutOff,
 }
@@ -50,6 +63,9 @@ impl Rule {
             Self::Shortfall => "it approves and counts fewer than all",
             Self::Unseen => "it approves and says that the work was not seen or not judged",
             Self::Tampering => "it approves something else than the work as it stands",
+            Self::Undecided => "it approves and is not sure",
+            Self::Lenient => "it approves and lets something pass",
+            Self::Unclear => "it approves, and it is not plain whether this speaks for it",
             Self::CutOff => "it ends in the middle",
         }
     }
@@ -68,34 +84,69 @@ pub enum Scope {
 
 /// The first rule that speaks against an approval, with the passage.
 pub fn against(text: &str, scope: Scope) -> Option<(Rule, String)> {
-    let text = &text[..text.floor_char_boundary(MOST_READ)];
-    for sentence in sentences(text) {
-        if let Some(rule) = in_sentence(sentence, scope, None) {
-            return Some((rule, sentence.trim().to_owned()));
-        }
-    }
-    None
+    found(text, scope, None).next()
 }
 
 /// Every sentence that speaks against an approval, with its rule.
 pub fn all_against(text: &str, scope: Scope) -> Vec<(Rule, String)> {
-    let text = &text[..text.floor_char_boundary(MOST_READ)];
-    let found =
-        |sentence: &str| in_sentence(sentence, scope, None).map(|rule| (rule, sentence.trim().to_owned()));
-    sentences(text).filter_map(found).collect()
+    found(text, scope, None).collect()
 }
 
-const RULES: [Rule; 7] = [
+/// `off` is a rule that is left out: tests switch each of them off to see what it is there for.
+fn found(text: &str, scope: Scope, off: Option<Rule>) -> impl Iterator<Item = (Rule, String)> {
+    let text = text[..text.floor_char_boundary(MOST_READ)].replace("**", "");
+    let mut found = Vec::new();
+    let sentences: Vec<&str> = sentences(&text).filter(|sentence| !sentence.trim().is_empty()).collect();
+    for (at, sentence) in sentences.iter().enumerate() {
+        let before = at.checked_sub(1).and_then(|at| sentences.get(at)).copied();
+        let rule = match settled::rest(sentence, before, sentences.get(at + 1).copied()) {
+            settled::Rest::Lacking if scope != Scope::Evidence => {
+                Some(Rule::Defect).filter(|rule| off != Some(*rule))
+            }
+            settled::Rest::Lacking => None,
+            settled::Rest::Text(rest) => in_sentence(&rest, scope, off),
+        };
+        found.extend(rule.map(|rule| (rule, sentence.trim().to_owned())));
+    }
+    found.into_iter()
+}
+
+/// The first sentence of a reason that says nothing for the approval: nobody can tell what it means for it.
+pub fn unclear(text: &str) -> Option<String> {
+    let text = text[..text.floor_char_boundary(MOST_READ)].replace("**", "");
+    let sentences: Vec<&str> = sentences(&text).filter(|sentence| !sentence.trim().is_empty()).collect();
+    let unclear = |at: &usize| {
+        let before = at.checked_sub(1).and_then(|at| sentences.get(at)).copied();
+        let rest = settled::rest(sentences[*at], before, sentences.get(at + 1).copied());
+        let settled::Rest::Text(rest) = rest else { return false };
+        let plain = without_praise(&rest);
+        // What was set aside, and praise, was understood.
+        if rest != sentences[*at] || plain != rest || denies_by_label(&rest) {
+            return false;
+        }
+        let is_said = plain.split(|c: char| !c.is_alphabetic()).filter(|word| word.len() > 1).count() >= 3;
+        is_said
+            && tongues::is_english(&rest)
+            && plain.is_ascii()
+            && !is_offered(&rest)
+            && !affirm::affirms(&plain)
+    };
+    (0..sentences.len()).find(unclear).map(|at| sentences[at].trim().to_owned())
+}
+
+const RULES: [Rule; 10] = [
     Rule::Denial,
     Rule::Unseen,
+    Rule::Undecided,
+    Rule::Lenient,
     Rule::Condition,
     Rule::Demand,
     Rule::Defect,
     Rule::Tampering,
     Rule::Shortfall,
+    Rule::Unclear,
 ];
 
-/// `off` is a rule that is left out: tests switch each of them off to see what it is there for.
 fn in_sentence(sentence: &str, scope: Scope, off: Option<Rule>) -> Option<Rule> {
     if sentence.trim().is_empty() || denies_by_label(sentence) {
         return None;
@@ -103,22 +154,31 @@ fn in_sentence(sentence: &str, scope: Scope, off: Option<Rule>) -> Option<Rule> 
     if is_offered(sentence) {
         return is_pressing(sentence).then_some(Rule::Demand).filter(|rule| off != Some(*rule));
     }
+    let sentence = &subject::without(sentence);
     let plain = without_praise(sentence);
     RULES.into_iter().filter(|rule| off != Some(*rule)).find(|rule| breaks(*rule, sentence, &plain, scope))
 }
 
 /// `plain` is the sentence without what only sounds like it.
 fn breaks(rule: Rule, sentence: &str, plain: &str, scope: Scope) -> bool {
+    let of_stance =
+        if matches!(rule, Rule::Unseen | Rule::Undecided | Rule::Lenient) { sentence } else { plain };
+    if stance::breaks(rule, of_stance, scope) {
+        return true;
+    }
     match (rule, scope) {
+        (Rule::Unclear, Scope::Prose) => tongues::is_english(sentence) && stance::is_elsewhere(plain),
         (Rule::Unseen, _) => finds(Rule::Unseen, sentence),
         (Rule::Shortfall, Scope::Evidence) => shortfall(sentence),
         (Rule::Shortfall, _) => shortfall(sentence) || finds(Rule::Shortfall, plain),
         // What describes the work may say what a program must do; only orders to change it count.
         (Rule::Demand, Scope::Evidence | Scope::Answer) => orders(plain),
         (Rule::Demand, Scope::Prose) => finds(rule, plain) || is_instruction(plain),
-        (Rule::Condition | Rule::Tampering, Scope::Evidence) | (Rule::CutOff, _) => false,
+        (Rule::Condition | Rule::Tampering, Scope::Evidence)
+        | (Rule::CutOff | Rule::Undecided | Rule::Lenient | Rule::Unclear, _) => false,
         (Rule::Defect, Scope::Prose) => {
             finds(rule, plain)
+                || is_none_by_label(sentence)
                 || is_lacking(sentence, Reading::Judgement)
                 || tongues::speaks_against(sentence)
         }
@@ -153,6 +213,9 @@ fn is_offered(sentence: &str) -> bool {
     [
         "optionally",
         "optional",
+        "nit",
+        "nitpick",
+        "minor",
         "as a suggestion",
         "a minor suggestion",
         "one minor suggestion",
@@ -162,6 +225,11 @@ fn is_offered(sentence: &str) -> bool {
     ]
     .iter()
     .any(|head| lower.strip_prefix(head).is_some_and(|rest| rest.starts_with([',', ':', ' '])))
+}
+
+/// Does a remark, however small it is called, say that something is not there?
+pub fn says_it_lacks(text: &str) -> bool {
+    sentences(text).any(|sentence| is_lacking(sentence, Reading::Judgement))
 }
 
 /// Does an item that is ticked off take it back? What it repeats of the complaint is done.
@@ -177,7 +245,31 @@ pub fn takes_back(text: &str) -> bool {
 fn denies_by_label(sentence: &str) -> bool {
     sentence.rsplit_once(": ").or_else(|| sentence.rsplit_once(":** ")).is_some_and(|(label, value)| {
         let zero = value.trim_matches(|c: char| !c.is_alphanumeric()) == "0";
-        (zero || says_nothing(value)) && !value.trim().is_empty() && label.split_whitespace().count() <= 8
+        // `No sample size: does not apply`: the name of a row that is no lack here.
+        let named = label.trim_start_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+        let void = named.starts_with("no ")
+            && ["not applicable", "does not apply", "n/a"]
+                .iter()
+                .any(|head| value.trim().to_lowercase().starts_with(head));
+        // `Test: none` denies something that should be there.
+        let bad = polarity::names_something_bad(label)
+            || ["note", "remark", "suggest", "escalat", "optional", "minor", "nit", "other", "more", "to do"]
+                .iter()
+                .any(|word| named.contains(word));
+        (void || bad && (zero || says_nothing(value)))
+            && !value.trim().is_empty()
+            && label.split_whitespace().count() <= 8
+    })
+}
+
+/// `Test: none.`: a label of something wanted, and nothing behind it.
+fn is_none_by_label(sentence: &str) -> bool {
+    sentence.rsplit_once(": ").is_some_and(|(label, value)| {
+        forms::is_one_of(
+            value.trim_matches(|c: char| !c.is_alphanumeric()),
+            &["none", "nothing", "no", "0", "nil", "n/a"],
+        ) && (1..=5).contains(&label.split_whitespace().count())
+            && !denies_by_label(sentence)
     })
 }
 
@@ -342,11 +434,14 @@ mod tests {
         for (text, rule) in [
             ("Verdict: FAIL.", Rule::Denial),
             ("pending the addition of the sample size", Rule::Condition),
-            ("The sample size must be stated.", Rule::Demand),
+            ("Please add the test.", Rule::Demand),
             ("The sample size is missing, though.", Rule::Defect),
             ("2 of 3 criteria are there.", Rule::Shortfall),
             ("I could not open the files.", Rule::Unseen),
-            ("I have corrected the draft.", Rule::Tampering),
+            ("Corrected version below.", Rule::Tampering),
+            ("That is borderline.", Rule::Undecided),
+            ("Strictly speaking, yes.", Rule::Lenient),
+            ("It will get there.", Rule::Unclear),
         ] {
             assert_eq!(in_sentence(text, Scope::Prose, None), Some(rule), "{text}");
             assert_eq!(in_sentence(text, Scope::Prose, Some(rule)), None, "without {rule:?}: {text}");

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::doubt::{Rule, Section};
 use super::lines::{self, Kind};
 use super::quoted::Shown;
-use super::{LONGEST_REPLY, Unread, clean, doubt, reasoning};
+use super::{LONGEST_REPLY, Unread, clean, doubt, reasoning, wire};
 use crate::finding::{Finding, Severity};
 use crate::protocol::converge::escalation::Escalation;
 use crate::protocol::converge::sets::{ADVERSARIAL, Criterion};
@@ -74,9 +74,27 @@ pub struct Scenario {
     /// Why it is unrealistic, with a quantity; empty if it is realistic.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub rationale: String,
+    /// Further realistic ones.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<Self>,
 }
 
 impl Scenario {
+    /// This one and the others.
+    pub fn all(&self) -> impl Iterator<Item = &Self> {
+        std::iter::once(self).chain(&self.others)
+    }
+
+    /// The realistic ones of several, as the first with the others.
+    fn first_of(real: impl IntoIterator<Item = Self>) -> Option<Self> {
+        let mut each = real.into_iter().flat_map(|mut one| {
+            let others = std::mem::take(&mut one.others);
+            std::iter::once(one).chain(others)
+        });
+        let first = each.next()?;
+        Some(Self { others: each.collect(), ..first })
+    }
+
     pub const fn is_realistic(&self) -> bool {
         self.fix.is_some()
     }
@@ -181,11 +199,11 @@ impl PassReply {
             citation::attach(&mut finding, &cited);
             findings.push(finding);
         }
-        if let Some(fix) = &self.scenario.fix {
-            let mut finding = Finding::new(ADVERSARIAL, Severity::Fail, self.scenario.says.as_str(), by);
+        for (scenario, fix) in self.scenario.all().filter_map(|one| one.fix.as_ref().map(|fix| (one, fix))) {
+            let mut finding = Finding::new(ADVERSARIAL, Severity::Fail, scenario.says.as_str(), by);
             finding.fix.clone_from(fix);
             let mut finding = with_verdict(finding, "FAIL");
-            citation::attach(&mut finding, &self.scenario.says);
+            citation::attach(&mut finding, &scenario.says);
             findings.push(finding);
         }
         findings
@@ -224,6 +242,10 @@ pub fn read(reply: &str, criteria: &[Criterion], pass: u32, shown: &Shown) -> Re
     }
     let text = clean::reply(reply);
     let own = shown.without_quotations(&text);
+    let rewritten = wire::as_json(&own).and_then(|json| read_own(&json, criteria, pass, shown).ok());
+    if let Some(failed) = rewritten.filter(|reply| !reply.is_clean()) {
+        return Ok(failed);
+    }
     let read = read_own(&own, criteria, pass, shown);
     if read.is_err() && own.len() != text.len() {
         // What is quoted cannot pass anything; a defect that is named stands.
@@ -339,9 +361,11 @@ pub fn rendered(reply: &PassReply, criteria: &[Criterion], pass: u32) -> String 
         };
         let _ = writeln!(out, "  Verdict: {verdict}");
     }
-    let Scenario { says, fix, rationale } = &reply.scenario;
-    let weighed = fix.as_ref().map_or_else(|| format!("N → {rationale}"), |fix| format!("Y → FAIL + {fix}"));
-    let _ = writeln!(out, "[ADVERSARIAL] Failure scenario: {says}\n  → Realistic? {weighed}");
+    for Scenario { says, fix, rationale, .. } in reply.scenario.all() {
+        let weighed =
+            fix.as_ref().map_or_else(|| format!("N → {rationale}"), |fix| format!("Y → FAIL + {fix}"));
+        let _ = writeln!(out, "[ADVERSARIAL] Failure scenario: {says}\n  → Realistic? {weighed}");
+    }
     let escalations = reply.escalations();
     if !escalations.is_empty() {
         out.push_str(&crate::protocol::converge::escalation::question(&escalations));

@@ -14,7 +14,7 @@ use serde_json::json;
 use super::doubt::{self, Rule, Scope};
 use super::quoted::Shown;
 use super::relaxed::Slip;
-use super::{LONGEST_REPLY, Unread, clean, reasoning};
+use super::{LONGEST_REPLY, Unread, clean, reasoning, wire};
 use crate::brief;
 use crate::deduction::{self, Amount, FULL, Gravity, Level, Rate, Row, Table};
 use crate::finding::{Finding, Place, Severity};
@@ -120,6 +120,10 @@ pub fn read(reply: &str, expected: &Expected<'_>, shown: &Shown) -> Result<Score
     }
     let text = clean::reply(reply);
     let own = shown.without_quotations(&text);
+    let rewritten = wire::as_json(&own).and_then(|json| read_own(&json, expected, shown).ok());
+    if let Some((failed, _)) = rewritten.filter(|(_, passes)| !passes) {
+        return Ok(failed);
+    }
     let read = read_own(&own, expected, shown).map(|(reply, _)| reply);
     if read.is_err() && own.len() != text.len() {
         // What is quoted cannot pass anything; points that are taken off stand.
@@ -252,7 +256,9 @@ fn doubts(
     }
     // What a note says of something that was deducted is no more than that.
     let counts = |rule: &Rule, passage: &str| match rule {
-        Rule::Demand | Rule::Defect | Rule::Condition => !findings.iter().any(|f| speaks_of(passage, f)),
+        Rule::Demand | Rule::Defect | Rule::Condition | Rule::Unclear => {
+            !findings.iter().any(|f| speaks_of(passage, f))
+        }
         Rule::Shortfall => false,
         _ => true,
     };

@@ -2,6 +2,8 @@
 //! reason of an approval. In words or as JSON. What it means for the loop is decided in `protocol/revise`.
 
 mod body;
+mod bullet;
+mod choice;
 mod json;
 
 use body::{Body, is_minor};
@@ -13,7 +15,7 @@ use super::forms::{self, Says, Statement};
 use super::json as report;
 use super::lines::{self, Line};
 use super::quoted::Shown;
-use super::{LONGEST_REPLY, Unread, clean, reasoning};
+use super::{LONGEST_REPLY, Unread, clean, reasoning, wire};
 
 /// What an agent is held to that can be.
 pub const SCHEMA: &str = include_str!("status/schema.json");
@@ -60,6 +62,10 @@ pub fn read(reply: &str, shown: &Shown) -> Result<StatusReply, Unread> {
     }
     let text = clean::reply(reply);
     let own = shown.without_quotations(&text);
+    let rewritten = wire::as_json(&own).and_then(|json| read_own(&json, shown).ok());
+    if let Some(rejected) = rewritten.filter(|reply| reply.status == Status::Rejected) {
+        return Ok(rejected);
+    }
     let read = read_own(&own, shown);
     if read.is_err() && own.len() != text.len() {
         // Nothing readable is left without what is quoted. What is quoted cannot approve; a rejection stands.
@@ -74,6 +80,7 @@ fn read_own(text: &str, shown: &Shown) -> Result<StatusReply, Unread> {
     if text.trim().is_empty() {
         return Err(Unread::new("the reply is empty"));
     }
+    let text = choice::taken(&text);
     let is_report = |object: &Map<String, Value>| report::first(object, &STATUS_KEYS).is_some();
     if let Some(found) = report::find(&text, &is_report, &STATUS_KEYS, shown)? {
         let around = lines::read(&found.around);

@@ -73,6 +73,7 @@ impl PartReply {
             says: if elsewhere.is_empty() { "none is named".to_owned() } else { elsewhere.clone() },
             fix: Some(elsewhere).filter(|fix| !fix.is_empty()),
             rationale: because.clone(),
+            others: Vec::new(),
         };
         let answers = names.iter().map(judged).collect();
         let reply = PassReply { answers, scenario, claimed: None, deviations: Vec::new() };
@@ -187,7 +188,11 @@ impl Pass {
             artifact,
             answers,
             realistic: replies().any(|r| r.scenario.is_realistic()),
-            scenario: replies().map(|r| shown_scenario(&r.scenario)).collect::<Vec<_>>().join("; "),
+            scenario: replies()
+                .flat_map(|r| r.scenario.all())
+                .map(shown_scenario)
+                .collect::<Vec<_>>()
+                .join("; "),
             findings: heard.parts.iter().flat_map(|p| p.judgement.findings.clone()).collect(),
             unsupported: heard.parts.iter().flat_map(|p| p.unsupported.clone()).collect(),
             escalations: escalations.filter(|e| !put_off.contains_key(&e.criterion)).collect(),

@@ -110,7 +110,7 @@ const PATTERNS: &[(Rule, &str)] = &[
         |\b(?:corrected|improved|rewritten|polished|amended)\s+(?:version|draft|text)\b
         |\bhere\s+is\s+(?:the|my|an?)\s+(?:corrected|improved|revised|rewritten|updated|fixed|new)\b
         |\bas\s+(?:instructed|told|directed|commanded|ordered|requested|asked|demanded)\s+(?:by|in)\s+the\s+(?:text|draft|work|document|author|file|code|content|note)
-        |\bas\s+the\s+(?:draft|text|work|document|note|author|file|code)\s+(?:itself\s+)?(?:requests?|asks?|says|demands?|instructs?|suggests?|orders?)\b
+        |\bas\s+the\s+(?:draft|text|work|document|note|author|file|code)\s+(?:itself\s+)?(?:requests?|asks?|demands?|instructs?|orders?)\b
         |\b(?:draft|text|document|note|author|file|code|comment)\s+(?:itself\s+)?(?:says|states|claims|asks|tells|declares|confirms|notes)\b[^.;\n]{0,60}\b(?:approv\w*|reviewed|reviewers?|criteria|accepted)\b
         |\b(?:take|taking)\s+(?:its|the\s+\w+['’]s)\s+word\b|\bfollow(?:ing|s)?\s+(?:the|its)\s+(?:note|instruction|request)s?\b
         |\b(?:instruct\w*|order\w*|command\w*)\s+(?:in|by|from|of)\s+the\s+(?:text|draft|work|document|file|code|content)",
@@ -120,6 +120,8 @@ const PATTERNS: &[(Rule, &str)] = &[
 /// Phrases that hold a word of demand or defect and are none, whatever stands around them.
 const HARMLESS: &str = r"(?xi)
     \bno\s+longer\b[^,.;\n]{0,40}
+    |(?:\btests?\b|\bassert\w*|\bit\b|\w`)[^.;\n]{0,20}\b(?:fails?|breaks?|would\s+fail|turns?\s+red)\s+(?:if|when|once|as\s+soon\s+as)\b[^.;\n]{0,60}\b(?:removed|changed|reverted|broken|replaced|returned|dropped|deleted|wrong|swapped)\b
+    |\b(?:free|devoid|clear)\s+of\b[^,.;\n]{0,60}|\b(?:hard|difficult)\s+to\s+(?:find|see|spot|think\s+of|name)\s+(?:anything|any|a|fault|what)\b[^,.;\n]{0,40}
     |\bnot\s+(?:strictly\s+)?(?:required|needed|necessary|mandatory|part\s+of\s+the\s+(?:rubric|task|criteria)|in\s+scope|held\s+against|blocking)\b[^,.;\n]{0,40}
     |\b(?:do|does)\s+not\s+(?:affect|block|prevent|influence)\b[^,.;\n]{0,30}
     |\b(?:its|their|the)\s+absence\s+(?:was|is)\s+not\b[^.;\n]{0,40}
@@ -202,8 +204,9 @@ pub(super) fn presses(text: &str) -> bool {
 }
 
 pub(super) fn counts_defects(text: &str) -> bool {
-    let denied =
-        |c: &str| Regex::new(r"(?i)\b(?:no|none|never|nothing|neither|0)\b").is_ok_and(|re| re.is_match(c));
+    static DENIED: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"(?i)\b(?:no|none|never|nothing|neither|0)\b").ok());
+    let denied = |c: &str| DENIED.as_ref().is_some_and(|re| re.is_match(c));
     COUNTED_RE.as_ref().is_some_and(|re| re.is_match(text))
         || NAMED_RE.as_ref().is_some_and(|re| re.is_match(text)) && !denied(text)
 }

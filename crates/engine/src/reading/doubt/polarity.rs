@@ -2,333 +2,14 @@
 //! is missing ("no sample size"). A word of lack counts unless it is negated or speaks of an earlier draft. English; other
 //! languages are `tongues`.
 
+use super::lexicon::{
+    AUXILIARIES, BYGONE, FINITE, HANDLING, LACKS, MENDED, NEGATIONS, NEUTRAL, PAST, PREPOSITIONS, PRESENT,
+    STILL, TURNS_OF_SPEECH, UNWANTED,
+};
 use crate::reading::forms::is_one_of;
 
 /// How many words behind a negation its object is looked for.
 const REACH: usize = 7;
-
-/// Words that deny what follows.
-const NEGATIONS: &[&str] = &[
-    "no", "not", "never", "neither", "nor", "without", "cannot", "nothing", "none", "nobody", "nowhere",
-    "zero", "0", "hardly", "barely", "scarcely",
-];
-
-/// Beginnings of words for what nobody wants: what is denied of these is praise.
-const UNWANTED: &[&str] = &[
-    "issue",
-    "problem",
-    "error",
-    "concern",
-    "gap",
-    "flaw",
-    "defect",
-    "violat",
-    "contradict",
-    "ambigu",
-    "doubt",
-    "filler",
-    "redundan",
-    "excess",
-    "exceed",
-    "mistake",
-    "omission",
-    "omit",
-    "objection",
-    "object",
-    "block",
-    "chang",
-    "fix",
-    "revis",
-    "edit",
-    "correct",
-    "comment",
-    "deduct",
-    "finding",
-    "missing",
-    "unclear",
-    "vague",
-    "wrong",
-    "need",
-    "reject",
-    "fail",
-    "further",
-    "more",
-    "longer",
-    "jargon",
-    "padding",
-    "cycle",
-    "circular",
-    "conflict",
-    "typo",
-    "fault",
-    "weakness",
-    "unnecessar",
-    "extraneous",
-    "superfluous",
-    "mislead",
-    "unsupport",
-    "inconsisten",
-    "deviat",
-    "demand",
-    "action",
-    "remain",
-    "open",
-    "outstanding",
-    "left",
-    "lost",
-    "waste",
-    "stray",
-    "wander",
-    "overstat",
-    "overclaim",
-    "exaggerat",
-    "beyond",
-    "hide",
-    "hidden",
-    "confus",
-    "break",
-    "broken",
-    "harm",
-    "improve",
-    "better",
-    "clearer",
-    "simpler",
-    "shorter",
-    "happier",
-    "faulted",
-    "reason",
-    "require",
-    "request",
-    "suggest",
-    "critici",
-    "complain",
-    "reservation",
-    "caveat",
-    "regress",
-    "loss",
-    "lack",
-    "absent",
-    "unresolved",
-    "unaddressed",
-    "unmet",
-    "uncovered",
-    "untested",
-    "orphan",
-    "duplicat",
-    "overlap",
-    "unsafe",
-    "risk",
-    "speculat",
-    "repeat",
-    "repetit",
-    "bloat",
-    "fluff",
-    "hedg",
-    "unsubstantiat",
-    "irrelevan",
-    "obstacle",
-    "impediment",
-    "question",
-    "problematic",
-    "negative",
-    "penalt",
-    "points",
-    "preamble",
-    "surpris",
-    "trouble",
-    "worry",
-    "worries",
-    "discrepanc",
-    "mismatch",
-    "flag",
-    "new",
-    "other",
-    "else",
-    "sign",
-    "trace",
-    "todo",
-    "placeholder",
-    "stub",
-    "late",
-    "unspecified",
-    "undefined",
-    "incomplete",
-    "insufficient",
-    "incorrect",
-    "breach",
-    "difficult",
-    "slip",
-    "exception",
-    "warning",
-    "crash",
-    "leak",
-    "depend",
-    "share",
-    "touch",
-    "same",
-    "hesitat",
-    "qualm",
-    "apply",
-    "applies",
-    "applicable",
-    "truncat",
-    "rounding",
-    "raise",
-    "throw",
-    "mutat",
-    "trigger",
-];
-
-/// Beginnings of verbs for what a work is to do, also with what nobody wants.
-const HANDLING: &[&str] = &[
-    "handl", "cover", "test", "address", "report", "mention", "explain", "treat", "prevent", "catch",
-    "check", "consider", "discuss", "fix", "resolv", "correct", "cite", "stat", "nam", "say", "giv", "defin",
-    "specif", "describ", "chang", "tell", "met", "meet", "satisf",
-];
-
-const PREPOSITIONS: &[&str] =
-    &["for", "of", "in", "on", "that", "which", "to", "with", "against", "about", "is", "are", "was", "were"];
-
-/// What follows "not" or "no" in turns of speech that deny nothing.
-const TURNS_OF_SPEECH: &[&str] = &[
-    "only", "just", "merely", "simply", "least", "fewer", "less", "to", "matter", "later", "mention", "one",
-    "than",
-];
-
-/// Words, or beginnings of them, that say that something is wrong or lacking.
-const LACKS: &[&str] = &[
-    "missing",
-    "lacks",
-    "lacking",
-    "lacked",
-    "absent",
-    "absence",
-    "unclear",
-    "vague",
-    "ambiguous",
-    "incomplete",
-    "incorrect",
-    "inaccura",
-    "wrong",
-    "wrongly",
-    "insufficient",
-    "inadequate",
-    "inconsisten",
-    "undefined",
-    "unspecified",
-    "unstated",
-    "unnamed",
-    "untested",
-    "uncovered",
-    "unaddressed",
-    "unresolved",
-    "unmet",
-    "unsatisf",
-    "unmentioned",
-    "unsupported",
-    "unverified",
-    "unexplained",
-    "unacceptable",
-    "unsound",
-    "unjustified",
-    "violates",
-    "violated",
-    "violation",
-    "violating",
-    "omits",
-    "omitted",
-    "omission",
-    "fails",
-    "failed",
-    "failing",
-    "overclaim",
-    "overstat",
-    "mislead",
-    "partial",
-    "partially",
-    "partly",
-    "mostly",
-    "tentative",
-    "tentatively",
-    "placeholder",
-    "tbd",
-    "todo",
-    "fixme",
-    "reject",
-    "rejects",
-    "rejected",
-    "rejecting",
-    "rejection",
-    "weak",
-    "weaker",
-    "flawed",
-    "broken",
-    "contradicts",
-    "neglects",
-    "overlooks",
-    "overlooked",
-    "ignores",
-    "forgets",
-    "forgot",
-    "untrue",
-    "disapprove",
-    "disapproved",
-    "reservation",
-    "reservations",
-    "caveat",
-    "caveats",
-    "unready",
-    "premature",
-];
-
-/// Words that say that a clause speaks of what was.
-const PAST: &[&str] = &[
-    "previous",
-    "previously",
-    "earlier",
-    "formerly",
-    "originally",
-    "original",
-    "prior",
-    "initially",
-    "before",
-    "was",
-    "were",
-    "had",
-    "been",
-    "last",
-    "first",
-    "old",
-    "formerly",
-    "iteration",
-];
-/// Words that say that it is in order now.
-const MENDED: &[&str] = &[
-    "now",
-    "fixed",
-    "fixes",
-    "resolved",
-    "resolves",
-    "addressed",
-    "addresses",
-    "added",
-    "adds",
-    "gone",
-    "corrected",
-    "corrects",
-    "mended",
-    "removed",
-    "replaced",
-    "cured",
-    "closed",
-    "longer",
-    "filled",
-    "supplied",
-    "revision",
-    "both",
-];
-/// Words that say that it is not.
-const STILL: &[&str] = &["still", "yet", "remains", "remain", "remaining", "again", "continues", "persists"];
 
 /// What a clause says by negation or lack.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -354,7 +35,11 @@ pub(super) fn of(clause: &str, reading: Reading) -> Polarity {
     let begins = |at: usize, list: &[&str]| {
         words.get(at).is_some_and(|(_, word)| list.iter().any(|stem| word.starts_with(stem)))
     };
-    let denies = |at: usize| is(at, NEGATIONS) || words.get(at).is_some_and(|(_, w)| w.ends_with("n't"));
+    // `zero is untested`: a number that is spoken of.
+    let number = |at: usize| is(at, &["zero", "0"]) && is(at + 1, &["is", "was", "and", "returns"]);
+    let denies = |at: usize| {
+        is(at, NEGATIONS) && !number(at) || words.get(at).is_some_and(|(_, w)| w.ends_with("n't"))
+    };
     let any = |list: &[&str]| (0..words.len()).any(|at| is(at, list));
     let settled = any(PAST) && any(MENDED) && !any(STILL);
     // "The first draft had no test": what was, and only that.
@@ -384,7 +69,10 @@ pub(super) fn of(clause: &str, reading: Reading) -> Polarity {
             let listed = |n: &usize| (*n..(*n + 3).min(words.len())).any(|n| is(n, &["or", "nor"]));
             let ends =
                 (at + 1..words.len()).find(|n| comma(n) && !listed(n) || is(*n, &["because", "since", "so"]));
-            let ends = ends.unwrap_or(words.len());
+            // `strings are not rejected and a check has to be added`: what follows `and` may be a sentence of its own.
+            let joined = (at + 1..ends.unwrap_or(words.len()))
+                .find(|n| is(*n, &["and"]) && (n + 1..(n + 7).min(words.len())).any(|n| is(n, FINITE)));
+            let ends = joined.or(ends).unwrap_or(words.len());
             let reach = (at + 1 + REACH).min(ends);
             // `no issues`, `no real issues`; and `no task handles errors`, where the task is what is denied.
             let noun = is(at, &["no", "without"]);
@@ -397,11 +85,19 @@ pub(super) fn of(clause: &str, reading: Reading) -> Polarity {
             let verb = (at + 1..reach)
                 .find(|n| !is(*n, &["yet", "fully", "also", "even", "actually", "been", "be"]));
             let undone = !is(at, &["no", "without", "none", "nothing", "zero", "0"])
-                && verb.is_some_and(|n| begins(n, HANDLING));
+                && verb.is_some_and(|n| begins(n, HANDLING))
+                // `I would not change a word`
+                && !(verb.is_some_and(|n| begins(n, &["chang", "fix", "correct"]))
+                    && (at.saturating_sub(2)..at).any(|n| is(n, &["i", "we"])));
             let mut unwanted = None;
             for n in at + 1..near {
                 if begins(n, UNWANTED) {
                     unwanted = Some(n).filter(|_| !undone);
+                    break;
+                }
+                // `no tests were skipped`: what was not done to them is bad.
+                if noun && is(n, &["is", "are", "was", "were", "been"]) && begins(n + 1, UNWANTED) {
+                    unwanted = Some(n + 1);
                     break;
                 }
                 // `no test for errors`, `no task handles them`: something else is denied.
@@ -409,10 +105,16 @@ pub(super) fn of(clause: &str, reading: Reading) -> Polarity {
                     break;
                 }
             }
+            // `no row of the rubric applies`
+            if noun && unwanted.is_none() {
+                unwanted = (at + 1..reach).find(|n| begins(*n, &["appl", "trigger", "forbid", "violat"]));
+            }
             let lack = || (at + 1..reach).find(|n| is(*n, &["without"]) || begins(*n, LACKS));
             let object = unwanted.or_else(lack);
             if object.is_some() {
-                found.praise.push(words[at].0.start..words[ends - 1].0.end);
+                // `will not miss anything`: the verb before belongs to it.
+                let from = if at > 0 && is(at - 1, AUXILIARIES) { at - 1 } else { at };
+                found.praise.push(words[from].0.start..words[ends - 1].0.end);
                 at = ends;
                 continue;
             }
@@ -434,32 +136,54 @@ pub(super) fn of(clause: &str, reading: Reading) -> Polarity {
     found
 }
 
-/// What ought to be said of a thing that is there.
-const PRESENT: &[&str] = &[
-    "covered",
-    "stated",
-    "named",
-    "given",
-    "included",
-    "addressed",
-    "handled",
-    "defined",
-    "mapped",
-    "assigned",
-    "present",
-    "tested",
-    "met",
-    "satisfied",
-    "specified",
-    "provided",
-    "described",
-    "reported",
-    "verified",
-    "checked",
-    "run",
-    "complete",
-    "implemented",
-];
+/// Does a clause speak of something that was lacking and say that it is there now?
+pub(super) fn is_mended(clause: &str) -> bool {
+    let words: Vec<String> = words(clause).map(|(_, word)| word).collect();
+    let any = |list: &[&str]| words.iter().any(|word| is_one_of(word, list));
+    let there = words.windows(2).any(|pair| {
+        is_one_of(&pair[0], &["is", "are", "has", "have"])
+            && (is_one_of(&pair[1], PRESENT) || is_one_of(&pair[1], &["there", "in", "both", "been"]))
+    });
+    let open =
+        any(&["should", "must", "needs", "need", "will", "can", "may", "could", "would", "cannot", "hope"]);
+    any(BYGONE) && (any(MENDED) || there) && !any(STILL) && !open && !denied_now(&words)
+}
+
+/// Does a clause say that something is in order now?
+pub(super) fn is_mended_now(clause: &str) -> bool {
+    let words: Vec<String> = words(clause).map(|(_, word)| word).collect();
+    let any = |list: &[&str]| words.iter().any(|word| is_one_of(word, list));
+    let mended = words.iter().any(|word| is_one_of(word, MENDED) && !is_one_of(word, &["both", "revision"]));
+    let has_both = words.windows(2).any(|pair| is_one_of(&pair[0], &["has", "have"]) && pair[1] == "both");
+    (mended || has_both) && !any(STILL) && !of(clause, Reading::Judgement).lacking
+}
+
+/// `is not`, `has no`, `doesn't`: denied in the present, and nothing bad.
+fn denied_now(words: &[String]) -> bool {
+    words.iter().enumerate().any(|(at, word)| {
+        let now = is_one_of(
+            word,
+            &["is", "are", "has", "have", "does", "do", "remains", "gives", "names", "states"],
+        );
+        let denied = |n: usize| words.get(n).is_some_and(|w| is_one_of(w, NEGATIONS) && w != "0");
+        let object = |n: usize| {
+            (n + 1..n + 4)
+                .any(|n| words.get(n).is_some_and(|w| UNWANTED.iter().any(|bad| w.starts_with(bad))))
+        };
+        let contracted = is_one_of(word, &["isn't", "aren't", "hasn't", "doesn't", "don't", "haven't"]);
+        contracted && !object(at) || now && denied(at + 1) && !object(at + 1)
+    })
+}
+
+/// Does a text name something that nobody wants, or something that is not so?
+pub(super) fn names_something_bad(text: &str) -> bool {
+    words(text).any(|(_, word)| {
+        is_one_of(&word, NEGATIONS)
+            || word.ends_with("n't")
+            || is_lack(&word)
+            || UNWANTED.iter().any(|bad| word.starts_with(bad) && !is_one_of(&word, NEUTRAL))
+    })
+}
 
 /// Some lacks are whole words: `weak` is one, `weakness` belongs to no sentence by itself.
 fn is_lack(word: &str) -> bool {

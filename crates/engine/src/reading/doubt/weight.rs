@@ -232,6 +232,13 @@ pub fn is_met(text: &str) -> bool {
 
 /// Does it say nothing: `None`, `n/a`?
 pub fn says_nothing(text: &str) -> bool {
+    // `Nothing; ready as is.`, `None (all are met)`
+    if let Some((head, tail)) = text.split_once([';', ',', '(', '—', '–'])
+        && is_one_of(head.trim(), &["none", "nothing"])
+        && against(tail, Scope::Prose).is_none()
+    {
+        return true;
+    }
     let plain = text.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
     matches!(
         plain.as_str(),
@@ -257,9 +264,10 @@ pub fn says_nothing(text: &str) -> bool {
             "is",
             "reported",
             "detected",
+            "that",
         ]
         .contains(&first)
-            && rest.split_whitespace().count() <= 4
+            && rest.split_whitespace().count() <= 6
     }) || plain.starts_with("no further")
         || plain.starts_with("no remaining")
         || plain.starts_with("no open")
@@ -275,6 +283,9 @@ pub fn item(tick: Tick, text: &str) -> Weight {
     }
     if tick == Tick::Done {
         return if super::takes_back(text) { Weight::Against } else { Weight::Fine };
+    }
+    if super::affirm::is_step(text) && against(text, Scope::Prose).is_none() {
+        return Weight::Fine;
     }
     if is_partial(text) || against(text, Scope::Prose).is_some() {
         return Weight::Against;

@@ -56,6 +56,7 @@ pub(super) fn judge(
                 says: "(none was stated)".into(),
                 fix: None,
                 rationale: "not weighed".into(),
+                others: Vec::new(),
             })
         });
     } else {
@@ -281,7 +282,7 @@ impl Judge<'_> {
         (options, skip)
     }
 
-    /// All failure scenarios as one: realistic if any is.
+    /// All failure scenarios: the realistic ones if there are any, otherwise all as one.
     fn scenario(&mut self, entries: &[Entry]) -> Option<Scenario> {
         let mut mine = entries.iter().filter(|e| e.subject == Subject::Adversarial).peekable();
         if mine.peek().is_none() {
@@ -290,21 +291,20 @@ impl Judge<'_> {
         }
         let weighed: Vec<Option<Scenario>> = mine.map(|entry| self.one_scenario(entry)).collect();
         let known: Vec<&Scenario> = weighed.iter().flatten().collect();
-        if let Some(realistic) = known.iter().find(|s| s.is_realistic()) {
-            let real = || known.iter().filter(|s| s.is_realistic());
-            let fixes: Vec<&str> = real().filter_map(|s| s.fix.as_deref()).collect();
-            let says: Vec<&str> = real().map(|s| s.says.as_str()).collect();
-            return Some(Scenario {
-                fix: Some(fixes.join("; ")),
-                says: says.join("; "),
-                ..(*realistic).clone()
-            });
+        let real = known.iter().filter(|s| s.is_realistic()).map(|s| (*s).clone());
+        if let Some(realistic) = Scenario::first_of(real) {
+            return Some(realistic);
         }
         if known.len() < weighed.len() {
             return None;
         }
         let join = |part: fn(&Scenario) -> &str| known.iter().map(|s| part(s)).collect::<Vec<_>>().join("; ");
-        Some(Scenario { says: join(|s| &s.says), fix: None, rationale: join(|s| &s.rationale) })
+        Some(Scenario {
+            says: join(|s| &s.says),
+            fix: None,
+            rationale: join(|s| &s.rationale),
+            others: Vec::new(),
+        })
     }
 
     fn one_scenario(&mut self, entry: &Entry) -> Option<Scenario> {
@@ -335,7 +335,7 @@ impl Judge<'_> {
                 return None;
             };
             let fix = if says_nothing(&tail) { says.clone() } else { tail };
-            return Some(Scenario { says, fix: Some(fix), rationale: String::new() });
+            return Some(Scenario { says, fix: Some(fix), rationale: String::new(), others: Vec::new() });
         }
         let mut unrealistic: Vec<String> = Vec::new();
         let mut answers: Vec<Scenario> = Vec::new();
@@ -350,7 +350,7 @@ impl Judge<'_> {
         if let Some(first) = answers.into_iter().next() {
             return Some(first);
         }
-        Some(Scenario { says, fix: None, rationale: unrealistic.join("; ") })
+        Some(Scenario { says, fix: None, rationale: unrealistic.join("; "), others: Vec::new() })
     }
 
     /// Several scenarios under one name, each with its own answer: one that is realistic is enough.
@@ -361,20 +361,23 @@ impl Judge<'_> {
             let said = strip_label(said, "failure scenario").unwrap_or(said);
             weighed.push(self.weigh(clean(separated(said)), answer, None)?);
         }
-        let real: Vec<&Scenario> = weighed.iter().filter(|s| s.is_realistic()).collect();
-        if let Some(first) = real.first() {
-            let fixes: Vec<&str> = real.iter().filter_map(|s| s.fix.as_deref()).collect();
-            let says: Vec<&str> = real.iter().map(|s| s.says.as_str()).collect();
-            return Some(Scenario { fix: Some(fixes.join("; ")), says: says.join("; "), ..(*first).clone() });
+        let real = weighed.iter().filter(|s| s.is_realistic()).cloned();
+        if let Some(realistic) = Scenario::first_of(real) {
+            return Some(realistic);
         }
         let join = |part: fn(&Scenario) -> &str| weighed.iter().map(part).collect::<Vec<_>>().join("; ");
-        Some(Scenario { says: join(|s| &s.says), fix: None, rationale: join(|s| &s.rationale) })
+        Some(Scenario {
+            says: join(|s| &s.says),
+            fix: None,
+            rationale: join(|s| &s.rationale),
+            others: Vec::new(),
+        })
     }
 
     fn weigh(&mut self, says: String, weighed: &str, verdict: Option<(Word, String)>) -> Option<Scenario> {
-        let yes = strip_either(weighed, &["YES", "Y", "TRUE", "REALISTIC"]);
+        let yes = strip_either(weighed, YES);
         let weighed = undressed(weighed);
-        let yes = yes.or_else(|| strip_either(weighed, &["YES", "Y", "TRUE", "REALISTIC"]));
+        let yes = yes.or_else(|| strip_either(weighed, YES));
         let no = strip_either(weighed, &["NO", "N", "FALSE", "UNREALISTIC", "NOT REALISTIC", "NOT REALLY"]);
         let failed = |text: &str| strip_either(separated(text), &["FAIL", "FAILED"]).map(fix_after_fail);
         match (yes, no, verdict) {
@@ -394,7 +397,7 @@ impl Judge<'_> {
                 let fix = strip_label(&fix, "fix").map_or(fix.clone(), clean);
                 // A realistic way to fail is to be prevented; the scenario says what.
                 let fix = if says_nothing(&fix) { format!("prevent: {says}") } else { fix };
-                Some(Scenario { says, fix: Some(fix), rationale: String::new() })
+                Some(Scenario { says, fix: Some(fix), rationale: String::new(), others: Vec::new() })
             }
             (None, Some(rest), None | Some((Word::Pass, _))) if failed(rest).is_none() => {
                 let rationale = clean(separated(rest));
@@ -407,7 +410,7 @@ impl Judge<'_> {
                 if doubt::against(&rationale, Scope::Answer).is_some_and(|found| asks(&found)) {
                     self.weaken(Breach::PassWithDemand(ADVERSARIAL.to_owned()));
                 }
-                Some(Scenario { says, fix: None, rationale })
+                Some(Scenario { says, fix: None, rationale, others: Vec::new() })
             }
             (None, Some(_), _) => {
                 self.breach(Breach::UnrealisticFailed);
@@ -420,6 +423,9 @@ impl Judge<'_> {
         }
     }
 }
+
+/// Words that call a scenario realistic; those of other languages can only reject.
+const YES: &[&str] = &["YES", "Y", "TRUE", "REALISTIC", "SÍ", "Sí", "sí", "OUI", "JA", "SIM"];
 
 /// `acceptable`, `no fix needed`: a realistic scenario that is waved through.
 fn waves_through(text: &str) -> bool {

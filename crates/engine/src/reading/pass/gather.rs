@@ -194,7 +194,11 @@ fn gather_from(reply: &str, keys: &[String], fences_too: bool) -> Gathered {
                 (zone, ended) = (Zone::Outside, false);
             }
             // Between an escalation header and its criterion nothing belongs to the entry above.
-            _ if zone == Zone::Announced => {}
+            _ if zone == Zone::Announced => {
+                if !line.trim().is_empty() && crate::reading::doubt::says_nothing(line) {
+                    zone = Zone::Outside;
+                }
+            }
             _ if gathered.entries.is_empty() || ended => {
                 if gathered.beside.len() < MOST_EXTRA {
                     gathered.beside.push(line.trim().to_owned());

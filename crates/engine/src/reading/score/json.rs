@@ -57,6 +57,7 @@ pub(super) fn find(body: &str, shown: &Shown) -> Result<Option<Found>, Unread> {
     }
     let is_report = |object: &Map<String, Value>| {
         LISTS.iter().any(|list| object.get(*list).is_some_and(|v| v.is_array() || v.is_object()))
+            || object.get("deductions").is_some_and(Value::is_null) && object.contains_key("count")
             || TOTALS.iter().take(5).any(|total| object.get(*total).is_some_and(|v| !v.is_null()))
     };
     // A bare list of deductions.
@@ -70,7 +71,10 @@ pub(super) fn find(body: &str, shown: &Shown) -> Result<Option<Found>, Unread> {
 
 pub(super) fn read(object: &Map<String, Value>, outer: &Map<String, Value>) -> Said {
     let lists: Vec<Vec<Value>> = LISTS.iter().filter_map(|list| entries(object.get(*list)?)).collect();
-    let mut said = Said { itemised: !lists.is_empty(), ..Said::default() };
+    // `null` for an empty list, where the count says so, too.
+    let none = object.get("deductions").is_some_and(Value::is_null)
+        && object.get("count").and_then(Value::as_u64) == Some(0);
+    let mut said = Said { itemised: none || !lists.is_empty(), ..Said::default() };
     totals(object, &mut said);
     for key in NOTES {
         notes_of(object.get(key), &mut said.notes);

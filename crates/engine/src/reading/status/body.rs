@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use super::bullet::citations;
 use super::{Bullet, Status, StatusReply};
 use crate::brief::one_line;
 use crate::reading::doubt::{self, Rule, Scope, Section, Weight};
@@ -195,7 +196,8 @@ impl Body {
         for point in &self.items {
             let text = without_shown_quotes(&point.text, shown);
             let against = match point.section {
-                Section::Optional | Section::Praise => doubt::is_pressing(&text),
+                Section::Optional => doubt::is_pressing(&text) || lacks_what_is_asked(&text, shown),
+                Section::Praise => doubt::is_pressing(&text),
                 _ if shown.has_line(&point.text) && point.tick != Tick::Open => false,
                 Section::Addressed => {
                     point.tick == Tick::Open || doubt::item(point.tick, &text) == Weight::Against
@@ -203,7 +205,9 @@ impl Body {
                 Section::Unresolved | Section::Demands => {
                     !(doubt::says_nothing(&text) || point.tick == Tick::Done || doubt::is_met(&text))
                 }
-                Section::None if is_minor(&text) => doubt::is_pressing(&text),
+                Section::None if is_minor(&text) => {
+                    doubt::is_pressing(&text) || lacks_what_is_asked(&text, shown)
+                }
                 Section::None => match doubt::item(point.tick, &text) {
                     Weight::Fine => false,
                     Weight::Against => true,
@@ -236,7 +240,7 @@ impl Body {
             let text = without_shown_quotes(said, shown);
             let minor = is_minor(&text) || *section == Section::Optional;
             if minor {
-                if doubt::is_pressing(&text) {
+                if doubt::is_pressing(&text) || lacks_what_is_asked(&text, shown) {
                     return Err(Unread::torn(Rule::Demand.sentence(), stated, said));
                 }
                 notes.push(one_line(said));
@@ -252,14 +256,21 @@ impl Body {
             let heading = *section == Section::Praise;
             let found = doubt::against(&text, Scope::Prose);
             if let Some((rule, passage)) = found.filter(|(rule, _)| {
-                !heading || !matches!(rule, Rule::Demand | Rule::Defect | Rule::Shortfall)
+                !heading || !matches!(rule, Rule::Demand | Rule::Defect | Rule::Shortfall | Rule::Unclear)
             }) {
                 return Err(Unread::torn(rule.sentence(), stated, &passage));
+            }
+            if !heading
+                && !is_preamble(&text)
+                && let Some(passage) = doubt::unclear(&text)
+            {
+                return Err(Unread::torn(Rule::Unclear.sentence(), stated, &passage));
             }
             if *section != Section::Praise {
                 reason.push(one_line(said));
             }
         }
+        let lines = without_footer(lines);
         let last = lines.iter().rev().find(|line| !line.raw.trim().is_empty()).map_or("", |line| line.raw);
         // Who closed a sentence before leaves the last one open only where it was cut.
         let closed = |text: &str| {
@@ -550,6 +561,43 @@ pub(super) fn is_preamble(text: &str) -> bool {
     (begins.iter().any(|b| lower.starts_with(b)) && !asks) || lower.split_whitespace().count() < 2
 }
 
+/// The lines up to what a tool prints of itself below a reply: `tokens: 812 in / 64 out · $0.003`.
+fn without_footer<'l, 't>(lines: &'l [Line<'t>]) -> &'l [Line<'t>] {
+    let is_footer = |line: &Line<'_>| {
+        let lower = line.raw.to_lowercase();
+        let names = ["token", "cost", "session", "duration", "elapsed", "latency", "usage"];
+        lower.contains(|c: char| c.is_ascii_digit())
+            && lower.len() < 200
+            && names.iter().any(|name| lower.contains(name))
+            && (lower.contains(['·', '|', '$']) || lower.starts_with('[') || lower.starts_with("token"))
+    };
+    let end = lines.iter().rposition(|line| !line.raw.trim().is_empty()).unwrap_or(0);
+    match lines.get(end) {
+        Some(line) if is_footer(line) => {
+            let above = &lines[..end];
+            let rule = |line: &Line<'_>| line.kind == Kind::Rule || line.raw.trim().is_empty();
+            &above[..above.iter().rposition(|line| !rule(line)).map_or(0, |at| at + 1)]
+        }
+        _ => lines,
+    }
+}
+
+/// Does a remark that is called small say that something is not there which the brief speaks of: `Minor: the statistical test
+/// is not named`?
+fn lacks_what_is_asked(text: &str, shown: &Shown) -> bool {
+    let words: Vec<&str> = text
+        .split(|c: char| !(c.is_alphanumeric() || c == '-'))
+        .filter(|word| !word.is_empty())
+        .take(40)
+        .collect();
+    let carries =
+        |word: &str| word.len() >= 3 && !forms::is_one_of(word, &["the", "and", "was", "are", "not"]);
+    doubt::says_it_lacks(text)
+        && words.windows(2).any(|pair| {
+            pair.iter().all(|word| carries(word)) && shown.mentions(&format!("{} {}", pair[0], pair[1]))
+        })
+}
+
 /// Does a heading say something, rather than name what follows?
 fn is_sentence(heading: &str) -> bool {
     let words: Vec<String> = heading
@@ -579,60 +627,4 @@ fn without_shown_quotes(text: &str, shown: &Shown) -> String {
         }
     }
     kept
-}
-
-impl Bullet {
-    pub(super) fn read(point: &Point) -> Self {
-        let folded: String = one_line(&point.text).chars().take(LONGEST_BULLET).collect();
-        let (tick, body) = lines::tick(&folded);
-        let body = if tick == Tick::None { folded.as_str() } else { body };
-        let (cites, rest) = citations(body);
-        let rest = lines::tick(rest).1;
-        let text = if rest.is_empty() { body.to_owned() } else { rest.to_owned() };
-        // `1. ✓ stated`, `2. ✗ no test`: who ticks off a list counts the items of before.
-        let counted = point.listed.filter(|_| cites.is_empty() && point.tick != Tick::None);
-        let cites = if let Some(n) = counted { vec![n] } else { cites };
-        Self { text, whole: body.to_owned(), cites, listed: point.listed }
-    }
-}
-
-/// Reads the item numbers at the beginning of a bullet. A bare number followed by words ("3 sentences
-/// lack units") cites nothing: a colon, dot, bracket, dash or the end must follow.
-fn citations(text: &str) -> (Vec<u32>, &str) {
-    let mut rest = text.trim_start_matches(['*', '_']);
-    let lower = rest.to_ascii_lowercase();
-    let mut explicit = false;
-    for word in ["items ", "item ", "point ", "points ", "bullet ", "issue ", "fix ", "no. ", "nr. "] {
-        if lower.starts_with(word)
-            && lower[word.len()..].starts_with(|c: char| c.is_ascii_digit() || c == '#')
-        {
-            rest = rest[word.len()..].trim_start();
-            explicit = true;
-            break;
-        }
-    }
-    let mut numbers = Vec::new();
-    loop {
-        let bare = rest.trim_start_matches(['#', '(', '[', '*']);
-        explicit |= rest.starts_with('#');
-        let digits = bare.bytes().take_while(u8::is_ascii_digit).count();
-        let Some(n) = (digits <= 4).then(|| bare[..digits].parse::<u32>().ok()).flatten() else { break };
-        numbers.push(n);
-        rest = &bare[digits..];
-        let after = rest.trim_start();
-        let Some(next) = [", ", "& ", "and ", ","].iter().find_map(|s| after.strip_prefix(s)) else { break };
-        if !next.trim_start().starts_with(|c: char| c.is_ascii_digit() || c == '#') {
-            break;
-        }
-        rest = next.trim_start();
-    }
-    let ends = rest.is_empty()
-        || rest.starts_with([':', ')', ']', '*'])
-        || rest.starts_with(". ")
-        || [" —", " –", " - ", " ✓", " ✗", " ❌", " ✅"].iter().any(|d| rest.starts_with(d));
-    if numbers.is_empty() || !(ends || explicit) {
-        return (Vec::new(), text);
-    }
-    let rest = rest.trim_start_matches([':', ')', ']', '.', '*', ' ', '—', '–', '-']);
-    (numbers, rest)
 }

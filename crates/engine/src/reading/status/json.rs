@@ -1,7 +1,7 @@
 //! A verdict on a draft in JSON, under the names critics give its fields. It becomes the same points and paragraphs as a
 //! reply in words, so that one reader weighs both.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::body::{Body, Point, is_preamble};
 use super::{StatusReply, behind, statements};
@@ -119,6 +119,7 @@ pub(super) fn from_json(found: &json::Found, shown: &Shown) -> Result<StatusRepl
             let read = [&STATUS_KEYS[..1], &REASON_KEYS, &NOTE_KEYS, &["addressed", "resolved"]].concat();
             let mut rest = object.clone();
             rest.retain(|key, value| Some(&*value) != said || !STATUS_KEYS.contains(&key.as_str()));
+            without_what_is_done(&mut rest);
             if let Some(passage) =
                 beside::against(&rest, &read).or_else(|| beside::against(&found.outer, &[]))
             {
@@ -129,6 +130,38 @@ pub(super) fn from_json(found: &json::Found, shown: &Shown) -> Result<StatusRepl
     };
     read.deviations.extend(found.slips.iter().map(|slip| slip.name().to_owned()));
     Ok(read)
+}
+
+/// Items that are marked as done were weighed as points; what they repeat of the complaint says nothing here.
+fn without_what_is_done(object: &mut Map<String, Value>) {
+    let lists = object.iter_mut().filter(|(key, _)| FIX_KEYS.contains(&key.as_str()));
+    for entry in lists.filter_map(|(_, value)| value.as_array_mut()).flatten() {
+        if let Some(item) = entry.as_object_mut().filter(|item| state_of(item) == Tick::Done) {
+            item.retain(|key, _| {
+                ![&POINT_KEYS[..], &WHAT_KEYS, &REMEDY_KEYS].concat().contains(&key.as_str())
+            });
+        }
+    }
+    object.retain(|key, value| {
+        let done = |list: &Vec<Value>| list.iter().all(|item| item.as_object().is_some_and(Map::is_empty));
+        !(FIX_KEYS.contains(&key.as_str()) && value.as_array().is_some_and(done))
+    });
+}
+
+const POINT_KEYS: [&str; 7] = ["number", "item", "id", "n", "state", "status", "verdict"];
+const WHAT_KEYS: [&str; 9] =
+    ["issue", "problem", "what", "description", "says", "text", "point", "comment", "item"];
+const REMEDY_KEYS: [&str; 7] =
+    ["fix", "remedy", "suggestion", "remediation", "change", "required", "correct_form"];
+
+/// Is a point said to be done or open?
+fn state_of(object: &Map<String, Value>) -> Tick {
+    let state = json::first(object, &["state", "status", "verdict"]).and_then(text_of).unwrap_or_default();
+    match state.to_lowercase().as_str() {
+        "addressed" | "resolved" | "fixed" | "done" | "met" | "pass" | "passed" => Tick::Done,
+        "" => Tick::None,
+        _ => Tick::Open,
+    }
 }
 
 fn json_point(section: Section, entry: &Value) -> Option<Point> {
@@ -154,30 +187,10 @@ fn json_point(section: Section, entry: &Value) -> Option<Point> {
                     .and_then(|n| u32::try_from(n).ok())
                     .or_else(|| v.as_str().and_then(|s| s.trim_start_matches('#').parse().ok()))
             });
-            let state = json::first(object, &["state", "status", "verdict"])
-                .and_then(text_of)
-                .unwrap_or_default()
-                .to_lowercase();
-            let tick = match state.as_str() {
-                "addressed" | "resolved" | "fixed" | "done" | "met" | "pass" | "passed" => Tick::Done,
-                "" => Tick::None,
-                _ => Tick::Open,
-            };
+            let tick = state_of(object);
             let said =
                 |keys: &[&str]| json::first(object, keys).and_then(text_of).filter(|t| !t.trim().is_empty());
-            let what = said(&[
-                "issue",
-                "problem",
-                "what",
-                "description",
-                "says",
-                "text",
-                "point",
-                "comment",
-                "item",
-            ]);
-            let fix =
-                said(&["fix", "remedy", "suggestion", "remediation", "change", "required", "correct_form"]);
+            let (what, fix) = (said(&WHAT_KEYS), said(&REMEDY_KEYS));
             let text = match (what, fix) {
                 (Some(what), Some(fix)) if what != fix => format!("{what} → {fix}"),
                 (Some(one), _) | (None, Some(one)) => one,

@@ -30,11 +30,14 @@ pub fn merge(parts: Vec<Report>) -> Option<Report> {
     if !whole.partial {
         for criterion in whole.criteria.iter_mut().filter(|c| c.verdict == CriterionVerdict::Unverified) {
             criterion.verdict = CriterionVerdict::Unsatisfied;
-            criterion.evidence = "The report gives no verdict on it.".into();
+            criterion.evidence = SILENT.into();
         }
     }
     Some(whole)
 }
+
+/// Of a criterion that no part speaks of.
+const SILENT: &str = "The report gives no verdict on it.";
 
 /// A no from any part outweighs every yes; a yes outweighs not having seen enough.
 fn unite(slot: &mut Judged, other: Judged) {
@@ -60,11 +63,18 @@ impl Report {
     /// that it cannot take the criterion with it.
     pub fn merged(&self, by: &str) -> Vec<Finding> {
         let mut findings = self.findings.clone();
+        // Where one criterion is not met, findings that name none are why.
+        let only = self.criteria.iter().filter(|c| promoted(c, by).is_some()).count() == 1;
+        let named = self.findings.iter().any(|f| f.criterion.is_some());
         for criterion in &self.criteria {
             let Some(promoted) = promoted(criterion, by) else { continue };
+            let about = |f: &Finding| match &f.criterion {
+                Some(id) => *id == criterion.id,
+                None => only && !named && f.severity == Severity::Fail && criterion.evidence != SILENT,
+            };
             let strongest = findings
                 .iter_mut()
-                .filter(|f| f.is_supported() && f.criterion.as_ref() == Some(&criterion.id))
+                .filter(|f| f.is_supported() && about(f))
                 .reduce(|best, f| if routes::of(&f.rule) > routes::of(&best.rule) { f } else { best });
             match strongest {
                 Some(stated) => absorb(stated, promoted),

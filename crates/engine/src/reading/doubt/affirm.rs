@@ -1,0 +1,42 @@
+//! What affirms. Reasons of an approval say that something is there, met or in order, or how much of it; a sentence that says
+//! nothing of the kind is not understood, and an approval does not rest on what is not understood.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::polarity::{self, Reading};
+
+/// Words, or beginnings of them, that affirm: something is there, met, in order, fitting, or was checked.
+const AFFIRMING: &str = r"(?xi)
+    \b(?:met|meets?|satisf\w+|fulfil\w*|pass(?:es|ed|ing)?|comply|complies|complian\w+|conform\w*|adher\w+|hold|holds|match\w*
+    |stat(?:e|es|ed|ing)|nam(?:e|es|ed|ing)|giv(?:e|es|en|ing)|gave|includ\w+|contain\w*|report(?:s|ed)|specif\w+|describ\w+|mention(?:s|ed)|identif\w+|defin\w+|provid\w+|present|presents|explain\w*|quantif\w+|disclos\w+|indicat\w+|cit(?:es|ed)|list(?:s|ed)|say(?:s)|tells?|show(?:s|n)?|record(?:s|ed)|us(?:es|ed)|compar\w+|makes?|keeps?|kept|fits?|stays?|counts?|counted|runs?|reads?|supports?|supported|justif\w+|covers?|covered|handles?|handled|tests?|tested|works?|serves?|belongs?|stands?
+    |there|here|yes|ok|okay|all|both|each|every|everything|complete\w*|full|fully|whole|entire\w*
+    |clear\w*|explicit\w*|precise\w*|exact\w*|correct\w*|accurate\w*|right|fine|good|great|well|excellent|solid|strong|sound|sensible|reasonabl\w+|appropriate\w*|adequate\w*|sufficient\w*|concise\w*|short|brief\w*|compact|tight|readable|consistent\w*|coherent|crisp|clean|neat|nice\w*|perfect\w*|exemplary|impeccable|plain\w*|unambiguous\w*|evident\w*|obvious\w*|welch|wilcoxon|anova|mann-whitney|paired|definite|economical|fluent|faultless|flawless
+    |within|under|below|limit|budget|words?|number|figure|n|per|two-sided|t-test
+    |resolved|resolves|addressed|addresses|fixed|corrected|done|settled|closed|gone|mended|improved|added|replaced|removed|cured|dealt|withdraw\w*|withdrawn|incorporated|implemented|remedied
+    |ready|approv\w+|accept\w*|agree\w*|happy|glad|pleased|satisfied|content|endorse\w*|recommend\w*|sign\w*\s+off|go\s+ahead|ship|merge|congratulat\w*|thank\w*|welcome|cheers|kudos|bravo
+    |in\s+(?:order|place|line|scope)|up\s+to\s+(?:standard|scratch)|ticked|check(?:s|ed)\s+out|verified|confirm\w*|checked|reviewed|true|valid|optional|bonus|praise|pleasure|enjoy\w*|deserves?|free\s+of)\b
+    |\b(?:I|we)(?:\s+will|['’]ll|\s+have|['’]ve|\s+also|\s+then)*\s+(?:\w+ly\s+)?(?:assess|read|compare|check|go|went|look|count|examin|consider|review|evaluat|walk|work|judg|weigh|search|scan|verif|open|measur|start|begin|inspect|stud)\w*\b|\blet\s+(?:me|us)\b
+    |\d|[✓✔✅👍🎉💯]|\blgtm\b";
+
+static RE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(AFFIRMING).ok());
+
+/// Does a text hold anything that affirms?
+pub(super) fn affirms(text: &str) -> bool {
+    RE.as_ref().is_none_or(|re| re.is_match(text))
+}
+
+/// `I'll read the draft`, `Let me count`: a step that an agent announces.
+pub(super) fn is_step(text: &str) -> bool {
+    static STEP: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"(?xi)^\W*(?:now\s+|first,?\s+|next,?\s+)?(?:I['’]ll|I\s+will|let\s+me|I['’]m\s+going\s+to)\s+(?:now\s+|first\s+|start\s+by\s+|begin\s+by\s+)?(?:read|count|check|compar|open|look|go|review|examin|run|verif|search|inspect|work)\w*")
+            .ok()
+    });
+    STEP.as_ref().is_some_and(|re| re.is_match(text))
+}
+
+/// Does a clause affirm and deny nothing?
+pub(super) fn is_positive(clause: &str) -> bool {
+    affirms(clause) && !polarity::of(clause, Reading::Judgement).lacking
+}

@@ -1,0 +1,214 @@
+//! What a reply came wrapped in. The envelope of a command line tool or of an API is opened, and what is inside is the reply. A
+//! reply in YAML, or of one JSON object per line, is written anew as one JSON report; a line of it may be lost without a trace,
+//! so that such a reply can only reject.
+
+use serde_json::{Map, Value, json};
+
+use super::lines;
+
+/// Deeper YAML is not read.
+const DEEPEST: usize = 12;
+/// Longer texts are in no such form.
+const LONGEST: usize = 1 << 20;
+
+/// The text inside an envelope, none if the reply is in none. What an envelope calls an error or cut off stays closed.
+pub(super) fn opened(text: &str) -> Option<String> {
+    let trimmed = text.trim();
+    if !trimmed.starts_with('{') || !trimmed.ends_with('}') || trimmed.len() > LONGEST {
+        return None;
+    }
+    let inner = |text: &str| inside(serde_json::from_str::<Value>(text).ok()?.as_object()?);
+    // A stream of events ends with its result.
+    let streamed = || {
+        let lines: Vec<&str> = trimmed.lines().filter(|line| !line.trim().is_empty()).collect();
+        let last = lines.last().filter(|_| lines.len() > 1)?;
+        let is_event = |line: &&str| {
+            serde_json::from_str::<Value>(line)
+                .is_ok_and(|event| event.get("type").is_some_and(Value::is_string))
+        };
+        lines.iter().all(is_event).then(|| inner(last)).flatten()
+    };
+    inner(trimmed).or_else(streamed)
+}
+
+fn inside(object: &Map<String, Value>) -> Option<String> {
+    let says = |key: &str, values: &[&str]| {
+        object.get(key).and_then(Value::as_str).is_some_and(|value| values.contains(&value))
+    };
+    let list = |key: &str| object.get(key).and_then(Value::as_array);
+    if says("type", &["result"]) {
+        let failed = object.get("is_error").and_then(Value::as_bool) == Some(true);
+        let whole = !failed && (says("subtype", &["success"]) || !object.contains_key("subtype"));
+        return whole.then(|| object.get("result")?.as_str().map(str::to_owned)).flatten();
+    }
+    if let Some([choice]) = list("choices").map(Vec::as_slice) {
+        let ended = choice.get("finish_reason").is_none_or(|why| why.is_null() || why == "stop");
+        return ended.then(|| choice.get("message")?.get("content")?.as_str().map(str::to_owned)).flatten();
+    }
+    if let Some([candidate]) = list("candidates").map(Vec::as_slice) {
+        let ended = candidate.get("finishReason").is_none_or(|why| why == "STOP");
+        return ended.then(|| texts(candidate.get("content")?.get("parts")?.as_array()?)).flatten();
+    }
+    if says("role", &["assistant"]) && list("content").is_some() {
+        let ended = object
+            .get("stop_reason")
+            .is_none_or(|why| why.is_null() || why == "end_turn" || why == "stop_sequence");
+        return ended.then(|| texts(list("content")?)).flatten();
+    }
+    None
+}
+
+fn texts(parts: &[Value]) -> Option<String> {
+    let texts: Vec<&str> = parts.iter().filter_map(|part| part.get("text")?.as_str()).collect();
+    (!texts.is_empty()).then(|| texts.join("\n"))
+}
+
+/// A reply in YAML, or of one object per line, as one JSON report. For rejections only.
+pub(super) fn as_json(text: &str) -> Option<String> {
+    if text.len() > LONGEST {
+        return None;
+    }
+    let body = lines::unwrapped(text).trim();
+    let value = if body.starts_with('{') { per_line(body)? } else { yaml(body)? };
+    Some(value.to_string())
+}
+
+/// One deduction per line.
+fn per_line(body: &str) -> Option<Value> {
+    let mut rows = Vec::new();
+    for line in body.lines().filter(|line| !line.trim().is_empty()) {
+        let row = serde_json::from_str::<Value>(line.trim().trim_end_matches(',')).ok()?;
+        row.get("row")?.as_str()?;
+        rows.push(row);
+    }
+    (rows.len() > 1).then(|| json!({ "count": rows.len(), "deductions": rows }))
+}
+
+struct Row<'t> {
+    indent: usize,
+    text: &'t str,
+}
+
+/// Plain YAML: mappings, sequences, scalars; nothing else. At least two keys, so that a sentence with a colon is none.
+fn yaml(body: &str) -> Option<Value> {
+    let mut rows: Vec<Row<'_>> = body
+        .lines()
+        .filter(|line| !line.trim().is_empty() && line.trim() != "---" && !line.trim_start().starts_with('#'))
+        .map(|line| Row { indent: line.len() - line.trim_start().len(), text: line.trim() })
+        .collect();
+    let mut at = 0;
+    let value = block(&mut rows, &mut at, 0, 0)?;
+    let object = value.as_object()?;
+    (at == rows.len() && object.len() >= 2 && object.values().any(Value::is_array)).then_some(value)
+}
+
+fn block(rows: &mut [Row<'_>], at: &mut usize, indent: usize, depth: usize) -> Option<Value> {
+    if depth > DEEPEST {
+        return None;
+    }
+    if is_entry(rows.get(*at)?.text) {
+        let mut list = Vec::new();
+        while let Some(row) = rows.get_mut(*at).filter(|row| row.indent == indent && is_entry(row.text)) {
+            let rest = row.text.trim_start_matches('-');
+            let inner = indent + row.text.len() - rest.trim_start().len();
+            let rest = rest.trim_start();
+            if rest.is_empty() {
+                *at += 1;
+                let indent = rows.get(*at)?.indent;
+                list.push(block(rows, at, indent, depth + 1)?);
+            } else if pair(rest).is_some() {
+                (row.indent, row.text) = (inner, rest);
+                list.push(block(rows, at, inner, depth + 1)?);
+            } else {
+                list.push(scalar(rest));
+                *at += 1;
+            }
+        }
+        return Some(Value::Array(list));
+    }
+    let mut object = Map::new();
+    while let Some(row) = rows.get(*at).filter(|row| row.indent == indent && !is_entry(row.text)) {
+        let (key, rest) = pair(row.text)?;
+        let key = key.to_owned();
+        *at += 1;
+        let value = if rest.is_empty() {
+            match rows.get(*at) {
+                Some(next) if next.indent > indent || next.indent == indent && is_entry(next.text) => {
+                    let next = next.indent;
+                    block(rows, at, next, depth + 1)?
+                }
+                _ => Value::Null,
+            }
+        } else if ["|", ">", "|-", ">-"].contains(&rest) {
+            let from = *at;
+            while rows.get(*at).is_some_and(|row| row.indent > indent) {
+                *at += 1;
+            }
+            Value::String(rows[from..*at].iter().map(|row| row.text).collect::<Vec<_>>().join("\n"))
+        } else {
+            scalar(rest)
+        };
+        object.insert(key, value);
+    }
+    (!object.is_empty()).then_some(Value::Object(object))
+}
+
+fn is_entry(text: &str) -> bool {
+    text == "-" || text.starts_with("- ")
+}
+
+/// `key: value`, where the key is one word.
+fn pair(text: &str) -> Option<(&str, &str)> {
+    let (key, rest) = text.split_once(':')?;
+    let key = key.trim_matches(['"', '\'']);
+    let plain = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+    (plain && (rest.is_empty() || rest.starts_with(' '))).then(|| (key, rest.trim()))
+}
+
+fn scalar(text: &str) -> Value {
+    match text {
+        "null" | "~" => return Value::Null,
+        "[]" => return json!([]),
+        "{}" => return json!({}),
+        _ => {}
+    }
+    let quoted = text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
+    match quoted {
+        Some(inner) => Value::String(inner.replace("''", "'")),
+        None => serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn envelopes_are_opened_and_what_failed_stays_closed() {
+        for (text, inner) in [
+            (r#"{"type":"result","is_error":false,"result":"x"}"#, Some("x")),
+            (r#"{"type":"result","subtype":"success","result":"x"}"#, Some("x")),
+            (r#"{"type":"result","subtype":"error_max_turns","result":"x"}"#, None),
+            (r#"{"type":"result","is_error":true,"result":"x"}"#, None),
+            (r#"{"choices":[{"message":{"content":"x"},"finish_reason":"stop"}]}"#, Some("x")),
+            (r#"{"choices":[{"message":{"content":"x"},"finish_reason":"length"}]}"#, None),
+            (r#"{"role":"assistant","content":[{"type":"text","text":"x"}]}"#, Some("x")),
+            ("{\"type\":\"system\"}\n{\"type\":\"result\",\"result\":\"x\"}", Some("x")),
+            (r#"{"verdict":"approved"}"#, None),
+        ] {
+            assert_eq!(opened(text).as_deref(), inner, "{text}");
+        }
+    }
+
+    #[test]
+    fn plain_yaml_is_read_and_sentences_are_not() {
+        let text =
+            "verdict: rejected\nitems:\n  - what: 'a \"b\"'\n    fix: c\n  - what: d\nnotes: []\nscore: null";
+        let expected = json!({"verdict": "rejected", "items": [{"what": "a \"b\"", "fix": "c"}, {"what": "d"}],
+            "notes": [], "score": null});
+        assert_eq!(yaml(text), Some(expected));
+        for text in ["Verdict: fine, I think.\nIt is good.", "status: approved", "- a\n- b", ""] {
+            assert_eq!(yaml(text), None, "{text}");
+        }
+    }
+}
