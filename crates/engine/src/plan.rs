@@ -16,6 +16,9 @@ pub struct Plan {
     pub root: NodePlan,
     pub agents: BTreeMap<String, AgentCard>,
     pub limits: Limits,
+    /// Which caller began it, for a door that has to know its own runs again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caller: Option<String>,
     /// The folder of a run whose worker edits files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<WorkspacePlan>,
@@ -35,6 +38,9 @@ pub struct NodePlan {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct AgentCard {
     pub kind: String,
+    /// Whose files say what it is.
+    #[serde(default)]
+    pub named_by: NamedBy,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Where briefs go, for people: a host, or `this machine`.
@@ -71,13 +77,30 @@ pub struct AgentCard {
     pub reached_as: Option<String>,
 }
 
+/// Whose word makes an agent what it is. What nobody recorded is taken for the project's, which may come from anyone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NamedBy {
+    Program,
+    User,
+    #[default]
+    Project,
+}
+
 impl AgentCard {
+    /// Replies that were ready before the work was, and that only a project's files name: no judgement.
+    pub fn is_canned(&self) -> bool {
+        self.kind == SCRIPTED && self.named_by == NamedBy::Project
+    }
+
     /// Somebody answers in person. An MCP host answers through the inbox, too, and is a program.
     pub fn is_person(&self) -> bool {
         self.person && self.kind == PERSON
     }
 }
 
+/// The kind of an agent whose replies stand in a file.
+const SCRIPTED: &str = "scripted";
 /// The kind of an agent that is a person.
 const PERSON: &str = "person";
 

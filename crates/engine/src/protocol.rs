@@ -19,9 +19,10 @@ use crate::budget::Shortage;
 use crate::digest::Digest;
 use crate::effect::{EffectId, NodePath, Observation};
 use crate::machine::{Answered, Cx, FailedCall, Learned};
+use crate::manifest::RunManifest;
 use crate::outcome::Outcome;
 use crate::pipeline::PairVerdict;
-use crate::plan::{NodePlan, Target};
+use crate::plan::{NodePlan, Plan, Target};
 use crate::text::Texts;
 use crate::tool::ToolUse;
 use crate::tree::Acceptance;
@@ -60,6 +61,8 @@ pub struct RuleBook {
     /// The version of its rules. A run of another version is refused by naming both.
     pub version: u32,
     pub begin: fn(&NodePlan) -> Result<Box<dyn Protocol>, String>,
+    /// What a node with these settings will do.
+    pub manifest: fn(&NodePlan) -> Result<RunManifest, String>,
 }
 
 /// What a protocol is told. Calls that failed never get here: the machine parks the run and repeats
@@ -149,10 +152,22 @@ impl Protocols {
         self
     }
 
+    /// What a run by this plan will do.
+    pub fn manifest(&self, plan: &Plan) -> Result<RunManifest, String> {
+        let manifest = (self.book(&plan.root)?.manifest)(&plan.root)?;
+        Ok(match &plan.workspace {
+            Some(folder) => manifest.in_folder(folder),
+            None => manifest,
+        })
+    }
+
+    fn book(&self, plan: &NodePlan) -> Result<&RuleBook, String> {
+        let named = self.0.get(plan.protocol.as_str());
+        named.ok_or_else(|| format!("this version knows no protocol `{}`", plan.protocol))
+    }
+
     pub(crate) fn begin(&self, plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
-        let Some(book) = self.0.get(plan.protocol.as_str()) else {
-            return Err(format!("this version knows no protocol `{}`", plan.protocol));
-        };
+        let book = self.book(plan)?;
         if plan.version > book.version {
             return Err(format!(
                 "this run follows version {} of `{}`; this program knows versions up to {}: use a newer gadfly",

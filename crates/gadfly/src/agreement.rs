@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use gadfly_engine::Plan;
-use gadfly_engine::protocol::{pipeline, watch};
-use gadfly_project::config::{HookEvent, TelemetryConfig, Workspace};
-use gadfly_project::trust::{self, TrustEntry, needs_trust};
+use gadfly_engine::manifest::{Contact, RunManifest};
+use gadfly_engine::protocol::pipeline;
+use gadfly_project::config::{TelemetryConfig, Workspace};
+use gadfly_project::trust::{self, TrustEntry, needs_trust, planned};
 use gadfly_project::{GoalConfig, LoopConfig, Protocol, landing};
 use gadfly_runtime::consent::Consent;
 use gadfly_runtime::save;
@@ -19,6 +20,8 @@ use crate::output::{again, ask, consent, error, print, terminal};
 #[derive(Clone, Debug, Default)]
 pub struct Uses {
     pub agents: Vec<String>,
+    /// Those of them whose word can let work pass.
+    pub judges: Vec<String>,
     /// Verify commands of the loop that stand in the project's files.
     pub commands: Vec<TrustEntry>,
     /// The worker gets a folder: what `[workspace]` does to it counts.
@@ -38,6 +41,7 @@ impl Uses {
         let folder = looped.protocol.value == Protocol::Audit && !review;
         Self {
             agents: roles.into_iter().map(|(_, agent)| agent.value).collect(),
+            judges: looped.judges().into_iter().map(|(_, agent)| agent.value).collect(),
             commands: if folder { trust::of_loop(looped) } else { Vec::new() }
                 .into_iter()
                 .chain(trust::written(looped, &context.root.dir).filter(|_| !review))
@@ -49,7 +53,9 @@ impl Uses {
 
     /// What a goal uses.
     pub fn of_goal(goal: &GoalConfig, context: &Context) -> Self {
+        let judges = goal.roles().into_iter().filter(|(role, _)| *role != "worker");
         Self {
+            judges: judges.map(|(_, agent)| agent.value).collect(),
             agents: goal.roles().into_iter().map(|(_, agent)| agent.value).collect(),
             commands: trust::goals::of_goal(goal, &context.root.dir),
             folder: true,
@@ -60,47 +66,27 @@ impl Uses {
 
     /// What a recorded run was planned with, whoever planned it: its record may come from somebody else.
     pub fn recorded(plan: &Plan) -> Self {
-        let settings = &plan.root.settings;
-        let out = settings.get("out").and_then(|out| out.get("path")).and_then(|path| path.as_str());
-        let log = settings.get("project").and_then(|phase| phase.get("shared_log")?.as_str());
-        let reviews = settings.get("worker").is_none_or(serde_json::Value::is_null);
-        let mut uses = Self {
-            agents: plan.agents.keys().cloned().collect(),
-            outputs: out.filter(|_| !reviews).into_iter().chain(log).map(ToOwned::to_owned).collect(),
-            ..Self::default()
-        };
-        if let Some(folder) = &plan.workspace {
-            let verify = settings.get("verify").and_then(|v| v.as_array()).into_iter().flatten();
-            uses.commands.extend(verify.filter_map(|v| v.as_str()).map(|v| trust::verify(v, None)));
-            uses.commands.extend(folder.setup.iter().map(|s| trust::setup(s, None)));
-            uses.commands.extend(folder.link.iter().map(|l| trust::linked(l, None)));
-            uses.commands.extend(folder.copy.iter().map(|c| trust::copied(c, None)));
-            uses.outputs.push(folder.project.clone());
+        let manifest = RunManifest::of(plan);
+        let servers = manifest.contacts.iter().filter_map(|contact| match contact {
+            Contact::Server(name) => Some(name.clone()),
+            Contact::Url(_) => None,
+        });
+        // Those known only by their file are reached as somebody else.
+        let reached = plan.agents.values().filter_map(|card| card.reached_as.clone());
+        Self {
+            agents: plan.agents.keys().cloned().chain(reached).collect(),
+            judges: manifest.seats.iter().filter(|s| s.job.judges()).map(|s| s.agent.clone()).collect(),
+            commands: planned::of_manifest(&manifest),
+            folder: false,
+            servers: servers.collect(),
+            outputs: planned::written_by(&manifest),
+            pipeline: plan.root.protocol == pipeline::RULE_BOOK.name,
         }
-        if plan.root.protocol == watch::RULE_BOOK.name
-            && let Ok(goal) = serde_json::from_value::<watch::Settings>(settings.clone())
-        {
-            uses.commands.extend(trust::goals::of_criterion(&goal.until, None));
-            if let Some(folder) = &plan.workspace {
-                let project = Path::new(&folder.project);
-                uses.commands.extend(trust::goals::risk(goal.policy.risk, project, None));
-                uses.commands.extend(folder.in_place.then(|| trust::goals::in_place(project, None)));
-            }
-            uses.servers.extend(goal.servers.into_iter().map(|server| server.name));
-        }
-        if plan.root.protocol == pipeline::RULE_BOOK.name {
-            uses.pipeline = true;
-            // Those known only by their file are reached as somebody else.
-            uses.agents.extend(plan.agents.values().filter_map(|card| card.reached_as.clone()));
-            if let Ok(set) = serde_json::from_value::<pipeline::settings::Settings>(settings.clone()) {
-                uses.commands.extend(commands_of(&set));
-            }
-        }
-        uses
     }
 
     pub fn and(mut self, other: Self) -> Self {
         self.agents.extend(other.agents);
+        self.judges.extend(other.judges);
         self.commands.extend(other.commands);
         self.folder |= other.folder;
         self.servers.extend(other.servers);
@@ -108,23 +94,6 @@ impl Uses {
         self.pipeline |= other.pipeline;
         self
     }
-}
-
-/// What a recorded pipeline was planned to run.
-fn commands_of(set: &pipeline::settings::Settings) -> Vec<TrustEntry> {
-    let verify = set.pairs.values().flat_map(|pair| &pair.verify);
-    let mut all: Vec<TrustEntry> = verify.map(|command| trust::verify(&command.line, None)).collect();
-    let hooks = &set.hooks;
-    for (event, commands) in [
-        (HookEvent::PreDispatch, &hooks.pre_dispatch),
-        (HookEvent::PostCompletion, &hooks.post_completion),
-        (HookEvent::PreCommit, &hooks.pre_commit),
-    ] {
-        all.extend(commands.iter().map(|command| trust::pipeline::hook(event, &command.line, None)));
-    }
-    let gate = &set.gate;
-    all.extend(gate.commands.iter().map(|c| trust::pipeline::gate_command(&gate.name, &c.command, None)));
-    all
 }
 
 /// Lets a run use these things if the project's part in them is trusted, was asked for here, or is agreed
@@ -223,6 +192,8 @@ fn entries(context: &Context, uses: &Uses) -> Vec<TrustEntry> {
         config.telemetry = TelemetryConfig::default();
     }
     let mut entries = needs_trust(&config);
+    let judges = config.agents.values().filter(|agent| uses.judges.contains(&agent.name));
+    entries.extend(judges.filter_map(trust::canned));
     entries.extend(uses.commands.iter().cloned());
     entries
 }

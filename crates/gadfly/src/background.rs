@@ -4,6 +4,7 @@
 //! A run that asks a person something is parked, not held: its answer takes it up again, here or anywhere.
 
 use std::collections::{BTreeMap, HashMap};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -76,7 +77,8 @@ impl Background {
         let run = prepared.run.clone();
         let place = self.place()?;
         let gadfly = self.under(context);
-        self.drive(&run, place, |driving| async move { gadfly.start(prepared, driving).await }).await?;
+        let begin = |gadfly: Arc<Gadfly>, driving| async move { gadfly.start(prepared, driving).await };
+        self.drive(gadfly, &run, place, begin).await?;
         Ok(run)
     }
 
@@ -97,7 +99,8 @@ impl Background {
         if summary.protocol == pipeline::RULE_BOOK.name {
             gadfly.before_resume().await.map_err(|e| failed(&e))?;
         }
-        self.drive(run, place, |driving| async move { gadfly.resume(&id, raise, driving).await }).await
+        let again = |gadfly: Arc<Gadfly>, driving| async move { gadfly.resume(&id, raise, driving).await };
+        self.drive(gadfly, run, place, again).await
     }
 
     pub fn is_driven_here(&self, run: &RunId) -> bool {
@@ -147,12 +150,13 @@ impl Background {
     /// Returns once the run has recorded something here, or could not.
     async fn drive<F, D>(
         self: &Arc<Self>,
+        gadfly: Arc<Gadfly>,
         run: &RunId,
         place: OwnedSemaphorePermit,
         begin: F,
     ) -> Result<(), NotDriven>
     where
-        F: FnOnce(Driving) -> D,
+        F: FnOnce(Arc<Gadfly>, Driving) -> D,
         D: Future<Output = Result<Ended, ResumeError>> + Send + 'static,
     {
         let (tell, updates) = mpsc::channel(UPDATES);
@@ -162,7 +166,7 @@ impl Background {
         let mut ended_here = is_over.clone();
         self.at_work().insert(run.clone(), is_over);
         locked(&self.reasons).remove(run);
-        let driven = begin(how);
+        let driven = begin(Arc::clone(&gadfly), how);
         let (me, id) = (Arc::clone(self), run.clone());
         tokio::spawn(async move {
             let listening = tokio::spawn(first_record(updates, tell_begun));
@@ -175,6 +179,7 @@ impl Background {
             me.at_work().remove(&id);
             over.send_replace(true);
             drop(place);
+            me.answered_late(gadfly, id).await;
         });
         if first.await.is_ok() {
             return Ok(());
@@ -185,6 +190,26 @@ impl Background {
         Err(NotDriven::Failed(
             why.unwrap_or_else(|| "the run stopped before it recorded anything".to_owned()),
         ))
+    }
+
+    /// An answer that came while the run was about to park is read now: whoever left it took the run for driven.
+    fn answered_late(
+        self: Arc<Self>,
+        gadfly: Arc<Gadfly>,
+        run: RunId,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(async move {
+            if gadfly.has_unread_answer(&run)
+                && let Ok(place) = self.place()
+            {
+                let id = run.clone();
+                let again = |gadfly: Arc<Gadfly>, driving| async move {
+                    gadfly.resume(&id, Raise::default(), driving).await
+                };
+                // It may have been taken up elsewhere meanwhile; then there is nothing to do.
+                let _ = self.drive(gadfly, &run, place, again).await;
+            }
+        })
     }
 
     fn remember(&self, run: &RunId, why: &str) {

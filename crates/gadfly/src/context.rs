@@ -1,10 +1,12 @@
 //! Where a command runs: the project, its configuration, its store.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use gadfly_journal::{FindError, Journal, ListFilter, OpenError, RunId};
 use gadfly_project::{Config, Problem, Root, file, suggest};
 use gadfly_runtime::Gadfly;
+use gadfly_runtime::prepare::BaseFiles;
 use gadfly_runtime::service::UserDirs;
 use gadfly_runtime::setup::Setup;
 
@@ -19,6 +21,8 @@ pub struct Context {
     pub config: Config,
     pub problems: Vec<Problem>,
     pub user: UserDirs,
+    /// Under `--untrusted`, the project's files as they are before the change: what its configuration was read from.
+    pub base: Option<Arc<BaseFiles>>,
 }
 
 /// How many recent runs a mistyped id is compared with.
@@ -31,7 +35,7 @@ impl Context {
         let root = Root::find(&here);
         let user = UserDirs::from_env();
         let (config, problems) = Config::load(&root, user.config_file().as_deref());
-        Self { global, root, config, problems, user }
+        Self { global, root, config, problems, user, base: None }
     }
 
     /// The same place under another configuration.
@@ -42,6 +46,7 @@ impl Context {
             config,
             problems: Vec::new(),
             user: UserDirs::from_env(),
+            base: self.base.clone(),
         }
     }
 

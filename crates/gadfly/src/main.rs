@@ -17,6 +17,7 @@ mod session;
 mod telemetry;
 mod terms;
 mod typing;
+mod untrusted;
 mod verdict;
 
 use clap::Parser as _;

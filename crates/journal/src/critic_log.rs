@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use gadfly_engine::event::Happened;
 use gadfly_engine::input::What;
 use gadfly_engine::review::{Review, Verdict};
-use gadfly_engine::{Halt, NodePath, Outcome};
+use gadfly_engine::{Halt, NodePath, Outcome, RunManifest};
 
 use crate::journal::Journal;
 use crate::read::{ReadError, Record};
@@ -64,14 +64,15 @@ impl CriticLog {
     pub fn apply(&mut self, record: &Record) {
         let Record { input, step, .. } = record;
         if let What::Started(start) = &input.what {
-            let settings = &start.plan.root.settings;
-            let named = |key: &str| settings.get(key).and_then(|v| v.as_str());
             self.task = one_line(&start.plan.title);
-            if let Some(phase) = named("phase").map(one_line).filter(|p| !p.is_empty()) {
-                self.phase = phase;
+            if let Some(phase) = RunManifest::of(&start.plan).phase {
+                let name = one_line(&phase.name);
+                if !name.is_empty() {
+                    self.phase = name;
+                }
+                let skill = phase.skill.as_deref().map(one_line);
+                self.closest = skill.filter(|s| !s.is_empty() && *s != self.phase);
             }
-            let skill = settings.get("project").and_then(|project| project.get("phase_skill")?.as_str());
-            self.closest = skill.map(one_line).filter(|s| !s.is_empty() && *s != self.phase);
             let judged = start.plan.root.protocol != "revise";
             self.judged = judged.then(|| Box::new(RunState::new(self.summary.run.clone())));
         }

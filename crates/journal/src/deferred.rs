@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use gadfly_engine::event::Happened;
 use gadfly_engine::input::What;
-use gadfly_engine::{Input, Step};
+use gadfly_engine::{Input, RunManifest, Step};
 use serde::{Deserialize, Serialize};
 
 use crate::journal::Journal;
@@ -55,9 +55,7 @@ struct Put {
 impl Deferrals {
     pub(crate) fn apply(this: &mut Option<Box<Self>>, input: &Input, step: &Step) {
         if let What::Started(start) = &input.what {
-            let earlier = start.plan.root.settings.get("deferred").and_then(|v| v.as_array());
-            let named = earlier.into_iter().flatten().filter_map(|item| item.get("criterion")?.as_str());
-            let earlier: Vec<String> = named.map(str::to_owned).collect();
+            let earlier = RunManifest::of(&start.plan).put_off;
             if !earlier.is_empty() {
                 *this = Some(Box::new(Self { earlier, ..Self::default() }));
             }

@@ -12,6 +12,7 @@ pub mod state;
 pub mod text;
 
 mod entry;
+mod judges;
 mod plans;
 mod recorded;
 mod series;

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use gadfly_engine::event::Happened;
 use gadfly_engine::input::What;
+use gadfly_engine::manifest::{Job, RunManifest};
 use gadfly_engine::pipeline::PipelineEvent;
 use gadfly_engine::protocol::pipeline;
 use gadfly_engine::review::{Review, Verdict};
@@ -176,21 +177,16 @@ impl Summary {
     fn begin(&mut self, plan: &Plan) {
         self.title.clone_from(&plan.title);
         self.protocol.clone_from(&plan.root.protocol);
-        let settings = &plan.root.settings;
-        let named = |key: &str| settings.get(key).and_then(|v| v.as_str()).map(str::to_owned);
-        self.worker = named("worker");
-        let seats = settings.get("critics").and_then(|v| v.as_array());
-        let seats = seats.into_iter().flatten().filter_map(|seat| seat.get("agent")?.as_str());
-        let seats: Vec<String> = seats.map(str::to_owned).collect();
-        self.critic = named("critic").or_else(|| seats.first().cloned());
-        self.seats = if seats.len() > 1 { seats } else { Vec::new() };
-        let out = settings.get("out");
-        self.out = named("out")
-            .or_else(|| out.and_then(|o| o.get("path")).and_then(|p| p.as_str()).map(str::to_owned));
-        let rounds = if self.is_pipeline() { "overall" } else { "rounds" };
-        if let Some(rounds) = settings.get(rounds).and_then(serde_json::Value::as_u64) {
-            self.rounds_max = u32::try_from(rounds).unwrap_or(u32::MAX);
+        let manifest = RunManifest::of(plan);
+        // A pipeline has many of each: the summary names none.
+        if !self.is_pipeline() {
+            self.worker = manifest.worker().map(str::to_owned);
+            let seats: Vec<String> = manifest.all_seated(Job::Critic).map(str::to_owned).collect();
+            self.critic = seats.first().cloned();
+            self.seats = if seats.len() > 1 { seats } else { Vec::new() };
         }
+        self.out = manifest.file;
+        self.rounds_max = manifest.rounds.unwrap_or(self.rounds_max);
         let model = |agent: &Option<String>| {
             agent.as_ref().and_then(|a| plan.agents.get(a)).and_then(|card| card.model.clone())
         };

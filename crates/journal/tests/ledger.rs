@@ -17,7 +17,10 @@ fn converge(journal: &Journal, out: &str, earlier: &[&str], wall_ms: u64) -> Run
         start.plan.root.protocol = "converge".into();
         let earlier: Vec<_> =
             earlier.iter().map(|c| json!({ "id": "x", "criterion": c, "reason": "r", "by": "b" })).collect();
-        start.plan.root.settings = json!({ "rounds": 5, "out": { "path": out }, "deferred": earlier, "critics": [{ "agent": "reader" }] });
+        start.plan.root.settings = json!({
+            "task": gadfly_engine::Digest::of(b"task"), "criteria": [{ "name": "RISK", "question": "?" }], "rounds": 5,
+            "worker": "writer", "out": { "path": out }, "deferred": earlier, "critics": [{ "agent": "reader" }],
+        });
     }
     let mut writer = journal.create(RunId::random().unwrap()).unwrap();
     writer.append_and_wait(&input, &Step::default(), None).unwrap();

@@ -7,18 +7,19 @@
 pub mod goals;
 pub mod mcp;
 pub mod pipeline;
+pub mod planned;
 pub mod telemetry;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use gadfly_engine::digest::Digest;
 use gadfly_engine::masked::masked;
 
-use crate::config::{AgentConfig, Config, Endpoint, Key, LoopConfig, Sandbox, Workspace};
+use crate::config::{AgentConfig, Config, Key, LoopConfig, Sandbox, Workspace};
 use crate::file;
 use crate::fingerprint::fingerprint;
 use crate::landing;
-use crate::place::{Layer, Place, Sourced, visible};
+use crate::place::{Layer, Place, visible};
 
 /// The class of what is trusted; the first part of its digest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -28,6 +29,8 @@ pub enum What {
     /// An address that briefs are sent to.
     Host,
     AgentFile,
+    /// A judge that is none: replies that were ready before the work was.
+    Judge,
     /// Files of the user's: what git ignores given to workers, and paths that a program may use.
     Files,
     /// A file that a recorded run would replace.
@@ -43,6 +46,7 @@ impl What {
             Self::Key => "key",
             Self::Host => "host",
             Self::AgentFile => "agent-file",
+            Self::Judge => "judge",
             Self::Files => "files",
             Self::Output => "output",
             Self::Traces => "traces",
@@ -50,9 +54,49 @@ impl What {
     }
 }
 
+/// What is at stake, the gravest first: how a list of entries is grouped.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum AtRisk {
+    /// Something runs on this machine.
+    Machine,
+    /// Something leaves it.
+    Secrets,
+    /// The verdict itself.
+    Judgement,
+    /// The user's files.
+    Files,
+}
+
+impl AtRisk {
+    pub const ALL: [Self; 4] = [Self::Machine, Self::Secrets, Self::Judgement, Self::Files];
+
+    /// How a group of a list begins.
+    pub const fn heading(self) -> &'static str {
+        match self {
+            Self::Machine => "run programs",
+            Self::Secrets => "send something away",
+            Self::Judgement => "say how agents judge and work",
+            Self::Files => "use files of yours",
+        }
+    }
+}
+
+impl What {
+    pub const fn at_risk(self) -> AtRisk {
+        match self {
+            Self::Command => AtRisk::Machine,
+            Self::Key | Self::Host | Self::Traces => AtRisk::Secrets,
+            Self::AgentFile | Self::Judge => AtRisk::Judgement,
+            Self::Files | Self::Output => AtRisk::Files,
+        }
+    }
+}
+
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TrustEntry {
     pub what: What,
+    /// The agent and the file that instructs it, where the entry is about that: many of them make one line.
+    pub instructs: Option<(String, PathBuf)>,
     /// One line, complete, with nothing invisible in it.
     pub text: String,
     /// What is remembered: changes as soon as the text or, for a file, its content does.
@@ -267,10 +311,9 @@ fn key(agent: &AgentConfig) -> Option<TrustEntry> {
 }
 
 /// An address that only the project names, or an agent that only it has, without a key: what is judged goes there all the
-/// same. What stays on this machine is not listed.
+/// same, to a service of this machine as well.
 fn host(agent: &AgentConfig) -> Option<TrustEntry> {
-    let elsewhere = |url: &&Sourced<Endpoint>| agent.key.is_none() && !url.value.loopback;
-    let base_url = agent.base_url.as_ref().filter(elsewhere)?;
+    let base_url = agent.base_url.as_ref().filter(|_| agent.key.is_none())?;
     let parts = [(base_url.layer, &base_url.place), (agent.kind.layer, &agent.kind.place)];
     let (_, place) = parts.into_iter().find(|(layer, _)| *layer == Layer::Project)?;
     let url = &base_url.value.url;
@@ -280,6 +323,15 @@ fn host(agent: &AgentConfig) -> Option<TrustEntry> {
 
 /// The longest words of a project to an agent that are shown whole, in characters.
 const LONGEST_WORDS: usize = 300;
+
+/// A judge whose replies stand in a file, and that only the project names. Agreed to by the file's content.
+pub fn canned(agent: &AgentConfig) -> Option<TrustEntry> {
+    let script = agent.script.as_ref().filter(|_| agent.kind.layer == Layer::Project)?;
+    let content = Digest::of(&std::fs::read(&script.value).unwrap_or_default()).to_string();
+    let path = visible(&script.value.display().to_string());
+    let text = format!("let the ready-made replies in {path} judge work, as `{}`", agent.name);
+    Some(entry(What::Judge, text, &["canned", &agent.name, &content], script.place.clone()))
+}
 
 fn agent_file(agent: &AgentConfig) -> Option<TrustEntry> {
     let system = agent.system.as_ref().filter(|s| s.layer == Layer::Project)?;
@@ -292,14 +344,18 @@ fn agent_file(agent: &AgentConfig) -> Option<TrustEntry> {
     };
     let path = visible(&file.display().to_string());
     let text = format!("instruct agent `{}` with the file {path}", agent.name);
-    Some(entry(What::AgentFile, text, &[&content.to_string()], system.place.clone()))
+    let instructs = Some((agent.name.clone(), file.clone()));
+    Some(TrustEntry {
+        instructs,
+        ..entry(What::AgentFile, text, &[&content.to_string()], system.place.clone())
+    })
 }
 
 #[allow(clippy::needless_pass_by_value)] // every caller has just made it
 fn entry(what: What, text: String, parts: &[&str], place: Option<Place>) -> TrustEntry {
     let digest = fingerprint(std::iter::once(what.name()).chain(parts.iter().copied()));
     let text = masked(&text);
-    TrustEntry { what, text, digest, place }
+    TrustEntry { what, instructs: None, text, digest, place }
 }
 
 /// Words as a shell would need them, so that borders between arguments are seen.

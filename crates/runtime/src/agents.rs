@@ -11,8 +11,10 @@ use std::time::Duration;
 use gadfly_agents::launcher::{Command, Exit, LaunchError, Launcher, Most};
 use gadfly_agents::scripted::Script;
 use gadfly_agents::{AgentSpec, Confinement, ProcessSpec, Secret, Timeouts, World, is_usual};
+use gadfly_engine::plan::NamedBy;
 use gadfly_engine::{AgentCard, Limits, Price};
 use gadfly_project::config::{HOST, Key, Sandbox, keys};
+use gadfly_project::place::Layer;
 use gadfly_project::{AgentConfig, Config, Kind, Problem};
 use tokio_util::sync::CancellationToken;
 
@@ -304,6 +306,7 @@ fn unstarted(error: &LaunchError) -> String {
 /// as a person's do.
 fn host() -> AgentCard {
     AgentCard {
+        named_by: NamedBy::User,
         kind: HOST.to_owned(),
         model: None,
         sends_to: "the MCP host".to_owned(),
@@ -325,6 +328,11 @@ fn host() -> AgentCard {
 /// What the engine is told of an agent.
 pub fn card(agent: &AgentConfig) -> AgentCard {
     AgentCard {
+        named_by: match agent.kind.layer {
+            Layer::BuiltIn => NamedBy::Program,
+            Layer::User | Layer::Flags => NamedBy::User,
+            Layer::Project => NamedBy::Project,
+        },
         kind: agent.kind.value.name().to_owned(),
         model: agent.model.as_ref().map(|m| m.value.clone()),
         sends_to: agent.sends_to().to_owned(),

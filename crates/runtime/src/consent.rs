@@ -3,7 +3,7 @@
 use gadfly_engine::protocol::pipeline::settings::{Mode, Planning};
 use gadfly_engine::tool::policy;
 use gadfly_engine::tree::Acceptance;
-use gadfly_engine::{AgentCard, Limits, Money, Permission, Plan};
+use gadfly_engine::{AgentCard, Limits, Money, Permission, Plan, RunManifest};
 
 use crate::place::Place;
 use crate::prepare::LoopSettings;
@@ -116,23 +116,18 @@ impl Consent {
         if let Some(cap) = limits.money {
             worst_case = worst_case.min(cap);
         }
-        let setup = plan.workspace.as_ref().and_then(|w| w.setup.clone());
-        let commands = setup.into_iter().chain(settings.verify()).collect();
         let folder = plan.workspace.as_ref().map(|w| w.project.clone());
         let rounds = settings.rounds();
-        let set = &plan.root.settings;
-        // A review names the file it judges there, and writes none.
-        let writes = set.get("worker").is_some_and(|worker| !worker.is_null());
-        let out = set.get("out").filter(|_| writes).and_then(|out| out.get("path")?.as_str());
+        let manifest = RunManifest::of(plan);
         Self {
-            out: out.map(ToOwned::to_owned),
+            out: manifest.result().map(ToOwned::to_owned),
             recipients,
             rounds,
             limits,
             worst_case,
             open_ended,
             same_model,
-            commands,
+            commands: manifest.lines(),
             folder,
             goal: terms(settings),
             pipeline: pipeline_terms(settings),

@@ -108,6 +108,7 @@ impl Loop {
 /// The card of an agent that lives in this program.
 pub fn own_card() -> AgentCard {
     AgentCard {
+        named_by: gadfly_engine::plan::NamedBy::User,
         kind: "embedded".into(),
         model: None,
         sends_to: "this machine".into(),

@@ -35,8 +35,8 @@ use crate::team::Team;
 use crate::workspace::Git;
 
 pub use audit::REVIEW_CRITERIA;
-pub use brought::Wanted;
-pub(crate) use brought::bring;
+pub use brought::{BaseFiles, Wanted};
+pub(crate) use brought::{base_of, bring};
 pub use inherited::Inherited;
 pub(crate) use material::Material;
 pub use pipeline::{Member, PipelineRequest, PlanWanted, prepare_pipeline};
@@ -268,6 +268,7 @@ impl Draft {
         }
         let root = self.settings.node_plan(self.loop_limits).map_err(|e| wrong(&e))?;
         let plan = Plan {
+            caller: None,
             title: self.title,
             root,
             agents: self.team.cards(),

@@ -335,13 +335,14 @@ impl Gadfly {
     ) -> Result<Asked, AnswerError> {
         let effect = effect.clone();
         self.fits(run, &effect, &text)?;
-        let driven = self.is_driven(run);
         let earlier = self.unread_answers(run, &effect)?;
         let what = MailKind::Answer { effect: effect.clone(), text };
         self.journal().post(run, &Mail { by: by.to_owned(), at_ms: wall_ms(), what })?;
         for mail in &earlier {
             self.journal().put_mail_away(*mail).map_err(PostError::from)?;
         }
+        // After the letter: a driver that lets go of the run looks for letters then, so one of the two sees the other.
+        let driven = self.is_driven(run);
         Ok(Asked { effect, driven, replaced: !earlier.is_empty() })
     }
 
@@ -355,10 +356,17 @@ impl Gadfly {
         by: &str,
     ) -> Result<Asked, AnswerError> {
         self.fits(run, effect, &text)?;
-        let driven = self.is_driven(run);
         let what = MailKind::Answer { effect: effect.clone(), text };
         self.journal().post_first_answer(run, &Mail { by: by.to_owned(), at_ms: wall_ms(), what })?;
+        let driven = self.is_driven(run);
         Ok(Asked { effect: effect.clone(), driven, replaced: false })
+    }
+
+    /// Whether an answer lies there for a run that waits for one.
+    pub fn has_unread_answer(&self, run: &RunId) -> bool {
+        let waiting = self.journal().summary(run).ok().filter(|summary| !summary.ended);
+        let asked = waiting.and_then(|summary| summary.waiting_for);
+        asked.is_some_and(|effect| self.unread_answers(run, &effect).is_ok_and(|mail| !mail.is_empty()))
     }
 
     /// A question that names its ways out takes one of them.

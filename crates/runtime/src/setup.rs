@@ -11,11 +11,11 @@ use gadfly_project::{Config, Problem, Root};
 use crate::agents::{Env, Recruiter, environment};
 use crate::board::FileBoard;
 use crate::os::ProcessLauncher;
-use crate::prepare::{Brought, GoalRequest, PipelineRequest, Prepared, Request, Wanted};
-use crate::prepare::{bring, prepare, prepare_goal, prepare_pipeline};
+use crate::prepare::{BaseFiles, Brought, GoalRequest, PipelineRequest, Prepared, Request, Wanted};
+use crate::prepare::{base_of, bring, prepare, prepare_goal, prepare_pipeline};
 use crate::service::{Gadfly, GadflyError};
 use crate::witness::Witness;
-use crate::workspace::Git;
+use crate::workspace::{Git, Range};
 
 /// Makes whoever witnesses the runs of a store, once the store is open.
 pub type MakeWitness = Box<dyn FnOnce(&Journal) -> Arc<dyn Witness> + Send + Sync>;
@@ -87,6 +87,11 @@ impl Setup {
     /// Reads what is to be reviewed; none if there is nothing. The project is only read.
     pub async fn bring(&self, wanted: &Wanted, exclude: &[String]) -> Result<Option<Brought>, Problem> {
         bring(self.git(), &self.root.dir, wanted, exclude).await
+    }
+
+    /// The project's files as they are before the change under review.
+    pub async fn base_of(&self, range: &Range) -> Result<BaseFiles, Problem> {
+        base_of(self.git(), &self.root.dir, range).await
     }
 
     /// Why the folder of a worker that edits files cannot be made here, if it is for git.

@@ -37,6 +37,8 @@ impl Process {
             format!("{method} {path} HTTP/1.1\r\nhost: x\r\ncontent-length: {length}\r\n\r\n{body}");
         // In one piece: a server may answer a bad first line and close before a second piece is written.
         socket.write_all(request.as_bytes()).unwrap();
+        // It may have closed already.
+        let _ = socket.shutdown(std::net::Shutdown::Write);
         let mut response = String::new();
         socket.read_to_string(&mut response).unwrap();
         response

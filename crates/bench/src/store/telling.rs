@@ -43,7 +43,7 @@ impl Telling {
         };
         let root = NodePlan { protocol: protocol.into(), version: 1, limits: Limits::default(), settings };
         let agents = BTreeMap::from([("writer".to_owned(), card("m-1")), ("reader".to_owned(), card("m-2"))]);
-        let plan = Plan { title: title.into(), root, agents, limits, workspace: None };
+        let plan = Plan { caller: None, title: title.into(), root, agents, limits, workspace: None };
         let start = Start { format: 1, plan, seed: "00ff".into() };
         self.input(What::Started(Box::new(start)), vec![Text::new(format!("The task of {title}."))])
     }
@@ -109,6 +109,7 @@ pub(super) fn prose(of: &str, n: u32, sentences: u32) -> Text {
 
 fn card(model: &str) -> AgentCard {
     AgentCard {
+        named_by: gadfly_engine::plan::NamedBy::User,
         kind: "openai".into(),
         model: Some(model.into()),
         sends_to: "api.example.org".into(),

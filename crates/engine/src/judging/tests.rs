@@ -31,6 +31,7 @@ impl Plays for Court {
 }
 
 const COURT: RuleBook = RuleBook {
+    manifest: |_| Ok(crate::RunManifest::default()),
     name: "court",
     version: 1,
     begin: |plan| {

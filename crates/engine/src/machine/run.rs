@@ -15,6 +15,7 @@ use crate::effect::{
 };
 use crate::event::{Event, Happened};
 use crate::input::{Control, Input, Start, What};
+use crate::manifest::RunManifest;
 use crate::outcome::{Outcome, Waiting};
 use crate::plan::{AgentCard, NodePlan, Plan};
 use crate::protocol::{Protocol, Protocols};
@@ -43,6 +44,8 @@ pub(super) struct Node {
 pub(super) struct Run {
     protocols: Protocols,
     pub plan: Plan,
+    /// What the protocol said it would do.
+    pub manifest: RunManifest,
     pub seed: String,
     pub texts: Texts,
     pub nodes: BTreeMap<NodePath, Node>,
@@ -87,6 +90,7 @@ impl Run {
         let mut run = Self {
             protocols: protocols.clone(),
             plan: start.plan.clone(),
+            manifest: RunManifest::default(),
             seed: start.seed.clone(),
             texts: Texts::default(),
             nodes: BTreeMap::new(),
@@ -117,10 +121,21 @@ impl Run {
         }
         let root = NodePath::root();
         run.add_node(&root, &start.plan.root)?;
+        run.manifest = protocols.manifest(&start.plan).map_err(Refused::BadPlan)?;
+        run.unlisted_target()?;
         run.drain();
         run.conclude();
         let step = std::mem::take(&mut run.step);
         Ok((run, step))
+    }
+
+    /// The file a result goes to is one that the manifest names: it is what the user agreed to.
+    fn unlisted_target(&self) -> Result<(), Refused> {
+        let Some(target) = self.root().and_then(Protocol::target) else { return Ok(()) };
+        if self.manifest.worker().is_none() || self.manifest.result() == Some(target.path.as_str()) {
+            return Ok(());
+        }
+        Err(Refused::BadPlan(format!("its manifest does not name the file it writes, {}", target.path)))
     }
 
     pub fn add_node(&mut self, path: &NodePath, plan: &NodePlan) -> Result<(), Refused> {

@@ -24,7 +24,14 @@ impl Plays for Errand {
     }
 }
 
-const ERRAND: RuleBook = RuleBook { name: "errand", version: 1, begin: |_| Ok(Box::new(Errand)) };
+const ERRAND: RuleBook = RuleBook {
+    name: "errand",
+    version: 1,
+    begin: |_| Ok(Box::new(Errand)),
+    manifest: |_| {
+        Ok(crate::RunManifest::default().running(&crate::manifest::Purpose::Verify, [&"true".to_owned()]))
+    },
+};
 
 fn question() -> Question {
     let choices = vec![Choice::new("yes", "go on"), Choice::new("no", "stop")];

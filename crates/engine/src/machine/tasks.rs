@@ -59,6 +59,14 @@ impl Run {
             self.held.push_back(Held::Task { id: Some(id), node, kind, repeats });
             return;
         }
+        if let EffectKind::Verify(verify) = &kind
+            && !self.manifest.names_command(&verify.command)
+        {
+            let message =
+                format!("the plan does not name the command `{}`, so it is not run", verify.command);
+            let failure = CallFailure { kind: FailureKind::Misconfigured, message, usage: Usage::default() };
+            return self.end_with(Outcome::Failed { failure });
+        }
         let accounts = Self::accounts(&node, None);
         if !person && let Some(shortage) = self.ledger.out_of_time(&accounts) {
             self.held.push_back(Held::Task { id: Some(id), node: node.clone(), kind, repeats });

@@ -17,6 +17,7 @@ struct Pair {
 }
 
 const PAIR: RuleBook = RuleBook {
+    manifest: |_| Ok(crate::RunManifest::default()),
     name: "pair",
     version: 1,
     begin: |plan| {
@@ -83,6 +84,7 @@ fn pair(settings: serde_json::Value) -> NodePlan {
 
 fn start_of(root: NodePlan, person: bool) -> Start {
     let card = AgentCard {
+        named_by: crate::plan::NamedBy::User,
         kind: "scripted".into(),
         model: None,
         sends_to: "this machine".into(),
@@ -100,6 +102,7 @@ fn start_of(root: NodePlan, person: bool) -> Start {
         reached_as: None,
     };
     let plan = Plan {
+        caller: None,
         title: "pair".into(),
         root,
         agents: BTreeMap::from([("ann".to_owned(), card)]),

@@ -28,6 +28,7 @@ use crate::finding::Finding;
 use crate::identity::Lineage;
 use crate::judging::{self, Heard, Panel};
 use crate::machine::{Answered, Cx, Learned};
+use crate::manifest::RunManifest;
 use crate::outcome::{Halt, Outcome};
 use crate::plan::NodePlan;
 use crate::protocol::{Protocol, RuleBook};
@@ -47,11 +48,14 @@ use routes::{Route, Routing};
 pub use settings::{MOST_ROUNDS, ROUNDS, Settings, VERIFY_TIMEOUT_MS};
 
 /// Version 2 of the rules: replies are read in `reading`.
-pub const RULE_BOOK: RuleBook = RuleBook { name: "audit", version: 2, begin };
+pub const RULE_BOOK: RuleBook = RuleBook { name: "audit", version: 2, begin, manifest };
+
+fn manifest(plan: &NodePlan) -> Result<RunManifest, String> {
+    Settings::read(plan).map(|settings| settings.manifest())
+}
 
 fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
-    let settings: Settings = serde_json::from_value(plan.settings.clone())
-        .map_err(|e| format!("the settings of `audit` cannot be read: {e}"))?;
+    let settings = Settings::read(plan)?;
     if let Some(problem) = settings.problem() {
         return Err(problem);
     }

@@ -29,6 +29,7 @@ use crate::finding::Finding;
 use crate::identity::{Lineage, Moved};
 use crate::judging::{self, ColdCase, Heard, Panel};
 use crate::machine::{Answered, Cx, Learned};
+use crate::manifest::RunManifest;
 use crate::outcome::{Halt, Outcome};
 use crate::plan::{NodePlan, Target};
 use crate::protocol::{Protocol, RuleBook};
@@ -40,13 +41,17 @@ use escalation::Escalation;
 use pass::{Beside, PartReply, Pass};
 
 /// Version 2 of the rules: replies are read in `reading`.
-pub const RULE_BOOK: RuleBook = RuleBook { name: "converge", version: 2, begin };
+pub const RULE_BOOK: RuleBook = RuleBook { name: "converge", version: 2, begin, manifest };
 
 const WORKER_DRAFT: &str = include_str!("../prompts/converge-worker-draft-1.md");
 const WORKER_FIX: &str = include_str!("../prompts/converge-worker-fix-1.md");
 const CRITIC: &str = include_str!("../prompts/converge-critic-1.md");
 const FORM: &str = include_str!("../prompts/converge-form-1.md");
 const FORM_JSON: &str = include_str!("../prompts/converge-form-json-1.md");
+
+fn manifest(plan: &NodePlan) -> Result<RunManifest, String> {
+    Settings::read(plan).map(|settings| settings.manifest())
+}
 
 fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
     let settings = Settings::read(plan)?;

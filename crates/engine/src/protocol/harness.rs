@@ -50,6 +50,7 @@ pub struct Table<S> {
 
 pub fn card() -> AgentCard {
     AgentCard {
+        named_by: crate::plan::NamedBy::User,
         kind: "scripted".into(),
         model: None,
         sends_to: "this machine".into(),
@@ -110,6 +111,7 @@ impl<S: Plays> Table<S> {
 
     pub fn start(mut self) -> Self {
         let plan = Plan {
+            caller: None,
             title: "moon".into(),
             root: self.settings.root(),
             agents: self.agents.clone(),

@@ -21,6 +21,7 @@ use crate::digest::Digest;
 use crate::effect::{EffectId, NodePath};
 use crate::event::Happened;
 use crate::machine::{Answered, Cx, Learned};
+use crate::manifest::RunManifest;
 use crate::outcome::Outcome;
 use crate::pipeline::event::{AlreadyDone, PipelineEvent};
 use crate::pipeline::headings::headings;
@@ -38,7 +39,11 @@ use settings::{Mode, Settings};
 use taking::Taking;
 
 /// Version 1 of the rules.
-pub const RULE_BOOK: RuleBook = RuleBook { name: "pipeline", version: 1, begin };
+pub const RULE_BOOK: RuleBook = RuleBook { name: "pipeline", version: 1, begin, manifest };
+
+fn manifest(plan: &NodePlan) -> Result<RunManifest, String> {
+    Settings::read(plan).map(|settings| settings.manifest())
+}
 
 fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
     let settings = Settings::read(plan)?;

@@ -10,7 +10,9 @@ use crate::brief::{self, ColdView, Previous, Reference, WorkerView};
 use crate::digest::Digest;
 use crate::effect::{CallFailure, FailureKind};
 use crate::event::Happened;
+use crate::judging::Seat;
 use crate::machine::{Answered, CriticCall, Cx};
+use crate::manifest::{Job, PlannedPhase, PlannedWrite, RunManifest};
 use crate::outcome::{Halt, Outcome};
 use crate::plan::{NodePlan, Target};
 use crate::protocol::{Protocol, RuleBook};
@@ -25,7 +27,7 @@ mod items;
 use items::Ground;
 
 /// Version 2 of the rules: replies are read in `reading`.
-pub const RULE_BOOK: RuleBook = RuleBook { name: "revise", version: 2, begin };
+pub const RULE_BOOK: RuleBook = RuleBook { name: "revise", version: 2, begin, manifest };
 
 /// Rounds unless the user says otherwise.
 pub const ROUNDS: u32 = 3;
@@ -94,9 +96,30 @@ impl Settings {
     }
 }
 
+fn read(plan: &NodePlan) -> Result<Settings, String> {
+    serde_json::from_value(plan.settings.clone())
+        .map_err(|e| format!("the settings of `revise` cannot be read: {e}"))
+}
+
+fn manifest(plan: &NodePlan) -> Result<RunManifest, String> {
+    let set = read(plan)?;
+    let critic = Seat { agent: set.critic, fallback: set.fallback_critic, lens: None };
+    let mut manifest = RunManifest {
+        task: Some(set.task),
+        criteria: set.rubric,
+        rounds: Some(set.rounds),
+        phase: Some(PlannedPhase { name: set.phase, skill: set.project.phase_skill }),
+        ..RunManifest::default()
+    }
+    .sit(Job::Worker, set.worker.as_deref())
+    .judged_by(&[critic])
+    .writing(set.out.as_ref());
+    manifest.writes.extend(set.project.shared_log.map(PlannedWrite::SharedLog));
+    Ok(manifest)
+}
+
 fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
-    let settings: Settings = serde_json::from_value(plan.settings.clone())
-        .map_err(|e| format!("the settings of `revise` cannot be read: {e}"))?;
+    let settings = read(plan)?;
     if settings.rubric.iter().all(|r| r.trim().is_empty()) {
         return Err("the rubric is empty: a critic needs at least one criterion".into());
     }

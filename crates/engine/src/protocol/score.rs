@@ -25,6 +25,7 @@ use crate::finding::Finding;
 use crate::identity::{Lineage, Moved};
 use crate::judging::{self, ColdCase, Heard, Panel};
 use crate::machine::{Answered, Cx, Learned};
+use crate::manifest::RunManifest;
 use crate::outcome::{Halt, Outcome};
 use crate::plan::{NodePlan, Target};
 use crate::protocol::{PairResult, Protocol, RuleBook};
@@ -43,7 +44,7 @@ use settings::{EscalateTo, Settings};
 use working::Ground;
 
 /// Version 2 of the rules: replies are read in `reading`.
-pub const RULE_BOOK: RuleBook = RuleBook { name: "score", version: 2, begin };
+pub const RULE_BOOK: RuleBook = RuleBook { name: "score", version: 2, begin, manifest };
 
 /// The form of a critic's JSON report.
 pub const SCHEMA: &str = include_str!("score/schema.json");
@@ -54,6 +55,10 @@ const CRITIC_ROWS: &str = include_str!("../prompts/score-critic-rows-1.md");
 const CRITIC_STATED: &str = include_str!("../prompts/score-critic-stated-1.md");
 /// Rounds of one attempt from which a stall may end it: fewer show nothing.
 const ROUNDS_OF_A_STALL: u32 = 3;
+
+fn manifest(plan: &NodePlan) -> Result<RunManifest, String> {
+    Settings::read(plan).map(|settings| settings.manifest())
+}
 
 fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
     let settings = Settings::read(plan)?;

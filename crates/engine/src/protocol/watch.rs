@@ -27,6 +27,7 @@ use crate::effect::{EffectId, FailureKind, Observation};
 use crate::event::Happened;
 use crate::goal::{Claimant, GoalStep, Nudge};
 use crate::machine::{Answered, Cx, FailedCall, Learned, LedTurn};
+use crate::manifest::RunManifest;
 use crate::outcome::{Halt, Outcome};
 use crate::plan::NodePlan;
 use crate::protocol::{Protocol, RuleBook};
@@ -48,7 +49,7 @@ use steps::Doing;
 use verifying::Checking;
 
 /// Version 2 of the rules: replies are read in `reading`.
-pub const RULE_BOOK: RuleBook = RuleBook { name: "watch", version: 2, begin };
+pub const RULE_BOOK: RuleBook = RuleBook { name: "watch", version: 2, begin, manifest };
 
 /// Turns in a row without a step, and failed claims in a row, that stop a goal until a person says how to go on.
 const ONLY_TALK: u32 = 3;
@@ -64,9 +65,12 @@ pub(crate) mod tag {
     pub const LAST_WORDS: u32 = 3;
 }
 
+fn manifest(plan: &NodePlan) -> Result<RunManifest, String> {
+    Settings::read(plan).map(|settings| settings.manifest())
+}
+
 fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
-    let settings: Settings = serde_json::from_value(plan.settings.clone())
-        .map_err(|e| format!("the settings of `watch` cannot be read: {e}"))?;
+    let settings = Settings::read(plan)?;
     if let Some(problem) = settings.problem() {
         return Err(problem);
     }

@@ -63,7 +63,8 @@ impl World {
                 .entry(name.to_owned())
                 .and_modify(|card| card.tools = game == Game::Audit && seed % 2 == 1);
         }
-        let plan = Plan { title: "moon".into(), root, agents, limits: Limits::default(), workspace };
+        let plan =
+            Plan { caller: None, title: "moon".into(), root, agents, limits: Limits::default(), workspace };
         let start = Start { format: FORMAT, plan, seed: format!("{seed:x}") };
         let mut world = Self {
             engine: Engine::default(),
@@ -318,6 +319,7 @@ impl World {
 fn card(name: &str) -> AgentCard {
     let _ = name;
     AgentCard {
+        named_by: gadfly_engine::plan::NamedBy::User,
         kind: "scripted".into(),
         model: None,
         sends_to: "this machine".into(),

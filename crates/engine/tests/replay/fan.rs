@@ -13,7 +13,8 @@ use gadfly_engine::turn::{Message, Part, Role, Speaker};
 use gadfly_engine::{Digest, Halt, Limits, Outcome};
 use serde::{Deserialize, Serialize};
 
-pub const RULE_BOOK: RuleBook = RuleBook { name: "fan", version: 1, begin };
+pub const RULE_BOOK: RuleBook =
+    RuleBook { name: "fan", version: 1, begin, manifest: |_| Ok(gadfly_engine::RunManifest::default()) };
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Shape {

@@ -65,6 +65,7 @@ pub struct World {
 impl World {
     pub fn start(shape: &Shape, seed: u64, cap: u64) -> Self {
         let card = |person| AgentCard {
+            named_by: gadfly_engine::plan::NamedBy::User,
             kind: "scripted".into(),
             model: None,
             sends_to: "this machine".into(),
@@ -84,8 +85,14 @@ impl World {
         let agents = [("worker", false), ("critic", false), ("person", true)]
             .map(|(name, person)| (name.to_owned(), card(person)));
         let limits = Limits { tokens: Some(cap), ..Limits::default() };
-        let plan =
-            Plan { title: "fan".into(), root: shape.plan(), agents: agents.into(), limits, workspace: None };
+        let plan = Plan {
+            caller: None,
+            title: "fan".into(),
+            root: shape.plan(),
+            agents: agents.into(),
+            limits,
+            workspace: None,
+        };
         let mut world = Self::around(Engine::new(protocols()), seed, cap);
         world.put(What::Started(Box::new(Start { format: FORMAT, plan, seed: "5eed".into() })), Vec::new());
         world

@@ -51,6 +51,9 @@ pub struct StopHook {
     /// Judge what changed since this revision instead of what is not committed
     #[arg(long, value_name = "BASE")]
     pub diff: Option<String>,
+    /// The session must not choose its judge: critic, rubric and limits are read as they are before the change
+    #[arg(long)]
+    pub untrusted: bool,
     /// Leave these files out; may be repeated
     #[arg(long, value_name = "GLOB")]
     pub exclude: Vec<String>,

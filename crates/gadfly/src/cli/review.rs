@@ -12,6 +12,7 @@ const REVIEW_EXAMPLES: &str = "\
 Examples:
   gadfly review --diff main                       what this branch changes
   gadfly review --staged --block-on fail          before a commit
+  gadfly review --diff main --untrusted --yes     a stranger's change, in CI
   gadfly review paper.md --rubric rubric.md       one text
   gadfly review src --criterion \"no panics\" --report sarif=review.sarif
 
@@ -35,6 +36,9 @@ pub struct Review {
     /// What one commit changed
     #[arg(long, value_name = "REV")]
     pub commit: Option<String>,
+    /// The change is a stranger's: judge, rubric and limits are read as they are before it
+    #[arg(long, conflicts_with = "fix")]
+    pub untrusted: bool,
     /// Leave these files out; may be repeated
     #[arg(long, value_name = "GLOB")]
     pub exclude: Vec<String>,

@@ -37,8 +37,14 @@ async fn play(args: &Demo, global: &Global) -> Result<Code, Code> {
     let root = Root::at(&folder);
     // The user's own configuration has no part in it.
     let (config, found) = Config::load(&root, None);
-    let context =
-        Context { global: global.clone(), root, config, problems: found, user: UserDirs::from_env() };
+    let context = Context {
+        global: global.clone(),
+        root,
+        config,
+        problems: found,
+        user: UserDirs::from_env(),
+        base: None,
+    };
     if !context.problems.is_empty() {
         return Err(problems::refuse(&context.problems, &context.root.dir));
     }

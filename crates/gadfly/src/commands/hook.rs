@@ -31,7 +31,8 @@ pub async fn hook(args: Hook, context: &Context) -> Code {
 
 /// For .claude/settings.json.
 fn settings() -> Code {
-    let command = json!({ "type": "command", "command": "gadfly hook stop", "timeout": TIMEOUT_SECONDS });
+    let command =
+        json!({ "type": "command", "command": "gadfly hook stop --untrusted", "timeout": TIMEOUT_SECONDS });
     let settings = json!({ "hooks": { "Stop": [{ "hooks": [command] }] } });
     let text = serde_json::to_string_pretty(&settings).unwrap_or_default();
     match print::out(&text) {

@@ -114,6 +114,7 @@ fn uses(request: &PipelineRequest, context: &Context) -> Uses {
     uses.agents = [DEFAULT, DEFAULT_CRITIC, "planner"].map(str::to_owned).to_vec();
     let planner = &context.config.pipeline.planner;
     uses.agents.extend(planner.iter().map(|planner| planner.value.clone()));
+    uses.judges.push(DEFAULT_CRITIC.to_owned());
     if request.simple {
         return uses;
     }
@@ -127,6 +128,8 @@ fn uses(request: &PipelineRequest, context: &Context) -> Uses {
         }
     }
     uses.agents.extend(files.duals(&context.config).into_iter().map(|dual| dual.critic));
+    // Whoever is named as a critic, or judges as an agent of its own.
+    uses.judges.clone_from(&uses.agents);
     let instructed = files.agents.values().filter(|agent| uses.agents.contains(&agent.name));
     uses.commands.extend(instructed.map(instructions));
     uses

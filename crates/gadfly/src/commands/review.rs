@@ -12,15 +12,32 @@ use crate::cli::{Patience, Review};
 use crate::context::Context;
 use crate::exit::{self, Code};
 use crate::output::{error, print, problems};
-use crate::proposal;
+use crate::{proposal, untrusted};
 
 pub async fn review(args: Review, context: &Context) -> Code {
-    let done = match proposal::for_nobody(context, !args.critic.is_empty()).await {
-        Ok(Some(proposed)) => Box::pin(go(args, &proposed)).await,
-        Ok(None) => Box::pin(go(args, context)).await,
-        Err(code) => Err(code),
+    let done = if args.untrusted {
+        Box::pin(strangers(args, context)).await
+    } else {
+        match proposal::for_nobody(context, !args.critic.is_empty()).await {
+            Ok(Some(proposed)) => Box::pin(go(args, &proposed)).await,
+            Ok(None) => Box::pin(go(args, context)).await,
+            Err(code) => Err(code),
+        }
     };
     done.unwrap_or_else(|code| code)
+}
+
+/// As [`go`], by nothing that the change itself brings.
+async fn strangers(mut args: Review, context: &Context) -> Result<Code, Code> {
+    let range = match wanted(&args)? {
+        Wanted::Changes(range) => Some(range),
+        Wanted::Paths(_) => None,
+    };
+    let before = untrusted::context(context, range.as_ref()).await.map_err(|why| error::usage(&why))?;
+    for path in args.rubric.iter_mut().chain(&mut args.with) {
+        *path = untrusted::at_base(&before, path).map_err(|why| error::usage(&why))?;
+    }
+    Box::pin(go(args, &before)).await
 }
 
 async fn go(args: Review, context: &Context) -> Result<Code, Code> {
@@ -37,6 +54,9 @@ async fn go(args: Review, context: &Context) -> Result<Code, Code> {
     let (looped, found) = request.configured(&context.config);
     if context.problems.iter().any(Problem::is_error) {
         return Err(problems::refuse(&united(&context.problems, found), root));
+    }
+    if args.untrusted {
+        untrusted::judges_count(context, &looped).map_err(|why| error::usage(&why))?;
     }
     let one_text = request.review.as_ref().and_then(|b| b.file.clone());
     if args.fix

@@ -1,8 +1,10 @@
 //! What a run is about to do, in words: who gets what, at what cost, within what caps.
 
+use std::path::Path;
+
 use gadfly_engine::masked::masked;
 use gadfly_engine::{Limits, Money};
-use gadfly_project::trust::TrustEntry;
+use gadfly_project::trust::{AtRisk, TrustEntry};
 use gadfly_runtime::consent::{Consent, PipelineTerms, Recipient, Terms};
 use gadfly_runtime::sandbox::Held;
 
@@ -180,14 +182,53 @@ fn stays_here(host: &str) -> bool {
         || host.starts_with("127.")
 }
 
-/// What a project's files want to be allowed, one line each.
+/// What a project's files want to be allowed, by what is at risk, one line each. Agents that are instructed by files of one
+/// folder make one line.
 pub fn wanted(entries: &[TrustEntry]) -> Vec<String> {
-    let line = |e: &TrustEntry| {
-        let place =
-            e.place.as_ref().map(|p| format!(" ({})", safe::line(&p.to_string(), 200))).unwrap_or_default();
-        format!("  {}{place}", e.text)
+    let mut lines = Vec::new();
+    for at_risk in AtRisk::ALL {
+        let (files, others): (Vec<&TrustEntry>, Vec<&TrustEntry>) = entries
+            .iter()
+            .filter(|entry| entry.what.at_risk() == at_risk)
+            .partition(|entry| entry.instructs.is_some());
+        if files.is_empty() && others.is_empty() {
+            continue;
+        }
+        lines.push(format!("  {}:", at_risk.heading()));
+        lines.extend(others.iter().map(|entry| format!("    {}{}", entry.text, place_of(entry))));
+        lines.extend(instructed(&files));
+    }
+    lines
+}
+
+fn place_of(entry: &TrustEntry) -> String {
+    let place = entry.place.as_ref();
+    place.map(|p| format!(" ({})", safe::line(&p.to_string(), 200))).unwrap_or_default()
+}
+
+fn instructed(entries: &[&TrustEntry]) -> Vec<String> {
+    let mut folders: Vec<(&Path, Vec<&TrustEntry>)> = Vec::new();
+    for entry in entries {
+        let folder = entry.instructs.as_ref().and_then(|(_, file)| file.parent()).unwrap_or(Path::new(""));
+        match folders.iter_mut().find(|(known, _)| *known == folder) {
+            Some((_, members)) => members.push(entry),
+            None => folders.push((folder, vec![entry])),
+        }
+    }
+    let line = |(folder, members): (&Path, Vec<&TrustEntry>)| match members.as_slice() {
+        [only] => format!("    {}{}", only.text, place_of(only)),
+        members => {
+            let names = members.iter().filter_map(|entry| entry.instructs.as_ref());
+            let names: Vec<String> = names.map(|(agent, _)| safe::line(agent, 60)).collect();
+            let folder = safe::line(&folder.display().to_string(), 200);
+            format!(
+                "    instruct {} agents with their files in {folder}: {}",
+                members.len(),
+                names.join(", ")
+            )
+        }
     };
-    entries.iter().map(line).collect()
+    folders.into_iter().map(line).collect()
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use gadfly_engine::budget::Spent;
 use gadfly_engine::event::Happened;
 use gadfly_engine::input::What;
+use gadfly_engine::manifest::{PlannedRead, RunManifest};
 use gadfly_engine::pipeline::PipelineEvent;
 use gadfly_engine::powers::NOT_HELD;
 use gadfly_engine::{
@@ -88,8 +89,8 @@ impl Story {
         match &record.input.what {
             What::Started(start) => {
                 self.agents.clone_from(&start.plan.agents);
-                let files = start.plan.root.settings.pointer("/given/files").and_then(|f| f.as_array());
-                self.files = files.map_or(0, Vec::len);
+                let reads = RunManifest::of(&start.plan).reads;
+                self.files = reads.iter().filter(|read| matches!(read, PlannedRead::Judged(_))).count();
             }
             // A step of a watched agent is told as such, below.
             What::Observed { observation: Observation::Step { .. }, .. } if tells_step(record) => {}

@@ -28,6 +28,7 @@ pub fn digest() -> Digest {
 
 pub fn begun(protocol: &str, title: &str) -> RunState {
     let card = AgentCard {
+        named_by: gadfly_engine::plan::NamedBy::User,
         kind: "openai".into(),
         model: Some("judge-1".into()),
         sends_to: "example.org".into(),
@@ -44,12 +45,25 @@ pub fn begun(protocol: &str, title: &str) -> RunState {
         structured: false,
         reached_as: None,
     };
-    let settings = serde_json::json!({
-        "rounds": 3, "critics": [{ "agent": "reader" }], "out": { "path": format!("{ROOT}/docs/a plan.md") },
-    });
+    let out = serde_json::json!({ "path": format!("{ROOT}/docs/a plan.md") });
+    let critics = serde_json::json!([{ "agent": "reader" }]);
+    let settings = match protocol {
+        "audit" => serde_json::json!({
+            "task_id": "T-1", "task": digest(), "rounds": 3, "critics": critics, "given": { "draft": digest() },
+        }),
+        "revise" => serde_json::json!({
+            "task": digest(), "phase": "", "rubric": ["is short"], "critic": "reader", "rounds": 3, "overrule": true,
+            "draft": digest(), "out": out,
+        }),
+        _ => serde_json::json!({
+            "task": digest(), "rubric": digest(), "severity": "medium", "threshold": 80, "rounds": 3,
+            "critics": critics, "given": { "draft": digest() }, "out": out,
+        }),
+    };
     let root = NodePlan { protocol: protocol.into(), version: 1, limits: Limits::default(), settings };
     let agents = BTreeMap::from([("reader".to_owned(), card)]);
-    let plan = Plan { title: title.into(), root, agents, limits: Limits::default(), workspace: None };
+    let plan =
+        Plan { caller: None, title: title.into(), root, agents, limits: Limits::default(), workspace: None };
     let start = Start { format: 1, plan, seed: "00".into() };
     let mut state = RunState::new("0123456789".parse().unwrap());
     let at = Stamp { wall_ms: 1_794_778_200_123, active_ms: 0 };

@@ -9,6 +9,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use gadfly_engine::event::Happened;
 use gadfly_engine::input::What;
+use gadfly_engine::manifest::RunManifest;
 use gadfly_engine::protocol::pipeline::settings::Settings;
 use gadfly_engine::protocol::watch;
 use gadfly_engine::turn::{Part, Role};
@@ -154,11 +155,9 @@ fn shorten(value: &mut Value) {
 }
 
 fn planned(plan: &Plan) -> Value {
-    let settings = &plan.root.settings;
-    let asked =
-        ["task", "goal", "request"].iter().find_map(|key| settings.get(key)).filter(|v| v.is_string());
-    let items = ["rubric", "criteria"].iter().filter_map(|key| settings.get(key)?.as_array()).flatten();
-    let mut criteria: Vec<Value> = items.filter_map(criterion).take(MOST_CRITERIA).collect();
+    let manifest = RunManifest::of(plan);
+    let mut criteria: Vec<Value> =
+        manifest.criteria.into_iter().take(MOST_CRITERIA).map(Value::String).collect();
     criteria.iter_mut().for_each(shorten);
     let agents = plan.agents.iter().map(|(name, card)| {
         let (kind, model) = (&card.kind, &card.model);
@@ -169,23 +168,9 @@ fn planned(plan: &Plan) -> Value {
         (name.clone(), about)
     });
     json!({
-        "title": plan.title, "protocol": plan.root.protocol, "task": asked, "criteria": criteria,
+        "title": plan.title, "protocol": plan.root.protocol, "task": manifest.task, "criteria": criteria,
         "agents": Value::Object(agents.collect()), "folder": plan.workspace.as_ref().map(|w| &w.project),
     })
-}
-
-/// An item of a rubric is a text; a criterion has an id and a text.
-fn criterion(item: &Value) -> Option<Value> {
-    if item.is_string() {
-        return Some(item.clone());
-    }
-    let part = |names: &[&str]| names.iter().find_map(|name| item.get(name)?.as_str());
-    let id = part(&["id", "name"]);
-    let text = part(&["claim", "text", "question", "says"]);
-    match (id, text) {
-        (Some(id), Some(text)) => Some(format!("{id}: {text}").into()),
-        (one, other) => one.or(other).map(Into::into),
-    }
 }
 
 /// Who needs what whom makes.

@@ -190,6 +190,7 @@ impl Desk {
         let settings = serde_json::json!({});
         let root = NodePlan { protocol: "pipeline".into(), version: 1, limits: Limits::default(), settings };
         let plan = Plan {
+            caller: None,
             title: "wages".into(),
             root,
             agents: BTreeMap::new(),

@@ -12,13 +12,18 @@ use gadfly_engine::{
 use super::*;
 
 fn log(settings: serde_json::Value, title: &str) -> CriticLog {
-    log_of("revise", settings, title)
+    let mut whole = serde_json::json!({
+        "task": Digest::of(b"task"), "phase": "", "rubric": [], "critic": "c", "rounds": 3, "overrule": true,
+    });
+    whole.as_object_mut().unwrap().extend(settings.as_object().unwrap().clone());
+    log_of("revise", whole, title)
 }
 
 fn log_of(protocol: &str, settings: serde_json::Value, title: &str) -> CriticLog {
     let mut log = CriticLog::new("0123456789".parse().unwrap());
     let root = NodePlan { protocol: protocol.into(), version: 1, limits: Limits::default(), settings };
     let plan = Plan {
+        caller: None,
         title: title.into(),
         root,
         agents: BTreeMap::new(),

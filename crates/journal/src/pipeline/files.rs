@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gadfly_engine::plan::NodePlan;
-use serde_json::{Value, json};
+use gadfly_engine::manifest::{PlannedWrite, StatePlaces};
+use gadfly_engine::{Plan, RunManifest};
 
 use super::receipt::Receipt;
 use super::state::PipelineState;
@@ -15,8 +15,6 @@ use crate::journal::Journal;
 use crate::run_id::RunId;
 use crate::shared_file::{self, SharedFileError};
 
-/// The key of a plan's settings under which the places stand. The engine does not look at it.
-const KEY: &str = "state_files";
 const PROBLEMS: &str = "unwritten.txt";
 const LONGEST_PROBLEMS: u64 = 64 << 10;
 /// What a store of ours ignores: all of itself.
@@ -51,20 +49,24 @@ impl StateFiles {
         self.dir.join("receipts")
     }
 
-    /// Notes the places in a plan, so that whoever drives the run finds them.
-    pub fn put(&self, plan: &mut NodePlan) {
-        if let Value::Object(settings) = &mut plan.settings {
-            let places =
-                json!({ "root": self.root, "dir": self.dir, "session": self.session, "state": self.state });
-            settings.insert(KEY.to_owned(), places);
+    /// As a plan names them.
+    pub fn places(&self) -> StatePlaces {
+        let path = |path: &Path| path.to_string_lossy().into_owned();
+        StatePlaces {
+            root: path(&self.root),
+            dir: path(&self.dir),
+            session: path(&self.session),
+            state: self.state,
         }
     }
 
-    pub fn of(plan: &NodePlan) -> Option<Self> {
-        let places = plan.settings.get(KEY)?;
-        let path = |name: &str| places.get(name).and_then(Value::as_str).map(PathBuf::from);
-        let state = places.get("state").and_then(Value::as_bool).unwrap_or(true);
-        Some(Self { root: path("root")?, dir: path("dir")?, session: path("session")?, state })
+    pub fn of(plan: &Plan) -> Option<Self> {
+        RunManifest::of(plan).writes.into_iter().find_map(|write| match write {
+            PlannedWrite::State(StatePlaces { root, dir, session, state }) => {
+                Some(Self { root: root.into(), dir: dir.into(), session: session.into(), state })
+            }
+            _ => None,
+        })
     }
 
     /// Whether a path lies in the project also after symbolic links.
@@ -137,8 +139,10 @@ impl ProjectFiles {
 
     fn receipts(&self, folder: &Path, state: &PipelineState) -> Result<(), SharedFileError> {
         self.unignore();
-        for (at, given) in state.verdicts.iter().enumerate() {
-            let later = &state.verdicts[at + 1..];
+        // Ready-made replies are no verdict that anybody else should go by.
+        let judged: Vec<_> = state.verdicts.iter().filter(|given| !given.canned).collect();
+        for (at, given) in judged.iter().enumerate() {
+            let later = &judged[at + 1..];
             if !later.iter().any(|other| other.verdict.agent == given.verdict.agent) {
                 Receipt::new(&state.run, given).write(folder)?;
             }

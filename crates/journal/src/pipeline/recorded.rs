@@ -3,13 +3,13 @@
 
 use std::collections::BTreeMap;
 
+use gadfly_engine::Event;
 use gadfly_engine::event::Happened;
-use gadfly_engine::input::What;
 use gadfly_engine::pipeline::learning::Suggestion;
 use gadfly_engine::pipeline::{PairVerdict, PipelineEvent};
-use gadfly_engine::{Event, Reply};
 use rusqlite::params;
 
+use super::judges::Judges;
 use super::state::PROTOCOL;
 use crate::codec;
 use crate::journal::Journal;
@@ -24,6 +24,8 @@ pub struct Recorded {
     pub at_ms: u64,
     /// The model behind the critic, as far as it is known.
     pub model: Option<String>,
+    /// Nobody judged: the reply was ready before the work was, in a file that only the project names.
+    pub canned: bool,
     pub verdict: PairVerdict,
 }
 
@@ -47,17 +49,18 @@ impl Journal {
     pub fn verdicts(&self) -> Result<Vec<Recorded>, ReadError> {
         let mut all = Vec::new();
         for run in self.pipelines()? {
-            let mut models: BTreeMap<String, String> = BTreeMap::new();
+            let mut judges = Judges::default();
             let mut found = Vec::new();
             self.each(&run, &[SCORED, CHARGED, CHANGED], |pair| {
-                follow_models(&mut models, pair);
+                judges.follow(&pair.input, &pair.step);
                 for event in &pair.step.events {
                     if let Happened::Pipeline(PipelineEvent::Scored { verdict, delivered }) = &event.what
                         && (*delivered || verdict.rejected)
                     {
-                        let model = models.get(&verdict.critic).cloned();
+                        let (model, canned) =
+                            (judges.model(&verdict.critic), judges.is_canned(&verdict.critic));
                         let (at_ms, verdict) = (pair.input.at.wall_ms, verdict.as_ref().clone());
-                        found.push(Recorded { run: run.clone(), at_ms, model, verdict });
+                        found.push(Recorded { run: run.clone(), at_ms, model, canned, verdict });
                     }
                 }
             })?;
@@ -137,32 +140,5 @@ impl Journal {
             }
             Ok(())
         })
-    }
-}
-
-fn follow_models(models: &mut BTreeMap<String, String>, pair: &OwnedPair) {
-    match &pair.input.what {
-        What::Started(start) => {
-            let cards = start.plan.agents.iter();
-            models.extend(cards.filter_map(|(name, card)| Some((name.clone(), card.model.clone()?))));
-        }
-        What::Replied { reply: Reply::Done(answer), .. } => {
-            let charged = pair.step.events.iter().find_map(|event| match &event.what {
-                Happened::Charged { agent, .. } => Some(agent),
-                _ => None,
-            });
-            if let (Some(agent), Some(model)) = (charged, &answer.model) {
-                models.insert(agent.clone(), model.clone());
-            }
-        }
-        _ => {}
-    }
-    for event in &pair.step.events {
-        if let Happened::AgentChanged { agent, card } = &event.what {
-            match &card.model {
-                Some(model) => drop(models.insert(agent.clone(), model.clone())),
-                None => drop(models.remove(agent)),
-            }
-        }
     }
 }

@@ -12,9 +12,10 @@ use gadfly_engine::pipeline::learning::Suggestion;
 use gadfly_engine::pipeline::{GateReport, PairVerdict, PipelineEvent, Registry};
 use gadfly_engine::protocol::pipeline::settings::Settings;
 use gadfly_engine::review::{Review, Verdict};
-use gadfly_engine::{EffectId, NodePath, Outcome, Reply};
+use gadfly_engine::{EffectId, NodePath, Outcome};
 
 use super::entry::Entry;
+use super::judges::Judges;
 use crate::read::Record;
 use crate::run_id::RunId;
 
@@ -44,7 +45,7 @@ pub struct PipelineState {
     pub entries: Vec<Entry>,
     pub outcome: Option<Outcome>,
     pub(super) registry: Registry,
-    models: BTreeMap<String, String>,
+    judges: Judges,
     /// The verdict that counts for an agent, from this run or before it.
     standing: BTreeMap<String, PairVerdict>,
     waiting: Vec<(EffectId, String)>,
@@ -75,7 +76,7 @@ impl PipelineState {
             entries: Vec::new(),
             outcome: None,
             registry: Registry::default(),
-            models: BTreeMap::new(),
+            judges: Judges::default(),
             standing: BTreeMap::new(),
             waiting: Vec::new(),
             handed_over: Vec::new(),
@@ -89,19 +90,11 @@ impl PipelineState {
         self.updated_ms = input.at.wall_ms;
         self.active_ms = self.active_ms.max(input.at.active_ms);
         let mut changed = false;
+        self.judges.follow(input, step);
         match &input.what {
             What::Started(start) => {
                 self.begin(start, input.at.wall_ms);
                 changed = true;
-            }
-            What::Replied { reply: Reply::Done(answer), .. } => {
-                let answering = step.events.iter().find_map(|event| match &event.what {
-                    Happened::Charged { agent, .. } => Some(agent),
-                    _ => None,
-                });
-                if let (Some(agent), Some(model)) = (answering, &answer.model) {
-                    self.models.insert(agent.clone(), model.clone());
-                }
             }
             What::Resumed { .. } | What::Answered { .. } => self.outcome = None,
             _ => {}
@@ -123,9 +116,6 @@ impl PipelineState {
         let plan = &start.plan;
         self.created_ms = wall_ms;
         self.title.clone_from(&plan.title);
-        let known =
-            |(name, card): (&String, &gadfly_engine::AgentCard)| Some((name.clone(), card.model.clone()?));
-        self.models = plan.agents.iter().filter_map(known).collect();
         let Ok(settings) = serde_json::from_value::<Settings>(plan.root.settings.clone()) else { return };
         self.project = settings.project;
         for entry in &settings.registry.entries {
@@ -232,13 +222,6 @@ impl PipelineState {
             Happened::PersonSaid { effect, .. } => {
                 self.waiting.retain(|(asked, _)| asked != effect);
                 true
-            }
-            Happened::AgentChanged { agent, card } => {
-                match &card.model {
-                    Some(model) => drop(self.models.insert(agent.clone(), model.clone())),
-                    None => drop(self.models.remove(agent)),
-                }
-                false
             }
             _ => false,
         }
@@ -372,8 +355,8 @@ impl PipelineState {
             return self.entered(&verdict.agent);
         }
         self.standing.insert(verdict.agent.clone(), verdict.clone());
-        let model = self.models.get(&verdict.critic).cloned();
-        self.verdicts.push(Given { at_ms: now, model, verdict: verdict.clone() });
+        let (model, canned) = (self.judges.model(&verdict.critic), self.judges.is_canned(&verdict.critic));
+        self.verdicts.push(Given { at_ms: now, model, canned, verdict: verdict.clone() });
         let agent = self.agent_mut(&verdict.agent);
         agent.judged(verdict);
         let (phase, made) = (agent.phase.clone(), agent.artifact.clone());

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use gadfly_engine::event::Happened;
 use gadfly_engine::goal::{GoalStep, StepEnd, WatchVerdict};
 use gadfly_engine::input::What;
+use gadfly_engine::manifest::RunManifest;
 use gadfly_engine::tree::Change;
 use gadfly_engine::turn::Role;
 use gadfly_engine::{
@@ -216,10 +217,8 @@ impl GoalState {
 
     fn planned(plan: &Plan) -> Self {
         let mut goal = Self::new(NodePath::root());
-        let settings = &plan.root.settings;
-        goal.goal = settings.get("goal").and_then(|d| serde_json::from_value(d.clone()).ok());
-        let root = settings.get("root").and_then(|root| root.as_str());
-        goal.root = root.filter(|root| !root.is_empty()).map(str::to_owned);
+        let manifest = RunManifest::of(plan);
+        (goal.goal, goal.root) = (manifest.task, manifest.root);
         goal.in_place = plan.workspace.as_ref().is_some_and(|workspace| workspace.in_place);
         goal.caps = tighter(plan.limits, plan.root.limits);
         let unpriced = plan.agents.iter().filter(|(_, card)| card.price.is_none() && !card.person);

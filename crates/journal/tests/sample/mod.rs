@@ -16,11 +16,13 @@ use gadfly_journal::{Journal, RunId, RunWriter};
 
 pub fn started(title: &str, wall_ms: u64) -> Input {
     let settings = serde_json::json!({
-        "phase": "paper", "worker": "writer", "critic": "reader", "rounds": 3,
+        "task": Digest::of(b"task"), "phase": "paper", "rubric": ["is short"], "overrule": true,
+        "worker": "writer", "critic": "reader", "rounds": 3,
         "out": { "path": "/tmp/paper.md" },
     });
     let root = NodePlan { protocol: "revise".into(), version: 1, limits: Limits::default(), settings };
     let plan = Plan {
+        caller: None,
         title: title.into(),
         root,
         agents: BTreeMap::new(),

@@ -72,7 +72,11 @@ impl Script {
     fn begin(&mut self, protocol: Protocol) -> (Input, Step) {
         let (name, settings, set) = match protocol {
             Protocol::Revise => {
-                ("revise", serde_json::json!({ "worker": "w", "critic": "c", "rounds": 3 }), vec![])
+                let settings = serde_json::json!({
+                    "task": digest(), "phase": "", "rubric": ["is short"], "overrule": true,
+                    "worker": "w", "critic": "c", "rounds": 3,
+                });
+                ("revise", settings, vec![])
             }
             Protocol::Watch => {
                 let set = Happened::GoalSet {
@@ -82,7 +86,11 @@ impl Script {
                     interval: 5,
                     steps: 300,
                 };
-                ("watch", serde_json::json!({ "goal": digest(), "worker": "w", "critic": "c" }), vec![set])
+                let settings = serde_json::json!({
+                    "goal": digest(), "worker": "w", "critic": "c", "interval": 5, "until": "manual",
+                    "policy": { "risk": "write_local" }, "protect_tests": true, "held": true,
+                });
+                ("watch", settings, vec![set])
             }
             Protocol::Pipeline => ("pipeline", pipeline(), vec![]),
         };
@@ -90,7 +98,7 @@ impl Script {
         let root = NodePlan { protocol: name.into(), version: 1, limits, settings };
         let agents = [("w".to_owned(), card(Some("m-1"), true)), ("c".to_owned(), card(None, false))].into();
         let limits = Limits { tokens: Some(9_000), money: Some(Money(900)), ..Limits::default() };
-        let plan = Plan { title: "t".into(), root, agents, limits, workspace: None };
+        let plan = Plan { caller: None, title: "t".into(), root, agents, limits, workspace: None };
         let start = Start { format: 1, plan, seed: "00".into() };
         self.told(What::Started(Box::new(start)), 0, set, vec![])
     }
@@ -310,6 +318,7 @@ fn watched(to: u32) -> Happened {
 
 fn card(model: Option<&str>, priced: bool) -> AgentCard {
     AgentCard {
+        named_by: gadfly_engine::plan::NamedBy::User,
         kind: "openai".into(),
         model: model.map(str::to_owned),
         sends_to: "example.org".into(),

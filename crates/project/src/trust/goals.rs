@@ -32,16 +32,24 @@ pub(super) fn checks_of(goal: &GoalConfig) -> Vec<TrustEntry> {
 pub fn of_criterion(criterion: &Criterion, place: Option<&Place>) -> Vec<TrustEntry> {
     let of_leaf = |leaf: &&Criterion| match leaf {
         Criterion::Shell { command, .. } | Criterion::Vision { command, .. } => {
-            let text = format!("run {} to see whether a goal is reached", visible(command));
-            Some(entry(What::Command, text, &["until", command], place.cloned()))
+            Some(until(command, place.cloned()))
         }
-        Criterion::Http { url, .. } => {
-            let text = format!("fetch {} to see whether a goal is reached", visible(url));
-            Some(entry(What::Command, text, &["until-http", url], place.cloned()))
-        }
+        Criterion::Http { url, .. } => Some(until_http(url, place.cloned())),
         _ => None,
     };
     criterion.leaves().iter().filter_map(of_leaf).collect()
+}
+
+/// A command that says whether a goal is reached.
+pub fn until(command: &str, place: Option<Place>) -> TrustEntry {
+    let text = format!("run {} to see whether a goal is reached", visible(command));
+    entry(What::Command, text, &["until", command], place)
+}
+
+/// An address that says whether a goal is reached.
+pub fn until_http(url: &str, place: Option<Place>) -> TrustEntry {
+    let text = format!("fetch {} to see whether a goal is reached", visible(url));
+    entry(What::Host, text, &["until-http", url], place)
 }
 
 /// A worker that may do more, without asking, than change files of its own. Agreed to for one project.

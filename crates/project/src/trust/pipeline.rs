@@ -2,7 +2,7 @@
 //! say who its agents are.
 
 use super::{TrustEntry, What, entry, verify};
-use crate::config::{Config, HookEvent};
+use crate::config::Config;
 use crate::layout::AgentFile;
 use crate::place::{Layer, Place, visible};
 
@@ -13,7 +13,7 @@ pub fn of_pipeline(config: &Config) -> Vec<TrustEntry> {
     let verified = verified.filter(|c| c.layer == Layer::Project).map(|c| verify(&c.value, c.place.clone()));
     let hooks = config.hooks.commands.iter().flat_map(|(event, list)| list.iter().map(move |c| (*event, c)));
     let hooks = hooks.filter(|(_, c)| c.layer == Layer::Project);
-    let hooks = hooks.map(|(event, c)| hook(event, &c.value, c.place.clone()));
+    let hooks = hooks.map(|(event, c)| hook(event.name(), &c.value, c.place.clone()));
     let gates = config.gates.values().flat_map(|gate| gate.commands.iter().map(move |c| (gate, c)));
     let gates = gates.filter(|(_, c)| c.layer == Layer::Project);
     let gates = gates.map(|(gate, c)| gate_command(&gate.name, &c.value.command, c.place.clone()));
@@ -21,9 +21,9 @@ pub fn of_pipeline(config: &Config) -> Vec<TrustEntry> {
 }
 
 /// A command that belongs to an event.
-pub fn hook(event: HookEvent, command: &str, place: Option<Place>) -> TrustEntry {
-    let text = format!("run {} as the {} hook", visible(command), event.name());
-    entry(What::Command, text, &["hook", event.name(), command], place)
+pub fn hook(event: &str, command: &str, place: Option<Place>) -> TrustEntry {
+    let text = format!("run {} as the {event} hook", visible(command));
+    entry(What::Command, text, &["hook", event, command], place)
 }
 
 /// A command a gate asks.
@@ -36,7 +36,8 @@ pub fn gate_command(gate: &str, command: &str, place: Option<Place>) -> TrustEnt
 pub fn instructions(agent: &AgentFile) -> TrustEntry {
     let path = visible(&agent.path.display().to_string());
     let text = format!("instruct agent `{}` with the file {path}", visible(&agent.name));
-    entry(What::AgentFile, text, &[&agent.digest.to_string()], None)
+    let instructs = Some((agent.name.clone(), agent.path.clone()));
+    TrustEntry { instructs, ..entry(What::AgentFile, text, &[&agent.digest.to_string()], None) }
 }
 
 #[cfg(test)]

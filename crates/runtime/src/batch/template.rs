@@ -64,8 +64,14 @@ impl Template {
         };
         let wrong = |e: &dyn std::fmt::Display| vec![Problem::error(e.to_string())];
         let root = settings.node_plan(looped.limits).map_err(|e| wrong(&e))?;
-        let plan =
-            Plan { title: String::new(), root, agents: team.cards(), limits: run_limits, workspace: None };
+        let plan = Plan {
+            caller: None,
+            title: String::new(),
+            root,
+            agents: team.cards(),
+            limits: run_limits,
+            workspace: None,
+        };
         let path = request.tasks.canonicalize().map_err(|e| wrong(&e))?;
         let protocol = looped.protocol.value.name();
         let mut identity = Vec::new();
@@ -114,7 +120,8 @@ impl Template {
         let root = settings.node_plan(self.loop_limits).map_err(|e| e.to_string())?;
         let limits = Limits { money: money.or(self.plan.limits.money), ..self.plan.limits };
         let title = title::title(&task.task);
-        let plan = Plan { title, root, agents: self.plan.agents.clone(), limits, workspace: None };
+        let plan =
+            Plan { caller: None, title, root, agents: self.plan.agents.clone(), limits, workspace: None };
         let seed = seed().map_err(|e| e.to_string())?;
         Ok((Start { format: FORMAT, plan, seed }, texts))
     }

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use gadfly_engine::input::Start;
+use gadfly_engine::manifest::{PlannedWrite, RunManifest};
 use gadfly_journal::critic_log::CriticLog;
 use gadfly_journal::report_files::ReportFile;
 use gadfly_journal::{RunId, shared_file};
@@ -20,16 +21,15 @@ pub struct Elsewhere {
 
 impl Elsewhere {
     pub fn of(start: &Start, run: &RunId) -> Self {
-        let settings = &start.plan.root.settings;
-        let text = |key: &str| settings.get(key).and_then(|v| v.as_str());
-        let log = settings
-            .get("project")
-            .and_then(|phase| phase.get("shared_log")?.as_str())
-            .map(PathBuf::from)
-            .filter(|path| path.is_absolute() && !landing::is_git(path));
+        let writes = RunManifest::of(&start.plan).writes;
+        let log = writes.iter().find_map(|write| match write {
+            PlannedWrite::SharedLog(path) => Some(PathBuf::from(path)),
+            _ => None,
+        });
+        let log = log.filter(|path| path.is_absolute() && !landing::is_git(path));
         // The folder follows from the run: a plan can want it or not, and name no other.
         let folder = format!(".nubos-pilot/.tmp/{run}");
-        let wanted = text("report_dir").is_some_and(|dir| dir == folder);
+        let wanted = writes.contains(&PlannedWrite::Reports(folder.clone()));
         let project = start.plan.workspace.as_ref().map(|w| Path::new(&w.project)).filter(|_| wanted);
         Self { log, reports: project.and_then(|project| file::inside(project, Path::new(&folder)).ok()) }
     }

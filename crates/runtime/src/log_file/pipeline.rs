@@ -1,8 +1,8 @@
 //! Keeps the files by which a project shows how its pipeline stands up to date while it is driven. Other runs have
 //! none. If one cannot be written the run goes on: `Journal::unwritten` names it.
 
+use gadfly_engine::Plan;
 use gadfly_engine::input::What;
-use gadfly_engine::plan::NodePlan;
 use gadfly_journal::pipeline::{PROTOCOL, PipelineState, ProjectFiles, StateFiles, Zone};
 use gadfly_journal::{Journal, Record, RunId};
 
@@ -27,13 +27,13 @@ impl PipelineFiles {
     fn fold(&mut self) {
         let first = self.journal.records(&self.run, 0, 1).unwrap_or_default();
         let Some(What::Started(start)) = first.first().map(|record| &record.input.what) else { return };
-        let files = self.files(&start.plan.root);
+        let files = self.files(&start.plan);
         let Ok(state) = self.journal.pipeline_state(&self.run) else { return };
         files.write(&state);
         self.kept = Some((files, state));
     }
 
-    fn files(&self, plan: &NodePlan) -> ProjectFiles {
+    fn files(&self, plan: &Plan) -> ProjectFiles {
         // A plan that names no place keeps its files with the store.
         let store = self.journal.dir();
         let beside = || StateFiles {
@@ -51,7 +51,7 @@ impl PipelineFiles {
         if let What::Started(start) = &record.input.what
             && start.plan.root.protocol == PROTOCOL
         {
-            self.kept = Some((self.files(&start.plan.root), PipelineState::new(self.run.clone())));
+            self.kept = Some((self.files(&start.plan), PipelineState::new(self.run.clone())));
         }
         if let Some((files, state)) = &mut self.kept
             && state.apply(record)

@@ -49,6 +49,22 @@ pub(crate) async fn bring(
     }
 }
 
+/// A project's files as they are before the change under review. Gone when this is.
+#[derive(Debug)]
+pub struct BaseFiles {
+    pub dir: PathBuf,
+    _scratch: Scratch,
+}
+
+/// Writes them out.
+pub(crate) async fn base_of(git: Option<Git>, root: &Path, range: &Range) -> Result<BaseFiles, Problem> {
+    let Some(git) = git else { return Err(unable(&"programs cannot be started here")) };
+    let scratch = Scratch::new().map_err(|e| unable(&e))?;
+    let reviewed = Reviewed::open(git, root, &scratch.0).await.map_err(|e| unable(&e))?;
+    let dir = reviewed.base(range, &scratch.0.join("base")).await.map_err(|e| unable(&e))?;
+    Ok(BaseFiles { dir, _scratch: scratch })
+}
+
 fn one(path: &Path, root: &Path) -> Result<Brought, Problem> {
     let text = file::read_text(path).map_err(|e| Problem::error(e.to_string()))?;
     let path = std::path::absolute(path).map_err(|e| Problem::error(format!("{}: {e}", path.display())))?;
@@ -143,6 +159,7 @@ fn unable(why: &dyn std::fmt::Display) -> Problem {
 }
 
 /// A private folder that is gone when this is.
+#[derive(Debug)]
 struct Scratch(PathBuf);
 
 impl Scratch {

@@ -180,7 +180,11 @@ pub async fn prepare_pipeline(
     };
     let commits = request.commit || request.branch.is_some() || request.just_do_it;
     let what = title::title(&request.request);
+    // Of one agent, or of none of the registry's, the project's state is not told.
+    let mut files = state_files(recruiter.root, &known.files);
+    files.state = mode(request) == Mode::Pipeline;
     let settings = Settings {
+        state_files: (mode(request) != Mode::Simple).then(|| files.places()),
         project: known.project.clone(),
         request: shelf.keep(request.request.clone()),
         registry,
@@ -225,14 +229,7 @@ pub async fn prepare_pipeline(
         workspace: Some(workspace),
         store: request.store.clone(),
     };
-    let mut prepared = draft.finish().map_err(|p| vec![p])?;
-    // Of one agent, or of none of the registry's, the project's state is not told.
-    let mut files = state_files(recruiter.root, &known.files);
-    files.state = mode(request) == Mode::Pipeline;
-    if mode(request) != Mode::Simple {
-        files.put(&mut prepared.start.plan.root);
-    }
-    Ok(prepared)
+    draft.finish().map_err(|p| vec![p])
 }
 
 fn mode(request: &PipelineRequest) -> Mode {
@@ -459,13 +456,4 @@ pub(super) fn parts(settings: &Settings) -> Vec<Part> {
         add("decides", by, 2);
     }
     parts
-}
-
-/// Commands that are run in the folders of its pairs.
-pub(super) fn commands_of(settings: &Settings) -> Vec<String> {
-    let Hooks { pre_dispatch, post_completion, pre_commit } = &settings.hooks;
-    let verify = settings.pairs.values().flat_map(|pair| &pair.verify);
-    let all = verify.chain(pre_dispatch).chain(post_completion).chain(pre_commit);
-    let all: BTreeSet<String> = all.map(|command| command.line.clone()).collect();
-    all.into_iter().collect()
 }

@@ -148,16 +148,6 @@ impl LoopSettings {
         if worker.is_some() { rounds } else { 1 }
     }
 
-    /// Commands that are run in the worker's folder.
-    pub fn verify(&self) -> Vec<String> {
-        match self {
-            Self::Audit(s) if s.folder => s.verify.clone(),
-            Self::Watch(s) => s.commands(),
-            Self::Pipeline(s) => super::pipeline::commands_of(s),
-            _ => Vec::new(),
-        }
-    }
-
     /// Everybody who may be called, the worker first.
     pub(crate) fn cast(&self) -> Vec<Part> {
         match self {

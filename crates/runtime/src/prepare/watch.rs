@@ -159,15 +159,6 @@ impl GoalSettings {
         cast
     }
 
-    /// The commands that say whether it is reached.
-    pub(super) fn commands(&self) -> Vec<String> {
-        let command = |leaf: &&Criterion| match leaf {
-            Criterion::Shell { command, .. } | Criterion::Vision { command, .. } => Some(command.clone()),
-            _ => None,
-        };
-        self.settings.until.leaves().iter().filter_map(command).collect()
-    }
-
     /// Where the worker will be is known once the run has its name.
     pub(super) fn belong_to(&mut self, run: &RunId, store: Option<&Path>) {
         let root = match (&self.in_place, store) {

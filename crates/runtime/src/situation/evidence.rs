@@ -33,7 +33,9 @@ impl Evidence {
         strict: bool,
     ) -> Result<Self, ReadError> {
         let mut evidence = Self::default();
-        for recorded in journal.map(Journal::verdicts).transpose()?.unwrap_or_default() {
+        let recorded = journal.map(Journal::verdicts).transpose()?.unwrap_or_default();
+        // Replies that were ready before the work was are nobody's judgement.
+        for recorded in recorded.into_iter().filter(|recorded| !(strict && recorded.canned)) {
             let proof = Proof::Journal { run: recorded.run.to_string() };
             evidence.journal.insert(recorded.verdict.agent.clone(), (recorded.verdict, proof));
         }

@@ -147,6 +147,26 @@ impl Reviewed {
         Ok((tree, texts))
     }
 
+    /// The project as it is before the change, written below `to`: on the branch the change is for, or at its parent.
+    /// Gives the project's folder there.
+    pub async fn base(&self, range: &Range, to: &Path) -> Result<PathBuf, WorkspaceError> {
+        let Some((place, _)) = &self.repository else {
+            let reason = "it is in no git repository, so there is no state before the change";
+            return Err(WorkspaceError::unusable(self.root.to_string_lossy(), reason));
+        };
+        let commit = match range {
+            Range::Since(base) => self.commit(place, base).await?,
+            Range::Uncommitted | Range::Staged => "HEAD".to_owned(),
+            Range::Commit(rev) => format!("{}^1", self.commit(place, rev).await?),
+        };
+        let tree = format!("{commit}^{{tree}}");
+        let tree = self.store.git.line_if_any(place, &["rev-parse", "--verify", "--quiet", &tree]).await?;
+        let tree = self.or_empty(tree).await?;
+        fs::create_dir_all(to).map_err(WorkspaceError::io("made", to))?;
+        self.store.export(&tree, to).await?;
+        Ok(to.join(&self.below))
+    }
+
     /// The trees at both ends.
     async fn ends(
         &self,

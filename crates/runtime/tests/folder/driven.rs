@@ -33,7 +33,14 @@ struct Small {
     ask: bool,
 }
 
+/// What the protocol has run.
+const COMMAND: &str = "test \"$(cat a.txt)\" = two";
+
 const BOOK: RuleBook = RuleBook {
+    manifest: |_| {
+        Ok(gadfly_engine::RunManifest::default()
+            .running(&gadfly_engine::manifest::Purpose::Verify, [&COMMAND.to_owned()]))
+    },
     name: "small",
     version: 1,
     begin: |plan| {
@@ -71,7 +78,7 @@ impl Protocol for Small {
             Learned::Looked(looked) => {
                 self.tree = looked.tree;
                 if self.worked {
-                    let command = "test \"$(cat a.txt)\" = two".to_owned();
+                    let command = COMMAND.to_owned();
                     cx.verify(Verify {
                         command,
                         tree: self.digest(),
@@ -178,7 +185,8 @@ impl Scene {
         let project = self.project().to_string_lossy().into_owned();
         let workspace = Some(WorkspacePlan { project, ..WorkspacePlan::default() });
         let agents: BTreeMap<_, _> = self.team.cards();
-        let plan = Plan { title: "small".into(), root, agents, limits: Limits::default(), workspace };
+        let plan =
+            Plan { caller: None, title: "small".into(), root, agents, limits: Limits::default(), workspace };
         Start { format: FORMAT, plan, seed: "5eed".into() }
     }
 

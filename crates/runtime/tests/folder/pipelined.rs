@@ -62,6 +62,7 @@ impl Protocol for Hand {
 }
 
 const HAND: RuleBook = RuleBook {
+    manifest: |_| Ok(gadfly_engine::RunManifest::default()),
     name: "hand",
     version: 1,
     begin: |plan| {
@@ -79,7 +80,12 @@ struct Boss {
     last: Option<Digest>,
 }
 
-const BOSS: RuleBook = RuleBook { name: "boss", version: 1, begin: |_| Ok(Box::<Boss>::default()) };
+const BOSS: RuleBook = RuleBook {
+    name: "boss",
+    version: 1,
+    begin: |_| Ok(Box::<Boss>::default()),
+    manifest: |_| Ok(gadfly_engine::RunManifest::default()),
+};
 
 impl Boss {
     fn send(agent: &str, cx: &mut Cx<'_>) {
@@ -218,7 +224,8 @@ impl Scene {
         let root = NodePlan { protocol, version: 1, limits, settings: serde_json::json!({}) };
         let project = self.project().to_string_lossy().into_owned();
         let workspace = Some(WorkspacePlan { project, per_node: true, ..WorkspacePlan::default() });
-        let plan = Plan { title: "t".into(), root, agents: self.team.cards(), limits, workspace };
+        let plan =
+            Plan { caller: None, title: "t".into(), root, agents: self.team.cards(), limits, workspace };
         let start = Start { format: FORMAT, plan, seed: "5eed".into() };
         let driving = Driving { attended: false, stop: watch::channel(Stop::No).1, updates: None };
         let (run, team) = (self.run.clone(), self.team.clone());

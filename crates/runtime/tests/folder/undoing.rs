@@ -30,7 +30,15 @@ struct Plain {
     worked: bool,
 }
 
-const BOOK: RuleBook = RuleBook { name: "plain", version: 1, begin: |_| Ok(Box::<Plain>::default()) };
+const BOOK: RuleBook = RuleBook {
+    name: "plain",
+    version: 1,
+    begin: |_| Ok(Box::<Plain>::default()),
+    manifest: |_| {
+        Ok(gadfly_engine::RunManifest::default()
+            .running(&gadfly_engine::manifest::Purpose::Verify, [&"true".to_owned()]))
+    },
+};
 
 impl Protocol for Plain {
     fn start(&mut self, cx: &mut Cx<'_>) {
@@ -126,7 +134,8 @@ impl Scene {
         let root = NodePlan { protocol, version: 1, limits, settings: serde_json::json!({}) };
         let project = self.project().to_string_lossy().into_owned();
         let workspace = Some(WorkspacePlan { project, in_place: true, ..WorkspacePlan::default() });
-        let plan = Plan { title: "t".into(), root, agents: self.team.cards(), limits, workspace };
+        let plan =
+            Plan { caller: None, title: "t".into(), root, agents: self.team.cards(), limits, workspace };
         let start = Start { format: FORMAT, plan, seed: "5eed".into() };
         let driving = Driving { attended: false, stop, updates: None };
         let (run, team) = (self.run.clone(), self.team.clone());

@@ -236,7 +236,12 @@ impl Plays for Fickle {
     }
 }
 
-const FICKLE: RuleBook = RuleBook { name: "fickle", version: 1, begin: |_| Ok(Box::new(Fickle(None))) };
+const FICKLE: RuleBook = RuleBook {
+    name: "fickle",
+    version: 1,
+    begin: |_| Ok(Box::new(Fickle(None))),
+    manifest: |_| Ok(crate::RunManifest::default()),
+};
 
 impl Protocol for Fickle {
     fn start(&mut self, cx: &mut Cx<'_>) {

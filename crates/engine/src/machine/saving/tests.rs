@@ -29,7 +29,12 @@ impl Plays for Yes {
     }
 }
 
-const YES: RuleBook = RuleBook { name: "yes", version: 1, begin: |_| Ok(Box::new(Yes)) };
+const YES: RuleBook = RuleBook {
+    name: "yes",
+    version: 1,
+    begin: |_| Ok(Box::new(Yes)),
+    manifest: |_| Ok(crate::RunManifest::default()),
+};
 
 impl Protocol for Yes {
     fn start(&mut self, cx: &mut Cx<'_>) {

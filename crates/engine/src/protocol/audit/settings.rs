@@ -7,6 +7,7 @@ use crate::budget::Limits;
 use crate::digest::Digest;
 use crate::finding::Severity;
 use crate::judging::{PARTS, Seat};
+use crate::manifest::{Job, PlannedWrite, Purpose, RunManifest};
 use crate::plan::NodePlan;
 use crate::tree::Acceptance;
 use crate::work::Work;
@@ -110,6 +111,29 @@ impl Settings {
             limits,
             settings,
         })
+    }
+
+    pub(super) fn read(plan: &NodePlan) -> Result<Self, String> {
+        serde_json::from_value(plan.settings.clone())
+            .map_err(|e| format!("the settings of `audit` cannot be read: {e}"))
+    }
+
+    pub(super) fn manifest(self) -> RunManifest {
+        let mut manifest = RunManifest {
+            task: Some(self.task),
+            criteria: self.criteria.iter().map(|c| format!("{}: {}", c.id, c.claim)).collect(),
+            rounds: Some(self.rounds),
+            ..RunManifest::default()
+        }
+        .sit(Job::Worker, self.worker.as_deref())
+        .sit(Job::Fixer, self.build_fixer.as_deref())
+        .sit(Job::Researcher, self.researcher.as_deref())
+        .judged_by(&self.critics)
+        .judging(self.given.as_ref());
+        if !self.report_dir.is_empty() {
+            manifest.writes.push(PlannedWrite::Reports(self.report_dir));
+        }
+        if self.folder { manifest.running(&Purpose::Verify, &self.verify) } else { manifest }
     }
 
     /// Why a task like this cannot begin, if it cannot.

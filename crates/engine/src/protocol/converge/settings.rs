@@ -8,6 +8,7 @@ use crate::brief::{Reference, one_line};
 use crate::budget::Limits;
 use crate::digest::Digest;
 use crate::judging::{PARTS, Seat};
+use crate::manifest::{Job, RunManifest};
 use crate::plan::{NodePlan, Target};
 use crate::work::Work;
 
@@ -55,6 +56,20 @@ const fn is_parts(parts: &u32) -> bool {
 }
 
 impl Settings {
+    pub(super) fn manifest(self) -> RunManifest {
+        RunManifest {
+            task: Some(self.task),
+            criteria: self.criteria.iter().map(|c| format!("{}: {}", c.name, c.question)).collect(),
+            rounds: Some(self.rounds),
+            put_off: self.deferred.into_iter().map(|item| item.criterion).collect(),
+            ..RunManifest::default()
+        }
+        .sit(Job::Worker, self.worker.as_deref())
+        .judged_by(&self.critics)
+        .judging(self.given.as_ref())
+        .writing(self.out.as_ref())
+    }
+
     pub fn node_plan(&self, limits: Limits) -> Result<NodePlan, serde_json::Error> {
         let settings = serde_json::to_value(self)?;
         Ok(NodePlan { protocol: RULE_BOOK.name.into(), version: RULE_BOOK.version, limits, settings })

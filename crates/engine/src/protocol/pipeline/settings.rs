@@ -8,6 +8,7 @@ use crate::budget::Limits;
 use crate::deduction::{Level, Table};
 use crate::digest::Digest;
 use crate::judging::Seat;
+use crate::manifest::{Job, PlannedWrite, Purpose, RunManifest, StatePlaces};
 use crate::pipeline::event::Loaded;
 use crate::pipeline::{Gate, PairVerdict, Pattern, Registry};
 use crate::plan::NodePlan;
@@ -78,6 +79,9 @@ pub struct Settings {
     pub commit: Option<Commit>,
     #[serde(default)]
     pub hooks: Hooks,
+    /// Where the project shows how it stands. None: nowhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state_files: Option<StatePlaces>,
     /// The caps of one pair.
     #[serde(default)]
     pub pair_limits: Limits,
@@ -203,6 +207,31 @@ impl Settings {
         none(self.jobs, "jobs")
             .or_else(|| none(self.rounds, "rounds"))
             .or_else(|| none(self.overall, "overall"))
+    }
+
+    pub(super) fn manifest(self) -> RunManifest {
+        let mut manifest =
+            RunManifest { task: Some(self.request), rounds: Some(self.overall), ..RunManifest::default() };
+        manifest.writes.extend(self.state_files.map(PlannedWrite::State));
+        if let Planning::Drafted { by, .. } = &self.plan {
+            manifest = manifest.sit(Job::Planner, Some(by));
+        }
+        for pair in self.pairs.values() {
+            let verify = pair.verify.iter().map(|command| &command.line);
+            manifest = manifest
+                .sit(Job::Worker, Some(&pair.worker))
+                .judged_by(&pair.critics)
+                .running(&Purpose::Verify, verify);
+        }
+        for (event, commands) in [
+            ("pre-dispatch", &self.hooks.pre_dispatch),
+            ("post-completion", &self.hooks.post_completion),
+            ("pre-commit", &self.hooks.pre_commit),
+        ] {
+            manifest = manifest.running(&Purpose::Hook(event), commands.iter().map(|command| &command.line));
+        }
+        let gate = Purpose::Gate(self.gate.name.clone());
+        manifest.running(&gate, self.gate.commands.iter().map(|command| &command.command))
     }
 
     /// The user's texts this plan names.

@@ -8,6 +8,7 @@ use crate::budget::Limits;
 use crate::deduction::{FULL, Level, Table};
 use crate::digest::Digest;
 use crate::judging::{PARTS, Seat};
+use crate::manifest::{Job, Purpose, RunManifest};
 use crate::plan::{NodePlan, Target};
 use crate::work::Work;
 
@@ -131,6 +132,21 @@ impl Settings {
         }
         let problems = self.table.as_ref().map(Table::problems).unwrap_or_default();
         (!problems.is_empty()).then(|| problems.join("; "))
+    }
+
+    pub(super) fn manifest(self) -> RunManifest {
+        let decider = match &self.escalate_to {
+            EscalateTo::Agent(name) if self.worker.is_some() => Some(name.as_str()),
+            _ => None,
+        };
+        let verify = self.files.iter().flat_map(|files| &files.verify).map(|command| &command.line);
+        RunManifest { task: Some(self.task), rounds: Some(self.rounds), ..RunManifest::default() }
+            .sit(Job::Worker, self.worker.as_deref())
+            .sit(Job::Decider, decider)
+            .judged_by(&self.critics)
+            .judging(self.given.as_ref())
+            .writing(self.out.as_ref())
+            .running(&Purpose::Verify, verify)
     }
 
     /// The user's texts this plan names.

@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::criterion::Criterion;
 use crate::brief::Reference;
 use crate::digest::Digest;
+use crate::manifest::{Contact, Job, Purpose, RunManifest};
+use crate::plan::NodePlan;
 use crate::tool::Risk;
 use crate::tree::Acceptance;
 
@@ -70,6 +72,36 @@ impl Settings {
             ));
         }
         self.until.problem()
+    }
+
+    pub(super) fn read(plan: &NodePlan) -> Result<Self, String> {
+        serde_json::from_value(plan.settings.clone())
+            .map_err(|e| format!("the settings of `watch` cannot be read: {e}"))
+    }
+
+    pub(super) fn manifest(self) -> RunManifest {
+        let leaves = self.until.leaves();
+        let commands = leaves.iter().filter_map(|leaf| match leaf {
+            Criterion::Shell { command, .. } | Criterion::Vision { command, .. } => Some(command),
+            _ => None,
+        });
+        let urls = leaves.iter().filter_map(|leaf| match leaf {
+            Criterion::Http { url, .. } => Some(Contact::Url(url.clone())),
+            _ => None,
+        });
+        let servers = self.servers.iter().map(|server| Contact::Server(server.name.clone()));
+        RunManifest {
+            task: Some(self.goal),
+            criteria: vec![self.until.humanised()],
+            contacts: urls.chain(servers).collect(),
+            risk: Some(self.policy.risk),
+            root: Some(self.root).filter(|root| !root.is_empty()),
+            ..RunManifest::default()
+        }
+        .sit(Job::Worker, Some(&self.worker))
+        .sit(Job::Critic, self.critic.as_deref())
+        .sit(Job::Judge, self.judge.as_deref())
+        .running(&Purpose::Until, commands)
     }
 
     /// Who answers `judge` and `vision` criteria.

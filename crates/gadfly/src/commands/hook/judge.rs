@@ -35,6 +35,10 @@ pub fn altered<'a>(
 /// Absolute, or from the project's folder.
 fn files(context: &Context, args: &StopHook, looped: &LoopConfig) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = HOOK_SETTINGS.iter().map(PathBuf::from).collect();
+    if context.base.is_some() {
+        // All else is read as it is before the change.
+        return files;
+    }
     files.push(CONFIG_NAME.into());
     files.extend(context.root.config.clone());
     files.extend(args.rubric.iter().filter_map(|path| std::path::absolute(path).ok()));

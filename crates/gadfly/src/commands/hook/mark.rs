@@ -1,32 +1,25 @@
-//! What tells a run of the hook's from one that only looks like it. Titles are words anybody may choose; this stands
-//! among the settings of the plan, where no task, tool or option reaches, and proves itself by the run's own seed,
-//! which nobody knows before the run exists. Whoever can write the journal itself is not kept out.
+//! What tells a run of the hook's from one that only looks like it. Titles are words anybody may choose; this stands in
+//! the plan as its caller, where no task, tool or option reaches, and proves itself by the run's own seed, which nobody
+//! knows before the run exists. Whoever can write the journal itself is not kept out.
 
-use gadfly_engine::Start;
+use gadfly_engine::{RunManifest, Start};
 use gadfly_journal::RunId;
-use serde_json::Value;
 
 const PURPOSE: &str = "gadfly 2026 mark of a stop hook's run";
-/// The name among the settings. The protocol does not read it.
-const NAME: &str = "stop_hook";
 
 /// Marks the plan of a run as begun for this session.
 pub fn set(start: &mut Start, run: &RunId, session: &str) {
-    let proof = proof(start, run, session);
-    if let Some(settings) = start.plan.root.settings.as_object_mut() {
-        settings.insert(NAME.to_owned(), Value::String(proof));
-    }
+    start.plan.caller = Some(proof(start, run, session));
 }
 
 /// Whether the hook began this run for this session.
 pub fn is_set(start: &Start, run: &RunId, session: &str) -> bool {
-    let claimed = start.plan.root.settings.get(NAME).and_then(Value::as_str);
-    claimed.is_some_and(|claimed| claimed == proof(start, run, session))
+    start.plan.caller.as_ref().is_some_and(|claimed| *claimed == proof(start, run, session))
 }
 
 fn proof(start: &Start, run: &RunId, session: &str) -> String {
     let key = blake3::derive_key(PURPOSE, start.seed.as_bytes());
-    let task = start.plan.root.settings.get("task").map(Value::to_string).unwrap_or_default();
+    let task = RunManifest::of(&start.plan).task.map(|task| task.to_string()).unwrap_or_default();
     blake3::keyed_hash(&key, format!("{run}\n{session}\n{task}").as_bytes()).to_hex().to_string()
 }
 
@@ -36,17 +29,19 @@ mod tests {
 
     use gadfly_engine::input::FORMAT;
     use gadfly_engine::plan::NodePlan;
-    use gadfly_engine::{Limits, Plan};
+    use gadfly_engine::{Digest, Limits, Plan};
     use serde_json::json;
 
     use super::*;
 
     fn start() -> Start {
         let limits = Limits::default();
-        let settings = json!({ "task": "t", "critic": "judge" });
+        let settings = json!({
+            "task": Digest::of(b"t"), "phase": "", "rubric": ["is short"], "critic": "judge", "rounds": 3, "overrule": true,
+        });
         let root = NodePlan { protocol: "revise".to_owned(), version: 1, limits, settings };
         let title = "Claude Code session s".to_owned();
-        let plan = Plan { title, root, agents: BTreeMap::new(), limits, workspace: None };
+        let plan = Plan { caller: None, title, root, agents: BTreeMap::new(), limits, workspace: None };
         Start { format: FORMAT, plan, seed: "seed".to_owned() }
     }
 
@@ -61,7 +56,7 @@ mod tests {
         other.seed = "another".to_owned();
         assert!(!is_set(&other, &run, "s"));
         let mut other = mine.clone();
-        other.plan.root.settings["task"] = json!("another");
+        other.plan.root.settings["task"] = json!(Digest::of(b"another"));
         assert!(!is_set(&other, &run, "s"));
     }
 }

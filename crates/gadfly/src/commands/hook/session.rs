@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use gadfly_engine::event::Happened;
 use gadfly_engine::input::What;
+use gadfly_engine::manifest::{Job, RunManifest};
 use gadfly_engine::protocol::revise;
 use gadfly_engine::turn::Role;
 use gadfly_engine::{Control, Digest, Text};
@@ -142,13 +143,12 @@ fn is_left_behind(run: &Summary, now_ms: u64) -> bool {
 /// This run, if the hook began it for the session.
 fn own(journal: &Journal, summary: Summary, session: &str) -> Option<Own> {
     let start = journal.start(&summary.run).ok()?;
-    let settings = &start.plan.root.settings;
-    let text = |name: &str| settings.get(name).and_then(|value| value.as_str());
+    let manifest = RunManifest::of(&start.plan);
     let is_ours = start.plan.root.protocol == revise::RULE_BOOK.name
-        && text("worker") == Some(HOST)
+        && manifest.worker() == Some(HOST)
         && mark::is_set(&start, &summary.run, session);
-    let task = settings.get("task").cloned().and_then(|task| serde_json::from_value(task).ok());
-    is_ours.then(|| Own { task, critic: text("critic").map(ToOwned::to_owned), summary })
+    let critic = manifest.seated(Job::Critic).map(ToOwned::to_owned);
+    is_ours.then(|| Own { task: manifest.task, critic, summary })
 }
 
 #[cfg(test)]

@@ -40,7 +40,8 @@ fn start(agents: &[(&str, AgentCard)]) -> What {
         settings: serde_json::Value::Null,
     };
     let agents = agents.iter().map(|(name, card)| ((*name).to_owned(), card.clone())).collect();
-    let plan = Plan { title: SECRET.into(), root, agents, limits: Limits::default(), workspace: None };
+    let plan =
+        Plan { caller: None, title: SECRET.into(), root, agents, limits: Limits::default(), workspace: None };
     What::Started(Box::new(Start { format: 1, plan, seed: "00".into() }))
 }
 

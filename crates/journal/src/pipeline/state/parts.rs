@@ -70,6 +70,8 @@ pub struct Drafted {
 pub struct Given {
     pub at_ms: u64,
     pub model: Option<String>,
+    /// Nobody judged: see `judges`.
+    pub canned: bool,
     pub verdict: PairVerdict,
 }
 

@@ -142,12 +142,17 @@ pub struct Stream {
 
 impl Stream {
     pub fn begun(settings: &Settings, places: Option<&StateFiles>) -> Self {
-        let mut root = settings.node_plan(Limits::default()).unwrap();
-        if let Some(places) = places {
-            places.put(&mut root);
-        }
+        let settings = Settings { state_files: places.map(StateFiles::places), ..settings.clone() };
+        let root = settings.node_plan(Limits::default()).unwrap();
         let title = "Returns to schooling".to_owned();
-        let plan = Plan { title, root, agents: BTreeMap::new(), limits: Limits::default(), workspace: None };
+        let plan = Plan {
+            caller: None,
+            title,
+            root,
+            agents: BTreeMap::new(),
+            limits: Limits::default(),
+            workspace: None,
+        };
         let what = What::Started(Box::new(Start { format: 1, plan, seed: "00".into() }));
         let input = Input { at: Stamp { wall_ms: BEGIN, active_ms: 0 }, what, texts: vec![Text::new(PLAN)] };
         let records = vec![Record { seq: 0, input, step: Step::default() }];

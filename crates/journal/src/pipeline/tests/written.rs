@@ -225,8 +225,13 @@ fn a_run_that_is_taken_up_again_does_not_bring_an_old_receipt_back() {
 #[test]
 fn the_places_travel_with_the_plan() {
     let places = StateFiles::claude(Path::new("/p"));
-    let mut plan = settings("x", "coder").node_plan(gadfly_engine::Limits::default()).unwrap();
-    assert_eq!(StateFiles::of(&plan), None);
-    places.put(&mut plan);
-    assert_eq!(StateFiles::of(&plan), Some(places));
+    let plan = |places: Option<&StateFiles>| match &Stream::begun(&settings("x", "coder"), places).records[0]
+        .input
+        .what
+    {
+        gadfly_engine::input::What::Started(start) => start.plan.clone(),
+        _ => panic!("a stream begins with its plan"),
+    };
+    assert_eq!(StateFiles::of(&plan(None)), None);
+    assert_eq!(StateFiles::of(&plan(Some(&places))), Some(places));
 }

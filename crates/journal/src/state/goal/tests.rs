@@ -15,6 +15,7 @@ fn digest() -> Digest {
 
 fn card() -> AgentCard {
     AgentCard {
+        named_by: gadfly_engine::plan::NamedBy::User,
         kind: "openai".into(),
         model: None,
         sends_to: "example.org".into(),
@@ -34,13 +35,15 @@ fn card() -> AgentCard {
 }
 
 fn begun() -> What {
-    let settings =
-        serde_json::json!({ "goal": digest(), "worker": "w", "critic": "c", "root": "/work/here" });
+    let settings = serde_json::json!({
+        "goal": digest(), "worker": "w", "critic": "c", "root": "/work/here", "interval": 5, "until": "manual",
+        "policy": { "risk": "write_local" }, "protect_tests": true, "held": true,
+    });
     let limits = Limits { steps: Some(300), active_ms: Some(60_000), ..Limits::default() };
     let root = NodePlan { protocol: WATCH.into(), version: 1, limits, settings };
     let limits = Limits { active_ms: Some(90_000), money: Some(Money(5)), ..Limits::default() };
     let agents = [("w".to_owned(), card()), ("c".to_owned(), card())].into();
-    let plan = Plan { title: "t".into(), root, agents, limits, workspace: None };
+    let plan = Plan { caller: None, title: "t".into(), root, agents, limits, workspace: None };
     What::Started(Box::new(Start { format: 1, plan, seed: "00".into() }))
 }
 

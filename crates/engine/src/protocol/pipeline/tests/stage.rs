@@ -129,6 +129,7 @@ impl Stage {
             pairs.insert(entry.agent.clone(), pair);
         }
         let settings = Settings {
+            state_files: None,
             project: "x".into(),
             request,
             registry: Registry { entries },
@@ -197,6 +198,7 @@ impl Stage {
             names.extend(pair.critics.iter().map(|seat| seat.agent.clone()));
         }
         let card = AgentCard {
+            named_by: crate::plan::NamedBy::User,
             kind: "scripted".into(),
             model: None,
             sends_to: "this machine".into(),
@@ -220,6 +222,7 @@ impl Stage {
     pub fn plays(mut self) -> Self {
         let mut engine = Engine::default();
         let plan = Plan {
+            caller: None,
             title: "a pipeline".into(),
             root: self.settings.node_plan(Limits::default()).unwrap(),
             agents: self.cards(),
