@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use gadfly_project::config::Kind;
 use gadfly_project::place::Layer;
-use gadfly_project::{AgentConfig, Config, LoopConfig, Root};
+use gadfly_project::{AgentConfig, Config, LoopConfig, Root, file};
 use gadfly_runtime::workspace::Range;
 
 use crate::context::Context;
@@ -30,7 +30,9 @@ pub async fn context(context: &Context, range: Option<&Range>) -> Result<Context
 pub fn at_base(context: &Context, path: &Path) -> Result<PathBuf, String> {
     let absolute = std::path::absolute(path).map_err(|e| format!("{}: {e}", path.display()))?;
     let Ok(below) = absolute.strip_prefix(&context.root.dir) else { return Ok(absolute) };
-    let found = context.base.as_ref().map(|base| base.dir.join(below)).filter(|path| path.is_file());
+    // A link of the base, too, may lead anywhere.
+    let found = context.base.as_ref().and_then(|base| file::inside(&base.dir, below).ok());
+    let found = found.filter(|path| path.is_file());
     found.ok_or_else(|| {
         format!(
             "under --untrusted {} is read as it is before the change, and it is not there",

@@ -2,7 +2,7 @@
 //! nothing asked about that a person reads at once, and exactly the fixes that were listed.
 //!
 //! The replies are in `data/replies`, with what a careful person reads in each; those in `data/replies-unseen` were written
-//! and labelled by somebody who had not seen the readers.
+//! and labelled by people who had not seen the readers, those in `data/replies-own` by somebody who had.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // tests may fail loudly and print
 
 use std::fmt::Write as _;
@@ -14,8 +14,8 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 
-/// The two sets.
-const SETS: [&str; 2] = ["replies", "replies-unseen"];
+/// The sets.
+const SETS: [&str; 3] = ["replies", "replies-unseen", "replies-own"];
 
 fn folder(set: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(set)

@@ -108,7 +108,12 @@ impl Config {
         let project = root.config.as_deref().map(|path| (Layer::Project, path));
         for (layer, path) in user.into_iter().chain(project) {
             let dir = path.parent().unwrap_or(&root.dir);
-            match file::read_text(path) {
+            let text = match layer {
+                // One that came with a repository may be a link to a key, whose lines an error would print.
+                Layer::Project => file::stays_inside(&root.dir, path).and_then(|()| file::read_text(path)),
+                _ => file::read_text(path),
+            };
+            match text {
                 Ok(text) => {
                     let shown = path.strip_prefix(&root.dir).unwrap_or(path);
                     let (partial, found) = parse(&Source::new(layer, shown, dir, text));

@@ -110,6 +110,15 @@ pub fn not_led_out(project: &Path, path: &Path) -> Result<(), FileError> {
     Err(FileError::LeadsOut { path: name(path), target: name(&real) })
 }
 
+/// A file of the project that lies in it after links, too.
+pub(crate) fn stays_inside(project: &Path, path: &Path) -> Result<(), FileError> {
+    let real = crate::landing::real(path);
+    if project.canonicalize().is_ok_and(|project| !real.starts_with(project)) {
+        return Err(FileError::LeadsOut { path: name(path), target: name(&real) });
+    }
+    Ok(())
+}
+
 fn name(path: &Path) -> String {
     crate::place::visible(&path.display().to_string())
 }

@@ -416,14 +416,14 @@ impl Run {
         self.end_with(Outcome::Unverified { reason, draft: None, unseen: Vec::new() });
     }
 
-    /// After a crash: what has no recorded reply is lost and will be repeated; persons are still asked.
+    /// After a crash: what has no recorded reply is lost and will be repeated; persons are still asked. Where an agent is
+    /// no person any more, a person's answer is nobody's: it is asked itself.
     pub fn take_up_lost(&mut self) {
-        let lost: Vec<EffectId> = self
-            .open
-            .values()
-            .filter(|o| o.effect.class != Class::Person)
-            .map(|o| o.effect.id.clone())
-            .collect();
+        let agents = &self.plan.agents;
+        let is_no_person = |call: &CallSpec| agents.get(&call.agent).is_some_and(|card| !card.person);
+        let is_lost =
+            |o: &&Open| o.effect.class != Class::Person || o.call.as_ref().is_some_and(is_no_person);
+        let lost: Vec<EffectId> = self.open.values().filter(is_lost).map(|o| o.effect.id.clone()).collect();
         for id in lost {
             let Some(open) = self.open.remove(&id) else { continue };
             self.charge_unknown(&open);

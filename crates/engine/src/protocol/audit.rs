@@ -51,7 +51,7 @@ pub use settings::{MOST_ROUNDS, ROUNDS, Settings, VERIFY_TIMEOUT_MS};
 pub const RULE_BOOK: RuleBook = RuleBook { name: "audit", version: 2, begin, manifest };
 
 fn manifest(plan: &NodePlan) -> Result<RunManifest, String> {
-    Settings::read(plan).map(|settings| settings.manifest())
+    Settings::read(plan).map(Settings::manifest)
 }
 
 fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {

@@ -42,7 +42,7 @@ use taking::Taking;
 pub const RULE_BOOK: RuleBook = RuleBook { name: "pipeline", version: 1, begin, manifest };
 
 fn manifest(plan: &NodePlan) -> Result<RunManifest, String> {
-    Settings::read(plan).map(|settings| settings.manifest())
+    Settings::read(plan).map(Settings::manifest)
 }
 
 fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {

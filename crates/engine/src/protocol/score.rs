@@ -57,7 +57,7 @@ const CRITIC_STATED: &str = include_str!("../prompts/score-critic-stated-1.md");
 const ROUNDS_OF_A_STALL: u32 = 3;
 
 fn manifest(plan: &NodePlan) -> Result<RunManifest, String> {
-    Settings::read(plan).map(|settings| settings.manifest())
+    Settings::read(plan).map(Settings::manifest)
 }
 
 fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {

@@ -66,7 +66,7 @@ pub(crate) mod tag {
 }
 
 fn manifest(plan: &NodePlan) -> Result<RunManifest, String> {
-    Settings::read(plan).map(|settings| settings.manifest())
+    Settings::read(plan).map(Settings::manifest)
 }
 
 fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {

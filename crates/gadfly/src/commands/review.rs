@@ -37,11 +37,16 @@ async fn strangers(mut args: Review, context: &Context) -> Result<Code, Code> {
     for path in args.rubric.iter_mut().chain(&mut args.with) {
         *path = untrusted::at_base(&before, path).map_err(|why| error::usage(&why))?;
     }
+    if let Some(path) = args.judging.criteria_file() {
+        let path = untrusted::at_base(&before, &path).map_err(|why| error::usage(&why))?;
+        args.judging.criteria = Some(path.display().to_string());
+    }
     Box::pin(go(args, &before)).await
 }
 
 async fn go(args: Review, context: &Context) -> Result<Code, Code> {
-    context.not_led_out(args.paths.iter().chain(&args.with).chain(&args.rubric))?;
+    let criteria = args.judging.criteria_file();
+    context.not_led_out(args.paths.iter().chain(&args.with).chain(&args.rubric).chain(&criteria))?;
     let root = &context.root.dir;
     let wanted = wanted(&args)?;
     let setup = context.setup();

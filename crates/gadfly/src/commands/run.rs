@@ -3,11 +3,12 @@
 mod asked;
 
 use std::io::{Read as _, stdin};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use gadfly_engine::input::What;
 use gadfly_engine::{Engine, Input, Limits, Money, Stamp};
 use gadfly_journal::RunState;
+use gadfly_project::config::CriteriaSetting;
 use gadfly_project::{Flags, Problem, Sourced, file};
 use gadfly_runtime::prepare::{Described, Prepared, Request};
 use gadfly_runtime::setup::Setup;
@@ -45,7 +46,8 @@ pub async fn run(args: Run, context: &Context) -> Code {
 
 async fn go(args: Run, context: &Context) -> Result<Code, Code> {
     let single = [&args.draft, &args.task_file, &args.task_plan].into_iter().flatten();
-    context.not_led_out(single.chain(&args.with).chain(&args.rubric))?;
+    let criteria = args.judging.criteria_file();
+    context.not_led_out(single.chain(&args.with).chain(&args.rubric).chain(&criteria))?;
     let mut request = request(&args, context)?;
     if let Some(from) = &args.from {
         let journal = context.journal()?;
@@ -228,6 +230,14 @@ fn request(args: &Run, context: &Context) -> Result<Request, Code> {
 }
 
 impl Judging {
+    /// The file with criteria, if it is no ready-made set.
+    pub fn criteria_file(&self) -> Option<PathBuf> {
+        match CriteriaSetting::named(self.criteria.as_deref()?, |path| Some(PathBuf::from(path)))? {
+            CriteriaSetting::File(path) => Some(path),
+            _ => None,
+        }
+    }
+
     /// The flags these are.
     pub fn flags(&self) -> Flags {
         Flags {

@@ -38,6 +38,9 @@ fn a_file_that_leads_out_of_the_project_is_not_read() {
         [&run[..], &["--criterion", "x", "--draft", "paper.md"]].concat(),
         [&run[..], &["--criterion", "x", "--with", "paper.md"]].concat(),
         [&run[..], &["--rubric", "paper.md"]].concat(),
+        ["review", "notes.md", "--critic", "c", "--protocol", "audit", "--criteria", "paper.md", "--yes"]
+            .to_vec(),
+        [&run[..], &["--protocol", "audit", "--criteria", "paper.md"]].concat(),
     ] {
         let said = desk.gadfly(&args);
         assert_eq!(said.code, 2, "{args:?}: {said:?}");

@@ -10,8 +10,10 @@ mod desk;
 #[allow(dead_code)]
 mod server;
 
+mod guards;
 mod judges;
 mod links;
+mod matrix;
 mod outputs;
 mod secrets;
 mod stores;

@@ -33,7 +33,7 @@ fn address(server: &McpConfig) -> Option<TrustEntry> {
     let url = server.url.as_ref().filter(|url| url.layer == Layer::Project)?;
     let text =
         format!("send what workers ask of MCP server `{}` to {}", server.name, visible(&url.value.url));
-    Some(entry(What::Command, text, &["mcp-url", &url.value.url], url.place.clone()))
+    Some(entry(What::Host, text, &["mcp-url", &url.value.url], url.place.clone()))
 }
 
 /// A server that the project calls less dangerous than it is taken to be.

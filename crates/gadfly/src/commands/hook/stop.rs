@@ -8,6 +8,7 @@ use std::time::Duration;
 use gadfly_engine::work::Work;
 use gadfly_engine::{Outcome, Text};
 use gadfly_journal::{Journal, OpenError, RunId, RunState};
+use gadfly_project::file;
 use gadfly_runtime::clock::wall_ms;
 use gadfly_runtime::prepare::{Request, Wanted};
 use gadfly_runtime::workspace::Range;
@@ -57,6 +58,9 @@ async fn answered_to_a_stranger(mut args: StopHook, context: &Context) -> Result
 async fn answered(args: &StopHook, context: &Context) -> Result<Answer, String> {
     if nested::is_within_a_call(context) {
         return Ok(Answer::Silent);
+    }
+    for path in &args.rubric {
+        file::not_led_out(&context.root.dir, path).map_err(|e| e.to_string())?;
     }
     let Some(stopping) = input::read()? else { return agreed_beforehand(args, context).await };
     let Some((change, changed)) = change(args, context).await? else {
