@@ -95,8 +95,8 @@ impl What {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TrustEntry {
     pub what: What,
-    /// The agent and the file that instructs it, where the entry is about that: many of them make one line.
-    pub instructs: Option<(String, PathBuf)>,
+    /// The agent and the file that speaks to or for it, where the entry is about that: many of them make one line.
+    pub by_file: Option<(String, PathBuf)>,
     /// One line, complete, with nothing invisible in it.
     pub text: String,
     /// What is remembered: changes as soon as the text or, for a file, its content does.
@@ -330,7 +330,9 @@ pub fn canned(agent: &AgentConfig) -> Option<TrustEntry> {
     let content = Digest::of(&std::fs::read(&script.value).unwrap_or_default()).to_string();
     let path = visible(&script.value.display().to_string());
     let text = format!("let the ready-made replies in {path} judge work, as `{}`", agent.name);
-    Some(entry(What::Judge, text, &["canned", &agent.name, &content], script.place.clone()))
+    let by_file = Some((agent.name.clone(), script.value.clone()));
+    let parts = ["canned", &agent.name, &content];
+    Some(TrustEntry { by_file, ..entry(What::Judge, text, &parts, script.place.clone()) })
 }
 
 fn agent_file(agent: &AgentConfig) -> Option<TrustEntry> {
@@ -344,9 +346,9 @@ fn agent_file(agent: &AgentConfig) -> Option<TrustEntry> {
     };
     let path = visible(&file.display().to_string());
     let text = format!("instruct agent `{}` with the file {path}", agent.name);
-    let instructs = Some((agent.name.clone(), file.clone()));
+    let by_file = Some((agent.name.clone(), file.clone()));
     Some(TrustEntry {
-        instructs,
+        by_file,
         ..entry(What::AgentFile, text, &[&content.to_string()], system.place.clone())
     })
 }
@@ -355,7 +357,7 @@ fn agent_file(agent: &AgentConfig) -> Option<TrustEntry> {
 fn entry(what: What, text: String, parts: &[&str], place: Option<Place>) -> TrustEntry {
     let digest = fingerprint(std::iter::once(what.name()).chain(parts.iter().copied()));
     let text = masked(&text);
-    TrustEntry { what, instructs: None, text, digest, place }
+    TrustEntry { what, by_file: None, text, digest, place }
 }
 
 /// Words as a shell would need them, so that borders between arguments are seen.

@@ -123,13 +123,15 @@ fn uses(request: &PipelineRequest, context: &Context) -> Uses {
     for entry in entries.filter(|e| request.only.is_empty() || request.only.contains(&e.agent)) {
         uses.agents.push(entry.agent.clone());
         uses.agents.extend(entry.critic.clone());
+        // Whoever is named as a critic, or judges as an agent of its own.
+        uses.judges.extend(entry.critic.clone().or_else(|| entry.judges().then(|| entry.agent.clone())));
         if let EscalateTo::Agent(agent) = &entry.escalate_to {
             uses.agents.push(agent.clone());
         }
     }
-    uses.agents.extend(files.duals(&context.config).into_iter().map(|dual| dual.critic));
-    // Whoever is named as a critic, or judges as an agent of its own.
-    uses.judges.clone_from(&uses.agents);
+    let second: Vec<String> = files.duals(&context.config).into_iter().map(|dual| dual.critic).collect();
+    uses.judges.extend(second.iter().cloned());
+    uses.agents.extend(second);
     let instructed = files.agents.values().filter(|agent| uses.agents.contains(&agent.name));
     uses.commands.extend(instructed.map(instructions));
     uses

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use gadfly_engine::masked::masked;
 use gadfly_engine::{Limits, Money};
-use gadfly_project::trust::{AtRisk, TrustEntry};
+use gadfly_project::trust::{AtRisk, TrustEntry, What};
 use gadfly_runtime::consent::{Consent, PipelineTerms, Recipient, Terms};
 use gadfly_runtime::sandbox::Held;
 
@@ -182,53 +182,60 @@ fn stays_here(host: &str) -> bool {
         || host.starts_with("127.")
 }
 
-/// What a project's files want to be allowed, by what is at risk, one line each. Agents that are instructed by files of one
-/// folder make one line.
+/// What a project's files want to be allowed, by what is at risk, one line each. Agents that have their files in one folder
+/// make one line.
 pub fn wanted(entries: &[TrustEntry]) -> Vec<String> {
-    let mut lines = Vec::new();
-    for at_risk in AtRisk::ALL {
-        let (files, others): (Vec<&TrustEntry>, Vec<&TrustEntry>) = entries
-            .iter()
-            .filter(|entry| entry.what.at_risk() == at_risk)
-            .partition(|entry| entry.instructs.is_some());
-        if files.is_empty() && others.is_empty() {
-            continue;
-        }
-        lines.push(format!("  {}:", at_risk.heading()));
-        lines.extend(others.iter().map(|entry| format!("    {}{}", entry.text, place_of(entry))));
-        lines.extend(instructed(&files));
+    let of = |risk: AtRisk| entries.iter().filter(move |entry| entry.what.at_risk() == risk);
+    let groups: Vec<(AtRisk, Vec<String>)> =
+        AtRisk::ALL.into_iter().map(|risk| (risk, together_by_folder(of(risk)))).collect();
+    let groups: Vec<_> = groups.into_iter().filter(|(_, lines)| !lines.is_empty()).collect();
+    if let [(_, only)] = groups.as_slice() {
+        return only.iter().map(|line| format!("  {line}")).collect();
     }
-    lines
+    let told = groups.into_iter().flat_map(|(risk, lines)| {
+        let lines = lines.into_iter().map(|line| format!("    {line}"));
+        std::iter::once(format!("  {}:", risk.heading())).chain(lines)
+    });
+    told.collect()
 }
 
-fn place_of(entry: &TrustEntry) -> String {
-    let place = entry.place.as_ref();
-    place.map(|p| format!(" ({})", safe::line(&p.to_string(), 200))).unwrap_or_default()
+/// One line of the list: an entry, or all that are about files of one folder.
+struct Line<'e> {
+    folder: Option<(What, &'e Path)>,
+    entries: Vec<&'e TrustEntry>,
 }
 
-fn instructed(entries: &[&TrustEntry]) -> Vec<String> {
-    let mut folders: Vec<(&Path, Vec<&TrustEntry>)> = Vec::new();
-    for entry in entries {
-        let folder = entry.instructs.as_ref().and_then(|(_, file)| file.parent()).unwrap_or(Path::new(""));
-        match folders.iter_mut().find(|(known, _)| *known == folder) {
-            Some((_, members)) => members.push(entry),
-            None => folders.push((folder, vec![entry])),
-        }
-    }
-    let line = |(folder, members): (&Path, Vec<&TrustEntry>)| match members.as_slice() {
-        [only] => format!("    {}{}", only.text, place_of(only)),
-        members => {
-            let names = members.iter().filter_map(|entry| entry.instructs.as_ref());
-            let names: Vec<String> = names.map(|(agent, _)| safe::line(agent, 60)).collect();
+impl Line<'_> {
+    fn told(&self) -> String {
+        if let (Some((what, folder)), [_, _, ..]) = (self.folder, self.entries.as_slice()) {
+            let agents = self.entries.iter().filter_map(|entry| entry.by_file.as_ref());
+            let names: Vec<String> = agents.map(|(agent, _)| safe::line(agent, 60)).collect();
+            let (many, names) = (names.len(), names.join(", "));
             let folder = safe::line(&folder.display().to_string(), 200);
-            format!(
-                "    instruct {} agents with their files in {folder}: {}",
-                members.len(),
-                names.join(", ")
-            )
+            return if what == What::Judge {
+                format!("let ready-made replies in {folder} judge work, as {names}")
+            } else {
+                format!("instruct {many} agents with their files in {folder}: {names}")
+            };
         }
-    };
-    folders.into_iter().map(line).collect()
+        let told = self.entries.iter().map(|entry| {
+            let place = entry.place.as_ref().map(|p| format!(" ({})", safe::line(&p.to_string(), 200)));
+            format!("{}{}", entry.text, place.unwrap_or_default())
+        });
+        told.collect()
+    }
+}
+
+fn together_by_folder<'e>(entries: impl Iterator<Item = &'e TrustEntry>) -> Vec<String> {
+    let mut lines: Vec<Line<'_>> = Vec::new();
+    for entry in entries {
+        let folder = entry.by_file.as_ref().and_then(|(_, file)| Some((entry.what, file.parent()?)));
+        match lines.iter_mut().find(|line| folder.is_some() && line.folder == folder) {
+            Some(line) => line.entries.push(entry),
+            None => lines.push(Line { folder, entries: vec![entry] }),
+        }
+    }
+    lines.iter().map(Line::told).collect()
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ impl Words {
         let text = format!("instruct agent `{}` with the file {path}", visible(agent));
         let what = What::AgentFile;
         let digest = fingerprint([what.name(), &self.digest.to_string()]);
-        TrustEntry { what, instructs: Some((agent.to_owned(), self.path.clone())), text, digest, place: None }
+        TrustEntry { what, by_file: Some((agent.to_owned(), self.path.clone())), text, digest, place: None }
     }
 }
 

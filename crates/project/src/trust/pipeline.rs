@@ -36,8 +36,8 @@ pub fn gate_command(gate: &str, command: &str, place: Option<Place>) -> TrustEnt
 pub fn instructions(agent: &AgentFile) -> TrustEntry {
     let path = visible(&agent.path.display().to_string());
     let text = format!("instruct agent `{}` with the file {path}", visible(&agent.name));
-    let instructs = Some((agent.name.clone(), agent.path.clone()));
-    TrustEntry { instructs, ..entry(What::AgentFile, text, &[&agent.digest.to_string()], None) }
+    let by_file = Some((agent.name.clone(), agent.path.clone()));
+    TrustEntry { by_file, ..entry(What::AgentFile, text, &[&agent.digest.to_string()], None) }
 }
 
 #[cfg(test)]

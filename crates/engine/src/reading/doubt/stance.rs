@@ -99,7 +99,7 @@ const ELSEWHERE: &str = r"\b(?:could|would|will|might|may|should|must|shall|ough
 
 /// Turns with such a word that affirm.
 const AFFIRMED: &str = r"\b(?:can|could|may|will|would|should)\s+(?:now\s+|therefore\s+|safely\s+|also\s+|even\s+|still\s+|easily\s+)*(?:be\s+)?(?:approved?|accepted|merged|published|ticked|released|submitted|go\b|goes|stands?|pass(?:es)?\b(?:\s+(?:even\s+)?if\b[^.;\n]{0,40})?|see|tell|know|reproduce|repeat|understand|follow\s+(?:it|the|this|every)|proceed|ship(?:ped)?)
-    |\b(?:could|would)\s+(?:hardly|scarcely)\b[^,.;\n]{0,40}|\b(?:as|what|than|everything|all|which|that)\s+(?:\w+\s+){0,2}?(?:should|must|needs?|would\s+expect|ask(?:s|ed)\s+for|wants?)\b|\b(?:rubric|items?|criteri(?:on|a)|requirements?|task|brief|does|readers?|one)\s+(?:asks?\s+for|needs?|wants?)\b|\b(?:even|as)\s+if\b|\bif\s+(?:any|needed|so)\b|\bin\s+need\s+of\b|\bI(?:['’]ll|\s+will)\s+(?:read|check|go|count|compare|start|review|look|now)\w*|\b(?:may|might)\s+(?:\d|20)";
+    |\b(?:could|would)\s+(?:hardly|scarcely)\b[^,.;\n]{0,40}|\b(?:as|what|than|everything|all)\s+(?:\w+\s+){0,2}?(?:should|must|needs?|would\s+expect|ask(?:s|ed)\s+for|wants?)\b|\b(?:which|that)\s+(?:\w+\s+){1,2}?(?:should|must|needs?|would\s+expect|ask(?:s|ed)\s+for|wants?)\b|\b(?:rubric|items?|criteri(?:on|a)|requirements?|task|brief|does|readers?|one)\s+(?:asks?\s+for|needs?|wants?)\b|\b(?:even|as)\s+if\b|\bif\s+(?:any|needed|so)\b|\bin\s+need\s+of\b|\bI(?:['’]ll|\s+will)\s+(?:read|check|go|count|compare|start|review|look|now)\w*|\b(?:may|might)\s+(?:\d|20)";
 
 static ELSEWHERE_RE: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(&format!("(?xi){ELSEWHERE}")).ok());

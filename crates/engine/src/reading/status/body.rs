@@ -280,8 +280,11 @@ impl Body {
             lines.iter().rev().find(|l| !l.raw.trim().is_empty()).map(|l| &l.kind),
             Some(Kind::Plain(_))
         );
+        // Who begins sentences with small letters closes none either.
+        let casual = last.split(". ").all(|said| said.trim_start().starts_with(|c: char| c.is_lowercase()));
         let open_end = prose
             && !closed(last)
+            && !casual
             && last.split_whitespace().count() >= 8
             && (last.contains(". ") || self.prose.iter().any(|(_, said)| closed(said)));
         if last.trim() != stated && (open_end || doubt::is_cut_off(last)) {

@@ -148,7 +148,7 @@ fn own(journal: &Journal, summary: Summary, session: &str) -> Option<Own> {
         && manifest.worker() == Some(HOST)
         && mark::is_set(&start, &summary.run, session);
     let critic = manifest.seated(Job::Critic).map(ToOwned::to_owned);
-    is_ours.then(|| Own { task: manifest.task, critic, summary })
+    is_ours.then_some(Own { task: manifest.task, critic, summary })
 }
 
 #[cfg(test)]
