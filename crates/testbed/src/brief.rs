@@ -18,6 +18,8 @@ fn line<'a>(brief: &'a str, label: &str) -> Option<&'a str> {
 pub(crate) enum Wanted {
     /// A first line with a status: `revise`.
     Status,
+    /// The same as one JSON object: `revise`, of an agent that is held to a schema.
+    StatusObject,
     /// A report in JSON: `audit`.
     Report,
     /// A goal to be pursued until it can be claimed: `watch`.
@@ -29,6 +31,8 @@ pub(crate) enum Wanted {
 pub(crate) fn wanted(brief: &str) -> Wanted {
     if brief.contains("[STATUS:") {
         Wanted::Status
+    } else if brief.contains("\"items\": [{\"number\"") && number(brief, "Iteration").is_some() {
+        Wanted::StatusObject
     } else if brief.contains("\"task_id\"") && number(brief, "Round").is_some() {
         Wanted::Report
     } else if brief.contains("GOAL:\n") && brief.contains("`CLAIM_COMPLETE: `") {
@@ -83,6 +87,20 @@ pub(crate) fn report(brief: &str, pattern: &str) -> Value {
     }
     json!({"critic": "critic", "task_id": line(brief, "Task id"), "round": round, "criteria": criteria,
         "findings": [], "verdict": if rejects { "issues_found" } else { "passed" }, "partial": false})
+}
+
+/// A verdict of `revise` that keeps every rule of its form. What was raised before has been addressed.
+pub(crate) fn status_object(brief: &str, pattern: &str) -> Value {
+    let round = number(brief, "Iteration").unwrap_or(1);
+    let rejects = letter(pattern, round) == "R";
+    let item = |number: Option<u32>, state: &str| json!({"number": number, "state": state, "what": "There is no greeting.", "fix": "Begin with one."});
+    let items = match (rejects, round) {
+        (true, _) => vec![item(None, "open")],
+        (false, 1) => Vec::new(),
+        (false, _) => vec![item(Some(1), "addressed")],
+    };
+    let (verdict, reason) = if rejects { ("rejected", "") } else { ("approved", "All of it is there.") };
+    json!({"reasoning": "Read whole.", "verdict": verdict, "reason": reason, "items": items, "notes": []})
 }
 
 /// The list below `Success criteria:`.

@@ -63,7 +63,11 @@ pub(crate) fn act(talk: &Conversation, format: Format, temper: Temper, pattern: 
                 let nth = brief::number(text, "Iteration").unwrap_or(1);
                 return Move::Say(crate::answer::verdict(pattern, nth));
             }
-            let report = brief::report(text, pattern);
+            let report = if wanted == Wanted::StatusObject {
+                brief::status_object(text, pattern)
+            } else {
+                brief::report(text, pattern)
+            };
             if offered(talk, STRUCTURED).is_some() && !talk.has_called(STRUCTURED) {
                 let arguments = Arguments::Object(report);
                 return Move::Call(ToolCall { name: STRUCTURED.to_owned(), arguments });
