@@ -179,7 +179,10 @@ impl Background {
             me.at_work().remove(&id);
             over.send_replace(true);
             drop(place);
-            me.answered_late(gadfly, id).await;
+            // One that could not be driven would not be a second time either.
+            if ended.is_ok() {
+                me.answered_late(gadfly, id).await;
+            }
         });
         if first.await.is_ok() {
             return Ok(());

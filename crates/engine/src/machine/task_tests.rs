@@ -77,6 +77,17 @@ fn begun() -> Table<Errand> {
     table.start()
 }
 
+#[test]
+fn a_command_that_the_manifest_does_not_name_is_not_run() {
+    let mut table = Table::seated(Errand);
+    let silent = RuleBook { manifest: |_| Ok(crate::RunManifest::default()), ..ERRAND };
+    table.engine = Engine::new(Protocols::shipped().with(silent));
+    let mut t = table.start();
+    t.sees(&[]);
+    assert_eq!(t.class(), "failed", "{}", t.log());
+    assert!(!t.log().contains("verify `true`"), "{}", t.log());
+}
+
 fn failed() -> Reply {
     Reply::Failed(CallFailure {
         kind: FailureKind::Crashed,

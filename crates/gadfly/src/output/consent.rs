@@ -182,15 +182,19 @@ fn stays_here(host: &str) -> bool {
         || host.starts_with("127.")
 }
 
-/// What a project's files want to be allowed, by what is at risk, one line each. Agents that have their files in one folder
-/// make one line.
+/// A list of this many lines needs no headings.
+const SHORT: usize = 4;
+
+/// What a project's files want to be allowed, the gravest first, one line each; a longer list has a heading for each kind of
+/// risk. Agents that have their files in one folder make one line.
 pub fn wanted(entries: &[TrustEntry]) -> Vec<String> {
     let of = |risk: AtRisk| entries.iter().filter(move |entry| entry.what.at_risk() == risk);
     let groups: Vec<(AtRisk, Vec<String>)> =
         AtRisk::ALL.into_iter().map(|risk| (risk, together_by_folder(of(risk)))).collect();
     let groups: Vec<_> = groups.into_iter().filter(|(_, lines)| !lines.is_empty()).collect();
-    if let [(_, only)] = groups.as_slice() {
-        return only.iter().map(|line| format!("  {line}")).collect();
+    let many = groups.iter().map(|(_, lines)| lines.len()).sum::<usize>();
+    if many <= SHORT || groups.len() == 1 {
+        return groups.iter().flat_map(|(_, lines)| lines).map(|line| format!("  {line}")).collect();
     }
     let told = groups.into_iter().flat_map(|(risk, lines)| {
         let lines = lines.into_iter().map(|line| format!("    {line}"));

@@ -326,11 +326,9 @@ fn commands_of_a_project_file_need_a_word_once_and_those_of_flags_do_not() {
     --- stdout
     --- stderr
     this project's files want to:
-      run programs:
-        run make test to see whether a goal is reached (gadfly.toml:14:9)
-        let workers of goals in [dir]/project fetch from and send to the network without asking (risk = "network_write") (gadfly.toml:15:8)
-      use files of yours:
-        let workers of goals change the files of [dir]/project in place (gadfly.toml:16:12)
+      run make test to see whether a goal is reached (gadfly.toml:14:9)
+      let workers of goals in [dir]/project fetch from and send to the network without asking (risk = "network_write") (gadfly.toml:15:8)
+      let workers of goals change the files of [dir]/project in place (gadfly.toml:16:12)
     error: you have not agreed to this yet. To agree, once:
       gadfly goal fix --dry-run --trust
     "#);

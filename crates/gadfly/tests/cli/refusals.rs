@@ -225,10 +225,8 @@ fn a_project_s_commands_need_trust_once() {
     --- stdout
     --- stderr
     this project's files want to:
-      run programs:
-        run sh -c 'cat >/dev/null; echo One' (gadfly.toml:3:12)
-      say how agents judge and work:
-        let the ready-made replies in [dir]/project/judge.toml judge work, as `judge` (gadfly.toml:6:10)
+      run sh -c 'cat >/dev/null; echo One' (gadfly.toml:3:12)
+      let the ready-made replies in [dir]/project/judge.toml judge work, as `judge` (gadfly.toml:6:10)
     error: you have not agreed to this yet. To agree, once:
       gadfly run 'Write the abstract' --criterion 'at most 150 words' --trust
     "#);
