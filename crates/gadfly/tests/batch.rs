@@ -51,7 +51,7 @@ impl Project {
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gadfly"));
         command
-            .args(["batch", "tasks.jsonl", "--trust"])
+            .args(["batch", "tasks.jsonl"])
             .args(args)
             .current_dir(self.dir.path())
             .env_clear()
