@@ -111,29 +111,6 @@ fn found(text: &str, scope: Scope, off: Option<Rule>) -> impl Iterator<Item = (R
     found.into_iter()
 }
 
-/// The first sentence of a reason that says nothing for the approval: nobody can tell what it means for it.
-pub fn unclear(text: &str) -> Option<String> {
-    let text = text[..text.floor_char_boundary(MOST_READ)].replace("**", "");
-    let sentences: Vec<&str> = sentences(&text).filter(|sentence| !sentence.trim().is_empty()).collect();
-    let unclear = |at: &usize| {
-        let before = at.checked_sub(1).and_then(|at| sentences.get(at)).copied();
-        let rest = settled::rest(sentences[*at], before, sentences.get(at + 1).copied());
-        let settled::Rest::Text(rest) = rest else { return false };
-        let plain = without_praise(&rest);
-        // What was set aside, and praise, was understood.
-        if rest != sentences[*at] || plain != rest || denies_by_label(&rest) {
-            return false;
-        }
-        let is_said = plain.split(|c: char| !c.is_alphabetic()).filter(|word| word.len() > 1).count() >= 3;
-        is_said
-            && tongues::is_english(&rest)
-            && plain.is_ascii()
-            && !is_offered(&rest)
-            && !affirm::affirms(&plain)
-    };
-    (0..sentences.len()).find(unclear).map(|at| sentences[at].trim().to_owned())
-}
-
 const RULES: [Rule; 10] = [
     Rule::Denial,
     Rule::Unseen,

@@ -1,5 +1,5 @@
-//! What affirms. Reasons of an approval say that something is there, met or in order, or how much of it; a sentence that says
-//! nothing of the kind is not understood, and an approval does not rest on what is not understood.
+//! What affirms: words by which a clause says that something is there, met or in order, or how much of it. A clause that
+//! affirms settles a doubt in the one before.
 
 use std::sync::LazyLock;
 

@@ -260,12 +260,6 @@ impl Body {
             }) {
                 return Err(Unread::torn(rule.sentence(), stated, &passage));
             }
-            if !heading
-                && !is_preamble(&text)
-                && let Some(passage) = doubt::unclear(&text)
-            {
-                return Err(Unread::torn(Rule::Unclear.sentence(), stated, &passage));
-            }
             if *section != Section::Praise {
                 reason.push(one_line(said));
             }
