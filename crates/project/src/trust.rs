@@ -327,7 +327,8 @@ const LONGEST_WORDS: usize = 300;
 /// A judge whose replies stand in a file, and that only the project names. Agreed to by the file's content.
 pub fn canned(agent: &AgentConfig) -> Option<TrustEntry> {
     let script = agent.script.as_ref().filter(|_| agent.kind.layer == Layer::Project)?;
-    let content = Digest::of(&std::fs::read(&script.value).unwrap_or_default()).to_string();
+    // Bounded, and no device: the project names the path. What cannot be read gives no replies either.
+    let content = Digest::of(file::read_text(&script.value).unwrap_or_default().as_bytes()).to_string();
     let path = visible(&script.value.display().to_string());
     let text = format!("let the ready-made replies in {path} judge work, as `{}`", agent.name);
     let by_file = Some((agent.name.clone(), script.value.clone()));

@@ -293,3 +293,13 @@ fn an_answer_that_came_with_a_store_is_not_the_word_of_the_users_own_judge() {
     assert_ne!(said.code, 0, "{said:?}");
     assert!(asked.exists() && !said.err.contains("approved by"), "{said:?}");
 }
+
+#[test]
+fn a_script_that_is_no_file_holds_nobody_up() {
+    let config = "[agents.c]\nkind = \"scripted\"\nscript = \"pipe\"\n[defaults]\ncritic = \"c\"\n";
+    let desk = Desk::folder(&[("gadfly.toml", config), ("d.md", "Hi.\n")]);
+    // Whoever opened this to read it would wait for ever.
+    assert!(std::process::Command::new("mkfifo").arg(desk.path("pipe")).status().unwrap().success());
+    let said = desk.gadfly(&["review", "d.md", "--criterion", "x", "--yes"]);
+    assert!(said.code == 2 && said.err.contains("not agreed"), "{said:?}");
+}
