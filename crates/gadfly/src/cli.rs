@@ -128,6 +128,8 @@ pub enum Command {
     Export(Export),
     /// Read a run from a file
     Import(Import),
+    /// Make a store yours that came from another machine, or that was set back
+    Own,
     /// Print shell completions
     Completions(Completions),
     /// Print the manual page
@@ -261,6 +263,9 @@ pub struct Show {
     /// Who was called when, with what result: a diagram and tables (--json: the spans of its trace)
     #[arg(long, group = "shown", value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "markdown")]
     pub trace: Option<TraceFormat>,
+    /// Check its records, seals and texts, decide everything again, and name the first difference
+    #[arg(long, group = "shown")]
+    pub verify: bool,
 }
 
 /// How a trace is printed.

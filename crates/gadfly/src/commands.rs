@@ -22,6 +22,7 @@ pub mod init;
 pub mod learn;
 pub mod mcp;
 pub mod next;
+pub mod own;
 pub mod pipeline;
 pub mod resume;
 pub mod review;
@@ -68,6 +69,7 @@ pub async fn dispatch(cli: Cli) -> Code {
         Command::Serve(args) => serve::serve(args, context()).await,
         Command::Mcp(args) => Box::pin(mcp::mcp(&args, &cli.global)).await,
         Command::Hook(args) => Box::pin(hook::hook(args, &context())).await,
+        Command::Own => own::own(&context()),
         Command::Gc(args) => gc::gc(&args, &context()),
         Command::Export(args) => transfer::export(&args, &context()),
         Command::Import(args) => transfer::import(&args, &context()),

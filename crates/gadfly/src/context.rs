@@ -86,9 +86,18 @@ impl Context {
         self.open()
     }
 
+    /// The journal of a store that may not be there. One that is not this machine's is read, and that is said.
+    pub fn existing(&self) -> Result<Journal, OpenError> {
+        let journal = Journal::open_existing_in(&self.store(), &self.user.custody())?;
+        if let Some(foreign) = journal.foreign() {
+            output::print::err(&foreign.to_string());
+        }
+        Ok(journal)
+    }
+
     /// The journal of a store that must be there.
     pub fn journal(&self) -> Result<Journal, Code> {
-        Journal::open_existing(&self.store()).map_err(|e| match e {
+        self.existing().map_err(|e| match e {
             OpenError::Missing(dir) => output::error::usage(&format!(
                 "there are no runs here: {} does not exist. Start one with `gadfly run`, or name another place \
                  with --store",

@@ -8,7 +8,8 @@ use rusqlite::{Connection, OptionalExtension as _};
 
 use crate::journal::{Journal, locked};
 use crate::lock;
-use crate::read::ReadError;
+use crate::read::{ReadError, run_number};
+use crate::rows;
 use crate::run_id::RunId;
 use crate::schema::{self, Use};
 
@@ -61,9 +62,8 @@ impl Journal {
     /// The seq that the next record of a run will have.
     pub fn next_seq(&self, run: &RunId) -> Result<u32, ReadError> {
         self.read(|conn| {
-            let sql = "SELECT next FROM runs WHERE id = ?1";
-            let next = conn.prepare_cached(sql)?.query_row([run.as_str()], |r| r.get(0)).optional()?;
-            next.ok_or_else(|| ReadError::NotFound(run.clone()))
+            let number = run_number(conn, run)?;
+            Ok(rows::next(conn, number)?)
         })
     }
 
@@ -72,15 +72,13 @@ impl Journal {
         let live = lock::live(self.inner.lock.dir());
         let mut pulses = self.read(|conn| {
             let mut pulses = HashMap::new();
-            let mut rows = conn.prepare_cached("SELECT next, owner FROM runs WHERE id = ?1")?;
+            let mut found = conn.prepare_cached("SELECT number, owner FROM runs WHERE id = ?1")?;
             for run in runs {
-                let row = rows.query_row([run.as_str()], |r| {
-                    let owner: Option<String> = r.get(1)?;
-                    Ok(Pulse { next: r.get(0)?, driven: owner.is_some_and(|o| live.contains(&o)), mail: 0 })
-                });
-                if let Some(pulse) = row.optional()? {
-                    pulses.insert(run.clone(), pulse);
-                }
+                let row =
+                    found.query_row([run.as_str()], |r| Ok((r.get(0)?, r.get::<_, Option<String>>(1)?)));
+                let Some((number, owner)) = row.optional()? else { continue };
+                let driven = owner.is_some_and(|owner| live.contains(&owner));
+                pulses.insert(run.clone(), Pulse { next: rows::next(conn, number)?, driven, mail: 0 });
             }
             Ok::<_, ReadError>(pulses)
         })?;

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::dict::{DecoderDictionary, EncoderDictionary};
-use zstd::zstd_safe::compress_bound;
+use zstd::zstd_safe::{CCtx, CParameter, DCtx, compress_bound, get_error_name};
 
 /// The largest text or record body that is stored.
 pub(crate) const MAX_BODY: usize = 32 << 20;
@@ -22,6 +22,11 @@ const RAW: u8 = 0;
 const ZSTD: u8 = 1;
 /// A record: zstd with the dictionary of that number.
 const RECORD_1: u8 = 2;
+/// A long record, beside the last long one before it: only what is new in it takes room.
+const DELTA: u8 = 3;
+
+/// Records from this length on are packed beside the one before.
+pub(crate) const LONG_RECORD: usize = 8 << 10;
 
 /// By `zstd --train` from records of the benchmark's loops, their tasks, agents, models and digests varied.
 /// Stored records cannot be read without it: never edited after a release; a better one is a new number.
@@ -53,8 +58,11 @@ pub(crate) fn pack(body: &[u8]) -> io::Result<Vec<u8>> {
     })
 }
 
-/// The JSON of a record.
-pub(crate) fn pack_record(body: &[u8]) -> io::Result<Vec<u8>> {
+/// A record. `base` is the last long record of its chunk.
+pub(crate) fn pack_record(body: &[u8], base: Option<&[u8]>) -> io::Result<Vec<u8>> {
+    if let Some(base) = base.filter(|_| body.len() >= LONG_RECORD) {
+        return pack_beside(body, base);
+    }
     let known = ENCODING_1.get_or_init(|| EncoderDictionary::try_copy(RECORDS_1, LEVEL).ok());
     let Some(dictionary) = known else { return pack(body) };
     RECORDS.with_borrow_mut(|slot| {
@@ -64,6 +72,25 @@ pub(crate) fn pack_record(body: &[u8]) -> io::Result<Vec<u8>> {
         let Some(compressor) = slot.as_mut() else { return Ok(raw(body)) };
         squeeze(compressor, RECORD_1, body)
     })
+}
+
+fn pack_beside(body: &[u8], base: &[u8]) -> io::Result<Vec<u8>> {
+    let window = (base.len() + body.len()).next_power_of_two().ilog2().clamp(10, 27);
+    let mut compressor = CCtx::create();
+    compressor.set_parameter(CParameter::CompressionLevel(LEVEL)).map_err(zstd_error)?;
+    compressor.set_parameter(CParameter::WindowLog(window)).map_err(zstd_error)?;
+    // What is the same lies far apart, between digests that nothing matches.
+    compressor.set_parameter(CParameter::EnableLongDistanceMatching(true)).map_err(zstd_error)?;
+    compressor.ref_prefix(base).map_err(zstd_error)?;
+    let mut out: Vec<u8> = Vec::with_capacity(compress_bound(body.len()));
+    compressor.compress2(&mut out, body).map_err(zstd_error)?;
+    out.insert(0, DELTA);
+    out.shrink_to_fit();
+    Ok(out)
+}
+
+fn zstd_error(code: usize) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, get_error_name(code))
 }
 
 fn squeeze(compressor: &mut Compressor<'_>, codec: u8, body: &[u8]) -> io::Result<Vec<u8>> {
@@ -87,8 +114,17 @@ fn raw(body: &[u8]) -> Vec<u8> {
     out
 }
 
+/// Whether a record needs the long one before it to be unpacked.
+pub(crate) fn needs_base(packed: &[u8]) -> bool {
+    packed.first() == Some(&DELTA)
+}
+
 /// The body again. `size` is what the store says it was; more than that is never unpacked.
 pub(crate) fn unpack(packed: &[u8], size: usize) -> io::Result<Vec<u8>> {
+    unpack_record(packed, size, None)
+}
+
+pub(crate) fn unpack_record(packed: &[u8], size: usize, base: Option<&[u8]>) -> io::Result<Vec<u8>> {
     let wrong = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
     if size > MAX_BODY {
         return Err(wrong("its stated size is over the limit"));
@@ -106,6 +142,14 @@ pub(crate) fn unpack(packed: &[u8], size: usize) -> io::Result<Vec<u8>> {
                 let decompressor = slot.as_mut().ok_or_else(|| wrong("it cannot be unpacked"))?;
                 decompressor.decompress(body, size)
             })?
+        }
+        Some((&DELTA, body)) => {
+            let base = base.ok_or_else(|| wrong("the record it builds on is missing"))?;
+            let mut decompressor = DCtx::create();
+            decompressor.ref_prefix(base).map_err(zstd_error)?;
+            let mut out: Vec<u8> = Vec::with_capacity(size);
+            decompressor.decompress(&mut out, body).map_err(zstd_error)?;
+            out
         }
         Some(_) => return Err(wrong("its codec is unknown")),
         None => return Err(wrong("it is empty")),
@@ -130,11 +174,32 @@ mod tests {
     #[test]
     fn a_record_comes_back_and_is_shorter_for_looking_like_one() {
         let record = r#"{"input":{"at":{"wall_ms":1,"active_ms":2},"what":{"replied":{"effect":"run#1","reply":{"done":{"parts":[],"stop":"end_turn","usage":{"input":76,"output":25},"model":"m","took_ms":3}}}}},"step":{"events":[{"node":"run","what":{"event":"round_started","round":2,"of":3}}]}}"#;
-        let packed = pack_record(record.as_bytes()).unwrap();
+        let packed = pack_record(record.as_bytes(), None).unwrap();
         assert_eq!(unpack(&packed, record.len()).unwrap(), record.as_bytes());
         assert!(packed.len() * 2 < pack(record.as_bytes()).unwrap().len());
-        let tiny = pack_record(b"{}").unwrap();
+        let tiny = pack_record(b"{}", None).unwrap();
         assert_eq!(unpack(&tiny, 2).unwrap(), b"{}");
+    }
+
+    #[test]
+    fn a_long_record_takes_what_is_new_in_it() {
+        let line = |n: usize| format!("{{\"digest\":\"{}\"}},", gadfly_engine::Digest::of(&n.to_le_bytes()));
+        let history = |n| (0..n).map(line).collect::<String>();
+        for lines in [200, 5_000] {
+            let (before, after) = (history(lines), history(lines + 2));
+            let alone = pack_record(after.as_bytes(), None).unwrap();
+            let beside = pack_record(after.as_bytes(), Some(before.as_bytes())).unwrap();
+            assert!(
+                beside.len() < 300 && beside.len() * 10 < alone.len(),
+                "{} of {}",
+                beside.len(),
+                alone.len()
+            );
+            assert!(needs_base(&beside) && !needs_base(&alone));
+            let back = |base| unpack_record(&beside, after.len(), base);
+            assert_eq!(back(Some(before.as_bytes())).unwrap(), after.as_bytes());
+            assert!(back(None).is_err());
+        }
     }
 
     #[test]

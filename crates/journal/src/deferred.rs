@@ -4,17 +4,21 @@
 //!
 //! An artifact is known by the file it is saved to. A criterion has one line: the last run that put it off.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use gadfly_engine::event::Happened;
 use gadfly_engine::input::What;
+use gadfly_engine::protocol::{audit, converge};
 use gadfly_engine::{Input, RunManifest, Step};
 use serde::{Deserialize, Serialize};
 
 use crate::journal::Journal;
 use crate::read::ReadError;
+use crate::rows::{COLUMNS, RunRow};
 use crate::run_id::RunId;
-use crate::summary::Summary;
+
+/// The protocols that put something off.
+const DEFERRING: [&str; 2] = [converge::RULE_BOOK.name, audit::RULE_BOOK.name];
 
 /// One line of the ledger.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -97,18 +101,18 @@ impl Journal {
     /// What earlier runs put off on the artifact that is saved to `path` (absolute, as in a run's plan) and
     /// no later run has judged clean, the oldest first.
     pub fn deferred(&self, path: &str) -> Result<Vec<Deferred>, ReadError> {
-        // The text test spares reading the summaries of runs that have no part in any ledger.
-        let sql = "SELECT id, summary FROM runs WHERE instr(summary, '\"deferrals\":{') > 0
-                   ORDER BY created, number";
+        let sql = format!("SELECT {COLUMNS} FROM runs ORDER BY created, number");
         let mut open: BTreeMap<String, Deferred> = BTreeMap::new();
         self.read(|conn| {
-            let mut rows = conn.prepare_cached(sql)?;
+            let mut rows = conn.prepare_cached(&sql)?;
             let mut rows = rows.query([])?;
             while let Some(row) = rows.next()? {
-                let id: String = row.get(0)?;
-                let read = serde_json::from_str::<Summary>(row.get_ref(1)?.as_str().unwrap_or_default());
+                let row = RunRow::read(row, self.check())?;
+                let Some(row) = row.filter(|row| DEFERRING.contains(&row.standing.protocol.as_str())) else {
+                    continue;
+                };
                 // What is damaged is named where that run is looked at; it hides no other run's items.
-                let Ok(summary) = read else { continue };
+                let Ok(summary) = row.summary(conn, self.check(), &HashSet::new()) else { continue };
                 let (Some(out), Some(deferrals)) = (summary.out, summary.deferrals) else { continue };
                 if out != path {
                     continue;
@@ -118,7 +122,7 @@ impl Journal {
                 }
                 for (criterion, put) in deferrals.items {
                     let line = Deferred {
-                        id: format!("{id}/{criterion}"),
+                        id: format!("{}/{criterion}", summary.run),
                         run: summary.run.clone(),
                         criterion: criterion.clone(),
                         reason: put.reason,

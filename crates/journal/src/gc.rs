@@ -12,10 +12,16 @@ use std::sync::mpsc::sync_channel;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
+use crate::body::{self, Texts};
+use crate::chain::Chain;
+use crate::checkpoint;
 use crate::journal::Journal;
 use crate::lock;
+use crate::origin::Foreign;
+use crate::rows::{COLUMNS, RunRow};
 use crate::run_id::RunId;
 use crate::schema::int;
+use crate::seal;
 use crate::store_error::{StoreError, failure};
 
 /// What to forget.
@@ -54,6 +60,8 @@ pub enum RemoveError {
     #[error("run `{run}` is being driven by process {pid}: cancel it first")]
     Owned { run: RunId, pid: u32 },
     #[error(transparent)]
+    Foreign(#[from] Foreign),
+    #[error(transparent)]
     Store(#[from] StoreError),
 }
 
@@ -63,6 +71,7 @@ impl Journal {
     /// Removes a run, its records, its mail and, with `clear`, its folder. Texts go with the next `gc`.
     pub fn remove(&self, run: &RunId, clear: impl Fn(&Path)) -> Result<(), RemoveError> {
         let (id, locks) = (run.clone(), self.inner.lock.dir().to_owned());
+        let chain = self.own_chain()?.clone();
         self.write(move |conn| {
             let sql = "SELECT number, owner FROM runs WHERE id = ?1";
             let row = conn.query_row(sql, [id.as_str()], |r| Ok((r.get(0)?, r.get::<_, Option<String>>(1)?)));
@@ -73,7 +82,7 @@ impl Journal {
                 let (pid, _) = lock::describe(&locks, &owner);
                 return Err(RemoveError::Owned { run: id, pid });
             }
-            delete(conn, number)?;
+            delete(conn, &chain, &id, number)?;
             Ok(())
         })?;
         self.forget_files(run, &clear)?;
@@ -82,12 +91,13 @@ impl Journal {
 
     /// Forgets ended runs and every text without a run, then gives the space back. `clear` takes a run's
     /// folder away.
-    pub fn gc(&self, what: &Gc, clear: impl Fn(&Path)) -> Result<GcReport, StoreError> {
+    pub fn gc(&self, what: &Gc, clear: impl Fn(&Path)) -> Result<GcReport, RemoveError> {
+        let chain = self.own_chain()?.clone();
         let (gc, locks) = (what.clone(), self.inner.lock.dir().to_owned());
         let dry_run = gc.dry_run;
         let mut report: GcReport = self
             .write(move |conn| {
-                let report = collect(conn, &gc, &lock::live(&locks))?;
+                let report = collect(conn, &chain, &gc, &lock::live(&locks))?;
                 // A dry run does it all and takes it back, so that its numbers are the real ones.
                 if gc.dry_run { Err(Collected::Dry(report)) } else { Ok(report) }
             })
@@ -114,9 +124,6 @@ impl Journal {
     fn leaving(&self) -> Result<Vec<RunId>, StoreError> {
         let sql = "SELECT id FROM leaving WHERE id NOT IN (SELECT id FROM runs)";
         let found = self.write(move |conn| -> Result<Vec<RunId>, StoreError> {
-            if !conn.prepare("SELECT 1 FROM sqlite_master WHERE name = 'leaving'")?.exists([])? {
-                return Ok(Vec::new());
-            }
             let mut rows = conn.prepare(sql)?;
             let ids = rows.query_map([], |r| r.get::<_, String>(0))?.collect::<rusqlite::Result<Vec<_>>>()?;
             Ok(ids.iter().filter_map(|id| id.parse().ok()).collect())
@@ -161,47 +168,78 @@ impl From<StoreError> for Collected {
 
 failure!(Collected);
 
-fn collect(conn: &Connection, gc: &Gc, live: &HashSet<String>) -> Result<GcReport, StoreError> {
-    let sql = "SELECT number, id, owner FROM runs
-               WHERE updated < ?1 AND (ended = 1 OR ?2 = 0) ORDER BY number";
-    let mut rows = conn.prepare(sql)?;
-    let due = rows.query_map(params![int(gc.before_ms), gc.keep_parked], |r| {
-        Ok((r.get::<_, i64>(0)?, r.get::<_, String>(1)?, r.get::<_, Option<String>>(2)?))
-    })?;
+fn collect(
+    conn: &Connection,
+    chain: &Chain,
+    gc: &Gc,
+    live: &HashSet<String>,
+) -> Result<GcReport, StoreError> {
+    let sql =
+        format!("SELECT {COLUMNS} FROM runs WHERE updated < ?1 AND (ended = 1 OR ?2 = 0) ORDER BY number");
+    let mut rows = conn.prepare(&sql)?;
+    let due =
+        rows.query_map(params![int(gc.before_ms), gc.keep_parked], |row| RunRow::read(row, Some(chain)))?;
     let due: Vec<_> = due.collect::<rusqlite::Result<_>>()?;
     let mut report = GcReport::default();
-    for (number, id, owner) in due {
-        if owner.is_some_and(|o| live.contains(&o)) {
+    for row in due.into_iter().flatten() {
+        if row.is_driven(live) || !is_older(conn, chain, &row, gc.before_ms) {
             continue;
         }
-        report.bytes += delete(conn, number)?;
-        report.runs.extend(id.parse::<RunId>().ok());
+        report.bytes += delete(conn, chain, &row.run, row.number)?;
+        report.runs.push(row.run);
     }
-    let sql = "DELETE FROM blobs WHERE number NOT IN (SELECT blob FROM refs) RETURNING length(body)";
+    // What no record names is nobody's.
+    conn.execute_batch("CREATE TEMP TABLE named(hash BLOB PRIMARY KEY) WITHOUT ROWID")?;
+    let swept = sweep(conn, &mut report);
+    conn.execute_batch("DROP TABLE temp.named")?;
+    swept?;
+    Ok(report)
+}
+
+/// A row says when the run last began, stopped or went on; one that goes on has newer records.
+fn is_older(conn: &Connection, chain: &Chain, row: &RunRow, before_ms: u64) -> bool {
+    if row.standing.outcome.is_some() {
+        return true;
+    }
+    let summary = row.summary(conn, Some(chain), &HashSet::new());
+    summary.is_ok_and(|summary| summary.updated_ms < before_ms)
+}
+
+fn sweep(conn: &Connection, report: &mut GcReport) -> rusqlite::Result<()> {
+    let mut note = conn.prepare("INSERT OR IGNORE INTO temp.named VALUES(?1)")?;
+    let mut rows = conn.prepare("SELECT input_texts, step_texts FROM records")?;
+    let mut rows = rows.query([])?;
+    while let Some(row) = rows.next()? {
+        let texts = Texts::read(row, 0, 1)?;
+        for digest in body::split(texts.input).chain(body::split(texts.step)) {
+            note.execute([digest.as_bytes()])?;
+        }
+    }
+    let sql = "DELETE FROM blobs WHERE hash NOT IN (SELECT hash FROM temp.named) RETURNING length(body)";
     let mut rows = conn.prepare(sql)?;
     let mut rows = rows.query([])?;
     while let Some(row) = rows.next()? {
         report.blobs += 1;
         report.bytes += u64::try_from(row.get::<_, i64>(0)?).unwrap_or(0);
     }
-    Ok(report)
+    Ok(())
 }
 
 /// Removes a run's rows and says how many bytes its records had.
-fn delete(conn: &Connection, number: i64) -> rusqlite::Result<u64> {
+fn delete(conn: &Connection, chain: &Chain, run: &RunId, number: i64) -> rusqlite::Result<u64> {
     let sql = "SELECT coalesce(sum(length(body)), 0) FROM records WHERE run = ?1";
     let bytes: i64 = conn.query_row(sql, [number], |r| r.get(0))?;
-    // Until its folder is gone, too. The table is not part of the format: a journal without it is none the worse.
-    conn.execute_batch("CREATE TABLE IF NOT EXISTS leaving(id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID")?;
+    seal::remove(conn, chain, run, number)?;
+    // Until its folder is gone, too.
+    conn.execute("INSERT OR IGNORE INTO leaving VALUES(?1)", [run.as_str()])?;
     for sql in [
-        "INSERT OR IGNORE INTO leaving SELECT id FROM runs WHERE number = ?1",
         "DELETE FROM records WHERE run = ?1",
-        "DELETE FROM refs WHERE run = ?1",
         "DELETE FROM consumed WHERE run = ?1",
         "DELETE FROM runs WHERE number = ?1",
     ] {
         conn.execute(sql, [number])?;
     }
+    conn.execute("DELETE FROM checkpoints WHERE place >= ?1 AND place < ?2", checkpoint::places(number))?;
     Ok(u64::try_from(bytes).unwrap_or(0))
 }
 

@@ -7,18 +7,18 @@ use std::io::{self, BufRead, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 
 use gadfly_engine::Digest;
-use rusqlite::{Connection, params};
+use rusqlite::Connection;
 
+use crate::body::joined;
+use crate::chain::Chain;
 use crate::codec::{self, MAX_BODY};
+use crate::encode::{End, Unstorable};
 use crate::journal::Journal;
-use crate::marks::Marks;
-use crate::meters::Meters;
-use crate::read::{Pair, ReadError};
+use crate::origin::Foreign;
+use crate::read::{self, ReadError, Record};
 use crate::run_id::{RunId, random_u64};
-use crate::run_writer::{Blob, INSERT_RECORD};
-use crate::schema::int;
+use crate::run_writer::Blob;
 use crate::store_error::{StoreError, failure};
-use crate::summary::Summary;
 use crate::transfer::{EXPORT_FORMAT, ExportError, MAGIC, OwnedLine};
 
 const MAX_FILE: u64 = 1 << 30;
@@ -32,14 +32,18 @@ const MAX_WINDOW_LOG: u32 = 27;
 pub enum ImportError {
     #[error("this is not an exported run: {0}")]
     NotAnExport(String),
-    #[error("the export has format {found}, this Gadfly reads up to {known}: use a newer Gadfly")]
-    Newer { found: u32, known: u32 },
+    #[error("the export has format {found}, this Gadfly reads format {known}: use the Gadfly that made it")]
+    OtherFormat { found: u32, known: u32 },
     #[error("the export is cut short or damaged: {0}. Export the run again")]
     Damaged(String),
     #[error("the export is too large: {0}")]
     TooLarge(String),
     #[error("run `{0}` exists already with other content: remove it first, or keep it")]
     Different(RunId),
+    #[error("the export was changed, or another Gadfly made it: {0}")]
+    Differs(String),
+    #[error(transparent)]
+    Foreign(#[from] Foreign),
     #[error("the export could not be read: {0}")]
     Read(#[from] io::Error),
     #[error(transparent)]
@@ -51,9 +55,14 @@ pub enum ImportError {
 failure!(ImportError);
 
 impl Journal {
-    /// Takes a run in and says its id. The same run again changes nothing.
-    pub fn import(&self, from: impl Read) -> Result<RunId, ImportError> {
-        self.import_within(from, MAX_FILE, MAX_UNPACKED)
+    /// Takes a run in and says its id. The same run again changes nothing. `follow` sees every record, with the texts its
+    /// input brought, and can refuse it.
+    pub fn import(
+        &self,
+        from: impl Read,
+        follow: impl FnMut(&Record) -> Result<(), String> + Send + 'static,
+    ) -> Result<RunId, ImportError> {
+        self.import_within(from, MAX_FILE, MAX_UNPACKED, follow)
     }
 
     pub(crate) fn import_within(
@@ -61,7 +70,9 @@ impl Journal {
         from: impl Read,
         max_file: u64,
         max_unpacked: u64,
+        follow: impl FnMut(&Record) -> Result<(), String> + Send + 'static,
     ) -> Result<RunId, ImportError> {
+        let chain = self.own_chain()?.clone();
         let spool = Spool::of(self.dir(), from, max_file)?;
         let mut checked = Checked::default();
         let run = lines(spool.reader()?, max_unpacked, |line| checked.line(line))?;
@@ -73,7 +84,7 @@ impl Journal {
             Err(ExportError::Write(error)) => return Err(error.into()),
         }
         let (reader, id) = (spool.reader()?, run.clone());
-        self.write(move |conn| insert(conn, &id, reader, max_unpacked))?;
+        self.write(move |conn| insert(conn, &chain, &id, reader, max_unpacked, follow))?;
         Ok(run)
     }
 }
@@ -144,8 +155,8 @@ fn lines(
         })?;
         match (line, &run) {
             (OwnedLine::Header { magic, format, run: id }, None) if magic == MAGIC => {
-                if format > EXPORT_FORMAT {
-                    return Err(ImportError::Newer { found: format, known: EXPORT_FORMAT });
+                if format != EXPORT_FORMAT {
+                    return Err(ImportError::OtherFormat { found: format, known: EXPORT_FORMAT });
                 }
                 run = Some(id);
             }
@@ -209,63 +220,46 @@ impl Checked {
 }
 
 /// The second reading, of the spool that was found good.
-fn insert(conn: &Connection, run: &RunId, file: File, max_unpacked: u64) -> Result<(), ImportError> {
-    let sql = "INSERT INTO runs(id, created, updated, next, ended, summary) VALUES(?1, 0, 0, 0, 0, '')
-               ON CONFLICT(id) DO NOTHING";
-    if conn.execute(sql, [run.as_str()])? == 0 {
-        return Err(ImportError::Different(run.clone()));
-    }
-    let number = conn.last_insert_rowid();
-    let (mut summary, mut meters) = (Summary::new(run.clone()), Meters::default());
-    let mut next = 0_u32;
+fn insert(
+    conn: &Connection,
+    chain: &Chain,
+    run: &RunId,
+    file: File,
+    max_unpacked: u64,
+    mut follow: impl FnMut(&Record) -> Result<(), String>,
+) -> Result<(), ImportError> {
+    let mut end = End::new(chain, run, true);
+    let (mut number, mut texts) = (0, Vec::new());
     lines(file, max_unpacked, |line| {
         match line {
             OwnedLine::Text { digest, body } => {
                 let packed = codec::pack(body.as_bytes())?;
-                Blob { hash: digest, size: body.len(), body: packed.into() }.insert(conn, number)?;
+                texts.push(Blob { hash: digest, size: body.len(), body: packed.into() });
             }
             OwnedLine::Record { seq, input, step, input_texts, step_texts } => {
-                let json = serde_json::to_vec(&Pair { input: &input, step: &step });
-                let json = json.map_err(|e| ImportError::Damaged(e.to_string()))?;
-                conn.prepare_cached(INSERT_RECORD)?.execute(params![
-                    number,
-                    seq,
-                    int(json.len() as u64),
-                    codec::pack_record(&json)?,
-                    joined(&input_texts),
-                    joined(&step_texts)
-                ])?;
-                Marks::of(&input, &step).insert(conn, number, seq)?;
-                summary.apply(&input, &step);
-                meters.apply(seq, &input, &step);
-                next = seq.saturating_add(1);
+                let named = [joined(input_texts.iter().copied()), joined(step_texts)];
+                let encoded = end.add(chain, &input, &step, named).map_err(|e| match e {
+                    Unstorable::TooLarge(bytes) => {
+                        ImportError::TooLarge(format!("record {seq} has {bytes} bytes"))
+                    }
+                    Unstorable::Encoding(message) => ImportError::Damaged(message),
+                })?;
+                if let Some(row) = encoded.standing.as_ref().filter(|_| seq == 0) {
+                    let begun = row.begin(conn, run, None)?;
+                    number = begun.ok_or_else(|| ImportError::Different(run.clone()))?;
+                }
+                encoded.insert(conn, number, None)?;
+                encoded.follow_up(conn, chain, number)?;
+                texts.drain(..).try_for_each(|text| text.insert(conn))?;
+                let mut record = Record { seq, input: *input, step: *step };
+                record.input.texts = read::texts(conn, joined(input_texts).as_deref())?;
+                follow(&record).map_err(ImportError::Differs)?;
             }
             OwnedLine::Header { .. } | OwnedLine::Footer { .. } => {}
         }
         Ok(())
     })?;
-    let json = serde_json::to_string(&summary).map_err(|e| ImportError::Damaged(e.to_string()))?;
-    let counted = serde_json::to_string(&meters).map_err(|e| ImportError::Damaged(e.to_string()))?;
-    Meters::store(conn, number, &counted)?;
-    conn.execute(
-        "UPDATE runs SET created = ?2, updated = ?3, next = ?4, ended = ?5, outcome = ?6, summary = ?7
-         WHERE number = ?1",
-        params![
-            number,
-            int(summary.created_ms),
-            int(summary.updated_ms),
-            next,
-            summary.ended,
-            summary.outcome,
-            json
-        ],
-    )?;
     Ok(())
-}
-
-fn joined(digests: &[Digest]) -> Option<Vec<u8>> {
-    let bytes: Vec<u8> = digests.iter().flat_map(|d| *d.as_bytes()).collect();
-    (!bytes.is_empty()).then_some(bytes)
 }
 
 #[cfg(test)]
@@ -284,14 +278,14 @@ mod tests {
     fn a_file_over_the_limit_or_a_bomb_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         let journal = Journal::open(dir.path()).unwrap();
-        let endless = journal.import_within(io::repeat(b'x'), 1000, 1000);
+        let endless = journal.import_within(io::repeat(b'x'), 1000, 1000, |_| Ok(()));
         assert!(matches!(endless, Err(ImportError::TooLarge(_))));
         let bomb = packed(&vec![b' '; 1 << 22]);
         assert!(bomb.len() < 1000);
-        let unpacked = journal.import_within(bomb.as_slice(), 1000, 1 << 20);
+        let unpacked = journal.import_within(bomb.as_slice(), 1000, 1 << 20, |_| Ok(()));
         assert!(matches!(unpacked, Err(ImportError::TooLarge(_))));
         // Sabotage: with the limit out of the way it is read to its end and found to be no export.
-        let read = journal.import_within(bomb.as_slice(), 1000, 1 << 30);
+        let read = journal.import_within(bomb.as_slice(), 1000, 1 << 30, |_| Ok(()));
         assert!(matches!(read, Err(ImportError::NotAnExport(_))));
     }
 }

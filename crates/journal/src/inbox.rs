@@ -5,12 +5,14 @@
 use std::fmt;
 
 use gadfly_engine::EffectId;
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, Row, Transaction, TransactionBehavior, params};
 use serde::{Deserialize, Serialize};
 
 use crate::codec;
 use crate::journal::{Journal, locked};
+use crate::origin::Foreign;
 use crate::read::ReadError;
+use crate::rows::RunRow;
 use crate::run_id::{NotARunId, RunId, random_u64};
 use crate::schema::{self, OpenError};
 use crate::store_error::{StoreError, failure};
@@ -77,6 +79,8 @@ pub enum PostError {
     #[error("the entry could not be encoded: {0}")]
     Encoding(String),
     #[error(transparent)]
+    Foreign(#[from] Foreign),
+    #[error(transparent)]
     Inbox(#[from] OpenError),
     #[error(transparent)]
     Read(#[from] ReadError),
@@ -132,18 +136,14 @@ impl Journal {
         if json.len() > MAX_MAIL {
             return Err(PostError::TooLarge { bytes: json.len() });
         }
-        self.read(|conn| {
-            let sql = "SELECT ended, outcome FROM runs WHERE id = ?1";
-            let row = conn
-                .prepare_cached(sql)?
-                .query_row([run.as_str()], |r| Ok((r.get::<_, bool>(0)?, r.get::<_, Option<String>>(1)?)));
-            match row.optional()? {
-                None => Err(PostError::NotFound(run.clone())),
-                Some((true, outcome)) => {
-                    Err(PostError::Ended { run: run.clone(), outcome: outcome.unwrap_or_default() })
-                }
-                Some((false, _)) => Ok(()),
+        self.own_chain()?;
+        self.read(|conn| match RunRow::find(conn, self.check(), run) {
+            Err(ReadError::NotFound(run)) => Err(PostError::NotFound(run)),
+            Err(other) => Err(other.into()),
+            Ok(row) if row.standing.ended => {
+                Err(PostError::Ended { run: run.clone(), outcome: row.standing.outcome.unwrap_or_default() })
             }
+            Ok(_) => Ok(()),
         })?;
         let body = codec::pack(&json).map_err(|e| PostError::Encoding(e.to_string()))?;
         let id = i64::try_from(random_u64().map_err(StoreError::from)? >> 1).unwrap_or(i64::MAX);

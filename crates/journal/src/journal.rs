@@ -12,13 +12,15 @@ use std::time::Duration;
 use rusqlite::Connection;
 
 use crate::changes::Watcher;
+use crate::custody::Custody;
 use crate::inbox::Poller;
 use crate::lock::ProcessLock;
+use crate::origin::Identity;
 use crate::repeated::Repeated;
 use crate::run_id::RunId;
 use crate::schema::{self, OpenError, Use};
 use crate::store_error::{Failure, StoreError};
-use crate::writer::{Task, Writer};
+use crate::writer::{Entry, Keeper, Task, Writer};
 
 const READERS_KEPT: usize = 4;
 /// What a project's own store is called.
@@ -36,6 +38,8 @@ pub(crate) struct Inner {
     dir: PathBuf,
     journal: PathBuf,
     inbox: PathBuf,
+    pub(crate) custody: Custody,
+    pub(crate) identity: Identity,
     readers: Mutex<Vec<Connection>>,
     pub(crate) poller: Mutex<Poller>,
     pub(crate) watcher: Mutex<Watcher>,
@@ -51,47 +55,74 @@ pub(crate) struct Inner {
 }
 
 impl Journal {
-    /// Opens the journal in `dir`, usually `.gadfly`, and makes it if it is not there.
+    /// Opens the journal in `dir`, usually `.gadfly`, and makes it if it is not there. It is chained with no machine's key:
+    /// see [`Custody::none`].
     pub fn open(dir: &Path) -> Result<Self, OpenError> {
+        Self::open_in(dir, &Custody::none())
+    }
+
+    /// Opens the journal in `dir` and makes it if it is not there.
+    pub fn open_in(dir: &Path, custody: &Custody) -> Result<Self, OpenError> {
         no_links(dir)?;
-        make_private(dir)?;
-        for sub in ["locks", "runs"] {
-            let path = dir.join(sub);
-            fs::create_dir_all(&path).map_err(|e| folder(&path, &e))?;
+        let file = dir.join(schema::File::Journal.name());
+        if is_emptied(dir, &file) {
+            return Err(OpenError::Gone(file));
         }
+        make_private(dir)?;
+        let locks = dir.join("locks");
+        fs::create_dir_all(&locks).map_err(|e| folder(&locks, &e))?;
         let ignore = dir.join(".gitignore");
         match fs::File::create_new(&ignore).and_then(|mut file| file.write_all(b"*\n")) {
             Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(folder(&ignore, &e)),
             _ => {}
         }
         // Two processes that make the same journal at once would trip over each other.
-        let _setup = setup_lock(&dir.join("locks").join("setup.lock"))?;
-        schema::prepare(&dir.join(schema::File::Journal.name()), schema::File::Journal)?;
+        let _setup = setup_lock(&locks.join("setup.lock"))?;
+        schema::prepare(&file, schema::File::Journal, custody)?;
         let inbox = dir.join(schema::File::Inbox.name());
         if inbox.exists() {
-            schema::prepare(&inbox, schema::File::Inbox)?;
+            schema::prepare(&inbox, schema::File::Inbox, custody)?;
         }
-        Ok(Self::over(dir))
+        Self::over(dir, custody)
     }
 
-    /// Opens a journal that must be there already.
+    /// Opens a journal that must be there already, as [`Self::open`] does.
     pub fn open_existing(dir: &Path) -> Result<Self, OpenError> {
+        Self::open_existing_in(dir, &Custody::none())
+    }
+
+    /// Opens a journal that must be there already. Nothing is written, so that it may lie on a disk that cannot be.
+    pub fn open_existing_in(dir: &Path, custody: &Custody) -> Result<Self, OpenError> {
         no_links(dir)?;
         let file = dir.join(schema::File::Journal.name());
-        match fs::metadata(&file) {
-            Ok(found) if found.is_file() => Self::open(dir),
-            // What cannot be looked at is not the same as nothing: another user's store, or a file.
-            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(folder(dir, &e)),
-            Ok(_) | Err(_) => Err(OpenError::Missing(dir.into())),
+        if is_emptied(dir, &file) {
+            return Err(OpenError::Gone(file));
         }
+        match fs::metadata(&file) {
+            Ok(_) => {}
+            // What cannot be looked at is not the same as nothing: another user's store, or a file.
+            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(folder(dir, &e)),
+            Err(_) => return Err(OpenError::Missing(dir.into())),
+        }
+        schema::check(&file, schema::File::Journal)?;
+        let inbox = dir.join(schema::File::Inbox.name());
+        if inbox.exists() {
+            schema::check(&inbox, schema::File::Inbox)?;
+        }
+        Self::over(dir, custody)
     }
 
-    fn over(dir: &Path) -> Self {
+    fn over(dir: &Path, custody: &Custody) -> Result<Self, OpenError> {
+        let journal = dir.join(schema::File::Journal.name());
+        let store = |source| OpenError::Store { path: journal.clone(), source };
+        let conn = schema::connect(&journal, Use::Read).map_err(store)?;
+        let identity = Identity::of(&conn, dir, custody).map_err(|e| store(e.into()))?;
         let inner = Inner {
             dir: dir.into(),
-            journal: dir.join(schema::File::Journal.name()),
             inbox: dir.join(schema::File::Inbox.name()),
-            readers: Mutex::default(),
+            custody: custody.clone(),
+            identity,
+            readers: Mutex::new(vec![conn]),
             poller: Mutex::default(),
             watcher: Mutex::default(),
             held: Mutex::default(),
@@ -99,8 +130,9 @@ impl Journal {
             consumed: Arc::default(),
             writer: Mutex::default(),
             lock: ProcessLock::new(dir.join("locks")),
+            journal,
         };
-        Self { inner: Arc::new(inner) }
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     pub fn dir(&self) -> &Path {
@@ -126,12 +158,11 @@ impl Journal {
         let store = |source| OpenError::Store { path: path.clone(), source };
         if make {
             let _setup = setup_lock(&self.inner.dir.join("locks").join("setup.lock"))?;
-            schema::prepare(path, schema::File::Inbox)?;
+            schema::prepare(path, schema::File::Inbox, &self.inner.custody)?;
         } else if !path.exists() {
             return Ok(None);
         }
-        let conn = schema::connect(path, Use::Inbox).map_err(store)?;
-        Ok(schema::is_made(&conn).map_err(|e| store(e.into()))?.then_some(conn))
+        schema::connect(path, Use::Inbox).map(Some).map_err(store)
     }
 
     /// Runs a query. The connection holds no transaction before or after it.
@@ -159,7 +190,8 @@ impl Journal {
             return Ok(Arc::clone(writer));
         }
         let inner = &self.inner;
-        let started = Writer::start(&inner.journal, inner.inbox.clone(), Arc::clone(&inner.consumed))?;
+        let keeper = Keeper::new(inner.journal.clone(), inner.custody.clone(), inner.identity.store);
+        let started = Writer::start(keeper, inner.inbox.clone(), Arc::clone(&inner.consumed))?;
         let started = Arc::new(started);
         *writer = Some(Arc::clone(&started));
         Ok(started)
@@ -173,9 +205,13 @@ impl Journal {
         W: FnOnce(&Connection) -> Result<T, E> + Send + 'static,
         D: FnOnce(Result<T, E>) + Send + 'static,
     {
+        self.submit_entry(Box::new(Task { bytes, work: Some(work), result: None, done }));
+    }
+
+    pub(crate) fn submit_entry(&self, entry: Box<dyn Entry>) {
         match self.writer() {
-            Ok(writer) => writer.submit(Box::new(Task { bytes, work: Some(work), result: None, done })),
-            Err(cause) => done(Err(cause.into())),
+            Ok(writer) => writer.submit(entry),
+            Err(cause) => entry.finish(Err(&cause)),
         }
     }
 
@@ -196,6 +232,18 @@ impl Journal {
 
 pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A store whose database is gone, though what lies beside it is there. Where nothing was ever recorded there is no
+/// such thing as losing it.
+fn is_emptied(dir: &Path, file: &Path) -> bool {
+    match fs::metadata(file) {
+        Ok(found) => !found.is_file() || found.len() == 0,
+        Err(e) => {
+            e.kind() == io::ErrorKind::NotFound
+                && ["runs", "inbox.db"].iter().any(|name| dir.join(name).exists())
+        }
+    }
 }
 
 fn folder(path: &Path, error: &io::Error) -> OpenError {

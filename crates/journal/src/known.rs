@@ -3,12 +3,11 @@
 use std::collections::HashMap;
 
 use gadfly_engine::Money;
-use rusqlite::OptionalExtension as _;
-use serde::Deserialize;
 
 use crate::journal::Journal;
 use crate::lock;
 use crate::read::ReadError;
+use crate::rows::RunRow;
 use crate::run_id::RunId;
 
 /// How a run stands, as far as going on with it depends on that.
@@ -22,12 +21,6 @@ pub struct Known {
     pub driven: bool,
     /// What it has cost so far.
     pub cost: Money,
-}
-
-/// The only part of a summary that is needed here.
-#[derive(Deserialize)]
-struct Cost {
-    cost: Money,
 }
 
 impl Journal {
@@ -46,22 +39,18 @@ impl Journal {
             // One snapshot and one lock for all of them.
             let snapshot = conn.unchecked_transaction()?;
             let mut found = HashMap::new();
-            let mut rows =
-                snapshot.prepare_cached("SELECT outcome, ended, owner, summary FROM runs WHERE id = ?1")?;
             for run in runs {
-                let row = rows.query_row([run.as_str()], |r| {
-                    let owner: Option<String> = r.get(2)?;
-                    let summary: String = r.get(3)?;
-                    let driven = owner.is_some_and(|o| live.contains(&o));
-                    Ok((Known { outcome: r.get(0)?, ended: r.get(1)?, driven, cost: Money(0) }, summary))
-                });
-                let Some((mut known, summary)) = row.optional()? else { continue };
-                known.cost = serde_json::from_str::<Cost>(&summary)
-                    .map_err(|e| ReadError::Summary { run: run.clone(), message: e.to_string() })?
-                    .cost;
-                found.insert(run.clone(), known);
+                let row = match RunRow::find(&snapshot, self.check(), run) {
+                    Err(ReadError::NotFound(_)) => continue,
+                    other => other?,
+                };
+                let summary = row.summary(&snapshot, self.check(), &live)?;
+                let (ended, driven) = (summary.ended, row.is_driven(&live));
+                found.insert(
+                    run.clone(),
+                    Known { outcome: summary.outcome, ended, driven, cost: summary.cost },
+                );
             }
-            drop(rows);
             Ok(found)
         })
     }

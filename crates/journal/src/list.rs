@@ -1,20 +1,21 @@
-//! Which runs there are and how each stands, from columns the writer keeps: no record is read.
+//! Which runs there are and how each stands: from the rows of runs and their checkpoints. Records are read only of runs
+//! that go on.
 
 use std::collections::HashSet;
 
 use rusqlite::types::Value;
-use rusqlite::{Connection, Row, params_from_iter};
+use rusqlite::{Connection, params_from_iter};
 
 use crate::journal::Journal;
 use crate::lock;
 use crate::read::ReadError;
+use crate::rows::{COLUMNS, RunRow};
 use crate::run_id::{RunId, normal_prefix};
 use crate::schema::int;
 use crate::store_error::{StoreError, failure};
 use crate::summary::{INTERRUPTED, RUNNING, Summary};
 
 const CANDIDATES: i64 = 10;
-pub(crate) const COLUMNS: &str = "id, owner, outcome, summary";
 
 /// Which runs to list, newest first.
 #[derive(Clone, Debug)]
@@ -75,7 +76,9 @@ impl Journal {
             let mut rows = rows.query(params_from_iter(values))?;
             let mut found = Vec::new();
             while let Some(row) = rows.next()? {
-                found.push(summary(row, &live)?);
+                found.extend(
+                    RunRow::read(row, self.check())?.map(|row| row.listed(conn, self.check(), &live)),
+                );
             }
             Ok(found)
         })
@@ -83,14 +86,7 @@ impl Journal {
 
     pub fn summary(&self, run: &RunId) -> Result<Summary, ReadError> {
         let live = lock::live(self.inner.lock.dir());
-        self.read(|conn| {
-            let mut rows = conn.prepare_cached(&format!("SELECT {COLUMNS} FROM runs WHERE id = ?1"))?;
-            let mut rows = rows.query([run.as_str()])?;
-            match rows.next()? {
-                Some(row) => summary(row, &live),
-                None => Err(ReadError::NotFound(run.clone())),
-            }
-        })
+        self.read(|conn| RunRow::find(conn, self.check(), run)?.summary(conn, self.check(), &live))
     }
 
     /// The one run whose id starts with `prefix`.
@@ -112,26 +108,6 @@ fn starting_with(conn: &Connection, prefix: &str) -> Result<Vec<RunId>, FindErro
     let ids = rows.query_map((prefix, CANDIDATES), |r| r.get::<_, String>(0))?;
     let ids: Vec<String> = ids.collect::<rusqlite::Result<_>>()?;
     Ok(ids.iter().filter_map(|id| id.parse().ok()).collect())
-}
-
-/// From a row that begins with `COLUMNS`.
-pub(crate) fn summary(row: &Row<'_>, live: &HashSet<String>) -> Result<Summary, ReadError> {
-    let owner: Option<String> = row.get(1)?;
-    let outcome: Option<String> = row.get(2)?;
-    let mut summary: Summary =
-        serde_json::from_str(row.get_ref(3)?.as_str().unwrap_or_default()).map_err(|e| {
-            let id = row.get::<_, String>(0).ok().and_then(|id| id.parse().ok());
-            let message = e.to_string();
-            id.map_or_else(
-                || ReadError::Store(StoreError::Damaged(message.clone())),
-                |run| ReadError::Summary { run, message: message.clone() },
-            )
-        })?;
-    if outcome.is_none() {
-        let driven = owner.is_some_and(|o| live.contains(&o));
-        (if driven { RUNNING } else { INTERRUPTED }).clone_into(&mut summary.state);
-    }
-    Ok(summary)
 }
 
 /// The statement for a filter. Everything it tests is in the index it walks.
@@ -188,7 +164,7 @@ mod tests {
     fn plan(sql: &str, values: Vec<Value>) -> String {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("journal.db");
-        schema::prepare(&path, schema::File::Journal).unwrap();
+        schema::prepare(&path, schema::File::Journal, &crate::Custody::none()).unwrap();
         let conn = schema::connect(&path, schema::Use::Read).unwrap();
         let mut rows = conn.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
         let lines = rows.query_map(params_from_iter(values), |r| r.get::<_, String>(3)).unwrap();

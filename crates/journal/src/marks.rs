@@ -2,10 +2,11 @@
 //! kind, so that a run of any length opens alike. A function of the record alone; what a kind means for a
 //! reader is the reader's business.
 
+use std::ops::Range;
+
 use gadfly_engine::event::Happened;
 use gadfly_engine::input::What;
 use gadfly_engine::{EffectKind, Input, Reply, Step};
-use rusqlite::{Connection, params};
 
 use crate::state::belongs_on_rail;
 
@@ -26,9 +27,6 @@ pub(crate) enum Kind {
     /// The folder was looked at.
     Looked = 7,
 }
-
-const KINDS: [Kind; 8] =
-    [Kind::Told, Kind::Asked, Kind::Pipeline, Kind::Round, Kind::Begun, Kind::Step, Kind::Rail, Kind::Looked];
 
 /// The kinds of one record.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -101,80 +99,30 @@ impl Marks {
         self.0 |= 1 << kind as u8;
     }
 
-    pub(crate) fn insert(self, conn: &Connection, run: i64, seq: u32) -> rusqlite::Result<()> {
-        for kind in KINDS.into_iter().filter(|kind| self.0 & (1 << *kind as u8) != 0) {
-            let sql = "INSERT INTO marks VALUES(?1, ?2, ?3)";
-            conn.prepare_cached(sql)?.execute(params![run, kind as u8, seq])?;
-        }
-        Ok(())
+    pub(crate) const fn bits(self) -> u8 {
+        self.0
+    }
+
+    pub(crate) const fn from_bits(bits: u8) -> Self {
+        Self(bits)
+    }
+
+    const fn is(self, kind: Kind) -> bool {
+        self.0 & (1 << kind as u8) != 0
     }
 }
 
-/// A record that only says how something goes on: nothing is added up from it but time.
-pub(crate) fn is_quiet(input: &Input, step: &Step) -> bool {
-    matches!(input.what, What::Observed { .. })
-        && step.events.is_empty()
-        && step.effects.is_empty()
-        && step.outcome.is_none()
+/// Up to `most` records of a kind in `within`, the newest first.
+pub(crate) fn newest(kinds: &[Marks], kind: Kind, within: Range<u32>, most: usize) -> Vec<u32> {
+    found(kinds, kind, within).rev().take(most).collect()
 }
 
-/// Up to `most` records of a kind in `from..before`, the newest first.
-pub(crate) fn newest(
-    conn: &Connection,
-    run: i64,
-    kind: Kind,
-    within: std::ops::Range<u32>,
-    most: usize,
-) -> rusqlite::Result<Vec<u32>> {
-    let sql = "SELECT seq FROM marks WHERE run = ?1 AND kind = ?2 AND seq >= ?3 AND seq < ?4
-               ORDER BY seq DESC LIMIT ?5";
-    found(conn, sql, run, kind, within, most)
+/// Up to `most` records of a kind in `within`, the oldest first.
+pub(crate) fn oldest(kinds: &[Marks], kind: Kind, within: Range<u32>, most: usize) -> Vec<u32> {
+    found(kinds, kind, within).take(most).collect()
 }
 
-/// Up to `most` records of a kind in `from..before`, the oldest first.
-pub(crate) fn oldest(
-    conn: &Connection,
-    run: i64,
-    kind: Kind,
-    within: std::ops::Range<u32>,
-    most: usize,
-) -> rusqlite::Result<Vec<u32>> {
-    let sql = "SELECT seq FROM marks WHERE run = ?1 AND kind = ?2 AND seq >= ?3 AND seq < ?4
-               ORDER BY seq LIMIT ?5";
-    found(conn, sql, run, kind, within, most)
-}
-
-fn found(
-    conn: &Connection,
-    sql: &str,
-    run: i64,
-    kind: Kind,
-    within: std::ops::Range<u32>,
-    most: usize,
-) -> rusqlite::Result<Vec<u32>> {
-    let most = i64::try_from(most).unwrap_or(i64::MAX);
-    let mut rows = conn.prepare_cached(sql)?;
-    let seqs = rows.query_map(params![run, kind as u8, within.start, within.end, most], |r| r.get(0))?;
-    seqs.collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::schema;
-
-    #[test]
-    fn the_newest_of_a_kind_are_found_without_walking_the_run() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("journal.db");
-        schema::prepare(&path, schema::File::Journal).unwrap();
-        let conn = schema::connect(&path, schema::Use::Read).unwrap();
-        let plan = |tests: &str| -> String {
-            let sql = format!("EXPLAIN QUERY PLAN SELECT seq FROM marks WHERE {tests} ORDER BY seq DESC");
-            conn.query_row(&sql, [], |r| r.get(3)).unwrap()
-        };
-        let found = plan("run = 1 AND kind = 2 AND seq >= 3 AND seq < 4");
-        assert_eq!(found, "SEARCH marks USING PRIMARY KEY (run=? AND kind=? AND seq>? AND seq<?)");
-        // Without the run it would be a walk.
-        assert!(plan("kind = 2 AND seq < 4").starts_with("SCAN marks"));
-    }
+fn found(kinds: &[Marks], kind: Kind, within: Range<u32>) -> impl DoubleEndedIterator<Item = u32> {
+    let end = within.end.min(u32::try_from(kinds.len()).unwrap_or(u32::MAX));
+    (within.start..end).filter(move |seq| kinds[*seq as usize].is(kind))
 }

@@ -1,5 +1,5 @@
 //! What a run's records add up to, in bounded form: who cost what, the caps in force, the counts of a goal, how
-//! a pipeline's agents stand. Folded by the writer with every record, so that a page that shows a window of the
+//! a pipeline's agents stand. Kept in checkpoints, so that a page that shows a window of the
 //! run has the numbers of the whole. No decision reads it.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use gadfly_engine::event::Happened;
 use gadfly_engine::input::What;
 use gadfly_engine::{Input, Limits, Step};
-use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::{Deserialize, Serialize};
 
 use crate::state::{GoalMeters, GoalState, PipelineView, Share, note_models, tighter};
@@ -70,18 +69,5 @@ impl Meters {
             }
             _ => {}
         }
-    }
-
-    /// None where they were never kept, and where they cannot be read: the run is read as a whole then.
-    pub(crate) fn read(conn: &Connection, run: i64) -> rusqlite::Result<Option<Self>> {
-        let sql = "SELECT body FROM meters WHERE run = ?1";
-        let body = conn.prepare_cached(sql)?.query_row([run], |r| r.get::<_, String>(0)).optional()?;
-        Ok(body.and_then(|body| serde_json::from_str(&body).ok()))
-    }
-
-    pub(crate) fn store(conn: &Connection, run: i64, body: &str) -> rusqlite::Result<()> {
-        let sql = "INSERT INTO meters VALUES(?1, ?2) ON CONFLICT(run) DO UPDATE SET body = excluded.body";
-        conn.prepare_cached(sql)?.execute(params![run, body])?;
-        Ok(())
     }
 }

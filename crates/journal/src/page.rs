@@ -1,25 +1,23 @@
 //! One run as a page shows it: how it stands as a whole, and a window of its rounds, steps and rail. What it
 //! costs to read does not grow with the run: records are found by what they tell (`marks`), and what they add up
-//! to was kept by the writer (`meters`).
-//!
-//! A run that a Gadfly without marks wrote a part of is read as a whole, and then cut to the window.
+//! to is in the newest checkpoint.
 
 mod entries;
 mod reader;
 mod rounds;
 mod told;
-mod whole;
 
 use std::collections::BTreeMap;
 
 use gadfly_engine::{Limits, Plan};
-use rusqlite::OptionalExtension as _;
 
+use crate::checkpoint::Sums;
+use crate::encode::End;
 use crate::journal::Journal;
-use crate::list::{self, COLUMNS};
 use crate::lock;
 use crate::meters::Meters;
 use crate::read::ReadError;
+use crate::rows::RunRow;
 use crate::run_id::RunId;
 use crate::state::{RunState, Share};
 
@@ -86,35 +84,17 @@ pub struct RunPage {
 impl Journal {
     /// A run as a page shows it, in one snapshot.
     pub fn page(&self, run: &RunId, window: &Window) -> Result<RunPage, ReadError> {
-        match self.windowed(run, window)? {
-            Some(page) => Ok(page),
-            None => self.whole(run, window),
-        }
-    }
-
-    /// None where marks and meters do not tell of the whole run.
-    fn windowed(&self, run: &RunId, window: &Window) -> Result<Option<RunPage>, ReadError> {
         let live = lock::live(self.inner.lock.dir());
         self.read(|conn| {
-            let snapshot = conn.unchecked_transaction()?;
-            let sql = format!("SELECT {COLUMNS}, number, next FROM runs WHERE id = ?1");
-            let mut row = snapshot.prepare_cached(&sql)?;
-            let found =
-                row.query_row([run.as_str()], |r| Ok((list::summary(r, &live), r.get(4)?, r.get(5)?)));
-            let Some((summary, number, next)) = found.optional()? else {
-                return Err(ReadError::NotFound(run.clone()));
-            };
-            drop(row);
-            let summary = summary?;
-            let Some(active_ms) = summary.active_ms else { return Ok(None) };
-            let Some(Meters { limits, models, shares, goal, pipeline, .. }) =
-                Meters::read(&snapshot, number)?
-            else {
-                return Ok(None);
-            };
-            let mut reader = Reader::new(&snapshot, run, number);
+            let (snapshot, check) = (conn.unchecked_transaction()?, self.check());
+            let row = RunRow::find(&snapshot, check, run)?;
+            let end = End::of(&snapshot, check, run, row.number)?;
+            let mut reader = Reader::new(&snapshot, check, run, row.number, &end)?;
+            let (next, Sums { mut summary, meters }) = (end.next, end.sums);
+            row.name_state(&mut summary, &live);
+            let Meters { limits, models, shares, goal, pipeline, .. } = meters;
             let told = told::read(&mut reader)?;
-            let mut state = told.state;
+            let (mut state, active_ms) = (told.state, summary.active_ms);
             state.outcome = summary.outcome.as_ref().and(told.outcome);
             (state.summary, state.models) = (summary, models);
             if let (Some(view), Some(standing)) = (&mut state.pipeline, pipeline) {
@@ -127,7 +107,7 @@ impl Journal {
                 shown.count_as(meters, active_ms);
                 entries_before = entries::read(&mut reader, window, shown)?;
             }
-            Ok(Some(RunPage {
+            Ok(RunPage {
                 state,
                 plan: told.plan,
                 next,
@@ -138,7 +118,7 @@ impl Journal {
                 shares,
                 active_ms,
                 records_read: reader.read,
-            }))
+            })
         })
     }
 }

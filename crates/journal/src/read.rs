@@ -6,11 +6,14 @@ use std::sync::Arc;
 use gadfly_engine::input::What;
 use gadfly_engine::{Digest, Input, Start, Step, Text};
 use rusqlite::{Connection, OptionalExtension, Row, params};
-use serde::{Deserialize, Serialize};
 
-use crate::codec;
+use crate::body::{self, OwnedPair, Texts};
+use crate::chain::{Chain, Mac};
+use crate::checkpoint::CHUNK;
+use crate::codec::{self, LONG_RECORD};
 use crate::inbox::MailId;
 use crate::journal::Journal;
+use crate::origin::Foreign;
 use crate::run_id::RunId;
 use crate::schema::OpenError;
 use crate::store_error::{StoreError, failure};
@@ -27,19 +30,6 @@ pub struct Record {
     pub step: Step,
 }
 
-/// The stored form of a record; texts are stored beside it.
-#[derive(Serialize)]
-pub(crate) struct Pair<'a> {
-    pub(crate) input: &'a Input,
-    pub(crate) step: &'a Step,
-}
-
-#[derive(Deserialize)]
-pub(crate) struct OwnedPair {
-    pub(crate) input: Input,
-    pub(crate) step: Step,
-}
-
 /// Why something could not be read back.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum ReadError {
@@ -51,8 +41,16 @@ pub enum ReadError {
     Record { run: RunId, seq: u32, message: String },
     #[error("the stored text {digest} is damaged: {message}. Restore the journal or import an export of it")]
     Text { digest: Digest, message: String },
-    #[error("the summary of run `{run}` is damaged: {message}")]
-    Summary { run: RunId, message: String },
+    #[error("what the journal says of run `{0}` was changed after it was written, or is damaged")]
+    Row(RunId),
+    #[error(
+        "seal {number} of this store does not fit: the store was changed after it was written, or is damaged"
+    )]
+    Seal { number: i64 },
+    #[error("run `{run}` has {there} records, and {sealed} were sealed: its end was cut off or changed")]
+    Cut { run: RunId, there: u32, sealed: u32 },
+    #[error(transparent)]
+    Foreign(#[from] Foreign),
     #[error("inbox entry {mail} is damaged: {message}")]
     Mail { mail: MailId, message: String },
     #[error(transparent)]
@@ -89,29 +87,20 @@ impl Journal {
     ) -> Result<Vec<Record>, ReadError> {
         self.read(|conn| {
             let number = run_number(conn, run)?;
-            let sql = "SELECT seq, size, body, input_texts, step_texts FROM records
-                       WHERE run = ?1 AND seq >= ?2 ORDER BY seq LIMIT ?3";
-            let mut rows = conn.prepare_cached(sql)?;
-            let mut rows = rows.query(params![number, from, limit])?;
+            let mut walker = Walker::new(conn, self.check(), run, number, from)?;
             let mut records: Vec<Record> = Vec::new();
             let mut held = 0;
-            while held < bytes
-                && let Some(row) = rows.next()?
-            {
-                let due = from.saturating_add(u32::try_from(records.len()).unwrap_or(u32::MAX));
-                let (mut record, size) = unpacked(run, row)?;
-                if record.seq != due {
-                    let message = format!("record {due} is missing before it");
-                    return Err(ReadError::Record { run: run.clone(), seq: record.seq, message });
-                }
+            walker.some(conn, limit, |walked| {
+                let mut record = walked.record()?;
                 if with_texts {
-                    record.input.texts = texts(conn, row.get_ref(3)?.as_blob_or_null().unwrap_or_default())?;
-                    record.step.texts = texts(conn, row.get_ref(4)?.as_blob_or_null().unwrap_or_default())?;
+                    record.input.texts = texts(conn, walked.texts.input)?;
+                    record.step.texts = texts(conn, walked.texts.step)?;
                 }
                 let texts = record.input.texts.iter().chain(&record.step.texts);
-                held += size + texts.map(|t| t.as_str().len()).sum::<usize>();
+                held += walked.json.len() + texts.map(|t| t.as_str().len()).sum::<usize>();
                 records.push(record);
-            }
+                Ok(held < bytes)
+            })?;
             Ok(records)
         })
     }
@@ -138,7 +127,7 @@ impl Journal {
 
     /// A stored text, checked against its digest.
     pub fn text(&self, digest: &Digest) -> Result<Option<Arc<str>>, ReadError> {
-        self.read(|conn| body(conn, digest))
+        self.read(|conn| text(conn, digest))
     }
 }
 
@@ -180,15 +169,154 @@ impl Iterator for Records {
     }
 }
 
-/// A record without its texts, from a row that begins with `seq, size, body`; and its size.
-pub(crate) fn unpacked(run: &RunId, row: &Row<'_>) -> Result<(Record, usize), ReadError> {
-    let seq: u32 = row.get(0)?;
-    let damaged = |message: String| ReadError::Record { run: run.clone(), seq, message };
-    let size = usize::try_from(row.get::<_, i64>(1)?).unwrap_or(usize::MAX);
-    let json = codec::unpack(row.get_ref(2)?.as_blob().unwrap_or_default(), size);
-    let json = json.map_err(|e| damaged(e.to_string()))?;
-    let OwnedPair { input, step } = serde_json::from_slice(&json).map_err(|e| damaged(e.to_string()))?;
-    Ok((Record { seq, input, step }, size))
+/// Reads the records of one run in order, and checks that each follows the one before it.
+pub(crate) struct Walker<'a> {
+    check: Option<&'a Chain>,
+    run: &'a RunId,
+    number: i64,
+    next: u32,
+    before: Mac,
+    /// The last long record of the chunk, as far as it was walked; others are packed beside it.
+    base: Option<Vec<u8>>,
+}
+
+/// A record that a walker came to.
+pub(crate) struct Walked<'a> {
+    run: &'a RunId,
+    pub(crate) seq: u32,
+    pub(crate) texts: Texts<'a>,
+    pub(crate) json: &'a [u8],
+    /// As it is stored.
+    pub(crate) packed: &'a [u8],
+}
+
+impl Walked<'_> {
+    pub(crate) fn pair(&self) -> Result<OwnedPair, ReadError> {
+        serde_json::from_slice(self.json).map_err(|e| damaged(self.run, self.seq, e))
+    }
+
+    /// Without its texts.
+    pub(crate) fn record(&self) -> Result<Record, ReadError> {
+        let OwnedPair { input, step } = self.pair()?;
+        Ok(Record { seq: self.seq, input, step })
+    }
+}
+
+const COLUMNS: &str = "seq, link, input_texts, step_texts, size, body";
+
+impl<'a> Walker<'a> {
+    /// At the record `from`. Without `check` nothing is known of the key that the records were chained with.
+    pub(crate) fn new(
+        conn: &Connection,
+        check: Option<&'a Chain>,
+        run: &'a RunId,
+        number: i64,
+        from: u32,
+    ) -> Result<Self, ReadError> {
+        let before = match (from.checked_sub(1), check) {
+            (None, Some(chain)) => chain.start(run),
+            (None, None) => Mac::default(),
+            (Some(last), _) => {
+                let sql = "SELECT link FROM records WHERE run = ?1 AND seq = ?2";
+                let found = conn.prepare_cached(sql)?.query_row([number, i64::from(last)], |r| r.get(0));
+                found.optional()?.ok_or_else(|| damaged(run, last, "it is missing"))?
+            }
+        };
+        Ok(Self { check, run, number, next: from, before, base: None })
+    }
+
+    /// The link of the last record walked, and the long record that the next may be packed beside.
+    pub(crate) fn left_off(self) -> (Mac, Option<Vec<u8>>) {
+        (self.before, self.base)
+    }
+
+    /// Every record that is left.
+    pub(crate) fn each(
+        &mut self,
+        conn: &Connection,
+        mut take: impl FnMut(&Walked<'_>) -> Result<(), ReadError>,
+    ) -> Result<(), ReadError> {
+        self.some(conn, u32::MAX, |walked| take(walked).map(|()| true))
+    }
+
+    /// Up to `limit` records, as long as `take` wants more.
+    pub(crate) fn some(
+        &mut self,
+        conn: &Connection,
+        limit: u32,
+        mut take: impl FnMut(&Walked<'_>) -> Result<bool, ReadError>,
+    ) -> Result<(), ReadError> {
+        let sql = format!("SELECT {COLUMNS} FROM records WHERE run = ?1 AND seq >= ?2 ORDER BY seq LIMIT ?3");
+        let mut rows = conn.prepare_cached(&sql)?;
+        let mut rows = rows.query(params![self.number, self.next, limit])?;
+        while let Some(row) = rows.next()? {
+            let json = self.step(conn, row, true)?;
+            let (seq, texts) = (self.next - 1, Texts::read(row, 2, 3)?);
+            let packed = row.get_ref(5)?.as_blob().unwrap_or_default();
+            let more = take(&Walked { run: self.run, seq, texts, json: &json, packed })?;
+            if json.len() >= LONG_RECORD {
+                self.base = Some(json);
+            }
+            if !more {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks one row and unpacks it, if it is needed.
+    fn step(&mut self, conn: &Connection, row: &Row<'_>, wanted: bool) -> Result<Vec<u8>, ReadError> {
+        let (seq, due): (u32, u32) = (row.get(0)?, self.next);
+        if seq != due {
+            return Err(damaged(self.run, seq, format!("record {due} is missing before it")));
+        }
+        if seq.is_multiple_of(CHUNK) {
+            self.base = None;
+        }
+        let size = usize::try_from(row.get::<_, i64>(4)?).unwrap_or(usize::MAX);
+        let packed = row.get_ref(5)?.as_blob().unwrap_or_default();
+        let changed = || damaged(self.run, seq, "it was changed after it was written, or it is damaged");
+        let link: Mac = row.get(1).map_err(|_| changed())?;
+        let texts = Texts::read(row, 2, 3)?;
+        let follows = |chain: &Chain| chain.link(&self.before, self.run, seq, texts, size, packed) == link;
+        if !self.check.is_none_or(follows) {
+            return Err(changed());
+        }
+        if codec::needs_base(packed) && self.base.is_none() {
+            self.base = Some(base(conn, self.check, self.run, self.number, seq)?);
+        }
+        (self.before, self.next) = (link, seq.saturating_add(1));
+        if !wanted && size < LONG_RECORD {
+            return Ok(Vec::new());
+        }
+        codec::unpack_record(packed, size, self.base.as_deref()).map_err(|e| damaged(self.run, seq, e))
+    }
+}
+
+/// The last long record before `seq` in its chunk, which is walked from its beginning.
+fn base(
+    conn: &Connection,
+    check: Option<&Chain>,
+    run: &RunId,
+    number: i64,
+    seq: u32,
+) -> Result<Vec<u8>, ReadError> {
+    let from = seq - seq % CHUNK;
+    let mut walker = Walker::new(conn, check, run, number, from)?;
+    let sql = format!("SELECT {COLUMNS} FROM records WHERE run = ?1 AND seq >= ?2 AND seq < ?3 ORDER BY seq");
+    let mut rows = conn.prepare(&sql)?;
+    let mut rows = rows.query(params![number, from, seq])?;
+    while let Some(row) = rows.next()? {
+        let json = walker.step(conn, row, false)?;
+        if json.len() >= LONG_RECORD {
+            walker.base = Some(json);
+        }
+    }
+    walker.base.ok_or_else(|| damaged(run, seq, "the record it builds on is missing"))
+}
+
+pub(crate) fn damaged(run: &RunId, seq: u32, message: impl ToString) -> ReadError {
+    ReadError::Record { run: run.clone(), seq, message: message.to_string() }
 }
 
 pub(crate) fn run_number(conn: &Connection, run: &RunId) -> Result<i64, ReadError> {
@@ -197,18 +325,15 @@ pub(crate) fn run_number(conn: &Connection, run: &RunId) -> Result<i64, ReadErro
     number.optional()?.ok_or_else(|| ReadError::NotFound(run.clone()))
 }
 
-fn texts(conn: &Connection, hashes: Option<&[u8]>) -> Result<Vec<Text>, ReadError> {
-    let (hashes, _) = hashes.unwrap_or_default().as_chunks::<32>();
-    let mut found = Vec::with_capacity(hashes.len());
-    for hash in hashes {
-        let digest = Digest::from_bytes(*hash);
+pub(crate) fn texts(conn: &Connection, digests: Option<&[u8]>) -> Result<Vec<Text>, ReadError> {
+    let found = body::split(digests).map(|digest| {
         let missing = || ReadError::Text { digest, message: "it is missing".to_owned() };
-        found.push(Text::new(body(conn, &digest)?.ok_or_else(missing)?));
-    }
-    Ok(found)
+        Ok(Text::new(text(conn, &digest)?.ok_or_else(missing)?))
+    });
+    found.collect()
 }
 
-fn body(conn: &Connection, digest: &Digest) -> Result<Option<Arc<str>>, ReadError> {
+fn text(conn: &Connection, digest: &Digest) -> Result<Option<Arc<str>>, ReadError> {
     let sql = "SELECT size, body FROM blobs WHERE substr(hash, 1, 8) = substr(?1, 1, 8) AND hash = ?1";
     let mut found = conn.prepare_cached(sql)?;
     let row = found.query_row([digest.as_bytes()], |r| {

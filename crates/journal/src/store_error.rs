@@ -13,6 +13,13 @@ pub enum StoreError {
     Busy(String),
     #[error("the journal file is damaged: restore it from a copy or import an export of its runs ({0})")]
     Damaged(String),
+    #[error("this is no database of Gadfly's")]
+    NotADatabase,
+    #[error(
+        "the journal {0} was removed or replaced while it was in use, so nothing more is recorded and the work stops: \
+         what came after is not in it"
+    )]
+    Replaced(std::path::PathBuf),
     #[error("the journal could not be read or written: check its disk and folder ({0})")]
     Io(String),
     #[error("the run is forgotten, but its folder could not be removed: remove it yourself ({0})")]
@@ -30,7 +37,8 @@ impl From<rusqlite::Error> for StoreError {
             Some(ErrorCode::DiskFull) => Self::Full(text),
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Self::ReadOnly(text),
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy(text),
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged(text),
+            Some(ErrorCode::DatabaseCorrupt) => Self::Damaged(text),
+            Some(ErrorCode::NotADatabase) => Self::NotADatabase,
             Some(
                 ErrorCode::SystemIoFailure
                 | ErrorCode::CannotOpen

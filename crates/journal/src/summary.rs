@@ -19,6 +19,8 @@ use crate::run_id::RunId;
 pub const RUNNING: &str = "running";
 /// No outcome yet, and nobody drives it.
 pub const INTERRUPTED: &str = "interrupted";
+/// It cannot be read as it was written; the title says why.
+pub const DAMAGED: &str = "damaged";
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Summary {
@@ -75,10 +77,8 @@ pub struct Summary {
     /// The effect a person's answer is awaited for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting_for: Option<EffectId>,
-    /// Active time as of the last record. None once a Gadfly wrote to the run that keeps no marks and meters:
-    /// what they say is not the whole run then, see `Journal::page`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub active_ms: Option<u64>,
+    /// Active time as of the last record.
+    pub active_ms: u64,
     /// What was put off and what was settled; see `Journal::deferred`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) deferrals: Option<Box<Deferrals>>,
@@ -125,20 +125,24 @@ impl Summary {
             last_draft: None,
             last_diff: None,
             waiting_for: None,
-            active_ms: None,
+            active_ms: 0,
             deferrals: None,
             seats: Vec::new(),
             unpriced: Vec::new(),
         }
     }
 
+    /// Of a run that cannot be read as it was written.
+    pub(crate) fn damaged(run: RunId, created_ms: u64, why: String) -> Self {
+        Self { created_ms, state: DAMAGED.to_owned(), title: why, ..Self::new(run) }
+    }
+
     pub fn apply(&mut self, input: &Input, step: &Step) {
         self.updated_ms = input.at.wall_ms;
-        self.active_ms = self.active_ms.map(|so_far| so_far.max(input.at.active_ms));
+        self.active_ms = self.active_ms.max(input.at.active_ms);
         match &input.what {
             What::Started(start) => {
                 self.created_ms = input.at.wall_ms;
-                self.active_ms = Some(input.at.active_ms);
                 self.begin(&start.plan);
             }
             What::Resumed { .. } | What::Answered { .. } => self.outcome_cleared(),

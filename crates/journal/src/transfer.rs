@@ -12,7 +12,7 @@ use crate::read::ReadError;
 use crate::run_id::RunId;
 
 /// The version of the export file.
-pub const EXPORT_FORMAT: u32 = 1;
+pub const EXPORT_FORMAT: u32 = 2;
 pub(crate) const MAGIC: &str = "gadfly-run";
 const LEVEL: i32 = 9;
 

@@ -3,6 +3,7 @@
 //! Each entry runs in its own savepoint, so that a failing one rolls back alone. It knows nothing
 //! of what the entries write.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -12,7 +13,10 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
+use crate::chain::Mac;
+use crate::custody::{Custody, Kept};
 use crate::schema::{self, Use};
+use crate::seal::{self, Newest};
 use crate::store_error::{Failure, StoreError};
 
 const QUEUE: usize = 1024;
@@ -26,6 +30,10 @@ const MOMENT: Duration = Duration::from_millis(1);
 /// One caller's part of a transaction.
 pub(crate) trait Entry: Send {
     fn bytes(&self) -> usize;
+    /// It may write something and then be refused. What refuses before it writes need not be kept apart from others.
+    fn may_be_taken_back(&self) -> bool {
+        true
+    }
     /// Writes. A failure is rolled back; it says whether the store was the cause.
     fn run(&mut self, conn: &Connection) -> Result<(), Option<StoreError>>;
     /// Tells the caller how it went.
@@ -88,15 +96,16 @@ pub(crate) struct Writer {
 impl Writer {
     /// `mail` collects the ids that entries consumed; the thread clears them from the inbox.
     pub(crate) fn start(
-        journal: &Path,
+        mut keeper: Keeper,
         inbox: PathBuf,
         mail: Arc<Mutex<Vec<i64>>>,
     ) -> Result<Self, StoreError> {
-        let conn = schema::connect(journal, Use::Write)?;
+        let conn = schema::connect(&keeper.journal, Use::Write)?;
+        keeper.begin()?;
         let (queue, entries) = sync_channel(QUEUE);
         let thread = thread::Builder::new()
             .name("gadfly-journal".to_owned())
-            .spawn(move || serve(&conn, &entries, &mut Sweeper { inbox, mail, conn: None }))?;
+            .spawn(move || serve(&conn, &entries, &mut keeper, &mut Sweeper { inbox, mail, conn: None }))?;
         Ok(Self { queue: Some(queue), thread: Some(thread) })
     }
 
@@ -127,7 +136,7 @@ impl Drop for Writer {
     }
 }
 
-fn serve(conn: &Connection, queue: &Receiver<Message>, sweeper: &mut Sweeper) {
+fn serve(conn: &Connection, queue: &Receiver<Message>, keeper: &mut Keeper, sweeper: &mut Sweeper) {
     let mut carried: Option<Message> = None;
     let mut last = 0;
     loop {
@@ -158,30 +167,43 @@ fn serve(conn: &Connection, queue: &Receiver<Message>, sweeper: &mut Sweeper) {
             }
         }
         last = batch.len();
-        let committed = commit(conn, &mut batch);
+        let committed = commit(conn, keeper, &mut batch);
+        if committed.is_ok() {
+            keeper.keep(conn);
+        }
         for entry in batch {
             // A caller's panic is that caller's, not every run's.
-            let _ = catch_unwind(AssertUnwindSafe(|| entry.finish(committed.as_ref().copied())));
+            let _ = catch_unwind(AssertUnwindSafe(|| entry.finish(committed.as_ref().map(|()| ()))));
         }
         sweeper.sweep();
     }
     let _ = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
 }
 
-fn commit(conn: &Connection, batch: &mut [Box<dyn Entry>]) -> Result<(), StoreError> {
+fn commit(conn: &Connection, keeper: &Keeper, batch: &mut [Box<dyn Entry>]) -> Result<(), StoreError> {
     let result = (|| {
         execute(conn, "BEGIN IMMEDIATE")?;
         for entry in batch {
-            execute(conn, "SAVEPOINT entry")?;
+            let apart = entry.may_be_taken_back();
+            if apart {
+                execute(conn, "SAVEPOINT entry")?;
+            }
             if let Err(cause) = entry.run(conn) {
                 // A full disk or a damaged file rolls the whole transaction back by itself.
                 if conn.is_autocommit() {
                     return Err(cause.unwrap_or(StoreError::Io("the transaction was given up".into())));
                 }
-                execute(conn, "ROLLBACK TO entry")?;
+                match cause {
+                    _ if apart => execute(conn, "ROLLBACK TO entry")?,
+                    Some(cause) => return Err(cause),
+                    None => {}
+                }
             }
-            execute(conn, "RELEASE entry")?;
+            if apart {
+                execute(conn, "RELEASE entry")?;
+            }
         }
+        keeper.still_there()?;
         execute(conn, "COMMIT")
     })();
     if result.is_err() && !conn.is_autocommit() {
@@ -193,6 +215,52 @@ fn commit(conn: &Connection, batch: &mut [Box<dyn Entry>]) -> Result<(), StoreEr
 fn execute(conn: &Connection, sql: &str) -> Result<(), StoreError> {
     conn.prepare_cached(sql)?.execute([])?;
     Ok(())
+}
+
+/// Watches over the file that is written to: that it is still the one in its place, and that its newest seal is kept
+/// outside of it.
+pub(crate) struct Keeper {
+    pub(crate) journal: PathBuf,
+    pub(crate) custody: Custody,
+    pub(crate) store: Mac,
+    /// The file's device and number.
+    file: Option<(u64, u64)>,
+    kept: i64,
+}
+
+impl Keeper {
+    pub(crate) const fn new(journal: PathBuf, custody: Custody, store: Mac) -> Self {
+        Self { journal, custody, store, file: None, kept: 0 }
+    }
+
+    fn begin(&mut self) -> Result<(), StoreError> {
+        self.file = Some(identity(&self.journal)?);
+        Ok(())
+    }
+
+    /// A transaction for a file that nobody will find any more is not worth committing.
+    fn still_there(&self) -> Result<(), StoreError> {
+        if self.file.is_some() && identity(&self.journal).ok() != self.file {
+            return Err(StoreError::Replaced(self.journal.clone()));
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, conn: &Connection) {
+        if !self.custody.is_kept() {
+            return;
+        }
+        let Ok(Newest { number, value, .. }) = seal::newest(conn) else { return };
+        if let Some(dir) = self.journal.parent().filter(|_| number > self.kept) {
+            self.custody.keep(dir, Kept { store: self.store, number, value });
+            self.kept = number;
+        }
+    }
+}
+
+fn identity(path: &Path) -> std::io::Result<(u64, u64)> {
+    let found = std::fs::metadata(path)?;
+    Ok((found.dev(), found.ino()))
 }
 
 /// Clears consumed mail. A failure costs nothing: consumed mail is never delivered again.

@@ -49,7 +49,7 @@ fn nothing_is_left_of_a_run_that_is_forgotten() {
     let run = finished(&journal, "a", 1);
     journal.remove(&run, |_| {}).unwrap();
     let conn = rusqlite::Connection::open(dir.path().join("journal.db")).unwrap();
-    for table in ["runs", "records", "marks", "meters"] {
+    for table in ["runs", "records", "checkpoints"] {
         let sql = format!("SELECT count(*) FROM {table}");
         assert_eq!(conn.query_row(&sql, [], |r| r.get::<_, i64>(0)).unwrap(), 0, "{table}");
     }

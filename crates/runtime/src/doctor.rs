@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use gadfly_agents::probe::{self, ProbeError};
 use gadfly_agents::{Notice, Script, VENDORS};
-use gadfly_journal::{FORMAT, Journal, OpenError};
+use gadfly_journal::{Custody, FORMAT, Journal, OpenError};
 use gadfly_project::config::Key;
 use gadfly_project::{AgentConfig, Config, Kind, Layer, Root};
 use serde::Serialize;
@@ -128,7 +128,7 @@ pub async fn diagnose(root: &Root, config: &Config, store: &Path, user: &UserDir
         system: system(),
         root: root.dir.clone(),
         configs: own.into_iter().chain([place("the project's", project)]).collect(),
-        store: look_at_store(store),
+        store: look_at_store(store, &user.custody()),
         leftovers: leftovers.into_iter().flatten().map(|(what, path)| place(what, path)).collect(),
         programs,
         left_alone,
@@ -158,12 +158,12 @@ fn system() -> System {
     }
 }
 
-fn look_at_store(dir: &Path) -> Store {
+fn look_at_store(dir: &Path, custody: &Custody) -> Store {
     let exists = dir.join("journal.db").is_file();
     let mut store =
         Store { path: dir.to_owned(), exists, format: FORMAT, bytes: 0, runs: None, problem: None };
     if !exists {
-        if let Err(linked @ OpenError::Linked { .. }) = Journal::open_existing(dir) {
+        if let Err(linked @ OpenError::Linked { .. }) = Journal::open_existing_in(dir, custody) {
             store.problem = Some(linked.to_string());
         }
         return store;
@@ -171,7 +171,7 @@ fn look_at_store(dir: &Path) -> Store {
     for name in ["journal.db", "journal.db-wal", "inbox.db", "inbox.db-wal"] {
         store.bytes += fs::metadata(dir.join(name)).map_or(0, |m| m.len());
     }
-    let counted = Journal::open_existing(dir).map_err(|e| e.to_string());
+    let counted = Journal::open_existing_in(dir, custody).map_err(|e| e.to_string());
     match counted.and_then(|j| j.count().map_err(|e| e.to_string())) {
         Ok(runs) => store.runs = Some(runs),
         Err(problem) => store.problem = Some(problem),
@@ -335,7 +335,7 @@ mod tests {
     #[test]
     fn looking_at_a_store_that_is_not_there_makes_none() {
         let dir = tempfile::tempdir().unwrap();
-        let store = look_at_store(&dir.path().join(".gadfly"));
+        let store = look_at_store(&dir.path().join(".gadfly"), &Custody::none());
         assert!(!store.exists && store.runs.is_none());
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
     }

@@ -32,6 +32,7 @@ pub mod team;
 pub mod tools;
 pub mod trust;
 pub mod undo;
+pub mod verify;
 pub mod witness;
 pub mod workspace;
 

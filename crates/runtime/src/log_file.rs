@@ -1,5 +1,6 @@
-//! Keeps a run's `critic-log.md` and the reports beside it up to date while it is driven. A rendering: if it
-//! cannot be written the run goes on, and `gadfly show --log` has the same from the journal.
+//! Writes a run's `critic-log.md` and the reports beside it where the run stops, and a log that a project shares with
+//! others after every round. Renderings: if one cannot be written the run goes on, and `gadfly show --critic-log` has the
+//! same from the journal.
 
 mod elsewhere;
 mod pipeline;
@@ -15,20 +16,22 @@ use gadfly_journal::{Journal, ReadError, Record, RunId};
 use elsewhere::{Elsewhere, Shared};
 use pipeline::PipelineFiles;
 
-/// When the file is written.
+/// Which files are written while a run is driven.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LogWritten {
-    EveryRound,
-    /// Once, when driving ends, by whoever drove: with thousands of runs a folder and a file each are a
-    /// cost one can measure, and no task of the runtime should wait for the disk with them.
-    ByTheCaller,
+    /// All of them, the run's own log where it stops.
+    All,
+    /// What others read: reports, and a log that is the project's own. Once, when driving ends, by whoever drove: with
+    /// thousands of runs a folder and a file each are a cost one can measure, and no task of the runtime should wait for
+    /// the disk with them.
+    ForOthers,
 }
 
 /// Files to be written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LogToWrite {
     dir: PathBuf,
-    log: String,
+    log: Option<String>,
     reports: Vec<ReportFile>,
     elsewhere: Elsewhere,
     shared: Option<Shared>,
@@ -37,8 +40,13 @@ pub struct LogToWrite {
 impl LogToWrite {
     /// Waits for the disk.
     pub fn write(&self) {
+        if self.log.is_none() && self.reports.is_empty() && self.shared.is_none() {
+            return;
+        }
         let _ = std::fs::create_dir_all(&self.dir);
-        let _ = std::fs::write(self.dir.join("critic-log.md"), &self.log);
+        if let Some(log) = &self.log {
+            let _ = std::fs::write(self.dir.join("critic-log.md"), log);
+        }
         for report in &self.reports {
             let _ = std::fs::write(self.dir.join(&report.name), &report.content);
         }
@@ -57,15 +65,16 @@ pub struct LogFile {
     log: CriticLog,
     /// Reports that are not written yet.
     reports: Vec<ReportFile>,
-    when: LogWritten,
-    /// The files lack something.
+    written: LogWritten,
+    /// The log lacks something; so does the one that the project shares.
     behind: bool,
+    shared_behind: bool,
     pipeline: PipelineFiles,
 }
 
 impl LogFile {
     /// For a run that may have records already.
-    pub fn of(journal: &Journal, run: &RunId, has_records: bool, when: LogWritten) -> Self {
+    pub fn of(journal: &Journal, run: &RunId, has_records: bool, written: LogWritten) -> Self {
         let dir = journal.run_dir(run);
         let known = has_records.then(|| folded(journal, run).ok()).flatten();
         // A process that was killed may have left a report unwritten.
@@ -73,27 +82,37 @@ impl LogFile {
             known.unwrap_or_else(|| (CriticLog::new(run.clone()), Vec::new(), Elsewhere::default()));
         let pipeline = PipelineFiles::of(journal, run, has_records);
         let (journal, run) = (journal.clone(), run.clone());
-        Self { journal, dir, run, elsewhere, log, reports, when, behind: false, pipeline }
+        let (behind, shared_behind) = (false, false);
+        Self { journal, dir, run, elsewhere, log, reports, written, behind, shared_behind, pipeline }
     }
 
     /// The files of a run as its records have them.
-    pub fn whole(journal: &Journal, run: &RunId) -> Result<LogToWrite, ReadError> {
+    pub fn whole(journal: &Journal, run: &RunId, written: LogWritten) -> Result<LogToWrite, ReadError> {
         let (log, reports, elsewhere) = folded(journal, run)?;
         let shared = elsewhere.block(&log);
-        Ok(LogToWrite { dir: journal.run_dir(run), log: log.file(), reports, elsewhere, shared })
+        Ok(LogToWrite {
+            dir: journal.run_dir(run),
+            log: (written == LogWritten::All).then(|| log.file()),
+            reports,
+            elsewhere,
+            shared,
+        })
     }
 
-    /// Takes in a record; writes the files when a round or the run is through.
+    /// Takes in a record; writes the files that are due.
     pub fn follow(&mut self, record: &Record) {
         if let What::Started(start) = &record.input.what {
             self.elsewhere = Elsewhere::of(start, &self.run);
         }
-        self.log.apply(record);
+        if self.written == LogWritten::All || self.elsewhere.has_log() {
+            self.log.apply(record);
+        }
         self.pipeline.follow(record);
         let reported = report_files::named(record).next().is_some();
         if reported {
             self.reports.extend(self.journal.reports_of(record).unwrap_or_default());
         }
+        let stops = record.step.outcome.is_some();
         let round_over = record.step.events.iter().any(|e| {
             matches!(
                 e.what,
@@ -104,25 +123,31 @@ impl LogFile {
                     | Happened::RoundEnded { .. }
             )
         });
-        if !reported && !round_over && record.step.outcome.is_none() {
-            return;
-        }
-        self.behind = true;
-        if self.when == LogWritten::EveryRound
-            && let Some(files) = self.rest()
+        self.behind |= stops || round_over;
+        self.shared_behind |= self.elsewhere.has_log() && (stops || round_over);
+        let is_due = stops || reported || self.shared_behind;
+        if self.written == LogWritten::All
+            && is_due
+            && let Some(files) = self.due(stops)
         {
             files.write();
         }
     }
 
-    /// What was not written yet.
+    /// What was not written yet, when driving ends.
     pub fn rest(&mut self) -> Option<LogToWrite> {
-        std::mem::take(&mut self.behind).then(|| LogToWrite {
+        self.due(true)
+    }
+
+    fn due(&mut self, stops: bool) -> Option<LogToWrite> {
+        let own = self.written == LogWritten::All && stops && std::mem::take(&mut self.behind);
+        let shared = std::mem::take(&mut self.shared_behind);
+        (own || shared || !self.reports.is_empty()).then(|| LogToWrite {
             dir: self.dir.clone(),
-            log: self.log.file(),
+            log: own.then(|| self.log.file()),
             reports: std::mem::take(&mut self.reports),
             elsewhere: self.elsewhere.clone(),
-            shared: self.elsewhere.block(&self.log),
+            shared: shared.then(|| self.elsewhere.block(&self.log)).flatten(),
         })
     }
 }

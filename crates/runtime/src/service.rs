@@ -12,7 +12,7 @@ use gadfly_engine::question::{Picked, Question};
 use gadfly_engine::replay::{ReplayError, replay_one};
 use gadfly_engine::{AgentCard, Control, EffectId, EffectKind, Limits, NodePath, Start, Text};
 use gadfly_journal::{
-    ClaimError, Journal, Mail, MailId, MailKind, OpenError, PostError, ReadError, RunId, RunWriter,
+    ClaimError, Custody, Journal, Mail, MailId, MailKind, OpenError, PostError, ReadError, RunId, RunWriter,
 };
 use gadfly_project::{Config, Problem, Root};
 use tokio::sync::{mpsc, watch};
@@ -36,7 +36,7 @@ pub struct Gadfly {
     setup: Setup,
     /// Agents this program brings itself; they go before configured ones of the same name.
     own: Team,
-    protocols: Protocols,
+    pub(crate) protocols: Protocols,
     /// Starts programs for runs, in place of this program's own launcher.
     launcher: Option<Arc<dyn Launcher>>,
     watched: Watched,
@@ -120,7 +120,7 @@ impl Gadfly {
     }
 
     pub(crate) fn over(setup: Setup, store: &Path) -> Result<Self, GadflyError> {
-        let host = Host::new(Journal::open(store)?)?;
+        let host = Host::new(Journal::open_in(store, &UserDirs::from_env().custody())?)?;
         let protocols = Protocols::shipped();
         Ok(Self { host, setup, own: Team::default(), protocols, launcher: None, watched: Watched::default() })
     }
@@ -453,7 +453,7 @@ impl Gadfly {
             attended,
             stop,
             updates,
-            log: LogWritten::EveryRound,
+            log: LogWritten::All,
             means: self.means(),
             watched: self.watched.clone(),
         }
@@ -516,6 +516,11 @@ impl UserDirs {
                 .map(|base| base.join("gadfly"))
         };
         Self { config: dir("XDG_CONFIG_HOME", ".config"), state: dir("XDG_STATE_HOME", ".local/state") }
+    }
+
+    /// Where the key of this machine's journals is kept, and their newest seals.
+    pub fn custody(&self) -> Custody {
+        self.state.as_deref().map_or_else(Custody::none, Custody::at)
     }
 
     pub fn config_file(&self) -> Option<PathBuf> {

@@ -20,7 +20,7 @@ pub async fn situation(context: &Context, asked: Asked) -> Result<Situation, Cod
 
 /// The journal, if there is one.
 pub fn journal(context: &Context) -> Result<Option<Journal>, Code> {
-    match Journal::open_existing(&context.store()) {
+    match context.existing() {
         Ok(journal) => Ok(Some(journal)),
         Err(OpenError::Missing(_)) => Ok(None),
         Err(other) => Err(error::usage(&other.to_string())),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use gadfly_engine::Limits;
 use gadfly_engine::protocol::score::settings::EscalateTo;
-use gadfly_journal::{Journal, OpenError};
+use gadfly_journal::OpenError;
 use gadfly_project::layout::ProjectFiles;
 use gadfly_project::trust::pipeline::instructions;
 use gadfly_project::{Problem, file, layout, suggest};
@@ -80,7 +80,7 @@ pub async fn start(
         return Err(problems::refuse(&context.problems, root));
     }
     if !request.simple {
-        let journal = match Journal::open_existing(&context.store()) {
+        let journal = match context.existing() {
             Ok(journal) => Some(journal),
             Err(OpenError::Missing(_)) => None,
             Err(other) => return Err(error::usage(&other.to_string())),

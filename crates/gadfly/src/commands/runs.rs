@@ -40,7 +40,7 @@ fn list(args: &Runs, context: &Context) -> Result<(), Code> {
             return Err(error::usage(&format!("there is no state `{state}`; known: {known}")));
         }
     }
-    let journal = match Journal::open_existing(&context.store()) {
+    let journal = match context.existing() {
         Ok(journal) => journal,
         Err(OpenError::Missing(_)) => {
             nothing(args, context);
@@ -54,6 +54,7 @@ fn list(args: &Runs, context: &Context) -> Result<(), Code> {
     let shown = usize::try_from(args.limit).unwrap_or(usize::MAX);
     let more = found.len() > shown;
     found.truncate(shown);
+    say_missing(&journal)?;
     if context.global.json {
         return found.iter().try_for_each(json);
     }
@@ -64,6 +65,21 @@ fn list(args: &Runs, context: &Context) -> Result<(), Code> {
     table::runs(&found, wall_ms()).iter().try_for_each(|line| print::out(line))?;
     if more {
         print::err(&format!("the newest {}; for more: gadfly runs -n {}", args.limit, wider(args.limit)));
+    }
+    Ok(())
+}
+
+/// Rows that somebody took out are noticed by their number.
+fn say_missing(journal: &Journal) -> Result<(), Code> {
+    match journal.missing().map_err(|e| error::fault(&e.to_string()))? {
+        0 => {}
+        n => print::err(&format!(
+            "{} that stopped here {} gone from the journal, and nobody removed {} with `gadfly runs rm` or `gadfly gc`: \
+             the journal was changed",
+            table::counted(usize::try_from(n).unwrap_or(usize::MAX), "run"),
+            if n == 1 { "is" } else { "are" },
+            if n == 1 { "it" } else { "them" },
+        )),
     }
     Ok(())
 }
@@ -93,7 +109,9 @@ fn remove(typed: &[String], context: &Context) -> Result<(), Code> {
     let runs = typed.iter().map(|t| find(&journal, t)).collect::<Result<Vec<_>, Code>>()?;
     for run in &runs {
         journal.remove(run, remove_whole_tree).map_err(|e| match e {
-            RemoveError::NotFound(_) | RemoveError::Owned { .. } => error::usage(&e.to_string()),
+            RemoveError::NotFound(_) | RemoveError::Owned { .. } | RemoveError::Foreign(_) => {
+                error::usage(&e.to_string())
+            }
             RemoveError::Store(_) => error::fault(&e.to_string()),
         })?;
         print::err(&format!("removed {run}"));

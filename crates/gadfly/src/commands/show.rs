@@ -6,6 +6,7 @@ mod pipeline;
 mod powers;
 mod rounds;
 mod trace;
+mod verify;
 
 use gadfly_journal::state::PipelineView;
 use gadfly_journal::{Journal, MailKind, ReadError, RunId, RunState};
@@ -31,6 +32,9 @@ pub fn show(args: &Show, context: &Context) -> Code {
 fn go(args: &Show, context: &Context) -> Result<(), Code> {
     let journal = context.journal()?;
     let run = find(&journal, &args.name.run)?;
+    if args.verify {
+        return verify::print(&run, context);
+    }
     if args.log {
         return log::print(&journal, &run, context.global.json);
     }

@@ -57,11 +57,11 @@ pub fn import(args: &Import, context: &Context) -> Code {
 fn go_import(args: &Import, context: &Context) -> Result<Code, Code> {
     let gadfly = context.open()?;
     let imported = if args.file == Path::new("-") {
-        gadfly.journal().import(io::stdin().lock())
+        gadfly.journal().import(io::stdin().lock(), gadfly.follower())
     } else {
         let file = File::open(&args.file);
         let file = file.map_err(|e| error::usage(&format!("{} cannot be read: {e}", args.file.display())))?;
-        gadfly.journal().import(file)
+        gadfly.journal().import(file, gadfly.follower())
     };
     let run = imported.map_err(|e| match e {
         ImportError::Store(_) | ImportError::Journal(_) => error::fault(&e.to_string()),

@@ -1,6 +1,6 @@
 //! `gadfly` alone: what can be done here, given what it found, in ten lines.
 
-use gadfly_journal::{Journal, ListFilter, Summary};
+use gadfly_journal::{ListFilter, Summary};
 use gadfly_project::Kind;
 use gadfly_project::config::HOST;
 
@@ -61,6 +61,6 @@ fn lines(context: &Context) -> Vec<String> {
 
 /// The newest runs, if there is a store that can be read; a greeting is no place for errors.
 fn runs(context: &Context) -> Vec<Summary> {
-    let journal = Journal::open_existing(&context.store()).ok();
+    let journal = context.existing().ok();
     journal.and_then(|j| j.list(&ListFilter { limit: 200, ..ListFilter::default() }).ok()).unwrap_or_default()
 }

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use gadfly_engine::{EffectId, Start};
-use gadfly_journal::{Journal, MailKind, OpenError, RunId, Summary};
+use gadfly_journal::{MailKind, OpenError, RunId, Summary};
 use gadfly_project::Problem;
 use gadfly_runtime::setup::Setup;
 use rmcp::task_manager::TaskManager;
@@ -78,7 +78,7 @@ impl Desk {
     pub fn if_any(&self) -> Result<Option<Arc<Background>>, Stopped> {
         let context = self.context();
         if locked(&self.open).is_none()
-            && let Err(why) = Journal::open_existing(&context.store())
+            && let Err(why) = context.existing()
         {
             return match why {
                 OpenError::Missing(_) => Ok(None),

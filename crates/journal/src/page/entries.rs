@@ -17,7 +17,7 @@ pub(super) fn read(
     let (end, most) = (window.entries_before.unwrap_or(u32::MAX), window.most_entries());
     let mut seqs = Vec::new();
     for kind in [Kind::Step, Kind::Rail, Kind::Pipeline] {
-        seqs.extend(reader.newest(kind, 0..end, most + 1)?);
+        seqs.extend(reader.newest(kind, 0..end, most + 1));
     }
     seqs.sort_unstable_by(|a, b| b.cmp(a));
     seqs.dedup();
@@ -30,7 +30,7 @@ pub(super) fn read(
         (goal.steps, goal.rail) = (Vec::new(), Vec::new());
         return Ok(None);
     };
-    let last_before = reader.newest(Kind::Step, 0..oldest, 1)?;
+    let last_before = reader.newest(Kind::Step, 0..oldest, 1);
     let before = match last_before.first() {
         Some(seq) => steps(reader.record(*seq)?),
         None => 0,

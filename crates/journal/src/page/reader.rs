@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _};
 
-use crate::marks::{self, Kind};
-use crate::read::{self, ReadError, Record};
+use crate::chain::Chain;
+use crate::checkpoint::{self, CHUNK};
+use crate::encode::End;
+use crate::marks::{self, Kind, Marks};
+use crate::read::{ReadError, Record, Walker, damaged};
 use crate::run_id::RunId;
 
 /// What the records of one part of a page may take; the newest is read whatever its size.
@@ -14,23 +17,45 @@ const PART_BYTES: usize = 8 << 20;
 
 pub(super) struct Reader<'a> {
     conn: &'a Connection,
+    check: Option<&'a Chain>,
     run: &'a RunId,
     number: i64,
-    held: BTreeMap<u32, (Record, usize)>,
+    /// Of every record of the run.
+    kinds: Vec<Marks>,
+    held: BTreeMap<u32, Record>,
     pub(super) read: u32,
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(conn: &'a Connection, run: &'a RunId, number: i64) -> Self {
-        Self { conn, run, number, held: BTreeMap::new(), read: 0 }
+    pub(super) fn new(
+        conn: &'a Connection,
+        check: Option<&'a Chain>,
+        run: &'a RunId,
+        number: i64,
+        end: &End,
+    ) -> Result<Self, ReadError> {
+        let mut kinds = checkpoint::kinds(conn, check, run, number)?;
+        let (newest, before) = end.kinds();
+        kinds.truncate(before as usize);
+        if kinds.len() < before as usize {
+            // A checkpoint is missing, or was changed.
+            let from = u32::try_from(kinds.len()).unwrap_or(u32::MAX);
+            Walker::new(conn, check, run, number, from)?.some(conn, before - from, |walked| {
+                let pair = walked.pair()?;
+                kinds.push(Marks::of(&pair.input, &pair.step));
+                Ok(true)
+            })?;
+        }
+        kinds.extend(newest);
+        Ok(Self { conn, check, run, number, kinds, held: BTreeMap::new(), read: 0 })
     }
 
-    pub(super) fn newest(&self, kind: Kind, within: Range<u32>, most: usize) -> Result<Vec<u32>, ReadError> {
-        Ok(marks::newest(self.conn, self.number, kind, within, most)?)
+    pub(super) fn newest(&self, kind: Kind, within: Range<u32>, most: usize) -> Vec<u32> {
+        marks::newest(&self.kinds, kind, within, most)
     }
 
-    pub(super) fn oldest(&self, kind: Kind, within: Range<u32>, most: usize) -> Result<Vec<u32>, ReadError> {
-        Ok(marks::oldest(self.conn, self.number, kind, within, most)?)
+    pub(super) fn oldest(&self, kind: Kind, within: Range<u32>, most: usize) -> Vec<u32> {
+        marks::oldest(&self.kinds, kind, within, most)
     }
 
     pub(super) fn run(&self) -> &RunId {
@@ -38,45 +63,53 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn record(&mut self, seq: u32) -> Result<&Record, ReadError> {
-        Ok(&self.sized(seq)?.0)
+        self.load(&[seq])?;
+        self.held.get(&seq).ok_or_else(|| damaged(self.run, seq, "it is missing"))
     }
 
     /// Reads these, in the order given, while they fit, and says how many did. The first does.
     pub(super) fn fetch(&mut self, seqs: &[u32]) -> Result<usize, ReadError> {
-        let mut bytes = 0;
+        let (mut bytes, mut fit) = (0, seqs.len());
         for (at, seq) in seqs.iter().enumerate() {
             if bytes > PART_BYTES {
-                return Ok(at);
+                fit = at;
+                break;
             }
-            bytes += self.sized(*seq)?.1;
+            bytes += self.size(*seq)?;
         }
-        Ok(seqs.len())
+        self.load(&seqs[..fit])?;
+        Ok(fit)
     }
 
     /// Those of `seqs` that were read, in that order.
     pub(super) fn fetched<'s>(&self, seqs: impl Iterator<Item = &'s u32>) -> impl Iterator<Item = &Record> {
-        seqs.filter_map(|seq| self.held.get(seq)).map(|(record, _)| record)
+        seqs.filter_map(|seq| self.held.get(seq))
     }
 
-    fn sized(&mut self, seq: u32) -> Result<&(Record, usize), ReadError> {
-        use std::collections::btree_map::Entry;
-        match self.held.entry(seq) {
-            Entry::Occupied(held) => Ok(held.into_mut()),
-            Entry::Vacant(place) => {
-                self.read = self.read.saturating_add(1);
-                let found = one(self.conn, self.run, self.number, seq)?;
-                Ok(place.insert(found))
-            }
+    fn size(&self, seq: u32) -> Result<usize, ReadError> {
+        let sql = "SELECT size FROM records WHERE run = ?1 AND seq = ?2";
+        let found =
+            self.conn.prepare_cached(sql)?.query_row([self.number, i64::from(seq)], |r| r.get::<_, i64>(0));
+        let size = found.optional()?.ok_or_else(|| damaged(self.run, seq, "it is missing"))?;
+        Ok(usize::try_from(size).unwrap_or(usize::MAX))
+    }
+
+    /// Each chunk is walked once: a long record in it builds on the one before.
+    fn load(&mut self, seqs: &[u32]) -> Result<(), ReadError> {
+        let mut wanted: Vec<u32> = seqs.iter().copied().filter(|seq| !self.held.contains_key(seq)).collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        for chunk in wanted.chunk_by(|a, b| a / CHUNK == b / CHUNK) {
+            let (first, last) = (chunk[0], chunk[chunk.len() - 1]);
+            let mut walker = Walker::new(self.conn, self.check, self.run, self.number, first)?;
+            walker.some(self.conn, last - first + 1, |walked| {
+                if chunk.binary_search(&walked.seq).is_ok() {
+                    self.held.insert(walked.seq, walked.record()?);
+                    self.read = self.read.saturating_add(1);
+                }
+                Ok(true)
+            })?;
         }
+        Ok(())
     }
-}
-
-fn one(conn: &Connection, run: &RunId, number: i64, seq: u32) -> Result<(Record, usize), ReadError> {
-    let sql = "SELECT seq, size, body FROM records WHERE run = ?1 AND seq = ?2";
-    let mut rows = conn.prepare_cached(sql)?;
-    let found = rows.query_row(params![number, seq], |row| Ok(read::unpacked(run, row))).optional()?;
-    found.unwrap_or_else(|| {
-        let message = "it is missing".to_owned();
-        Err(ReadError::Record { run: run.clone(), seq, message })
-    })
 }

@@ -25,11 +25,11 @@ pub(super) struct Rounds {
 
 pub(super) fn read(reader: &mut Reader<'_>, window: &Window) -> Result<Rounds, ReadError> {
     let (end, most) = (window.rounds_before.unwrap_or(u32::MAX), window.most_rounds());
-    let begun = reader.newest(Kind::Begun, 0..end, most + BEFORE)?;
+    let begun = reader.newest(Kind::Begun, 0..end, most + BEFORE);
     let mut first = begun.get(most - 1).copied().filter(|_| begun.len() > most);
     let from = begun.last().copied().filter(|_| begun.len() == most + BEFORE);
     let bound = (most + BEFORE) * RECORDS;
-    let mut seqs = reader.newest(Kind::Round, from.unwrap_or(0)..end, bound)?;
+    let mut seqs = reader.newest(Kind::Round, from.unwrap_or(0)..end, bound);
     let fit = reader.fetch(&seqs)?;
     if fit < seqs.len() || seqs.len() == bound {
         seqs.truncate(fit);
@@ -50,9 +50,9 @@ pub(super) fn read(reader: &mut Reader<'_>, window: &Window) -> Result<Rounds, R
 
 /// What comes after the window and may belong to its rounds.
 fn after(reader: &mut Reader<'_>, end: u32) -> Result<Vec<u32>, ReadError> {
-    let begun = reader.oldest(Kind::Begun, end..u32::MAX, AFTER)?;
+    let begun = reader.oldest(Kind::Begun, end..u32::MAX, AFTER);
     let until = begun.last().copied().filter(|_| begun.len() == AFTER).unwrap_or(u32::MAX);
-    let mut seqs = reader.oldest(Kind::Round, end..until, AFTER * RECORDS)?;
+    let mut seqs = reader.oldest(Kind::Round, end..until, AFTER * RECORDS);
     let fit = reader.fetch(&seqs)?;
     seqs.truncate(fit);
     Ok(seqs)

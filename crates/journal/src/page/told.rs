@@ -28,17 +28,17 @@ pub(super) struct Told {
 pub(super) fn read(reader: &mut Reader<'_>) -> Result<Told, ReadError> {
     let mut seqs = BTreeSet::from([0]);
     let mut all = true;
-    seqs.extend(reader.oldest(Kind::Told, 0..u32::MAX, FIRST)?);
+    seqs.extend(reader.oldest(Kind::Told, 0..u32::MAX, FIRST));
     // The last look at the folder is all that is shown of it.
-    seqs.extend(reader.newest(Kind::Looked, 0..u32::MAX, 1)?);
+    seqs.extend(reader.newest(Kind::Looked, 0..u32::MAX, 1));
     let parts = [(Kind::Told, NEWEST), (Kind::Asked, NEWEST), (Kind::Pipeline, NEWEST_OF_PIPELINE)];
     for (kind, most) in parts {
-        let mut newest = reader.newest(kind, 0..u32::MAX, most)?;
+        let mut newest = reader.newest(kind, 0..u32::MAX, most);
         let fit = reader.fetch(&newest)?;
         let is_cut = newest.len() == most || fit < newest.len();
         newest.truncate(fit);
         if let Some(oldest) = newest.last().filter(|_| is_cut) {
-            let before = reader.newest(kind, 0..*oldest, FIRST + 1)?;
+            let before = reader.newest(kind, 0..*oldest, FIRST + 1);
             all &= before.iter().all(|seq| seqs.contains(seq));
         }
         seqs.extend(newest);

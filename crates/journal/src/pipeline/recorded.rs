@@ -7,13 +7,12 @@ use gadfly_engine::Event;
 use gadfly_engine::event::Happened;
 use gadfly_engine::pipeline::learning::Suggestion;
 use gadfly_engine::pipeline::{PairVerdict, PipelineEvent};
-use rusqlite::params;
 
 use super::judges::Judges;
 use super::state::PROTOCOL;
-use crate::codec;
+use crate::body::OwnedPair;
 use crate::journal::Journal;
-use crate::read::{OwnedPair, ReadError};
+use crate::read::{ReadError, Walker, run_number};
 use crate::run_id::RunId;
 
 /// A verdict, with the run that came to it.
@@ -108,13 +107,12 @@ impl Journal {
         Ok(all)
     }
 
-    /// The runs that are pipelines, the oldest first: from their summaries.
+    /// The runs that are pipelines, the oldest first.
     fn pipelines(&self) -> Result<Vec<RunId>, ReadError> {
-        let sql = "SELECT id FROM runs WHERE instr(summary, ?1) > 0 ORDER BY created, number";
-        let needle = format!("\"protocol\":\"{PROTOCOL}\"");
+        let sql = "SELECT id FROM runs WHERE protocol = ?1 ORDER BY created, number";
         self.read(|conn| {
             let mut rows = conn.prepare_cached(sql)?;
-            let ids = rows.query_map([needle], |row| row.get::<_, String>(0))?;
+            let ids = rows.query_map([PROTOCOL], |row| row.get::<_, String>(0))?;
             let ids: Vec<String> = ids.collect::<rusqlite::Result<_>>()?;
             Ok(ids.iter().filter_map(|id| id.parse().ok()).collect())
         })
@@ -123,22 +121,14 @@ impl Journal {
     /// The first record of a run and every one whose text holds one of the needles.
     fn each(&self, run: &RunId, needles: &[&str], mut take: impl FnMut(&OwnedPair)) -> Result<(), ReadError> {
         self.read(|conn| {
-            let number = crate::read::run_number(conn, run)?;
-            let sql = "SELECT seq, size, body FROM records WHERE run = ?1 ORDER BY seq";
-            let mut rows = conn.prepare_cached(sql)?;
-            let mut rows = rows.query(params![number])?;
-            while let Some(row) = rows.next()? {
-                let seq: u32 = row.get(0)?;
-                let damaged = |message: String| ReadError::Record { run: run.clone(), seq, message };
-                let size = usize::try_from(row.get::<_, i64>(1)?).unwrap_or(usize::MAX);
-                let json = codec::unpack(row.get_ref(2)?.as_blob().unwrap_or_default(), size);
-                let json = json.map_err(|e| damaged(e.to_string()))?;
-                let text = std::str::from_utf8(&json).map_err(|e| damaged(e.to_string()))?;
-                if seq == 0 || needles.iter().any(|needle| text.contains(needle)) {
-                    take(&serde_json::from_str(text).map_err(|e| damaged(e.to_string()))?);
+            let number = run_number(conn, run)?;
+            Walker::new(conn, self.check(), run, number, 0)?.each(conn, |walked| {
+                let text = std::str::from_utf8(walked.json).unwrap_or_default();
+                if walked.seq == 0 || needles.iter().any(|needle| text.contains(needle)) {
+                    take(&walked.pair()?);
                 }
-            }
-            Ok(())
+                Ok(())
+            })
         })
     }
 }

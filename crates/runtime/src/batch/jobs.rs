@@ -342,7 +342,7 @@ impl Shared {
         };
         let driving = Driving { attended: false, stop: self.stop.clone(), updates: None };
         let mut driver = self.gadfly.driver(engine, writer, self.template.team.clone(), driving);
-        driver.log = LogWritten::ByTheCaller;
+        driver.log = LogWritten::ForOthers;
         Ok(driver.drive_and_tell(first, texts).await?)
     }
 
@@ -372,8 +372,8 @@ impl Shared {
                 Some(digest) => gadfly.journal().text(digest)?,
                 None => None,
             };
-            // Whoever was stopped before the line may have been stopped before the log.
-            LogFile::whole(gadfly.journal(), &asked)?.write();
+            // Whoever was stopped before the line may have been stopped before what others read.
+            LogFile::whole(gadfly.journal(), &asked, LogWritten::ForOthers)?.write();
             Ok::<_, gadfly_journal::ReadError>((summary, draft))
         });
         match read.await {

@@ -34,6 +34,10 @@ impl Elsewhere {
         Self { log, reports: project.and_then(|project| file::inside(project, Path::new(&folder)).ok()) }
     }
 
+    pub fn has_log(&self) -> bool {
+        self.log.is_some()
+    }
+
     /// What stands in the shared log, if there is one.
     pub fn block(&self, log: &CriticLog) -> Option<Shared> {
         let path = self.log.clone()?;

@@ -9,6 +9,7 @@ use gadfly_project::{Layer, LoopConfig, Problem};
 
 use super::settings::{seats, small};
 use super::{Material, Request};
+use crate::service::UserDirs;
 
 pub(super) fn settings(
     config: &LoopConfig,
@@ -42,7 +43,7 @@ pub(super) fn settings(
 /// What earlier runs on the same file put off. A ledger that cannot be read is said, and stops nothing.
 fn deferred(request: &Request, material: &Material, problems: &mut Vec<Problem>) -> Vec<DeferredEarlier> {
     let (Some(store), Some(target)) = (&request.store, &material.target) else { return Vec::new() };
-    let journal = match Journal::open_existing(store) {
+    let journal = match Journal::open_existing_in(store, &UserDirs::from_env().custody()) {
         Ok(journal) => journal,
         Err(OpenError::Missing(_)) => return Vec::new(),
         Err(error) => {

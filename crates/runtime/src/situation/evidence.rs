@@ -5,9 +5,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use gadfly_engine::pipeline::{Listing, PairVerdict};
+use gadfly_engine::protocol::Protocols;
 use gadfly_journal::pipeline::{RefusedReceipt, read_receipts};
-use gadfly_journal::{Journal, ReadError};
+use gadfly_journal::{Journal, ReadError, RunId};
 use gadfly_project::layout::Layout;
+
+use crate::verify::verify;
 
 /// Where a verdict is from.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -33,21 +36,58 @@ impl Evidence {
         strict: bool,
     ) -> Result<Self, ReadError> {
         let mut evidence = Self::default();
-        let recorded = journal.map(Journal::verdicts).transpose()?.unwrap_or_default();
-        // Replies that were ready before the work was are nobody's judgement.
-        for recorded in recorded.into_iter().filter(|recorded| !(strict && recorded.canned)) {
-            let proof = Proof::Journal { run: recorded.run.to_string() };
-            evidence.journal.insert(recorded.verdict.agent.clone(), (recorded.verdict, proof));
+        if let Some(journal) = journal {
+            evidence.recorded(journal, strict)?;
         }
         if !strict {
             let (read, refused) = read_receipts(&root.join(layout.state_folder()).join("receipts"));
-            evidence.refused = refused;
+            evidence.refused.extend(refused);
             for receipt in read {
                 let proof = Proof::Receipt { run: receipt.run.clone(), at: receipt.at.clone() };
                 evidence.receipts.insert(receipt.agent.clone(), (receipt.verdict(), proof));
             }
         }
         Ok(evidence)
+    }
+
+    /// What the journal says, as far as it was written here and proves itself.
+    fn recorded(&mut self, journal: &Journal, strict: bool) -> Result<(), ReadError> {
+        if let Some(foreign) = journal.foreign() {
+            self.refuse(&journal.dir().display().to_string(), foreign);
+            return Ok(());
+        }
+        let mut believed: BTreeMap<RunId, bool> = BTreeMap::new();
+        // Replies that were ready before the work was are nobody's judgement.
+        for recorded in journal.verdicts()?.into_iter().filter(|recorded| !(strict && recorded.canned)) {
+            let is_believed = match believed.get(&recorded.run) {
+                Some(known) => *known,
+                None => self.believe(journal, &recorded.run)?,
+            };
+            believed.insert(recorded.run.clone(), is_believed);
+            if is_believed {
+                let proof = Proof::Journal { run: recorded.run.to_string() };
+                self.journal.insert(recorded.verdict.agent.clone(), (recorded.verdict, proof));
+            }
+        }
+        Ok(())
+    }
+
+    fn believe(&mut self, journal: &Journal, run: &RunId) -> Result<bool, ReadError> {
+        if !journal.counts_here(run)? {
+            self.refuse(&format!("run {run}"), &"it came from another machine");
+            return Ok(false);
+        }
+        match verify(journal, &Protocols::shipped(), run) {
+            Ok(_) => Ok(true),
+            Err(why) => {
+                self.refuse(&format!("run {run}"), &why);
+                Ok(false)
+            }
+        }
+    }
+
+    fn refuse(&mut self, file: &str, why: &impl ToString) {
+        self.refused.push(RefusedReceipt { file: file.to_owned(), why: why.to_string() });
     }
 
     /// Every verdict, also of those that will not count.

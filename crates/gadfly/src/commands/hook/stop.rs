@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use gadfly_engine::work::Work;
 use gadfly_engine::{Outcome, Text};
-use gadfly_journal::{Journal, OpenError, RunId, RunState};
+use gadfly_journal::{OpenError, RunId, RunState};
 use gadfly_project::file;
 use gadfly_runtime::clock::wall_ms;
 use gadfly_runtime::prepare::{Request, Wanted};
@@ -126,7 +126,7 @@ async fn change(args: &StopHook, context: &Context) -> Result<Option<(Text, Vec<
 
 /// Nothing is there to be judged: only what is known of the session's work is said.
 fn nothing_left(args: &StopHook, context: &Context, stopping: &Stopping) -> Result<Answer, String> {
-    let journal = match Journal::open_existing(&context.store()) {
+    let journal = match context.existing() {
         Ok(journal) => journal,
         Err(OpenError::Missing(_)) => return Ok(Answer::Silent),
         Err(other) => return Err(other.to_string()),
