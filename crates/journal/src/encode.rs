@@ -10,7 +10,7 @@ use crate::chain::{Chain, Mac, Standing};
 use crate::checkpoint::{self, CHUNK, Checkpoint, Sums};
 use crate::codec::{self, LONG_RECORD, MAX_BODY};
 use crate::marks::Marks;
-use crate::read::{ReadError, Walker};
+use crate::read::{ReadError, Walker, damaged};
 use crate::run_id::RunId;
 use crate::schema::int;
 use crate::seal::Seal;
@@ -90,6 +90,9 @@ impl End {
             Ok(())
         })?;
         (end.link, end.base) = walker.left_off();
+        if end.next == 0 {
+            return Err(damaged(run, 0, "it is missing"));
+        }
         if end.next < end.sealed {
             return Err(ReadError::Cut { run: run.clone(), there: end.next, sealed: end.sealed });
         }

@@ -36,6 +36,7 @@ impl ProcessLock {
         if let Some(held) = &*held {
             return Ok(held.name.clone());
         }
+        fs::create_dir_all(&self.dir)?;
         sweep(&self.dir);
         let taken = take(&self.dir)?;
         let name = taken.name.clone();

@@ -69,13 +69,13 @@ impl<'a> Reader<'a> {
 
     /// Reads these, in the order given, while they fit, and says how many did. The first does.
     pub(super) fn fetch(&mut self, seqs: &[u32]) -> Result<usize, ReadError> {
-        let (mut bytes, mut fit) = (0, seqs.len());
+        let (mut bytes, mut fit) = (0_usize, seqs.len());
         for (at, seq) in seqs.iter().enumerate() {
             if bytes > PART_BYTES {
                 fit = at;
                 break;
             }
-            bytes += self.size(*seq)?;
+            bytes = bytes.saturating_add(self.size(*seq)?);
         }
         self.load(&seqs[..fit])?;
         Ok(fit)
