@@ -61,6 +61,18 @@ impl Project {
         command
     }
 
+    fn gadfly(&self, args: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gadfly"));
+        command.args(args).current_dir(self.dir.path()).env_clear().env("PATH", "/usr/bin:/bin");
+        command.env("HOME", self.dir.path()).stdin(Stdio::null()).output().unwrap()
+    }
+
+    /// The result lines that are there so far.
+    fn try_lines(&self) -> Vec<String> {
+        let text = fs::read_to_string(self.path("tasks.results.jsonl")).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+
     async fn batch(&self, args: &[&str]) -> Output {
         let mut command = self.command(args);
         tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap()
@@ -121,10 +133,35 @@ async fn every_task_is_approved_and_has_one_whole_line() {
         assert_eq!(keys, BTreeSet::from(["id", "run", "outcome", "rounds", "calls", "draft"]));
     }
     assert_eq!(server.calls().total, 120);
-    // Each run has its log, written when it was over.
+    // No run needs a folder of its own; its log is derived when somebody asks.
+    assert!(!project.path(".gadfly/runs").exists());
     let run = lines[0]["run"].as_str().unwrap();
-    let log = fs::read_to_string(project.path(&format!(".gadfly/runs/{run}/critic-log.md"))).unwrap();
+    let shown = project.gadfly(&["show", run, "--critic-log"]);
+    let log = String::from_utf8_lossy(&shown.stdout);
     assert!(log.contains("## Final: APPROVED after 3 iterations"), "{log}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_that_is_removed_under_a_batch_stops_it_and_nothing_is_paid_for_again_unasked() {
+    let server = server(Duration::from_millis(20)).await;
+    let project = Project::over(&server, "worker", "critic:R,R,A");
+    let mut child = project.tasks(ids(40)).command(&["--jobs", "4"]).stderr(Stdio::piped()).spawn().unwrap();
+    while project.try_lines().len() < 4 {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before four tasks were done");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    fs::remove_dir_all(project.path(".gadfly")).unwrap();
+    let output = tokio::task::spawn_blocking(move || child.wait_with_output().unwrap()).await.unwrap();
+    assert_ne!(output.status.code(), Some(0));
+    assert!(stderr(&output).contains("was removed or replaced while it was in use"), "{}", stderr(&output));
+    assert!(project.lines().len() < 40);
+    let calls = server.calls().total;
+    let output = project.batch(&["--jobs", "4"]).await;
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("this store does not have their runs"), "{}", stderr(&output));
+    assert_eq!(server.calls().total, calls, "nothing was called");
+    let output = project.batch(&["--jobs", "4", "--again"]).await;
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
 }
 
 #[tokio::test(flavor = "multi_thread")]

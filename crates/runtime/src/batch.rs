@@ -38,6 +38,8 @@ pub struct BatchRequest {
     pub out: PathBuf,
     pub jobs: usize,
     pub flags: Flags,
+    /// Run a task anew although its result is in the file, where the store does not have its run.
+    pub again: bool,
     /// For the whole batch, what its runs cost before included.
     pub budget: Option<Money>,
 }
@@ -141,6 +143,14 @@ impl Batch {
         }
         let (results, seen) = Results::open(&request.out).map_err(|p| vec![p])?;
         let survey = Survey::take(&request.tasks, &template, gadfly.journal(), &seen).map_err(|p| vec![p])?;
+        if survey.lost > 0 && !request.again {
+            let (n, file) = (survey.lost, request.out.display());
+            let message =
+                format!("{n} of the tasks have a result in {file}, and this store does not have their runs");
+            let help = "was the store removed? `--again` runs and pays for them again; else take them out of the tasks, or \
+                        bring the store back";
+            return Err(vec![Problem::error(message).help(help)]);
+        }
         let consent = template.consent(survey.largest);
         let mut warnings = problems;
         warnings.extend(template.warnings.iter().cloned());

@@ -163,6 +163,9 @@ pub struct Batch {
     /// How many loops at once
     #[arg(long, short, value_name = "N", default_value_t = 4)]
     pub jobs: usize,
+    /// Run tasks anew whose result is in FILE, where the store does not have their runs
+    #[arg(long)]
+    pub again: bool,
     #[command(flatten)]
     pub flags: LoopFlags,
 }

@@ -56,7 +56,7 @@ async fn prepare(args: &cli::Batch, context: &Context) -> Result<Option<Batch>, 
     };
     let jobs = args.jobs;
     let out = args.out.clone().unwrap_or_else(|| results_beside(&args.tasks));
-    let request = BatchRequest { tasks: args.tasks.clone(), out, jobs, flags, budget };
+    let request = BatchRequest { tasks: args.tasks.clone(), out, jobs, flags, again: args.again, budget };
     raise_limits(jobs);
     let gadfly = Arc::new(context.open()?);
     let batch = Batch::prepare(gadfly, request).await.map_err(|found| problems::refuse(&found, root))?;

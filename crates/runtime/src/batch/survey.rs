@@ -41,6 +41,8 @@ pub struct Survey {
     pub worst_case: Money,
     /// The bytes of the largest task still to be run.
     pub largest: u64,
+    /// Tasks whose result is in the file, though nobody here ran them, or not any more: nothing proves the result.
+    pub lost: usize,
     /// Ids whose result stands for other content: they run anew.
     pub changed: Vec<String>,
     pub changed_unnamed: usize,
@@ -95,6 +97,7 @@ impl Survey {
                 self.due.insert(asked.run, due);
             } else {
                 self.to_start += 1;
+                self.lost += usize::from(seen.run_of(&asked.id) == Some(&asked.run));
                 self.note_change(asked, seen);
             }
         }
