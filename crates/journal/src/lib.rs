@@ -16,6 +16,8 @@ pub mod state;
 pub mod summary;
 
 mod body;
+#[cfg(test)]
+mod budget;
 mod chain;
 mod changes;
 mod checkpoint;

@@ -100,7 +100,10 @@ impl Writer {
         inbox: PathBuf,
         mail: Arc<Mutex<Vec<i64>>>,
     ) -> Result<Self, StoreError> {
-        let conn = schema::connect(&keeper.journal, Use::Write)?;
+        #[cfg_attr(not(test), expect(unused_mut, reason = "only what is counted in tests needs it"))]
+        let mut conn = schema::connect(&keeper.journal, Use::Write)?;
+        #[cfg(test)]
+        conn.trace_v2(rusqlite::trace::TraceEventCodes::SQLITE_TRACE_STMT, Some(crate::budget::count))?;
         keeper.begin()?;
         let (queue, entries) = sync_channel(QUEUE);
         let thread = thread::Builder::new()
