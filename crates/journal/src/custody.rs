@@ -84,31 +84,11 @@ impl Custody {
         read_seal(&file)
     }
 
-    /// Keeps a seal. What was sealed is durable already, so losing this to a power cut only means knowing an older seal.
-    pub(crate) fn keep(&self, store: &Path, seal: Kept) {
-        let Some(path) = self.seal_file(store) else { return };
-        let _ = (|| {
-            if let Some(dir) = path.parent().filter(|dir| !dir.is_dir()) {
-                make_private(dir)?;
-            }
-            let file = OpenOptions::new()
-                .read(true)
-                .write(true)
-                .create(true)
-                .truncate(false)
-                .mode(0o600)
-                .open(&path)?;
-            // Another process may have sealed since.
-            file.lock()?;
-            if read_seal(&file).is_none_or(|kept| kept.store != seal.store || kept.number < seal.number) {
-                let mut bytes = [0; SEAL_LENGTH];
-                bytes[..16].copy_from_slice(&seal.store);
-                bytes[16..24].copy_from_slice(&seal.number.to_le_bytes());
-                bytes[24..].copy_from_slice(&seal.value);
-                file.write_all_at(&bytes, 0)?;
-            }
-            file.unlock()
-        })();
+    /// The file that the newest seal of the store in `dir` is kept in, made if it is not there.
+    pub(crate) fn seal_kept_in(&self, store: &Path) -> Option<File> {
+        let path = self.seal_file(store)?;
+        make_private(path.parent()?).ok()?;
+        OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(&path).ok()
     }
 
     /// Forgets what was kept of the store in `dir`: a person takes it as it is.
@@ -124,6 +104,22 @@ impl Custody {
         let place = store.canonicalize().ok()?;
         let name = blake3::hash(place.as_os_str().as_encoded_bytes()).to_hex();
         Some(self.dir.as_ref()?.join(SEALS).join(&name.as_str()[..32]))
+    }
+}
+
+impl Kept {
+    /// Keeps a seal. What was sealed is durable already, so losing this to a power cut only means knowing an older seal.
+    pub(crate) fn write(&self, file: &File) -> io::Result<()> {
+        // Another process may have sealed since.
+        file.lock()?;
+        if read_seal(file).is_none_or(|kept| kept.store != self.store || kept.number < self.number) {
+            let mut bytes = [0; SEAL_LENGTH];
+            bytes[..16].copy_from_slice(&self.store);
+            bytes[16..24].copy_from_slice(&self.number.to_le_bytes());
+            bytes[24..].copy_from_slice(&self.value);
+            file.write_all_at(&bytes, 0)?;
+        }
+        file.unlock()
     }
 }
 
@@ -180,10 +176,11 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (custody, store) = (Custody::at(&dir.path().join("state")), dir.path());
         let seal = |number, value| Kept { store: [1; 16], number, value: [value; 16] };
-        custody.keep(store, seal(5, 5));
-        custody.keep(store, seal(4, 4));
+        let keep = |seal: Kept| seal.write(&custody.seal_kept_in(store).unwrap()).unwrap();
+        keep(seal(5, 5));
+        keep(seal(4, 4));
         assert_eq!(custody.kept(store), Some(seal(5, 5)));
-        custody.keep(store, Kept { store: [2; 16], number: 1, value: [1; 16] });
+        keep(Kept { store: [2; 16], number: 1, value: [1; 16] });
         assert_eq!(custody.kept(store).unwrap().store, [2; 16], "another store in the same place");
         custody.forget(store).unwrap();
         assert_eq!(custody.kept(store), None);

@@ -120,9 +120,9 @@ impl Journal {
         Records::of(self, run, true)
     }
 
-    /// As `replay`, but no text is read.
-    pub(crate) fn replay_without_texts(&self, run: &RunId) -> Records {
-        Records::of(self, run, false)
+    /// As `replay`, from a record on, but no text is read.
+    pub fn replay_from(&self, run: &RunId, from: u32) -> Records {
+        Records { next: from, ..Records::of(self, run, false) }
     }
 
     /// A stored text, checked against its digest.

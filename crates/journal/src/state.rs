@@ -372,7 +372,7 @@ impl Journal {
     /// A run's state, folded from its records now.
     pub fn state(&self, run: &RunId) -> Result<RunState, ReadError> {
         let mut state = RunState::new(run.clone());
-        for record in self.replay_without_texts(run) {
+        for record in self.replay_from(run, 0) {
             state.apply(&record?);
         }
         // Whether a process still drives the run is not in its records.

@@ -229,11 +229,13 @@ pub(crate) struct Keeper {
     /// The file's device and number.
     file: Option<(u64, u64)>,
     kept: i64,
+    /// Where the newest seal is kept, once there is one.
+    seal: Option<std::fs::File>,
 }
 
 impl Keeper {
     pub(crate) const fn new(journal: PathBuf, custody: Custody, store: Mac) -> Self {
-        Self { journal, custody, store, file: None, kept: 0 }
+        Self { journal, custody, store, file: None, kept: 0, seal: None }
     }
 
     fn begin(&mut self) -> Result<(), StoreError> {
@@ -254,8 +256,14 @@ impl Keeper {
             return;
         }
         let Ok(Newest { number, value, .. }) = seal::newest(conn) else { return };
-        if let Some(dir) = self.journal.parent().filter(|_| number > self.kept) {
-            self.custody.keep(dir, Kept { store: self.store, number, value });
+        if number <= self.kept {
+            return;
+        }
+        if self.seal.is_none() {
+            self.seal = self.journal.parent().and_then(|dir| self.custody.seal_kept_in(dir));
+        }
+        let seal = Kept { store: self.store, number, value };
+        if self.seal.as_ref().is_some_and(|file| seal.write(file).is_ok()) {
             self.kept = number;
         }
     }

@@ -4,6 +4,7 @@
 //! Nothing here may stop a run. What cannot be read counts as not there; what cannot be written is kept for
 //! this process alone.
 
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
@@ -11,7 +12,7 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use gadfly_agents::{Board, InProcess, Notice};
 use gadfly_engine::Digest;
@@ -27,6 +28,8 @@ const MOST_FILES: usize = 128;
 /// How often and how long a lock is waited for: whoever has it writes one small file.
 const LOCK_TRIES: u32 = 250;
 const LOCK_PAUSE: Duration = Duration::from_millis(2);
+/// For so long what other processes learn of a provider may go unseen.
+const QUIET: Duration = Duration::from_millis(100);
 
 #[derive(Debug)]
 pub struct FileBoard {
@@ -34,12 +37,19 @@ pub struct FileBoard {
     /// Locks are per process: its own threads take turns here.
     turn: Mutex<()>,
     unwritten: InProcess,
+    /// Providers that there was no notice of a moment ago. Thousands of calls a second need not ask the disk each.
+    quiet: Mutex<HashMap<String, Instant>>,
 }
 
 impl FileBoard {
     /// Nothing is made before there is something to keep.
     pub fn below(state_dir: &Path) -> Self {
-        Self { dir: state_dir.join(FOLDER), turn: Mutex::new(()), unwritten: InProcess::default() }
+        Self {
+            dir: state_dir.join(FOLDER),
+            turn: Mutex::new(()),
+            unwritten: InProcess::default(),
+            quiet: Mutex::default(),
+        }
     }
 
     /// Every provider that is left alone now.
@@ -54,6 +64,11 @@ impl FileBoard {
     fn file(&self, provider: &str) -> PathBuf {
         let name: String = Digest::of(provider.as_bytes()).to_string().chars().take(32).collect();
         self.dir.join(name).with_extension(ENDING)
+    }
+
+    /// As the disk has it now.
+    fn fresh(&self, provider: &str) -> Option<Notice> {
+        read(&self.file(provider)).or_else(|| self.unwritten.notice(provider))
     }
 
     /// Bounded, whatever lies there.
@@ -110,7 +125,19 @@ impl FileBoard {
 
 impl Board for FileBoard {
     fn notice(&self, provider: &str) -> Option<Notice> {
-        read(&self.file(provider)).or_else(|| self.unwritten.notice(provider))
+        let quiet =
+            |quiet: &mut HashMap<String, Instant>| quiet.get(provider).is_some_and(|at| at.elapsed() < QUIET);
+        if quiet(&mut self.quiet.lock().unwrap_or_else(PoisonError::into_inner)) {
+            return None;
+        }
+        let found = self.fresh(provider);
+        if found.is_none() {
+            self.quiet
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .insert(provider.to_owned(), Instant::now());
+        }
+        found
     }
 
     fn update(&self, provider: &str, change: &mut dyn FnMut(Option<Notice>) -> Option<Notice>) {
@@ -118,7 +145,7 @@ impl Board for FileBoard {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.dir);
         let _lock = self.lock();
-        let changed = change(self.notice(provider));
+        let changed = change(self.fresh(provider));
         let kept = match &changed {
             Some(notice) => self.write(&path, notice),
             None => match fs::remove_file(&path) {
@@ -126,6 +153,7 @@ impl Board for FileBoard {
                 _ => Ok(()),
             },
         };
+        self.quiet.lock().unwrap_or_else(PoisonError::into_inner).remove(provider);
         let own = changed.filter(|_| kept.is_err());
         self.unwritten.update(provider, &mut |_| own.clone());
     }

@@ -369,7 +369,10 @@ impl Driving {
         if outcome.is_ended() {
             let run = self.driver.host.journal().run_dir(&self.run);
             let is_over = matches!(outcome, Outcome::Approved { .. });
-            let _ = tokio::task::spawn_blocking(move || clear_homes(&run, is_over)).await;
+            // Most runs have no folder: finding that out is not worth a thread.
+            if run.exists() {
+                let _ = tokio::task::spawn_blocking(move || clear_homes(&run, is_over)).await;
+            }
         }
         if matches!(outcome, Outcome::Approved { .. }) {
             for folder in self.folders.values() {

@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use crate::edits;
 use crate::folder::{Folder, FolderError, listed};
 use crate::os::children_ended;
-use crate::place::settings::Settings;
+use crate::place::settings::{Setting, Settings};
 use crate::place::{Left, Place};
 use crate::sandbox::{self, Held, Holding};
 use crate::survey::{self, SurveyError};
@@ -133,7 +133,7 @@ impl TurnTask {
             }
         }
         let lock = call.lock.clone().filter(|_| !settings.is_empty());
-        let settings = tokio::task::spawn_blocking(move || Settings::before(&settings)).await.ok();
+        let settings = before(settings).await;
         let began = Instant::now();
         let limit = call.time.map(|t| t + GRACE);
         let (observe, mut observed) = mpsc::channel(AHEAD);
@@ -203,6 +203,14 @@ async fn make_state(folders: Vec<std::path::PathBuf>) {
         });
     });
     let _ = made.await;
+}
+
+/// How the settings of the call's program stand, if it has any.
+async fn before(settings: Vec<Setting>) -> Option<Settings> {
+    if settings.is_empty() {
+        return None;
+    }
+    tokio::task::spawn_blocking(move || Settings::before(&settings)).await.ok()
 }
 
 /// What a call changed of its program's own settings. They are as before, whatever becomes of the call.

@@ -9,7 +9,7 @@ mod trace;
 mod verify;
 
 use gadfly_journal::state::PipelineView;
-use gadfly_journal::{Journal, MailKind, ReadError, RunId, RunState};
+use gadfly_journal::{Journal, MailKind, ReadError, RunId, RunState, Window};
 use owo_colors::OwoColorize as _;
 use serde_json::json;
 
@@ -21,6 +21,10 @@ use crate::output::table::{counted, moment, state as coloured};
 use crate::output::{again, brief, diff, error, judged, print, safe};
 use crate::session::print_draft;
 use powers::Powers;
+
+/// Records from which on a run is shown by its newest part.
+const LONG: u32 = 1_000;
+const SHOWN: Window = Window { rounds: 100, entries: 100, rounds_before: None, entries_before: None };
 
 pub fn show(args: &Show, context: &Context) -> Code {
     match go(args, context) {
@@ -48,7 +52,11 @@ fn go(args: &Show, context: &Context) -> Result<(), Code> {
     if let Some(format) = args.trace {
         return trace::print(&journal, &run, format, context.global.json);
     }
-    let state = journal.state(&run).map_err(fault)?;
+    let next = journal.next_seq(&run).map_err(fault)?;
+    // Of a long run only what is shown is read, unless all of it is asked for.
+    let is_long = next > LONG && !(args.diff || args.briefs || context.global.json);
+    let state = if is_long { journal.page(&run, &SHOWN).map(|page| page.state) } else { journal.state(&run) };
+    let state = state.map_err(fault)?;
     if args.draft {
         let Some(draft) = state.summary.last_draft else {
             return Err(error::usage(&format!("run `{run}` has no draft yet")));
@@ -71,7 +79,7 @@ fn go(args: &Show, context: &Context) -> Result<(), Code> {
     if args.diff {
         return diffs(&journal, &state, context.global.json);
     }
-    let powers = powers(&journal, &run)?;
+    let powers = powers(&journal, &run, if is_long { next - LONG } else { 0 })?;
     if context.global.json {
         let mut line = serde_json::to_value(&state).map_err(|e| error::fault(&e.to_string()))?;
         if let Some(fields) = line.as_object_mut().filter(|_| !powers.calls().is_empty()) {
@@ -79,13 +87,13 @@ fn go(args: &Show, context: &Context) -> Result<(), Code> {
         }
         return print::out(&line.to_string());
     }
-    glance(&journal, &state, &powers)
+    glance(&journal, &state, &powers, is_long)
 }
 
-/// What held the run's calls.
-fn powers(journal: &Journal, run: &RunId) -> Result<Powers, Code> {
+/// What held the run's calls, from a record on.
+fn powers(journal: &Journal, run: &RunId, from: u32) -> Result<Powers, Code> {
     let mut powers = Powers::default();
-    for record in journal.replay(run) {
+    for record in journal.replay_from(run, from) {
         powers.record(&record.map_err(fault)?);
     }
     Ok(powers)
@@ -101,7 +109,7 @@ fn text(journal: &Journal, digest: &gadfly_engine::Digest) -> Result<String, Cod
     found.map(|t| t.to_string()).ok_or_else(|| error::fault(&format!("text {} is missing", digest.short())))
 }
 
-fn glance(journal: &Journal, state: &RunState, powers: &Powers) -> Result<(), Code> {
+fn glance(journal: &Journal, state: &RunState, powers: &Powers, is_long: bool) -> Result<(), Code> {
     let s = &state.summary;
     print::out(&format!("{}  {}", s.run.bold(), safe::line(&s.title, 200)))?;
     let who = |role: &str, name: Option<&String>, model: Option<&String>| {
@@ -122,7 +130,7 @@ fn glance(journal: &Journal, state: &RunState, powers: &Powers) -> Result<(), Co
     // A text that cannot be read is missing from the story; `--log` says why.
     let text = |digest: &gadfly_engine::Digest| journal.text(digest).ok().flatten().map(|t| t.to_string());
     if let Some(pursued) = &state.goal {
-        goal::lines(state, pursued, &text).iter().try_for_each(|line| print::out(line))?;
+        goal::lines(state, pursued, &text, is_long).iter().try_for_each(|line| print::out(line))?;
         rounds::afterwards(state, &text).iter().try_for_each(|line| print::out(line))?;
     } else if let Some(view) = &state.pipeline {
         pipeline::lines(state, view, &text).iter().try_for_each(|line| print::out(line))?;

@@ -16,8 +16,13 @@ const LAST: usize = 80;
 /// More files are counted.
 const MOST_FILES: usize = 40;
 
-/// `text` finds a stored text.
-pub fn lines(state: &RunState, pursued: &GoalState, text: &dyn Fn(&Digest) -> Option<String>) -> Vec<String> {
+/// `text` finds a stored text; `has_older` says that the beginning of the goal was not read.
+pub fn lines(
+    state: &RunState,
+    pursued: &GoalState,
+    text: &dyn Fn(&Digest) -> Option<String>,
+    has_older: bool,
+) -> Vec<String> {
     let stated = pursued.goal.as_ref().and_then(text).unwrap_or_else(|| state.summary.title.clone());
     let steps = pursued.caps.steps.unwrap_or(0);
     let mut lines = vec![
@@ -31,6 +36,10 @@ pub fn lines(state: &RunState, pursued: &GoalState, text: &dyn Fn(&Digest) -> Op
         lines.push(format!("  running · {}", meters::words(pursued)));
     }
     lines.push(String::new());
+    if has_older {
+        let more = again::command(&format!("show {} --log", state.summary.run));
+        lines.push(format!("  … what came before is left out here: {more}").dimmed().to_string());
+    }
     lines.extend(log(pursued, text, &state.summary.run.to_string()));
     lines.push(String::new());
     let ends = goal::ends(pursued);
