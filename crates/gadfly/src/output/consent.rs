@@ -262,8 +262,11 @@ impl Line<'_> {
             Group::Judging { said, .. } => Some(safe::line(said, 80)),
             Group::File { .. } => None,
         });
-        let said: Vec<String> = said.take(MOST_SETTINGS).collect();
-        let more = self.entries.len().saturating_sub(said.len());
+        let mut said: Vec<String> = said.collect();
+        // Critics that have their rubrics in one file.
+        said.dedup();
+        let more = said.len().saturating_sub(MOST_SETTINGS);
+        said.truncate(MOST_SETTINGS);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let place = first.place.as_ref().map(|p| format!(" ({})", safe::line(&p.to_string(), 200)));
         let whose = safe::line(whose, 80);

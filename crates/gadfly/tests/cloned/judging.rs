@@ -126,13 +126,13 @@ fn a_pipelines_registry_rubrics_and_gate_are_one_line() {
     let pipeline = ["pipeline", "Go.", "--no-plan", "--yes", "--unattended"];
     let said = desk.gadfly(&pipeline);
     assert_eq!(said.code, 2, "{said:?}");
-    let line = "say how the pipeline is judged: registry permissions.md, rubrics rubrics/judge.md, rounds 1, overall 1";
+    let line = "say how the pipeline is judged: registry permissions.md, rubric rubrics/judge.md, rounds 1, overall 1";
     assert_eq!(list(&said), [line]);
     let said = desk.gadfly(&[&pipeline[..], &["--trust"]].concat());
     assert_ne!(said.code, 2, "{said:?}");
     assert_eq!(list(&desk.gadfly(&pipeline)), [""; 0], "agreed to once");
     desk.write("rubrics/judge.md", "Deduct nothing.\n");
-    assert_eq!(list(&desk.gadfly(&pipeline)), ["say how the pipeline is judged: rubrics rubrics/judge.md"]);
+    assert_eq!(list(&desk.gadfly(&pipeline)), ["say how the pipeline is judged: rubric rubrics/judge.md"]);
     desk.write("rubrics/judge.md", rubric);
     desk.write("permissions.md", &REGISTRY.replace("100%", "1%"));
     assert_eq!(list(&desk.gadfly(&pipeline)), ["say how the pipeline is judged: registry permissions.md"]);

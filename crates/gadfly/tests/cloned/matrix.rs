@@ -265,7 +265,7 @@ impl Bench<'_> {
             secrets: secrets(&everything, &changed, &snapshot),
             written: changed.into_iter().filter(|path| !known(path)).collect(),
             brief: unmarked(&world.asked()),
-            swayed: swayed(world),
+            swayed: swayed(world, column),
             said,
         };
         (self.snapshot, self.marks, self.sent) = (snapshot, marks, sent.len());

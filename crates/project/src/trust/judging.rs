@@ -128,15 +128,10 @@ pub fn of_pipeline(config: &Config, files: &ProjectFiles, judges: &[String], gat
     let mut judges: Vec<&String> = judges.iter().collect();
     judges.sort();
     judges.dedup();
-    let rubrics = judges.into_iter().filter_map(|judge| Some((judge, files.rubric_for(judge)?)));
-    let rubrics: Vec<(String, String)> = rubrics
-        .map(|(judge, rubric)| (rubric.path.display().to_string(), format!("{judge}\n{}", rubric.text)))
-        .collect();
-    if !rubrics.is_empty() {
-        let mut paths: Vec<&str> = rubrics.iter().map(|(path, _)| path.as_str()).collect();
-        paths.dedup();
-        let texts: Vec<&str> = rubrics.iter().map(|(_, text)| text.as_str()).collect();
-        entries.push(setting(whose, "rubrics", &listed(&paths), &texts, None));
+    for judge in judges {
+        let Some(rubric) = files.rubric_for(judge) else { continue };
+        let shown = short(&rubric.path.display().to_string());
+        entries.push(setting(whose, "rubric", &shown, &[judge, &rubric.text], None));
     }
     let holds: Vec<&str> = files.invariants.iter().flat_map(|inv| [inv.id.as_str(), &inv.text]).collect();
     if !holds.is_empty() {

@@ -40,13 +40,18 @@ impl Plain {
     }
 }
 
+/// The commands whose work is the change in which the project's words stand: those reach the judge as what is judged.
+const OF_A_CHANGE: [&str; 5] =
+    ["review-uncommitted", "review-diff", "review-untrusted", "hook", "hook-untrusted"];
+
 /// Who judged, or by which words, as only the project wants it.
-pub fn swayed(world: &World<'_>) -> Vec<String> {
+pub fn swayed(world: &World<'_>, column: &Column) -> Vec<String> {
     let mut found = Vec::new();
     if !world.asked_easy().is_empty() {
         found.push("by an agent of the user's that the project chose".to_owned());
     }
-    if [world.asked(), world.asked_easy()].iter().any(|asked| asked.contains(SWAYED)) {
+    let words = [world.asked(), world.asked_easy()].iter().any(|asked| asked.contains(SWAYED));
+    if words && !OF_A_CHANGE.contains(&column.name) {
         found.push("by the project's words".to_owned());
     }
     found
