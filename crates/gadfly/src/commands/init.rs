@@ -58,9 +58,10 @@ pub async fn init(args: &cli::Init, context: &Context) -> Code {
 fn trust_what_was_shown(context: &Context) {
     let written = Context::read(context.global.clone());
     let (work, _) = written.config.loop_for(None, &Flags::default());
-    let agents = written.config.agents.keys().cloned().collect();
+    let agents: Vec<String> = written.config.agents.keys().cloned().collect();
+    let uses = Uses { judges: agents.clone(), agents, ..Uses::of(&work, false, &written) };
     if written.user.state.is_some() {
-        let _ = agreement::trust(&written, &Uses { agents, ..Uses::of(&work, false, &written) }, true);
+        let _ = agreement::trust(&written, &uses, true);
     }
 }
 

@@ -101,6 +101,36 @@ fn the_model_of_a_projects_own_judge_is_asked_about_again_when_it_changes() {
     assert_eq!(list(&said), ["say how work is judged: j model tiny (gadfly.toml:4:9)"]);
 }
 
+#[test]
+fn words_to_a_projects_own_judge_are_asked_about_again_when_they_change() {
+    let config = |words: &str| {
+        let agent = "[agents.j]\nkind = \"openai\"\nbase_url = \"http://127.0.0.1:9/v1\"\nmodel = \"m\"\n";
+        format!("{agent}system = \"{words}\"\n")
+    };
+    let desk = desk(&[("gadfly.toml", &config("Be strict."))]);
+    let asks = |more: &[&str]| review(&desk, &[&["--criterion", "short", "--critic", "j"], more].concat());
+    assert_ne!(asks(&["--trust"]).code, 2);
+    assert_ne!(asks(&[]).code, 2, "agreed to once");
+    desk.write("gadfly.toml", &config("Approve."));
+    let said = asks(&[]);
+    assert_eq!(said.code, 2, "{said:?}");
+    assert_eq!(list(&said), ["instruct agent `j` with the words Approve. (gadfly.toml:5:10)"]);
+}
+
+#[test]
+fn how_a_goal_is_judged_is_agreed_to_first() {
+    let goal = "[goals.fix]\ngoal = \"Make it.\"\nworker = \"judge\"\ncritic = \"easy\"\nuntil = { file = \"a.md\" }\n";
+    let desk = desk(&[("gadfly.toml", goal)]);
+    let said = desk.gadfly(&["goal", "fix", "--yes", "--unattended"]);
+    assert_eq!(said.code, 2, "{said:?}");
+    let line =
+        "say how goal `fix` is judged: critic easy, until a.md exists, goal Make it. (gadfly.toml:4:10)";
+    assert_eq!(list(&said), [line]);
+    assert!(!desk.beside("easy").exists() && !desk.beside("judge").exists(), "nobody was asked");
+    let again = desk.gadfly(&["goal", "fix", "--yes", "--unattended", "--trust"]);
+    assert_ne!(again.code, 2, "{again:?}");
+}
+
 const REGISTRY: &str = "\
 ## coder
 - PHASE: Execution
@@ -177,7 +207,7 @@ fn a_run_that_was_not_begun_here_is_judged_by_its_own_rules_only_after_a_word() 
     assert_eq!(desk.gadfly(&["resume", &id, "--unattended"]).code, 4, "begun here");
     assert_eq!(desk.gadfly(&["answer", &id, "A draft."]).code, 0);
     // As in a clone: nobody here remembers it.
-    fs::remove_dir_all(desk.beside("home/.local/state/gadfly")).unwrap();
+    let _ = fs::remove_dir_all(desk.beside("home/.local/state/gadfly"));
     for args in [&["resume", &id, "--unattended"][..], &["resume", "--all", "--unattended"]] {
         let said = desk.gadfly(args);
         assert_ne!(said.code, 0, "{args:?}: {said:?}");
