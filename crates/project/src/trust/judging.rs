@@ -146,14 +146,12 @@ pub fn of_pipeline(config: &Config, files: &ProjectFiles, judges: &[String], gat
         let duals: Vec<&str> = duals.iter().map(String::as_str).collect();
         entries.push(setting(whose, "dual", &listed(&duals), &duals, None));
     }
-    let keeps: [(&str, fn(&str) -> bool); 3] = [
-        ("pipeline", |key| !NOT_OF_PIPELINES.contains(&key)),
-        ("project", |key| OF_PROJECTS.contains(&key)),
-        ("budget", |_| true),
-    ];
-    for (key, keep) in keeps {
+    let mut of = |key: &str, keep: fn(&str) -> bool| {
         entries.extend(tables.table(key).into_iter().flat_map(|t| of_table(whose, "", t, &files.root, keep)));
-    }
+    };
+    of("pipeline", |key| !NOT_OF_PIPELINES.contains(&key));
+    of("project", |key| OF_PROJECTS.contains(&key));
+    of("budget", |_| true);
     entries.extend(of_gate(config, gate));
     entries
 }
