@@ -142,7 +142,7 @@ pub const ROWS: &[Row] = &[
     // How work is judged, by the user's own agents.
     row("judging-critic", |w, _| w.config("[defaults]\ncritic = \"easy\"\n")),
     row("judging-fallback", |w, _| {
-        w.config("[defaults]\nfallback_critic = \"easy\"\nrounds = 1\noverrule = true\n")
+        w.config("[defaults]\nfallback_critic = \"easy\"\nrounds = 1\noverrule = true\n");
     }),
     row("judging-protocol", |w, _| w.config("[defaults]\nprotocol = \"converge\"\n")),
     row("judging-limits", |w, _| w.config("[budget]\ncalls = 0\n")),
