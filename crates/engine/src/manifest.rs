@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
 use crate::judging::Seat;
-use crate::plan::{Plan, Target};
+use crate::plan::{NodePlan, Plan, Target};
 use crate::protocol::Protocols;
 use crate::tool::Risk;
 use crate::tree::WorkspacePlan;
@@ -38,6 +38,9 @@ pub struct RunManifest {
     pub phase: Option<PlannedPhase>,
     /// Criteria that earlier runs put off.
     pub put_off: Vec<String>,
+    /// Everything by which the work is judged, as one digest: its settings and caps without what is judged, who works on it
+    /// and where it goes.
+    pub rules: Option<Digest>,
 }
 
 /// One agent's part in a run.
@@ -171,6 +174,17 @@ impl RunManifest {
     pub fn sit(mut self, job: Job, agent: Option<&str>) -> Self {
         let seat = |agent: &str| PlannedSeat { job, agent: agent.to_owned(), lens: None };
         self.seats.extend(agent.map(seat));
+        self
+    }
+
+    /// Judged by the settings of this plan, `work` among them left out.
+    pub(crate) fn ruled_by(mut self, plan: &NodePlan, work: &[&str]) -> Self {
+        let mut settings = plan.settings.clone();
+        if let Some(settings) = settings.as_object_mut() {
+            settings.retain(|key, _| !work.contains(&key.as_str()));
+        }
+        let all = serde_json::json!([plan.protocol, settings, plan.limits]);
+        self.rules = Some(Digest::of(all.to_string().as_bytes()));
         self
     }
 

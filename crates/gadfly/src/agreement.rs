@@ -6,9 +6,10 @@ use gadfly_engine::Plan;
 use gadfly_engine::manifest::{Contact, RunManifest};
 use gadfly_engine::protocol::pipeline;
 use gadfly_project::config::{TelemetryConfig, Workspace};
-use gadfly_project::trust::{self, TrustEntry, needs_trust, planned};
+use gadfly_project::trust::{self, TrustEntry, judging, needs_trust, planned};
 use gadfly_project::{GoalConfig, LoopConfig, Protocol, landing};
 use gadfly_runtime::consent::Consent;
+use gadfly_runtime::prepare::Described;
 use gadfly_runtime::save;
 use gadfly_runtime::trust::Trust;
 
@@ -22,8 +23,8 @@ pub struct Uses {
     pub agents: Vec<String>,
     /// Those of them whose word can let work pass.
     pub judges: Vec<String>,
-    /// Verify commands of the loop that stand in the project's files.
-    pub commands: Vec<TrustEntry>,
+    /// What the project's files, or a record, say of the loop, goal or pipeline itself: commands, and how it is judged.
+    pub wanted: Vec<TrustEntry>,
     /// The worker gets a folder: what `[workspace]` does to it counts.
     pub folder: bool,
     /// Servers of tools.
@@ -39,25 +40,36 @@ impl Uses {
     pub fn of(looped: &LoopConfig, review: bool, context: &Context) -> Self {
         let roles = if review { looped.judges() } else { looped.roles() };
         let folder = looped.protocol.value == Protocol::Audit && !review;
+        let mut wanted = if folder { trust::of_loop(looped) } else { Vec::new() };
+        wanted.extend(trust::written(looped, &context.root.dir).filter(|_| !review));
+        wanted.extend(judging::of_loop(looped, context.files_root()));
         Self {
             agents: roles.into_iter().map(|(_, agent)| agent.value).collect(),
             judges: looped.judges().into_iter().map(|(_, agent)| agent.value).collect(),
-            commands: if folder { trust::of_loop(looped) } else { Vec::new() }
-                .into_iter()
-                .chain(trust::written(looped, &context.root.dir).filter(|_| !review))
-                .collect(),
+            wanted,
             folder,
             ..Self::default()
         }
     }
 
+    /// What else a phase or a task of a framework wants.
+    pub fn described(mut self, described: &Described, context: &Context) -> Self {
+        self.wanted.extend(match described {
+            Described::Phase(phase) => [phase.needs_trust(), judging::of_phase(phase)].concat(),
+            Described::Task(task) => judging::of_task(task, &context.root.dir),
+        });
+        self
+    }
+
     /// What a goal uses.
     pub fn of_goal(goal: &GoalConfig, context: &Context) -> Self {
         let judges = goal.roles().into_iter().filter(|(role, _)| *role != "worker");
+        let mut wanted = trust::goals::of_goal(goal, &context.root.dir);
+        wanted.extend(judging::of_goal(goal, context.files_root()));
         Self {
             judges: judges.map(|(_, agent)| agent.value).collect(),
             agents: goal.roles().into_iter().map(|(_, agent)| agent.value).collect(),
-            commands: trust::goals::of_goal(goal, &context.root.dir),
+            wanted,
             folder: true,
             servers: goal.mcp.iter().map(|server| server.value.clone()).collect(),
             ..Self::default()
@@ -76,7 +88,7 @@ impl Uses {
         Self {
             agents: plan.agents.keys().cloned().chain(reached).collect(),
             judges: manifest.seats.iter().filter(|s| s.job.judges()).map(|s| s.agent.clone()).collect(),
-            commands: planned::of_manifest(&manifest),
+            wanted: planned::of_manifest(&manifest),
             folder: false,
             servers: servers.collect(),
             outputs: planned::written_by(&manifest),
@@ -87,7 +99,7 @@ impl Uses {
     pub fn and(mut self, other: Self) -> Self {
         self.agents.extend(other.agents);
         self.judges.extend(other.judges);
-        self.commands.extend(other.commands);
+        self.wanted.extend(other.wanted);
         self.folder |= other.folder;
         self.servers.extend(other.servers);
         self.outputs.extend(other.outputs);
@@ -152,7 +164,7 @@ fn known(context: &Context) -> Result<Trust, String> {
 /// cannot be remembered, it asks.
 pub fn named(context: &Context, plan: &Plan) {
     let uses = Uses::recorded(plan);
-    let mut entries = uses.commands.clone();
+    let mut entries = uses.wanted.clone();
     entries.extend(uses.outputs.iter().filter_map(|path| elsewhere(context, path)));
     if let Some(state) = &context.user.state
         && !entries.is_empty()
@@ -194,7 +206,9 @@ fn entries(context: &Context, uses: &Uses) -> Vec<TrustEntry> {
     let mut entries = needs_trust(&config);
     let judges = config.agents.values().filter(|agent| uses.judges.contains(&agent.name));
     entries.extend(judges.filter_map(trust::canned));
-    entries.extend(uses.commands.iter().cloned());
+    entries.extend(uses.wanted.iter().cloned());
+    let whose = uses.wanted.iter().find_map(TrustEntry::whose).unwrap_or(judging::WORK);
+    entries.extend(judging::of_judges(whose, &uses.judges, &context.config, context.files_root()));
     entries
 }
 

@@ -1,6 +1,6 @@
 //! Where a command runs: the project, its configuration, its store.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gadfly_journal::{FindError, Journal, ListFilter, OpenError, RunId};
@@ -58,6 +58,11 @@ impl Context {
             })?;
         }
         Ok(())
+    }
+
+    /// Where the project's files are read: the project, or a copy of the state before a stranger's change.
+    pub fn files_root(&self) -> &Path {
+        self.base.as_ref().map_or(&self.root.dir, |base| &base.dir)
     }
 
     pub fn store(&self) -> PathBuf {

@@ -31,10 +31,11 @@ impl Project {
             format!("[agents.{name}]\nkind = \"openai\"\nbase_url = \"{url}\"\nmodel = \"{model}\"\n")
         };
         let defaults = "[defaults]\nworker = \"w\"\ncritic = \"c\"\n";
-        let project = Self::new(defaults);
-        // The folder is the user's home, too: these are their own agents.
+        let project = Self::new("");
+        // The folder is the user's home, too: these are their own agents, who work and judge as they want.
         fs::create_dir_all(project.path(".config/gadfly")).unwrap();
-        fs::write(project.path(OWN), format!("{}{}", agent("w", worker), agent("c", critic))).unwrap();
+        fs::write(project.path(OWN), format!("{defaults}{}{}", agent("w", worker), agent("c", critic)))
+            .unwrap();
         project
     }
 

@@ -20,7 +20,7 @@ mod pipeline;
 mod telemetry;
 #[cfg(test)]
 mod tests;
-mod value;
+pub(crate) mod value;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -222,6 +222,7 @@ impl Config {
         let mut built = LoopConfig::build(name, &table, run, &agents, &mut problems);
         // A flag is above everything, also above the loop's own caps.
         built.limits = built.limits.with(flags.limits);
+        built.by_project = self.with_shared_caps(built.by_project);
         let needed = [("worker", &built.worker), ("critic", &built.critic)];
         for (role, agent) in needed.into_iter().skip(usize::from(flags.critics_only)) {
             if agent.is_none() && !table.has(role) && !(role == "critic" && table.has("critics")) {
@@ -259,6 +260,18 @@ impl Config {
             problems.push(Problem::error("there is no task").help(help).at(built.place.as_ref()));
         }
         (built, problems)
+    }
+
+    /// What the project's files say in a loop's or a goal's table, over what they say in `[budget]` for every run.
+    fn with_shared_caps(&self, own: Table) -> Table {
+        let mut shared = self.merged.filtered(|key| key == "budget").of_project();
+        shared.section = own.section;
+        shared.overlaid(own)
+    }
+
+    /// What the project's files say in all tables.
+    pub(crate) fn of_project(&self) -> Table {
+        self.merged.of_project()
     }
 
     /// All agents by name, also those that cannot be used.

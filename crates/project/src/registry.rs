@@ -22,6 +22,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use gadfly_engine::digest::Digest;
 use gadfly_engine::pipeline::Registry;
 
 pub use check::{Known, check, notes};
@@ -89,6 +90,11 @@ struct Spans {
 }
 
 impl RegistryFile {
+    /// Of its text: what is agreed to when it is.
+    pub fn digest(&self) -> Digest {
+        Digest::of(self.text.as_bytes())
+    }
+
     pub fn has_errors(&self) -> bool {
         self.problems.iter().any(Problem::is_error)
     }

@@ -5,6 +5,7 @@
 //! its words about such an agent are left out when the layers are laid over each other.
 
 pub mod goals;
+pub mod judging;
 pub mod mcp;
 pub mod pipeline;
 pub mod planned;
@@ -31,6 +32,8 @@ pub enum What {
     AgentFile,
     /// A judge that is none: replies that were ready before the work was.
     Judge,
+    /// A setting by which work is judged: who judges, by what, within which limits.
+    Judging,
     /// Files of the user's: what git ignores given to workers, and paths that a program may use.
     Files,
     /// A file that a recorded run would replace.
@@ -47,6 +50,7 @@ impl What {
             Self::Host => "host",
             Self::AgentFile => "agent-file",
             Self::Judge => "judge",
+            Self::Judging => "judging",
             Self::Files => "files",
             Self::Output => "output",
             Self::Traces => "traces",
@@ -86,22 +90,41 @@ impl What {
         match self {
             Self::Command => AtRisk::Machine,
             Self::Key | Self::Host | Self::Traces => AtRisk::Secrets,
-            Self::AgentFile | Self::Judge => AtRisk::Judgement,
+            Self::AgentFile | Self::Judge | Self::Judging => AtRisk::Judgement,
             Self::Files | Self::Output => AtRisk::Files,
         }
     }
 }
 
+/// Entries that are told in one line.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Group {
+    /// An agent and the file that speaks to or for it: together with others of the folder.
+    File { agent: String, path: PathBuf },
+    /// One setting by which something is judged: together with the others of the same.
+    Judging { whose: String, said: String },
+}
+
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TrustEntry {
     pub what: What,
-    /// The agent and the file that speaks to or for it, where the entry is about that: many of them make one line.
-    pub by_file: Option<(String, PathBuf)>,
+    /// What makes one line together with others of its group.
+    pub group: Option<Group>,
     /// One line, complete, with nothing invisible in it.
     pub text: String,
     /// What is remembered: changes as soon as the text or, for a file, its content does.
     pub digest: Digest,
     pub place: Option<Place>,
+}
+
+impl TrustEntry {
+    /// What it says the judging of, if it does.
+    pub fn whose(&self) -> Option<&str> {
+        match self.group.as_ref()? {
+            Group::Judging { whose, .. } => Some(whose),
+            Group::File { .. } => None,
+        }
+    }
 }
 
 /// Everything of the project that needs trust, each thing once, in the order of the agents' names.
@@ -331,9 +354,9 @@ pub fn canned(agent: &AgentConfig) -> Option<TrustEntry> {
     let content = Digest::of(file::read_text(&script.value).unwrap_or_default().as_bytes()).to_string();
     let path = visible(&script.value.display().to_string());
     let text = format!("let the ready-made replies in {path} judge work, as `{}`", agent.name);
-    let by_file = Some((agent.name.clone(), script.value.clone()));
+    let group = Some(Group::File { agent: agent.name.clone(), path: script.value.clone() });
     let parts = ["canned", &agent.name, &content];
-    Some(TrustEntry { by_file, ..entry(What::Judge, text, &parts, script.place.clone()) })
+    Some(TrustEntry { group, ..entry(What::Judge, text, &parts, script.place.clone()) })
 }
 
 fn agent_file(agent: &AgentConfig) -> Option<TrustEntry> {
@@ -347,18 +370,15 @@ fn agent_file(agent: &AgentConfig) -> Option<TrustEntry> {
     };
     let path = visible(&file.display().to_string());
     let text = format!("instruct agent `{}` with the file {path}", agent.name);
-    let by_file = Some((agent.name.clone(), file.clone()));
-    Some(TrustEntry {
-        by_file,
-        ..entry(What::AgentFile, text, &[&content.to_string()], system.place.clone())
-    })
+    let group = Some(Group::File { agent: agent.name.clone(), path: file.clone() });
+    Some(TrustEntry { group, ..entry(What::AgentFile, text, &[&content.to_string()], system.place.clone()) })
 }
 
 #[allow(clippy::needless_pass_by_value)] // every caller has just made it
 fn entry(what: What, text: String, parts: &[&str], place: Option<Place>) -> TrustEntry {
     let digest = fingerprint(std::iter::once(what.name()).chain(parts.iter().copied()));
     let text = masked(&text);
-    TrustEntry { what, by_file: None, text, digest, place }
+    TrustEntry { what, group: None, text, digest, place }
 }
 
 /// Words as a shell would need them, so that borders between arguments are seen.

@@ -51,7 +51,18 @@ pub use settings::{MOST_ROUNDS, ROUNDS, Settings, VERIFY_TIMEOUT_MS};
 pub const RULE_BOOK: RuleBook = RuleBook { name: "audit", version: 2, begin, manifest };
 
 fn manifest(plan: &NodePlan) -> Result<RunManifest, String> {
-    Settings::read(plan).map(Settings::manifest)
+    const WORK: &[&str] = &[
+        "task",
+        "task_id",
+        "given",
+        "folder",
+        "worker",
+        "build_fixer",
+        "researcher",
+        "acceptance",
+        "report_dir",
+    ];
+    Ok(Settings::read(plan)?.manifest().ruled_by(plan, WORK))
 }
 
 fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {

@@ -50,7 +50,8 @@ const FORM: &str = include_str!("../prompts/converge-form-1.md");
 const FORM_JSON: &str = include_str!("../prompts/converge-form-json-1.md");
 
 fn manifest(plan: &NodePlan) -> Result<RunManifest, String> {
-    Settings::read(plan).map(Settings::manifest)
+    const WORK: &[&str] = &["task", "given", "worker", "out"];
+    Ok(Settings::read(plan)?.manifest().ruled_by(plan, WORK))
 }
 
 fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {

@@ -42,7 +42,9 @@ use taking::Taking;
 pub const RULE_BOOK: RuleBook = RuleBook { name: "pipeline", version: 1, begin, manifest };
 
 fn manifest(plan: &NodePlan) -> Result<RunManifest, String> {
-    Settings::read(plan).map(Settings::manifest)
+    const WORK: &[&str] =
+        &["request", "jobs", "state_files", "commit", "plan", "plan_agreed", "result_agreed"];
+    Ok(Settings::read(plan)?.manifest().ruled_by(plan, WORK))
 }
 
 fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {

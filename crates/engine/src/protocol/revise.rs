@@ -115,7 +115,7 @@ fn manifest(plan: &NodePlan) -> Result<RunManifest, String> {
     .judged_by(&[critic])
     .writing(set.out.as_ref());
     manifest.writes.extend(set.project.shared_log.map(PlannedWrite::SharedLog));
-    Ok(manifest)
+    Ok(manifest.ruled_by(plan, &["task", "draft", "worker", "out"]))
 }
 
 fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {

@@ -57,7 +57,8 @@ const CRITIC_STATED: &str = include_str!("../prompts/score-critic-stated-1.md");
 const ROUNDS_OF_A_STALL: u32 = 3;
 
 fn manifest(plan: &NodePlan) -> Result<RunManifest, String> {
-    Settings::read(plan).map(Settings::manifest)
+    const WORK: &[&str] = &["task", "given", "worker", "out"];
+    Ok(Settings::read(plan)?.manifest().ruled_by(plan, WORK))
 }
 
 fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {

@@ -66,7 +66,8 @@ pub(crate) mod tag {
 }
 
 fn manifest(plan: &NodePlan) -> Result<RunManifest, String> {
-    Settings::read(plan).map(Settings::manifest)
+    const WORK: &[&str] = &["goal", "worker", "root", "below", "held", "acceptance", "servers"];
+    Ok(Settings::read(plan)?.manifest().ruled_by(plan, WORK))
 }
 
 fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {

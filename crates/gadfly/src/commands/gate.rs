@@ -1,7 +1,8 @@
 //! `gadfly gate NAME`: whether the project's scores open a gate, with the arithmetic; and the gate as a git hook.
 
 use gadfly_engine::pipeline::{Gate as Wanted, GateReport};
-use gadfly_project::trust;
+use gadfly_project::layout;
+use gadfly_project::trust::{self, judging};
 use gadfly_runtime::prepare::pipeline;
 use gadfly_runtime::situation::{Asked, CommandRan, HookError, Situation};
 use serde_json::json;
@@ -22,10 +23,11 @@ async fn ask(args: &Gate, context: &Context) -> Result<Code, Code> {
     let wanted = wanted(args, context)?;
     let asked = Asked { staged: args.staged, strict: args.strict, assume_manual: false };
     let situation = asking::situation(context, asked).await?;
-    if !wanted.commands.is_empty() {
+    let mut report = situation.world().gate(&wanted);
+    // One that is closed whoever wrote its marks runs nothing and lets nothing pass.
+    if report.is_open() || !wanted.commands.is_empty() {
         agree(&wanted, args, context)?;
     }
-    let mut report = situation.world().gate(&wanted);
     if args.strict && !situation.has_journal {
         let why = format!("--strict needs the journal, and there is none at {}", context.store().display());
         report.blocking.insert(0, why);
@@ -48,15 +50,17 @@ fn wanted(args: &Gate, context: &Context) -> Result<Wanted, Code> {
         .map_err(|problem| problems::refuse(std::slice::from_ref(&problem), &context.root.dir))
 }
 
-/// Only the commands of this gate, as far as they stand in the project's files.
-fn agree(wanted: &Wanted, args: &Gate, context: &Context) -> Result<(), Code> {
+/// Only the commands and marks of this gate, and who judges whom, as far as they stand in the project's files.
+fn agree(gate: &Wanted, args: &Gate, context: &Context) -> Result<(), Code> {
     let mut config = context.config.clone();
     config.hooks.commands.clear();
     config.project.verify.commands.clear();
     config.project.verify_of.clear();
-    config.gates.retain(|name, _| *name == wanted.name);
-    let commands = trust::pipeline::of_pipeline(&config);
-    let uses = Uses { commands, ..Uses::default() };
+    config.gates.retain(|name, _| *name == gate.name);
+    let mut wanted = trust::pipeline::of_pipeline(&config);
+    wanted.extend(judging::of_gate(&config, &gate.name));
+    wanted.extend(judging::of_registry(&layout::read(&context.root.dir, &config)));
+    let uses = Uses { wanted, ..Uses::default() };
     agreement::trust(&context.with(config), &uses, args.trust)
 }
 

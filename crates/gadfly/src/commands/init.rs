@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{ErrorKind, Write as _};
 
+use gadfly_project::Flags;
 use gadfly_project::root::CONFIG_NAME;
 use gadfly_project::starter::{Found, starter};
 use gadfly_runtime::doctor::{self, NOTHING_FOUND};
@@ -56,9 +57,11 @@ pub async fn init(args: &cli::Init, context: &Context) -> Code {
 /// that cannot be remembered, it asks.
 fn trust_what_was_shown(context: &Context) {
     let written = Context::read(context.global.clone());
-    let agents = written.config.agents.keys().cloned().collect();
+    let (work, _) = written.config.loop_for(None, &Flags::default());
+    let agents: Vec<String> = written.config.agents.keys().cloned().collect();
+    let uses = Uses { judges: agents.clone(), agents, ..Uses::of(&work, false, &written) };
     if written.user.state.is_some() {
-        let _ = agreement::trust(&written, &Uses { agents, ..Uses::default() }, true);
+        let _ = agreement::trust(&written, &uses, true);
     }
 }
 

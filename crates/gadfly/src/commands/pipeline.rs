@@ -7,6 +7,7 @@ use gadfly_engine::Limits;
 use gadfly_engine::protocol::score::settings::EscalateTo;
 use gadfly_journal::OpenError;
 use gadfly_project::layout::ProjectFiles;
+use gadfly_project::trust::judging;
 use gadfly_project::trust::pipeline::instructions;
 use gadfly_project::{Problem, file, layout, suggest};
 use gadfly_runtime::prepare::pipeline::{DEFAULT, DEFAULT_CRITIC, Earlier};
@@ -133,7 +134,9 @@ fn uses(request: &PipelineRequest, context: &Context) -> Uses {
     uses.judges.extend(second.iter().cloned());
     uses.agents.extend(second);
     let instructed = files.agents.values().filter(|agent| uses.agents.contains(&agent.name));
-    uses.commands.extend(instructed.map(instructions));
+    uses.wanted.extend(instructed.map(instructions));
+    let gate = request.gate.as_ref().unwrap_or(&context.config.pipeline.gate.value);
+    uses.wanted.extend(judging::of_pipeline(&context.config, &files, &uses.judges, gate));
     uses
 }
 

@@ -6,9 +6,10 @@ use std::io::{Read as _, stdin};
 use std::path::{Path, PathBuf};
 
 use gadfly_engine::input::What;
-use gadfly_engine::{Engine, Input, Limits, Money, Stamp};
+use gadfly_engine::{Engine, Input, Limits, Money, RunManifest, Stamp};
 use gadfly_journal::RunState;
 use gadfly_project::config::CriteriaSetting;
+use gadfly_project::trust::judging;
 use gadfly_project::{Flags, Problem, Sourced, file};
 use gadfly_runtime::prepare::{Described, Prepared, Request};
 use gadfly_runtime::setup::Setup;
@@ -49,9 +50,12 @@ async fn go(args: Run, context: &Context) -> Result<Code, Code> {
     let criteria = args.judging.criteria_file();
     context.not_led_out(single.chain(&args.with).chain(&args.rubric).chain(&criteria))?;
     let mut request = request(&args, context)?;
+    let mut inherited_rules = None;
     if let Some(from) = &args.from {
         let journal = context.journal()?;
         let from = find(&journal, from)?;
+        let start = journal.start(&from).map_err(|e| error::usage(&e.to_string()))?;
+        inherited_rules = judging::of_record(&RunManifest::of(&start.plan));
         let inherited = request.begin_from(&from, &journal, &context.config);
         inherited.map_err(|problem| problems::refuse(&[problem], &context.root.dir))?;
     }
@@ -64,8 +68,11 @@ async fn go(args: Run, context: &Context) -> Result<Code, Code> {
         let recorded = request.flags.out.as_ref().filter(|_| args.out.is_none() && args.from.is_some());
         let outputs = recorded.map(|p| p.to_string_lossy().into_owned()).into_iter().collect();
         let mut uses = Uses { outputs, ..Uses::of(&looped, false, context) };
-        if let Some(Described::Phase(phase)) = &request.described {
-            uses.commands.extend(phase.needs_trust());
+        uses.wanted.extend(inherited_rules);
+        if let Some(described) = &request.described {
+            uses = uses.described(described, context);
+        }
+        if let Some(Described::Phase(_)) = &request.described {
             // Where a phase puts its drafts stands in the project's files.
             let named = looped.out.as_ref().filter(|_| args.out.is_none());
             uses.outputs.extend(named.map(|out| out.value.to_string_lossy().into_owned()));

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use gadfly_engine::masked::masked;
 use gadfly_engine::{Limits, Money};
-use gadfly_project::trust::{AtRisk, TrustEntry, What};
+use gadfly_project::trust::{AtRisk, Group, TrustEntry, What};
 use gadfly_runtime::consent::{Consent, PipelineTerms, Recipient, Terms};
 use gadfly_runtime::sandbox::Held;
 
@@ -182,15 +182,18 @@ fn stays_here(host: &str) -> bool {
         || host.starts_with("127.")
 }
 
+/// Of the settings by which something is judged, these many are named.
+const MOST_SETTINGS: usize = 5;
+
 /// A list of this many lines needs no headings.
-const SHORT: usize = 4;
+const SHORT: usize = 5;
 
 /// What a project's files want to be allowed, the gravest first, one line each; a longer list has a heading for each kind of
-/// risk. Agents that have their files in one folder make one line.
+/// risk. Agents that have their files in one folder make one line, and so do the settings by which one thing is judged.
 pub fn wanted(entries: &[TrustEntry]) -> Vec<String> {
     let of = |risk: AtRisk| entries.iter().filter(move |entry| entry.what.at_risk() == risk);
     let groups: Vec<(AtRisk, Vec<String>)> =
-        AtRisk::ALL.into_iter().map(|risk| (risk, together_by_folder(of(risk)))).collect();
+        AtRisk::ALL.into_iter().map(|risk| (risk, in_lines(of(risk)))).collect();
     let groups: Vec<_> = groups.into_iter().filter(|(_, lines)| !lines.is_empty()).collect();
     let many = groups.iter().map(|(_, lines)| lines.len()).sum::<usize>();
     if many <= SHORT || groups.len() == 1 {
@@ -203,24 +206,34 @@ pub fn wanted(entries: &[TrustEntry]) -> Vec<String> {
     told.collect()
 }
 
-/// One line of the list: an entry, or all that are about files of one folder.
+/// What the entries of one line have in common.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Common<'e> {
+    Folder(What, &'e Path),
+    Judged(&'e str),
+}
+
+impl<'e> Common<'e> {
+    fn of(entry: &'e TrustEntry) -> Option<Self> {
+        Some(match entry.group.as_ref()? {
+            Group::File { path, .. } => Self::Folder(entry.what, path.parent()?),
+            Group::Judging { whose, .. } => Self::Judged(whose),
+        })
+    }
+}
+
+/// One line of the list: an entry, or all that have something in common.
 struct Line<'e> {
-    folder: Option<(What, &'e Path)>,
+    common: Option<Common<'e>>,
     entries: Vec<&'e TrustEntry>,
 }
 
 impl Line<'_> {
     fn told(&self) -> String {
-        if let (Some((what, folder)), [_, _, ..]) = (self.folder, self.entries.as_slice()) {
-            let agents = self.entries.iter().filter_map(|entry| entry.by_file.as_ref());
-            let names: Vec<String> = agents.map(|(agent, _)| safe::line(agent, 60)).collect();
-            let (many, names) = (names.len(), names.join(", "));
-            let folder = safe::line(&folder.display().to_string(), 200);
-            return if what == What::Judge {
-                format!("let ready-made replies in {folder} judge work, as {names}")
-            } else {
-                format!("instruct {many} agents with their files in {folder}: {names}")
-            };
+        match (self.common, self.entries.as_slice()) {
+            (Some(Common::Folder(what, folder)), [_, _, ..]) => return self.of_folder(what, folder),
+            (Some(Common::Judged(whose)), [first, _, ..]) => return self.judged(whose, first),
+            _ => {}
         }
         let told = self.entries.iter().map(|entry| {
             let place = entry.place.as_ref().map(|p| format!(" ({})", safe::line(&p.to_string(), 200)));
@@ -228,15 +241,46 @@ impl Line<'_> {
         });
         told.collect()
     }
+
+    fn of_folder(&self, what: What, folder: &Path) -> String {
+        let names = self.entries.iter().filter_map(|entry| match entry.group.as_ref()? {
+            Group::File { agent, .. } => Some(safe::line(agent, 60)),
+            Group::Judging { .. } => None,
+        });
+        let names: Vec<String> = names.collect();
+        let (many, names) = (names.len(), names.join(", "));
+        let folder = safe::line(&folder.display().to_string(), 200);
+        if what == What::Judge {
+            format!("let ready-made replies in {folder} judge work, as {names}")
+        } else {
+            format!("instruct {many} agents with their files in {folder}: {names}")
+        }
+    }
+
+    fn judged(&self, whose: &str, first: &TrustEntry) -> String {
+        let said = self.entries.iter().filter_map(|entry| match entry.group.as_ref()? {
+            Group::Judging { said, .. } => Some(safe::line(said, 80)),
+            Group::File { .. } => None,
+        });
+        let mut said: Vec<String> = said.collect();
+        // Critics that have their rubrics in one file.
+        said.dedup();
+        let more = said.len().saturating_sub(MOST_SETTINGS);
+        said.truncate(MOST_SETTINGS);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let place = first.place.as_ref().map(|p| format!(" ({})", safe::line(&p.to_string(), 200)));
+        let whose = safe::line(whose, 80);
+        format!("say how {whose} is judged: {}{more}{}", said.join(", "), place.unwrap_or_default())
+    }
 }
 
-fn together_by_folder<'e>(entries: impl Iterator<Item = &'e TrustEntry>) -> Vec<String> {
+fn in_lines<'e>(entries: impl Iterator<Item = &'e TrustEntry>) -> Vec<String> {
     let mut lines: Vec<Line<'_>> = Vec::new();
     for entry in entries {
-        let folder = entry.by_file.as_ref().and_then(|(_, file)| Some((entry.what, file.parent()?)));
-        match lines.iter_mut().find(|line| folder.is_some() && line.folder == folder) {
+        let common = Common::of(entry);
+        match lines.iter_mut().find(|line| common.is_some() && line.common == common) {
             Some(line) => line.entries.push(entry),
-            None => lines.push(Line { folder, entries: vec![entry] }),
+            None => lines.push(Line { common, entries: vec![entry] }),
         }
     }
     lines.iter().map(Line::told).collect()

@@ -247,6 +247,7 @@ fn the_hook_stops_a_commit_with_findings_and_lets_a_clean_one_pass() {
                 .unwrap();
             (done.status.success(), String::from_utf8_lossy(&done.stderr).into_owned())
         };
+        project.agree();
         // Not staged, so a commit would not take it, and the hook has nothing to say about it.
         let (done, said) = commit(&["--allow-empty"]);
         assert!(done && said.contains("nothing to review"), "{said}");

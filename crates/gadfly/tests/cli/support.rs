@@ -1,5 +1,8 @@
 //! A project in a temporary folder, the binary in it, and what it said with ids and paths masked.
 
+#[path = "../judging/agreed.rs"]
+mod agreed;
+
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -100,7 +103,14 @@ impl Project {
         std::fs::read_to_string(self.path(name)).unwrap()
     }
 
+    /// The user agrees to how the project's file wants work judged.
+    pub fn agree(&self) {
+        agreed::to_judging(&self.path(""), &self.dir.path().join("home"));
+    }
+
+    /// By a user who agrees to how the project's file wants work judged.
     pub fn command(&self, args: &[&str]) -> Command {
+        self.agree();
         let mut command = Command::new(env!("CARGO_BIN_EXE_gadfly"));
         command.args(args).current_dir(self.dir.path().join("project")).env_clear();
         command.env("HOME", self.dir.path().join("home")).env("PATH", "/usr/bin:/bin").env("TZ", "UTC");

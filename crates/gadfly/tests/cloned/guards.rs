@@ -55,11 +55,11 @@ fn under_untrusted_the_judge_and_the_rubric_are_those_before_the_change() {
         (["--criteria", "rubric.md"], "at most 50 words", "at most 9999 words"),
         (["--loop", "r"], "at least 3 tests", "at least 0 tests"),
     ] {
-        let said = review(&desk, &rubric);
-        assert_eq!(said.code, 0, "the change chooses its judge: {said:?}");
+        let said = review(&desk, &[&rubric[..], &["--trust"]].concat());
+        assert_eq!(said.code, 0, "agreed to, the change chooses its judge: {said:?}");
         let brief = told(&desk, "easy");
         assert!(brief.contains(after) && !brief.contains(before), "{brief}");
-        let said = review(&desk, &[&rubric[..], &["--untrusted"]].concat());
+        let said = review(&desk, &[&rubric[..], &["--untrusted", "--trust"]].concat());
         assert_eq!(said.code, 3, "{said:?}");
         let brief = told(&desk, "judge");
         assert!(brief.contains(before) && !brief.contains(after), "{brief}");
@@ -78,10 +78,10 @@ fn under_untrusted_the_judge_and_the_rubric_are_those_before_the_change() {
 fn under_untrusted_the_limits_are_those_before_the_change() {
     let desk = desk(BASE);
     desk.write("gadfly.toml", &format!("{BASE}[budget]\ncalls = 0\n"));
-    let said = review(&desk, &["--criterion", "at most 5 words"]);
-    assert_ne!(said.code, 3, "the change allows no call: {said:?}");
+    let said = review(&desk, &["--criterion", "at most 5 words", "--trust"]);
+    assert!(said.code != 3 && said.code != 2, "agreed to, the change allows no call: {said:?}");
     assert_eq!(told(&desk, "judge"), "");
-    let said = review(&desk, &["--criterion", "at most 5 words", "--untrusted"]);
+    let said = review(&desk, &["--criterion", "at most 5 words", "--untrusted", "--trust"]);
     assert_eq!(said.code, 3, "{said:?}");
 }
 
@@ -126,10 +126,10 @@ fn stop(desk: &Desk, session: &str, more: &[&str]) -> Value {
 fn the_stop_hook_under_untrusted_is_not_fooled_by_another_configuration() {
     let desk = desk(BASE);
     desk.write("gadfly.toml", &BASE.replace("judge", "easy"));
-    let fooled = stop(&desk, "one", &[]);
+    let fooled = stop(&desk, "one", &["--trust"]);
     assert_ne!(fooled["decision"], "block", "{fooled}");
     assert_ne!(told(&desk, "easy"), "", "the session chose its judge");
-    let said = stop(&desk, "two", &["--untrusted"]);
+    let said = stop(&desk, "two", &["--untrusted", "--trust"]);
     assert_eq!(said["decision"], "block", "{said}");
     assert!(said["reason"].as_str().unwrap().contains("handle the empty list"), "{said}");
     assert_eq!(told(&desk, "easy"), "");
@@ -198,7 +198,7 @@ fn receipts(desk: &Desk) -> usize {
 #[test]
 fn ready_made_points_of_the_project_need_a_word_and_open_no_strict_gate() {
     let own = pointed(false);
-    let said = own.gadfly(&PIPELINE);
+    let said = own.gadfly(&[&PIPELINE[..], &["--trust"]].concat());
     assert_eq!(own.gadfly(&["gate", "commit", "--strict"]).code, 0, "the user's own count: {said:?}");
     assert_eq!(receipts(&own), 1, "{said:?}");
     let desk = pointed(true);

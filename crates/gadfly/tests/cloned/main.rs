@@ -12,6 +12,7 @@ mod server;
 
 mod guards;
 mod judges;
+mod judging;
 mod links;
 mod matrix;
 mod outputs;

@@ -4,6 +4,7 @@
 mod callers;
 mod honest;
 mod hostile;
+mod judged;
 mod listener;
 mod world;
 
@@ -17,6 +18,7 @@ use serde_json::Value;
 use callers::command;
 use honest::Honest;
 use hostile::{ROWS, Row};
+use judged::{Plain, swayed, unmarked};
 use listener::Listener;
 use world::{ENV_SECRET, FILE_SECRET, Form, Said, Snapshot, World, changed};
 
@@ -61,9 +63,6 @@ const STANDING: &[&str] = &["project/quality_reports", "project/SESSION_REPORT.m
 
 /// Where the honest project's own results go.
 const RESULTS: &[&str] = &["project/abstract.md", "project/abstract.md.unapproved", "project/out"];
-
-/// What `git diff` itself touches.
-const INDEX: &[&str] = &["project/.git/index", "project/quality_reports", "project/SESSION_REPORT.md"];
 
 /// A draft that was not approved is kept beside the file it is meant for.
 const UNAPPROVED: &[&str] = &["project/abstract.md.unapproved"];
@@ -151,7 +150,11 @@ const COLUMNS: &[Column] = &[
         writes: STANDING,
         ..judges("pipeline-plan", Form::Points, &["pipeline", "Go.", "--yes", "--unattended"])
     },
-    Column { slow: true, writes: INDEX, ..judges("adopt-yes", Form::Points, &["adopt", "Go on.", "--yes"]) },
+    Column {
+        slow: true,
+        writes: STANDING,
+        ..judges("adopt-yes", Form::Points, &["adopt", "Go on.", "--yes"])
+    },
     Column {
         writes: &["project/tasks.results.jsonl"],
         ..judges("batch", Form::Words, &["batch", "tasks.jsonl", "--rounds", "1", "--yes"])
@@ -200,8 +203,15 @@ struct Tried {
     sent: Vec<String>,
     written: Vec<PathBuf>,
     secrets: Vec<String>,
-    /// The user's judge was asked.
-    asked: bool,
+    /// What the user's judge was asked.
+    brief: String,
+    /// How the project had a say in who judged, and by what.
+    swayed: Vec<String>,
+}
+
+/// Nobody had agreed yet, and nothing was begun.
+fn refused(tried: &Tried) -> bool {
+    tried.said.code == 2 || tried.said.all().contains("nobody has agreed")
 }
 
 /// A project at which commands are tried one after the other; what they leave in its store stays.
@@ -254,7 +264,8 @@ impl Bench<'_> {
             sent: sent[self.sent..].to_vec(),
             secrets: secrets(&everything, &changed, &snapshot),
             written: changed.into_iter().filter(|path| !known(path)).collect(),
-            asked: !world.asked().is_empty(),
+            brief: unmarked(&world.asked()),
+            swayed: swayed(world, column),
             said,
         };
         (self.snapshot, self.marks, self.sent) = (snapshot, marks, sent.len());
@@ -295,9 +306,10 @@ fn at_once<T: Sync>(work: &[T], does: impl Fn(&T) -> Vec<String> + Sync) -> Vec<
 }
 
 /// What of this must not be before anybody agreed.
-fn unasked(tried: &Tried, row: &Row, column: &Column) -> Vec<String> {
+fn unasked(tried: &Tried, row: &Row, column: &Column, plain: &Plain) -> Vec<String> {
     let Tried { said, marks, sent, written, secrets, .. } = tried;
     let mut wrong = misjudged(tried, row, column);
+    wrong.extend(plain.differs(tried, column));
     wrong.extend(secrets.iter().cloned());
     for (what, found) in
         [("ran", format!("{marks:?}")), ("sent", format!("{sent:?}")), ("wrote", format!("{written:?}"))]
@@ -313,8 +325,8 @@ fn unasked(tried: &Tried, row: &Row, column: &Column) -> Vec<String> {
 
 /// The user's judge rejects everything, so nothing is approved; and who judged is the user's judge.
 fn misjudged(tried: &Tried, row: &Row, column: &Column) -> Vec<String> {
-    let Tried { said, asked, .. } = tried;
-    let mut wrong = Vec::new();
+    let Tried { said, brief, .. } = tried;
+    let (mut wrong, asked) = (Vec::new(), !brief.is_empty());
     match column.how {
         How::Asks => {
             // Receipts of a clone count, and are said to; strictly they do not.
@@ -330,7 +342,7 @@ fn misjudged(tried: &Tried, row: &Row, column: &Column) -> Vec<String> {
             if said.code == 3 && !asked && !said.all().contains("not judged yet") {
                 wrong.push("judged by somebody else".to_owned());
             }
-            if said.code == 2 && *asked {
+            if said.code == 2 && asked {
                 wrong.push("refused after the judge was asked".to_owned());
             }
             if said.code == 1 || said.code < 0 || said.code > 7 {
@@ -379,6 +391,9 @@ fn unlisted(tried: &Tried, list: &str, row: &Row, column: &Column) -> Vec<String
         }
     }
     let named = |words: &[&str]| words.iter().any(|word| list.contains(word));
+    if !named(&["is judged: "]) {
+        wrong.extend(tried.swayed.iter().map(|how| format!("judged differently: {how}")));
+    }
     for secret in &tried.secrets {
         let file = secret.contains(FILE_SECRET) && named(&[".ssh", "your secret"]);
         let variable = secret.contains(ENV_SECRET) && named(&[world::VARIABLE]);
@@ -394,7 +409,9 @@ fn unlisted(tried: &Tried, list: &str, row: &Row, column: &Column) -> Vec<String
 #[test]
 fn a_hostile_project_gets_nothing_before_agreement_and_only_what_was_listed_with_it() {
     let matrix = Matrix::new();
+    let plain = Plain::new(&matrix);
     let (counts, touched) = (Mutex::new([0; 3]), Mutex::new(BTreeSet::new()));
+    let chosen = AtomicUsize::new(0);
     let count = |what: usize| counts.lock().unwrap()[what] += 1;
     let forms = [Form::Words, Form::Report, Form::Points];
     let rows = ROWS.iter().enumerate();
@@ -410,10 +427,9 @@ fn a_hostile_project_gets_nothing_before_agreement_and_only_what_was_listed_with
                 continue;
             }
             let tried = bench.tries(column, &[]);
-            let refused = tried.said.code == 2 || tried.said.all().contains("nobody has agreed");
-            count(usize::from(!refused));
+            count(usize::from(!refused(&tried)));
             let mut used = false;
-            let mut found = unasked(&tried, row, column);
+            let mut found = unasked(&tried, row, column, &plain);
             if let Some(list) = listed(&tried.said).filter(|_| column.trust) {
                 let tried = bench.tries(column, &["--trust"]);
                 count(2);
@@ -423,6 +439,7 @@ fn a_hostile_project_gets_nothing_before_agreement_and_only_what_was_listed_with
                     .iter()
                     .filter_map(|request| Some(place(request).split_once('/')?.1.to_owned()));
                 touched.lock().unwrap().extend(hosts.chain(tried.marks));
+                chosen.fetch_add(tried.swayed.len(), Ordering::Relaxed);
                 used = true;
             }
             // What was agreed to holds from now on, so the next command meets another copy.
@@ -446,5 +463,6 @@ fn a_hostile_project_gets_nothing_before_agreement_and_only_what_was_listed_with
     assert!(wrong.is_empty(), "{} of {cells} cells:\n{}", wrong.len(), wrong.join("\n"));
     // The traps are real: whoever agrees sees them spring.
     assert!(touched.len() >= 18, "{touched:?}");
+    assert!(chosen.into_inner() >= 10, "the project's say counts once it was agreed to");
     assert!(cells >= 300, "{cells}");
 }

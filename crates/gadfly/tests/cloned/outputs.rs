@@ -96,6 +96,8 @@ fn what_programs_obey_by_themselves_is_agreed_to_first_and_every_output_is_shown
     }
     let desk = cloned("paper.md");
     let said = desk.gadfly(&["run", "abstract", "--yes"]);
+    assert!(said.code == 2 && !said.err.contains("paper.md"), "no word about a plain file: {said:?}");
+    let said = desk.gadfly(&["run", "abstract", "--yes", "--trust"]);
     assert_eq!(said.code, 0, "{}", said.err);
     let shown = format!("writes  {}", desk.path("paper.md").display());
     assert!(said.err.contains(&shown), "{}", said.err);

@@ -1,5 +1,8 @@
 //! A project with a repository and a scripted critic, and a Claude Code that wants to stop in it.
 
+#[path = "../judging/agreed.rs"]
+mod agreed;
+
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -89,7 +92,9 @@ impl Desk {
         std::fs::write(self.path(name), text).unwrap();
     }
 
+    /// By a user who agrees to how the project's files want work judged.
     pub fn command(&self, program: &str, args: &[&str]) -> Command {
+        agreed::to_judging(&self.path(""), &self.dir.path().join("home"));
         let mut command = Command::new(program);
         command.args(args).current_dir(self.path("")).env_clear();
         command.env("HOME", self.dir.path().join("home")).env("PATH", "/usr/bin:/bin");

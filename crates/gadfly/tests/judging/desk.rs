@@ -1,5 +1,8 @@
 //! A project in a temporary folder, programs that play agents beside it, and the binary at work in it.
 
+#[path = "agreed.rs"]
+mod agreed;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
@@ -16,6 +19,8 @@ const PATIENCE: Duration = Duration::from_mins(2);
 
 pub struct Desk {
     dir: TempDir,
+    /// The user agrees to how the project's files want work judged.
+    agrees: bool,
 }
 
 /// What a command said.
@@ -37,7 +42,7 @@ pub struct Answer<'a> {
 impl Desk {
     /// A folder without git.
     pub fn folder(files: &[(&str, &str)]) -> Self {
-        let desk = Self { dir: tempfile::tempdir().unwrap() };
+        let desk = Self { dir: tempfile::tempdir().unwrap(), agrees: false };
         for sub in ["home", "bin", "project"] {
             fs::create_dir(desk.dir.path().join(sub)).unwrap();
         }
@@ -45,6 +50,13 @@ impl Desk {
             desk.write(name, text);
         }
         desk
+    }
+
+    /// The same, of a user who agrees to how the project's files want work judged.
+    #[allow(dead_code)] // not in every test that has this desk
+    pub fn agreeing(mut self) -> Self {
+        self.agrees = true;
+        self
     }
 
     /// A repository with these files in its first commit.
@@ -134,6 +146,9 @@ impl Desk {
     }
 
     pub fn command(&self, args: &[&str]) -> Command {
+        if self.agrees {
+            agreed::to_judging(&self.path(""), &self.beside("home"));
+        }
         let mut command = Command::new(env!("CARGO_BIN_EXE_gadfly"));
         command.args(args).current_dir(self.path("")).env_clear().stdin(Stdio::null());
         command.env("HOME", self.beside("home")).env("PATH", "/usr/bin:/bin").env("TZ", "UTC");

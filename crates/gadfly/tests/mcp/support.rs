@@ -1,5 +1,8 @@
 //! A project in a temporary folder, and independent MCP clients that start the binary in it.
 
+#[path = "../judging/agreed.rs"]
+mod agreed;
+
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -56,7 +59,9 @@ impl Project {
         std::fs::write(file, agents + text).unwrap();
     }
 
+    /// By a user who agrees to how the project's files want work judged.
     pub fn command(&self, program: &str) -> Command {
+        agreed::to_judging(&self.path(""), &self.dir.path().join("home"));
         let mut command = Command::new(program);
         command.current_dir(self.path("")).env_clear().env("HOME", self.dir.path().join("home"));
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("TZ", "UTC");

@@ -57,6 +57,7 @@ pub fn gives(score: u32) -> String {
 /// A repository with this registry, in the native layout.
 pub fn project(registry: &str) -> Desk {
     Desk::repository(&[("gadfly.toml", "[project]\nname = \"reform\"\n"), ("permissions.md", registry)])
+        .agreeing()
 }
 
 /// An agent that writes one file, draft after draft.

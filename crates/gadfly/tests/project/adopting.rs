@@ -43,6 +43,18 @@ fn every_source_is_told_and_only_what_is_bound_to_bytes_counts() {
 }
 
 #[test]
+fn gits_index_is_left_as_it_is() {
+    let desk = foreign();
+    // The same bytes with another time: `git diff` would note that in the index.
+    let script = std::fs::File::options().append(true).open(desk.path(SCRIPT)).unwrap();
+    script.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000)).unwrap();
+    let index = || std::fs::read(desk.path(".git/index")).unwrap();
+    let before = index();
+    desk.gadfly(&["adopt"]).is(0).says("one uncommitted nothing");
+    assert!(index() == before, "the index was written anew");
+}
+
+#[test]
 fn a_receipt_for_other_bytes_is_listed_as_what_it_is() {
     let desk = foreign();
     desk.receipt("coder", 93, &[SCRIPT]);

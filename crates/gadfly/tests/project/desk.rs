@@ -1,5 +1,8 @@
 //! A small research project in a temporary folder, verdicts on its files by hand, and the binary at work in it.
 
+#[path = "../judging/agreed.rs"]
+mod agreed;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
@@ -214,7 +217,9 @@ impl Desk {
         self.recorded(vec![PipelineEvent::Scored { verdict, delivered: true }])
     }
 
+    /// By a user who agrees to how the project's files want work judged.
     fn command(&self, program: &str, args: &[&str]) -> Said {
+        agreed::to_judging(&self.path(""), &self.beside("home"));
         let mut command = Command::new(program);
         command.args(args).current_dir(self.path("")).env_clear().stdin(Stdio::null());
         command.env("HOME", self.beside("home")).env("PATH", "/usr/bin:/bin").env("TZ", "UTC");

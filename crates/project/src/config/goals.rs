@@ -52,6 +52,8 @@ pub struct GoalConfig {
     pub with: Vec<Sourced<PathBuf>>,
     /// Steps, turns, active time, money and tokens.
     pub limits: Limits,
+    /// What of all this the project's files say.
+    pub(crate) by_project: Table,
 }
 
 impl Config {
@@ -71,6 +73,7 @@ impl Config {
         let mut built = self.build_goal(name, &table, self.limits.with(flags.limits), &mut problems);
         // A flag is above everything, also above the goal's own caps.
         built.limits = built.limits.with(flags.limits);
+        built.by_project = self.with_shared_caps(built.by_project);
         if let (Some(until), Some(time)) = (&mut built.until, flags.check_timeout) {
             until::timed(&mut until.value, time);
         }
@@ -155,6 +158,7 @@ impl Config {
             branch,
             with: table.paths("with").map(|w| w.value).unwrap_or_default(),
             limits: limits(table, run),
+            by_project: table.of_project(),
         };
         self.check_goal(&built, table, problems);
         built

@@ -69,6 +69,8 @@ pub struct LoopConfig {
     pub branch: Option<Sourced<String>>,
     /// This loop's caps: its own, else the run's, else the built-in ones.
     pub limits: Limits,
+    /// What of all this the project's files say.
+    pub(crate) by_project: Table,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -168,6 +170,7 @@ impl LoopConfig {
             limits: budget::loop_default()
                 .with(run)
                 .with(table.table("budget").map(budget::limits).unwrap_or_default()),
+            by_project: table.of_project(),
         };
         built.check(agents, problems);
         built

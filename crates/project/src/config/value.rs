@@ -102,6 +102,23 @@ impl Table {
         table
     }
 
+    /// What the project's files say in it.
+    pub fn of_project(&self) -> Self {
+        let mut table = Self::new(self.section, self.layer, self.place.clone());
+        for (key, found) in &self.values {
+            let value = match &found.value {
+                Value::Table(inner) => Value::Table(inner.of_project()),
+                Value::Tables(named) => {
+                    Value::Tables(named.iter().map(|(name, t)| (name.clone(), t.of_project())).collect())
+                }
+                _ if found.layer == Layer::Project => found.value.clone(),
+                _ => continue,
+            };
+            table.values.insert(key, found.with(value));
+        }
+        table
+    }
+
     /// Some value in it was refused, so that what is left would not be what was meant.
     pub fn is_spoiled(&self) -> bool {
         self.values.values().any(|v| match &v.value {

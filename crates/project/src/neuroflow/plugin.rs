@@ -8,7 +8,7 @@ use gadfly_engine::digest::Digest;
 use crate::fingerprint::fingerprint;
 use crate::place::{Problem, visible};
 use crate::suggest;
-use crate::trust::{TrustEntry, What};
+use crate::trust::{Group, TrustEntry, What};
 
 use super::Skill;
 use super::page::{self, Page};
@@ -38,7 +38,8 @@ impl Words {
         let text = format!("instruct agent `{}` with the file {path}", visible(agent));
         let what = What::AgentFile;
         let digest = fingerprint([what.name(), &self.digest.to_string()]);
-        TrustEntry { what, by_file: Some((agent.to_owned(), self.path.clone())), text, digest, place: None }
+        let group = Some(Group::File { agent: agent.to_owned(), path: self.path.clone() });
+        TrustEntry { what, group, text, digest, place: None }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a project's pipelines want to be allowed: hooks, verify commands, commands of gates, and the files that
 //! say who its agents are.
 
-use super::{TrustEntry, What, entry, verify};
+use super::{Group, TrustEntry, What, entry, verify};
 use crate::config::Config;
 use crate::layout::AgentFile;
 use crate::place::{Layer, Place, visible};
@@ -36,8 +36,8 @@ pub fn gate_command(gate: &str, command: &str, place: Option<Place>) -> TrustEnt
 pub fn instructions(agent: &AgentFile) -> TrustEntry {
     let path = visible(&agent.path.display().to_string());
     let text = format!("instruct agent `{}` with the file {path}", visible(&agent.name));
-    let by_file = Some((agent.name.clone(), agent.path.clone()));
-    TrustEntry { by_file, ..entry(What::AgentFile, text, &[&agent.digest.to_string()], None) }
+    let group = Some(Group::File { agent: agent.name.clone(), path: agent.path.clone() });
+    TrustEntry { group, ..entry(What::AgentFile, text, &[&agent.digest.to_string()], None) }
 }
 
 #[cfg(test)]

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use gadfly_engine::manifest::{Contact, PlannedCommand, PlannedRead, PlannedWrite, Purpose, RunManifest};
 
-use super::{TrustEntry, copied, goals, linked, pipeline, setup, verify};
+use super::{TrustEntry, copied, goals, judging, linked, pipeline, setup, verify};
 
-/// What the plan runs, reads and contacts beside its agents and servers, which are agreed to as they are configured now.
+/// What the plan runs, reads and contacts and by what it is judged, beside its agents and servers, which are agreed to as they are configured now.
 pub fn of_manifest(manifest: &RunManifest) -> Vec<TrustEntry> {
     let runs = manifest.runs.iter().map(command);
     let reads = manifest.reads.iter().filter_map(read);
@@ -21,7 +21,8 @@ pub fn of_manifest(manifest: &RunManifest) -> Vec<TrustEntry> {
         PlannedWrite::InPlace(project) => Some(goals::in_place(Path::new(project), None)),
         _ => None,
     });
-    runs.chain(reads).chain(contacts).chain(risk).chain(in_place).collect()
+    let judged = judging::of_record(manifest);
+    runs.chain(reads).chain(contacts).chain(risk).chain(in_place).chain(judged).collect()
 }
 
 /// The places of the user's that the plan writes. Reports go where the run's own name says.

@@ -238,6 +238,8 @@ impl Git {
             ("core.sshCommand".to_owned(), "false".to_owned()),
             ("gc.auto".to_owned(), "0".to_owned()),
             ("maintenance.auto".to_owned(), "false".to_owned()),
+            // `git diff` writes the index anew otherwise, whatever GIT_OPTIONAL_LOCKS says.
+            ("diff.autoRefreshIndex".to_owned(), "false".to_owned()),
         ];
         // Asking for names starts nothing. Exit code 1: there are none.
         let asked = ["config", "--null", "--name-only", "--get-regexp", r"^filter\."];

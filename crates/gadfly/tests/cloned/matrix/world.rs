@@ -101,6 +101,8 @@ impl<'a> World<'a> {
             ),
         );
         world.program("plan", &format!("{d}\ncat >> \"$d/told\"\necho '1. Have the coder write it.'"));
+        fs::write(world.beside("bin/praise"), form.approves()).unwrap();
+        world.program("easy", &format!("{d}\ncat >> \"$d/easy\"\ncat \"$d/praise\""));
         let mut own = String::from("[defaults]\nworker = \"pen\"\ncritic = \"judge\"\n");
         for (agent, program) in [
             ("judge", "judge"),
@@ -109,6 +111,7 @@ impl<'a> World<'a> {
             ("coder-critic", "judge"),
             ("default", "plan"),
             ("default-critic", "judge"),
+            ("easy", "easy"),
         ] {
             let program = world.beside(&format!("bin/{program}.sh"));
             writeln!(
@@ -225,7 +228,8 @@ impl<'a> World<'a> {
 
     /// Everything but what is Gadfly's own, and what this test keeps.
     pub fn snapshot(&self) -> Snapshot {
-        let own = ["marks", "in", "out", "err", "bin/asked", "bin/told", "home/.local/state/gadfly"];
+        let own =
+            ["marks", "in", "out", "err", "bin/asked", "bin/easy", "bin/told", "home/.local/state/gadfly"];
         let mut skipped: Vec<PathBuf> = own.iter().map(|name| self.beside(name)).collect();
         if !self.path(".gadfly").is_symlink() {
             skipped.push(self.path(".gadfly"));
@@ -244,7 +248,7 @@ impl<'a> World<'a> {
 
     /// Forgets what agents were told so far.
     pub fn forget(&self) {
-        for name in ["bin/asked", "bin/told"] {
+        for name in ["bin/asked", "bin/easy", "bin/told"] {
             let _ = fs::remove_file(self.beside(name));
         }
     }
@@ -267,6 +271,11 @@ impl<'a> World<'a> {
     /// What the user's judge was asked.
     pub fn asked(&self) -> String {
         lossy(&self.beside("bin/asked"))
+    }
+
+    /// What the user's other agent was asked, who lets everything pass and whom only a project chooses.
+    pub fn asked_easy(&self) -> String {
+        lossy(&self.beside("bin/easy"))
     }
 
     /// All that was printed, told to an agent, sent away or recorded.
