@@ -24,7 +24,7 @@ const BATCH_ENTRIES: usize = 512;
 const BATCH_BYTES: usize = 16 << 20;
 /// With this many entries in the last transaction, the next one waits a moment for more: what a commit
 /// costs is then shared by more of them. A few runs alone never wait.
-const BUSY: usize = 8;
+const BUSY: usize = 4;
 const MOMENT: Duration = Duration::from_millis(1);
 
 /// One caller's part of a transaction.

@@ -24,7 +24,7 @@ use crate::host::Host;
 use crate::log_file::{LogFile, LogToWrite, LogWritten};
 use crate::means::Means;
 use crate::os::remove_tree;
-use crate::perform::Incoming;
+use crate::perform::{Back, Incoming};
 use crate::team::Team;
 use crate::tools::Tools;
 use crate::witness::Watched;
@@ -110,7 +110,7 @@ struct Driving {
     run: RunId,
     clock: ActiveClock,
     at_work: HashMap<EffectId, AtWork>,
-    incoming_in: mpsc::Sender<Incoming>,
+    incoming_in: Back,
     /// Replies this driver gives by itself, taken before any that come in.
     own_replies: VecDeque<(EffectId, Reply)>,
     stopping: Stop,
@@ -138,7 +138,7 @@ impl Driver {
     pub async fn drive_and_tell(self, first: What, texts: Vec<Text>) -> Result<Driven, DriveError> {
         let run = self.writer.run().clone();
         let mut mail = self.host.mailbox(&run);
-        let (incoming_in, mut incoming) = mpsc::channel(QUEUE);
+        let (incoming_in, mut incoming) = Back::new(QUEUE);
         let clock = ActiveClock::from(self.engine.active_ms());
         let log = LogFile::of(self.host.journal(), &run, self.writer.next_seq() > 0, self.log);
         let host = Arc::clone(&self.host);
@@ -193,8 +193,8 @@ impl Driving {
         &mut self,
         first: What,
         texts: Vec<Text>,
-        mail: &mut mpsc::Receiver<Delivery>,
-        incoming: &mut mpsc::Receiver<Incoming>,
+        mail: &mut mpsc::Receiver<Box<Delivery>>,
+        incoming: &mut mpsc::Receiver<Box<Incoming>>,
     ) -> Result<Ended, DriveError> {
         let is_new = self.driver.writer.next_seq() == 0;
         // Mail that came while nobody drove the run; a run that did not exist has none.
@@ -227,8 +227,8 @@ impl Driving {
                         return Ok(ended);
                     }
                 }
-                Some(next) = incoming.recv() => self.take(next).await?,
-                Some(delivery) = mail.recv() => self.mail(delivery).await?,
+                Some(next) = incoming.recv() => self.take(*next).await?,
+                Some(delivery) = mail.recv() => self.mail(*delivery).await?,
                 else => return Err(DriveError::Closed),
             }
         }
@@ -385,7 +385,7 @@ impl Driving {
     async fn stop(
         &mut self,
         wanted: Stop,
-        incoming: &mut mpsc::Receiver<Incoming>,
+        incoming: &mut mpsc::Receiver<Box<Incoming>>,
     ) -> Result<Option<Ended>, DriveError> {
         self.stopping = wanted;
         let mut stop = self.driver.stop.clone();
@@ -396,7 +396,7 @@ impl Driving {
                 biased;
                 Ok(()) = stop.changed() => self.stopping = *stop.borrow_and_update(),
                 () = &mut deadline => break,
-                Some(next) = incoming.recv() => self.take(next).await?,
+                Some(next) = incoming.recv() => self.take(*next).await?,
             }
         }
         Ok(Some(match self.driver.engine.outcome() {

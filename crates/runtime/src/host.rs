@@ -14,7 +14,7 @@ const MAILBOX: usize = 16;
 
 pub struct Host {
     journal: Journal,
-    mailboxes: Mutex<HashMap<RunId, mpsc::Sender<Delivery>>>,
+    mailboxes: Mutex<HashMap<RunId, mpsc::Sender<Box<Delivery>>>>,
 }
 
 impl Host {
@@ -31,7 +31,7 @@ impl Host {
     }
 
     /// Opens the mailbox of a run that is about to be driven here.
-    pub fn mailbox(&self, run: &RunId) -> mpsc::Receiver<Delivery> {
+    pub fn mailbox(&self, run: &RunId) -> mpsc::Receiver<Box<Delivery>> {
         let (tell, told) = mpsc::channel(MAILBOX);
         self.boxes().insert(run.clone(), tell);
         told
@@ -41,7 +41,7 @@ impl Host {
         self.boxes().remove(run);
     }
 
-    fn boxes(&self) -> std::sync::MutexGuard<'_, HashMap<RunId, mpsc::Sender<Delivery>>> {
+    fn boxes(&self) -> std::sync::MutexGuard<'_, HashMap<RunId, mpsc::Sender<Box<Delivery>>>> {
         self.mailboxes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -54,7 +54,7 @@ impl Host {
         let boxes = self.boxes();
         for delivery in found {
             if let Some(mailbox) = boxes.get(&delivery.run) {
-                let _ = mailbox.try_send(delivery);
+                let _ = mailbox.try_send(Box::new(delivery));
             }
         }
     }

@@ -37,6 +37,23 @@ pub enum Incoming {
 
 /// Observations an agent may be ahead of the journal.
 const AHEAD: usize = 16;
+/// The way back from what is performed to whoever drives. What comes is boxed: a queue has room for many, and every run has
+/// a queue.
+#[derive(Clone)]
+pub struct Back(mpsc::Sender<Box<Incoming>>);
+
+impl Back {
+    pub fn new(room: usize) -> (Self, mpsc::Receiver<Box<Incoming>>) {
+        let (tell, told) = mpsc::channel(room);
+        (Self(tell), told)
+    }
+
+    /// Waits while the queue is full. Whoever drove may be gone: then nobody needs it.
+    pub async fn send(&self, incoming: Incoming) {
+        let _ = self.0.send(Box::new(incoming)).await;
+    }
+}
+
 /// How long after its limit a call is given to end by itself.
 const GRACE: Duration = Duration::from_secs(2);
 /// How long what was broken off is waited for, before settings are looked at.
@@ -52,7 +69,7 @@ pub struct TurnTask {
     pub cancel: CancellationToken,
     pub told: mpsc::Receiver<String>,
     pub progress: Progress,
-    pub incoming: mpsc::Sender<Incoming>,
+    pub incoming: Back,
 }
 
 /// The call as the agent gets it, but for its place and what holds it.
@@ -115,9 +132,7 @@ impl TurnTask {
         let entered = match place.enter(call.tmp.as_deref()).await {
             Ok(entered) => entered,
             Err(error) => {
-                let _ = incoming
-                    .send(Incoming::Replied { effect, reply: error.reply(), texts: Vec::new() })
-                    .await;
+                incoming.send(Incoming::Replied { effect, reply: error.reply(), texts: Vec::new() }).await;
                 return;
             }
         };
@@ -129,7 +144,7 @@ impl TurnTask {
             call.sandbox = ground.map(|ground| sandbox::policy(call.permission, ground));
             make_state(needs.state).await;
             for observation in said_of(held) {
-                let _ = incoming.send(Incoming::Observed { effect: effect.clone(), observation }).await;
+                incoming.send(Incoming::Observed { effect: effect.clone(), observation }).await;
             }
         }
         let lock = call.lock.clone().filter(|_| !settings.is_empty());
@@ -149,7 +164,7 @@ impl TurnTask {
             tokio::select! {
                 biased;
                 Some(observation) = observed.recv() => {
-                    let _ = incoming.send(Incoming::Observed { effect: effect.clone(), observation }).await;
+                    incoming.send(Incoming::Observed { effect: effect.clone(), observation }).await;
                 }
                 result = &mut asking => break result,
                 () = &mut overtime => {
@@ -159,7 +174,7 @@ impl TurnTask {
         };
         drop(asking);
         while let Ok(observation) = observed.try_recv() {
-            let _ = incoming.send(Incoming::Observed { effect: effect.clone(), observation }).await;
+            incoming.send(Incoming::Observed { effect: effect.clone(), observation }).await;
         }
         let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         if let (Err(_), Some(lock)) = (&result, &lock) {
@@ -167,14 +182,14 @@ impl TurnTask {
             let _ = children_ended(lock, ENDING).await;
         }
         for observation in put_back(settings, aside).await {
-            let _ = incoming.send(Incoming::Observed { effect: effect.clone(), observation }).await;
+            incoming.send(Incoming::Observed { effect: effect.clone(), observation }).await;
         }
         let left = entered.leave().await;
         if let Some(observation) = stopped(result.is_ok(), &left) {
-            let _ = incoming.send(Incoming::Observed { effect: effect.clone(), observation }).await;
+            incoming.send(Incoming::Observed { effect: effect.clone(), observation }).await;
         }
         let (reply, texts) = reply(result, left, took_ms);
-        let _ = incoming.send(Incoming::Replied { effect, reply, texts }).await;
+        incoming.send(Incoming::Replied { effect, reply, texts }).await;
     }
 }
 
@@ -280,7 +295,7 @@ pub struct SurveyTask {
     /// Gadfly's own folder.
     pub store: PathBuf,
     pub cancel: CancellationToken,
-    pub incoming: mpsc::Sender<Incoming>,
+    pub incoming: Back,
 }
 
 impl SurveyTask {
@@ -310,7 +325,7 @@ impl SurveyTask {
             Ok(Err(other)) => (impossible(other.to_string()), Vec::new()),
             Err(stopped) => (impossible(stopped.to_string()), Vec::new()),
         };
-        let _ = incoming.send(Incoming::Replied { effect: effect.id, reply, texts }).await;
+        incoming.send(Incoming::Replied { effect: effect.id, reply, texts }).await;
     }
 }
 
@@ -319,7 +334,7 @@ pub struct FolderTask {
     pub effect: Effect,
     pub folder: Arc<Folder>,
     pub cancel: CancellationToken,
-    pub incoming: mpsc::Sender<Incoming>,
+    pub incoming: Back,
 }
 
 impl FolderTask {
@@ -342,9 +357,9 @@ impl FolderTask {
         let (reply, texts) = work.await.unwrap_or_else(|error| (error.reply(), Vec::new()));
         drop(tell);
         while let Ok(observation) = observed.try_recv() {
-            let _ = incoming.send(Incoming::Observed { effect: effect.id.clone(), observation }).await;
+            incoming.send(Incoming::Observed { effect: effect.id.clone(), observation }).await;
         }
-        let _ = incoming.send(Incoming::Replied { effect: effect.id, reply, texts }).await;
+        incoming.send(Incoming::Replied { effect: effect.id, reply, texts }).await;
     }
 }
 

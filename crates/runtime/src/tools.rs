@@ -28,7 +28,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::folder::{Folder, FolderError, Inside};
 use crate::means::Means;
-use crate::perform::Incoming;
+use crate::perform::{Back, Incoming};
 use crate::sandbox;
 use area::Area;
 use changing::Edit;
@@ -97,7 +97,7 @@ pub struct ToolTask {
     /// The run's folder, or why there is none.
     pub folder: Result<Arc<Folder>, String>,
     pub cancel: CancellationToken,
-    pub incoming: mpsc::Sender<Incoming>,
+    pub incoming: Back,
 }
 
 impl ToolTask {
@@ -116,7 +116,7 @@ impl ToolTask {
             }
             Err(error) => (error.reply(), Vec::new()),
         };
-        let _ = self.incoming.send(Incoming::Replied { effect: self.effect, reply, texts }).await;
+        self.incoming.send(Incoming::Replied { effect: self.effect, reply, texts }).await;
     }
 
     async fn reply(&self, came: Came, took_ms: u64) -> (ToolDone, Text) {
@@ -142,7 +142,7 @@ impl ToolTask {
     }
 
     async fn observe(&self, observation: Observation) {
-        let _ = self.incoming.send(Incoming::Observed { effect: self.effect.clone(), observation }).await;
+        self.incoming.send(Incoming::Observed { effect: self.effect.clone(), observation }).await;
     }
 
     async fn perform(&self) -> Result<Came, FolderError> {

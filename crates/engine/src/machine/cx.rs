@@ -148,8 +148,8 @@ impl Cx<'_> {
     }
 
     /// Stores a text and gives its name.
-    pub fn intern(&mut self, body: impl Into<String>) -> Digest {
-        self.run.intern(body.into())
+    pub fn intern(&mut self, text: impl Into<std::borrow::Cow<'static, str>>) -> Digest {
+        self.run.intern(text)
     }
 
     pub fn emit(&mut self, what: Happened) {
@@ -330,7 +330,7 @@ impl Cx<'_> {
     /// How to judge, for a model. A person is shown the case and asked for a verdict.
     fn instructions(&mut self, agent: &str, texts: &[&'static str]) -> Vec<Digest> {
         let told: &[&'static str] = if self.is_person(agent) { &[] } else { texts };
-        told.iter().map(|text| self.run.intern((*text).to_owned())).collect()
+        told.iter().map(|text| self.run.intern(*text)).collect()
     }
 
     /// Looks at the run's folder.

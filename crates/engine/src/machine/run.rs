@@ -1,5 +1,6 @@
 //! One run's state and how each kind of input moves it.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
 use super::calls::{Held, Open};
@@ -494,8 +495,11 @@ impl Run {
     }
 
     /// Stores a text the engine wrote.
-    pub fn intern(&mut self, body: String) -> Digest {
-        let text = Text::new(body);
+    pub fn intern(&mut self, body: impl Into<Cow<'static, str>>) -> Digest {
+        let text = match body.into() {
+            Cow::Borrowed(shipped) => Text::shipped(shipped),
+            Cow::Owned(body) => Text::new(body),
+        };
         let digest = text.digest();
         if !self.texts.contains(&digest) {
             self.texts.insert(&text);

@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agents::Recruiter;
 use crate::os::remove_tree;
-use crate::perform::{Incoming, TurnTask};
+use crate::perform::{Back, Incoming, TurnTask};
 use crate::place::Place;
 use crate::setup::Setup;
 use crate::team::Member;
@@ -127,7 +127,7 @@ fn said(problems: &[Problem]) -> String {
 }
 
 async fn call(name: &str, member: &Member, agent: Arc<dyn Agent>, folder: &Path) -> Tried {
-    let (incoming, mut heard) = mpsc::channel(16);
+    let (incoming, mut heard) = Back::new(16);
     let (_tell, told) = mpsc::channel(1);
     let effect = EffectId { node: NodePath::root(), n: 1 };
     let in_folder = agent.works_in_a_folder();
@@ -152,7 +152,7 @@ async fn call(name: &str, member: &Member, agent: Arc<dyn Agent>, folder: &Path)
     let mut tried = Tried::new(name, Ended::Failed("it ended without a word".to_owned()));
     let listen = async {
         while let Some(came) = heard.recv().await {
-            match came {
+            match *came {
                 Incoming::Observed { observation, .. } => observe(&mut tried, observation),
                 Incoming::Replied { reply, texts, .. } => replied(&mut tried, member, reply, &texts),
             }

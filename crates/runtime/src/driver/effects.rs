@@ -31,7 +31,7 @@ impl Driving {
                     let reply = tokio::task::spawn_blocking(write)
                         .await
                         .unwrap_or_else(|e| perform::impossible(e.to_string()));
-                    let _ = incoming.send(Incoming::Replied { effect: id, reply, texts: Vec::new() }).await;
+                    incoming.send(Incoming::Replied { effect: id, reply, texts: Vec::new() }).await;
                 });
                 let (tell, _) = mpsc::channel(1);
                 self.at_work

@@ -15,9 +15,8 @@ use gadfly_project::{Config, Layer, Source};
 use gadfly_runtime::folder::Folder;
 use gadfly_runtime::means::Means;
 use gadfly_runtime::os::ProcessLauncher;
-use gadfly_runtime::perform::Incoming;
+use gadfly_runtime::perform::{Back, Incoming};
 use gadfly_runtime::tools::{ToolTask, Tools};
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 pub struct Stage {
@@ -103,7 +102,7 @@ impl Stage {
     }
 
     pub async fn perform(&self, wanted: ToolUse, texts: &[&Text]) -> Came {
-        let (incoming, mut coming) = mpsc::channel(64);
+        let (incoming, mut coming) = Back::new(64);
         let task = ToolTask {
             effect: "run#1".parse::<EffectId>().unwrap(),
             wanted,
@@ -117,7 +116,7 @@ impl Stage {
         task.run().await;
         let mut observed = Vec::new();
         loop {
-            match coming.recv().await.expect("a reply comes") {
+            match *coming.recv().await.expect("a reply comes") {
                 Incoming::Observed { observation, .. } => observed.push(observation),
                 Incoming::Replied { reply, texts, .. } => {
                     let shown = texts.first().map(|text| text.as_str().to_owned()).unwrap_or_default();
