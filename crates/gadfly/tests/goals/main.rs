@@ -9,6 +9,7 @@ mod desk;
 
 mod caps;
 mod contained;
+mod growth;
 mod in_place;
 mod killed;
 mod long;
