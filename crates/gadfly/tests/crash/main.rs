@@ -18,6 +18,7 @@ mod cli_worker;
 #[path = "../judging/desk.rs"]
 #[allow(dead_code)]
 mod desk;
+mod failing;
 #[path = "../powers/kinds.rs"]
 #[allow(dead_code)]
 mod kinds;
