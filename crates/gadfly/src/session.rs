@@ -364,9 +364,10 @@ pub fn refuse(context: &Context, run: &RunId, why: ResumeError) -> Code {
             error::fault(&format!("{why}\nnothing is lost: {}", again::command(&format!("resume {run}"))))
         }
         ResumeError::Drive(DriveError::Refused(_)) => error::usage(&why.to_string()),
-        ResumeError::Claim(_) | ResumeError::Read(_) | ResumeError::Replay { .. } => {
-            error::fault(&why.to_string())
-        }
+        ResumeError::Claim(_)
+        | ResumeError::Read(_)
+        | ResumeError::Replay { .. }
+        | ResumeError::HalfWritten { .. } => error::fault(&why.to_string()),
     }
 }
 

@@ -352,12 +352,12 @@ impl Run {
             }
             Control::Cancel => {
                 self.emit(&root, Happened::CancelRequested);
-                let asked = self.asked_about_conflicts().is_some();
-                if !asked && self.ending.as_ref().is_some_and(Outcome::is_ended) {
-                    // The verdict is in and its draft is being written: too late to take it back.
+                self.mode = Mode::Cancelling;
+                if self.delivery.is_some() && self.ending.as_ref().is_some_and(Outcome::is_ended) {
+                    // The verdict is in and its draft is being written: that is not broken off. If the reply says
+                    // that it was not, the run ends without it.
                     return;
                 }
-                self.mode = Mode::Cancelling;
                 self.ending = Some(Outcome::Aborted);
                 self.held.clear();
                 self.hands.clear();

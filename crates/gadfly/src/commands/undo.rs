@@ -82,14 +82,18 @@ fn files_of(way: &WayBack) -> impl Iterator<Item = String> {
     list("restore", &way.restored).into_iter().chain(list("remove ", &way.removed))
 }
 
+const LEFT: &str = "left as you changed it";
+
+/// One line that names these files; none if there are none.
+fn line(what: &str, paths: &[String]) -> Option<String> {
+    let named = || paths.iter().map(|path| safe::line(path, 200)).collect::<Vec<_>>().join(", ");
+    (!paths.is_empty()).then(|| format!("{what}: {}", named()))
+}
+
 /// What is not the run's, or not ours to take back.
 fn staying(way: &WayBack) -> Vec<String> {
-    let named =
-        |paths: &[String]| paths.iter().map(|path| safe::line(path, 200)).collect::<Vec<_>>().join(", ");
-    let line =
-        |what: &str, paths: &[String]| (!paths.is_empty()).then(|| format!("{what}: {}", named(paths)));
     [
-        line("left as you changed it", &way.left_alone),
+        line(LEFT, &way.left_alone),
         line("left: repositories made since the run began", &way.repositories),
         line("warning: what git runs or obeys as you is not what it was, look at it", &way.hooks),
     ]
@@ -98,12 +102,12 @@ fn staying(way: &WayBack) -> Vec<String> {
     .collect()
 }
 
-fn told(undone: &Undone) -> Vec<String> {
+pub(super) fn told(undone: &Undone) -> Vec<String> {
     match undone {
-        Undone::Checkout { root, paths } => {
+        Undone::Checkout { root, paths, left } => {
             let head = format!("taken back in {}: {}", shown(root), counted(paths.len(), "file"));
             let files = paths.iter().map(|path| format!("  {}", safe::line(path, 400)));
-            std::iter::once(head).chain(files).collect()
+            std::iter::once(head).chain(files).chain(line(LEFT, left)).collect()
         }
         Undone::InPlace { root, way } => {
             let files = way.restored.len() + way.removed.len();
