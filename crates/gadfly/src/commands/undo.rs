@@ -34,7 +34,11 @@ async fn go(args: &cli::Undo, context: &Context) -> Result<Code, Code> {
 
 /// Where it is not sure that all of it is the run's doing, a person says that it shall be taken back.
 async fn agreed(gadfly: &Gadfly, run: &gadfly_journal::RunId) -> Result<(), Code> {
-    let preview = gadfly.preview_undo(run).await.map_err(|why| refused(&why))?;
+    let preview = match gadfly.preview_undo(run).await {
+        // `undo` says so itself, when it has cleared away what a kill left beside the user's files.
+        Err(UndoError::Nothing(_)) => return Ok(()),
+        other => other.map_err(|why| refused(&why))?,
+    };
     if preview.sure || preview.way.is_done() {
         return Ok(());
     }

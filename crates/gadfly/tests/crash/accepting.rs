@@ -9,7 +9,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::desk::{AUDIT, Answer, Desk, passed};
+use crate::desk::{AUDIT, Desk, passed};
 
 /// What an acceptance does to the checkout, by the names of system calls: a file is made and locked, gets its mode, is
 /// synced, takes its place; links and folders are made; files go.
@@ -46,10 +46,10 @@ impl Stage {
         desk.write("a.txt", "one\nmine, not committed\n");
         desk.write("d/00.txt", "mine, not committed\n");
         desk.write("own.txt", "mine, not tracked\n");
-        let names: Vec<String> = (0..FILES).map(|n| format!("d/{n:02}.txt")).collect();
-        let mut files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "two\n")).collect();
-        files.extend([("a.txt", "two\n"), ("own.txt", "two\n"), ("new/deep/er.txt", "two\n")]);
-        desk.scripted("w", &[Answer { text: "done", files: &files, delete: &["gone.txt"] }]);
+        let worker = "cat >/dev/null; for f in a.txt own.txt d/*.txt; do echo two >$f; done\n\
+                      rm gone.txt; mkdir -p new/deep; echo two >new/deep/er.txt; rm link; ln -s own.txt link; chmod +x run.sh\n\
+                      echo done";
+        desk.program("w", worker);
         desk.saying("c", &[&passed(1)]);
         let before = desk.files();
         let done = desk.gadfly(&AUDIT);
@@ -78,9 +78,18 @@ impl Stage {
 
     /// Runs a command that is killed at the `nth` such call of one of its threads; false if it came through.
     fn killed(&self, args: &[&str], call: &str, nth: usize) -> bool {
+        self.killed_at(args, call, nth, None)
+    }
+
+    /// As `killed`, counting only calls about this path.
+    fn killed_at(&self, args: &[&str], call: &str, nth: usize, path: Option<PathBuf>) -> bool {
         let plain = self.desk.command(args);
         let mut traced = Command::new("strace");
-        traced.args(["-f", "-qq", "--seccomp-bpf", "-o", "/dev/null", "-e"]);
+        traced.args(["-f", "-qq", "--seccomp-bpf", "-o", "/dev/null"]);
+        if let Some(path) = path {
+            traced.arg("-P").arg(path);
+        }
+        traced.arg("-e");
         traced
             .arg(format!("inject={call}:signal=KILL:when={nth}"))
             .arg("--")
@@ -188,7 +197,10 @@ fn killed_at_any_step_of_an_acceptance_it_can_be_finished_undone_and_cancelled()
     }
     say!("kills of an acceptance, and those after which something was written: {kills:?}");
     let amid: usize = kills.values().map(|(_, amid)| amid).sum();
-    assert!(amid >= 6 && kills.contains_key("renameat"), "the kills did not hit the acceptance: {kills:?}");
+    assert!(
+        amid >= 6 && ["renameat", "symlinkat"].iter().all(|call| kills.contains_key(call)),
+        "the kills did not hit the acceptance: {kills:?}"
+    );
 }
 
 #[test]
@@ -232,5 +244,61 @@ fn undo_and_cancel_leave_what_was_edited_after_the_kill_and_name_it() {
         let said = stage.gadfly(way, &[way, &stage.run]);
         assert!(said.contains("left as you changed it: a.txt"), "{way}: {said}");
         stage.is(&wanted, way);
+    }
+}
+
+/// A draft for a file, approved, and killed while that is written.
+#[test]
+fn killed_while_the_result_is_written_to_its_file_it_can_be_finished_undone_and_cancelled() {
+    if !has_strace() {
+        return;
+    }
+    let desk = Desk::folder(&[("o.md", "mine, not committed\n")]);
+    desk.saying("w", &["New text of 5 words."]);
+    desk.saying("c", &["[STATUS: APPROVED]\nAt most 10 words."]);
+    let args = [
+        "run",
+        "Write",
+        "--criterion",
+        "at most 10 words",
+        "--out",
+        "o.md",
+        "--worker",
+        "w",
+        "--critic",
+        "c",
+    ];
+    // Another run first: making the store takes the same calls.
+    assert_eq!(
+        desk.gadfly(&["run", "W", "--criterion", "at most 10 words", "--worker", "w", "--critic", "c"]).code,
+        0
+    );
+    let before = desk.files();
+    let mut after = before.clone();
+    after.insert(desk.path("o.md"), b"New text of 5 words.".to_vec());
+    let stage = Stage { desk, run: String::new(), before, after };
+    copy(&stage.desk.path(""), &stage.desk.beside("kept"));
+    let folder = stage.desk.path("").canonicalize().unwrap();
+    // Before it takes its place, and after.
+    for (call, path) in [("rename", None), ("fsync", Some(folder))] {
+        for way in ["resume", "undo", "cancel"] {
+            let (what, is_written) = (format!("killed at {call}, then {way}"), path.is_some());
+            stage.reset();
+            assert!(stage.killed_at(&args, call, 1, path.clone()), "{what}");
+            let (run, found) = (stage.desk.run_id(), stage.desk.files());
+            assert_ne!(found, stage.before, "{what}");
+            assert_eq!(found == stage.after, is_written, "{what}");
+            if is_written {
+                let kept = stage.desk.gadfly(&["runs", "rm", &run]);
+                assert!(kept.code == 2 && kept.err.contains("gadfly undo"), "{what}: {kept:?}");
+            }
+            let said = stage.desk.gadfly(&[way, &run]);
+            if way == "undo" && !is_written {
+                assert!(said.err.contains("changed none of your files"), "{what}: {said:?}");
+            } else {
+                assert_eq!(said.code, 0, "{what}: {said:?}");
+            }
+            stage.is(if way == "resume" { &stage.after } else { &stage.before }, &what);
+        }
     }
 }
