@@ -8,6 +8,7 @@ use gadfly_engine::effect::{Committed, Save};
 use gadfly_engine::input::What;
 use gadfly_engine::tree::Accept;
 use gadfly_engine::{Effect, EffectKind, Reply};
+use gadfly_journal::pipeline::StateFiles;
 use gadfly_journal::{Journal, ReadError, RunId};
 
 use begun::Begun;
@@ -100,6 +101,8 @@ struct Told {
     accepted: Vec<Accept>,
     commit: Option<Committed>,
     saved: Option<Save>,
+    /// The files by which a pipeline shows how it stands.
+    shown_in: Option<StateFiles>,
     /// The last file that was to be written, if nothing is known of how that ended.
     saving: Option<Save>,
 }
@@ -109,10 +112,14 @@ impl Told {
         let (mut told, mut asked) = (Self::default(), Vec::<Effect>::new());
         for record in journal.replay(run) {
             let record = record?;
-            if let What::Replied { effect, reply } = &record.input.what
-                && let Some(effect) = asked.iter().find(|e| e.id == *effect)
-            {
-                told.replied(&effect.kind, reply);
+            match &record.input.what {
+                What::Started(start) => told.shown_in = StateFiles::of(&start.plan),
+                What::Replied { effect, reply } => {
+                    if let Some(effect) = asked.iter().find(|e| e.id == *effect) {
+                        told.replied(&effect.kind, reply);
+                    }
+                }
+                _ => {}
             }
             for effect in record.step.effects {
                 match &effect.kind {
@@ -186,6 +193,9 @@ impl Gadfly {
         let begun = Begun::of(self.journal(), run, &told);
         if !begun.is_nothing() && self.is_driven(run) {
             return Err(UndoError::Driven(run.clone()));
+        }
+        if let Some(files) = &told.shown_in {
+            files.sweep();
         }
         let half = self.take_back(run, &begun).await?;
         let undone = match told.brought() {
