@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Output};
 
 use crate::desk::{AUDIT, Desk, passed};
 
@@ -83,22 +83,25 @@ impl Stage {
 
     /// As `killed`, counting only calls about this path.
     fn killed_at(&self, args: &[&str], call: &str, nth: usize, path: Option<PathBuf>) -> bool {
+        let done = self.traced(args, &[&format!("{call}:signal=KILL:when={nth}")], path);
+        done.status.signal() == Some(9) || done.status.code() == Some(137)
+    }
+
+    /// Runs a command whose system calls are interfered with.
+    fn traced(&self, args: &[&str], faults: &[&str], path: Option<PathBuf>) -> Output {
         let plain = self.desk.command(args);
         let mut traced = Command::new("strace");
         traced.args(["-f", "-qq", "--seccomp-bpf", "-o", "/dev/null"]);
         if let Some(path) = path {
             traced.arg("-P").arg(path);
         }
-        traced.arg("-e");
-        traced
-            .arg(format!("inject={call}:signal=KILL:when={nth}"))
-            .arg("--")
-            .arg(plain.get_program())
-            .args(args);
+        for fault in faults {
+            traced.arg("-e").arg(format!("inject={fault}"));
+        }
+        traced.arg("--").arg(plain.get_program()).args(args);
         traced.current_dir(self.desk.path("")).env_clear();
         traced.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        let done = traced.stdin(std::process::Stdio::null()).output().unwrap();
-        done.status.signal() == Some(9) || done.status.code() == Some(137)
+        traced.stdin(std::process::Stdio::null()).output().unwrap()
     }
 
     fn is_as_before(&self, what: &str) {
@@ -299,6 +302,32 @@ fn killed_while_the_result_is_written_to_its_file_it_can_be_finished_undone_and_
                 assert_eq!(said.code, 0, "{what}: {said:?}");
             }
             stage.is(if way == "resume" { &stage.after } else { &stage.before }, &what);
+        }
+    }
+}
+
+#[test]
+fn a_rollback_that_fails_says_which_files_and_can_be_made_up_for() {
+    if !has_strace() {
+        return;
+    }
+    let stage = Stage::set();
+    for way in ["undo", "cancel", "resume"] {
+        stage.reset();
+        // The last file but one cannot be put in place, and nothing new can be removed.
+        let faults = [&format!("renameat:error=EIO:when={}", FILES + 4)[..], "unlinkat:error=EIO"];
+        let done = stage.traced(&["resume", &stage.run], &faults, None);
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.code(), Some(1), "{said}");
+        assert!(said.contains("own.txt") && said.contains("put back in `new/deep/er.txt`:"), "{said}");
+        assert_eq!(stage.desk.read("new/deep/er.txt"), "two\n", "it is there");
+        assert_eq!(stage.desk.read("a.txt"), "one\nmine, not committed\n", "the others are back");
+        assert_eq!(stage.desk.gadfly(&["runs", "rm", &stage.run]).code, 2);
+        stage.gadfly(way, &[way, &stage.run]);
+        if way == "resume" {
+            stage.is(&stage.after, way);
+        } else {
+            stage.is_as_before(way);
         }
     }
 }
