@@ -304,6 +304,9 @@ impl Run {
             },
             // The node wanted no answer any more: how the call ended without one is the same to it.
             _ if cancelled => return self.tell(&node, |protocol, cx| protocol.cancelled(id, cx)),
+            Reply::Failed(failure) if failure.kind == FailureKind::BrokenOff && effect.repeats.is_none() => {
+                return self.try_again(id, call, failure);
+            }
             Reply::Failed(failure) => failure.clone(),
             // The host stopped before the call was through: it is repeated when the run is resumed.
             Reply::Cancelled { .. } => {
