@@ -147,6 +147,8 @@ impl Stage {
                     "{what}: {removed:?}"
                 );
                 if touched {
+                    let kept = self.desk.gadfly(&["gc", "--older-than", "0", "--abandoned", "--apply"]);
+                    assert!(kept.code == 2 && kept.err.contains("gadfly undo"), "{what}: {kept:?}");
                     let said = self.gadfly(what, &["undo", run]);
                     assert!(said.contains("taken back in"), "{what}: {said}");
                     self.is_as_before(what);

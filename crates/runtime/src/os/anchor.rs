@@ -88,6 +88,8 @@ mod imp {
 
 #[cfg(target_os = "linux")]
 mod imp {
+    use std::{fs, io};
+
     use rustix::io::Errno;
     use rustix::mount::{MountFlags, mount};
     use rustix::process::{WaitId, WaitIdOptions, geteuid, waitid};
@@ -97,6 +99,9 @@ mod imp {
     };
 
     use crate::os::apart::unshare;
+
+    /// Below it are numbers of what runs for as long as a machine.
+    const LOWEST: u32 = 1_000;
 
     pub fn new_table() -> Result<(), String> {
         unshare(UnshareFlags::NEWPID).map_err(|error| format!("a process table of its own: {error}"))
@@ -133,9 +138,21 @@ mod imp {
         let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
         mount("proc", "/proc", "proc", flags, None)
             .map_err(|error| format!("a /proc of its own: {error}"))?;
+        begin_anywhere().map_err(|error| format!("numbers for its processes: {error}"))?;
         let none = CapabilitySet::empty();
         let sets = CapabilitySets { effective: none, permitted: none, inheritable: none };
         set_capabilities(None, sets).map_err(|error| format!("giving up its rights: {error}"))
+    }
+
+    /// Programs name files by their numbers and take each other for dead or alive by them. Counted from 1, all tables
+    /// would have the same ones.
+    fn begin_anywhere() -> io::Result<()> {
+        let most = fs::read_to_string("/proc/sys/kernel/pid_max")?;
+        let most = most.trim().parse::<u32>().map_err(io::Error::other)?;
+        let mut random = [0_u8; 4];
+        getrandom::fill(&mut random).map_err(io::Error::other)?;
+        let first = LOWEST + u32::from_le_bytes(random) % most.saturating_sub(2 * LOWEST).max(1);
+        fs::write("/proc/sys/kernel/ns_last_pid", first.to_string())
     }
 
     pub fn reap() {
