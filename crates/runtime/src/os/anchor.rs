@@ -5,7 +5,7 @@
 //! It shows those inside the table they live in, at `/proc`, and waits for orphans. The command itself is the
 //! supervisor's child, which hears how it ended. Linux only, and only where the kernel lets us: that is tried once.
 
-use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -32,12 +32,12 @@ impl Anchor {
         let lent = imp::lend_mounting()?;
         let mut anchor = Command::new("/proc/self/exe");
         anchor.args([ARGUMENT, ANCHOR]).env_clear();
-        anchor.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        anchor.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
         let started = anchor.spawn();
         drop(lent);
         let mut child = started.map_err(|error| format!("its first process: {error}"))?;
         let mut said = String::new();
-        if let Some(out) = child.stdout.take() {
+        if let Some(out) = child.stderr.take() {
             let _ = BufReader::new(out.take(LONGEST_REASON)).read_line(&mut said);
         }
         match said.trim() {
@@ -51,13 +51,11 @@ impl Anchor {
     }
 }
 
-/// What the anchor does until its supervisor is gone.
-pub(super) fn hold() -> i32 {
+/// What the anchor does until its supervisor is gone. It tells that supervisor, once, whether it stands.
+pub(super) fn hold(mut tell: impl io::Write) -> i32 {
     let said = imp::show_table();
     let line = said.as_ref().map_or_else(String::as_str, |()| READY);
-    if io::stdout().write_all(format!("{line}\n").as_bytes()).and_then(|()| io::stdout().flush()).is_err()
-        || said.is_err()
-    {
+    if tell.write_all(format!("{line}\n").as_bytes()).is_err() || said.is_err() {
         return 1;
     }
     let stdin = io::stdin();

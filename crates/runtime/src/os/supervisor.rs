@@ -49,7 +49,7 @@ pub fn supervise() {
             (None, _) => std::process::exit(serve()),
             (Some(second), None) if second == TRIAL => std::process::exit(try_apart(false)),
             (Some(second), None) if second == ALONE_TRIAL => std::process::exit(try_apart(true)),
-            (Some(second), None) if second == ANCHOR => std::process::exit(anchor::hold()),
+            (Some(second), None) if second == ANCHOR => std::process::exit(anchor::hold(io::stderr())),
             _ => {}
         }
     }
