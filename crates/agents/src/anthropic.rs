@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use crate::agent::Call;
 use crate::http::refused::Said;
 use crate::http::tools;
-use crate::http::{Broken, Dialect, Partial};
+use crate::http::{Broken, Dialect, Partial, counts};
 use crate::openai::{Str, reply_limit, system};
 use messages::{Declared, Message, declared, messages};
 
@@ -63,7 +63,7 @@ struct Event<'a> {
     content_block: Option<Block<'a>>,
     #[serde(borrow, default)]
     delta: Option<Block<'a>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "counts::part")]
     usage: Option<WireUsage>,
 }
 
@@ -76,7 +76,7 @@ struct Whole<'a> {
     content: Vec<Block<'a>>,
     #[serde(borrow, default)]
     stop_reason: Option<Str<'a>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "counts::part")]
     usage: Option<WireUsage>,
 }
 
@@ -102,13 +102,13 @@ struct Block<'a> {
 #[derive(Deserialize)]
 #[allow(clippy::struct_field_names)] // the names of the wire
 struct WireUsage {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "counts::count")]
     input_tokens: Option<u64>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "counts::count")]
     output_tokens: Option<u64>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "counts::count")]
     cache_read_input_tokens: Option<u64>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "counts::count")]
     cache_creation_input_tokens: Option<u64>,
 }
 

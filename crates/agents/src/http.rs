@@ -3,6 +3,7 @@
 
 pub(crate) mod attempt;
 pub(crate) mod client;
+pub(crate) mod counts;
 pub(crate) mod refused;
 pub(crate) mod retry;
 pub(crate) mod sse;

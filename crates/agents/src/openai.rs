@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use crate::agent::Call;
 use crate::http::refused::Said;
 use crate::http::tools::{self, Wishes};
-use crate::http::{Broken, Dialect, Partial};
+use crate::http::{Broken, Dialect, Partial, counts};
 use crate::vendors::LengthField;
 use content::Content;
 use messages::{Declared, Messages, Tool, declared};
@@ -103,7 +103,7 @@ struct Chunk<'a> {
     model: Option<Str<'a>>,
     #[serde(borrow, default)]
     choices: Option<Vec<Choice<'a>>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "counts::part")]
     usage: Option<WireUsage>,
     #[serde(default)]
     error: Option<serde::de::IgnoredAny>,
@@ -177,17 +177,17 @@ impl Fragment<'_> {
 
 #[derive(Deserialize)]
 struct WireUsage {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "counts::count")]
     prompt_tokens: Option<u64>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "counts::count")]
     completion_tokens: Option<u64>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "counts::part")]
     prompt_tokens_details: Option<PromptDetails>,
 }
 
 #[derive(Deserialize)]
 struct PromptDetails {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "counts::count")]
     cached_tokens: Option<u64>,
 }
 

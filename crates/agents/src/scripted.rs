@@ -94,6 +94,9 @@ impl Scripted {
             Some(Fault::TooLong) => return failed(FailureKind::TooLong, "find the brief too long"),
             Some(Fault::Misconfigured) => return failed(FailureKind::Misconfigured, "be misconfigured"),
             Some(Fault::Malformed) => return failed(FailureKind::BadReply, "send a malformed reply"),
+            Some(Fault::Cut) => {
+                return failed(FailureKind::BrokenOff, "break off in the middle of its reply");
+            }
             Some(Fault::Empty) => return failed(FailureKind::BadReply, "send an empty reply"),
             Some(Fault::Huge) => return failed(FailureKind::BadReply, "send more than any reply may have"),
             Some(Fault::Crash) => return failed(FailureKind::Crashed, "crash"),

@@ -116,7 +116,7 @@ async fn a_call_that_breaks_off_is_no_call_and_is_not_paid_for_twice() {
     for kind in KINDS {
         for model in ["hands:cut", "hands:unfinished"] {
             let (failure, message) = failed(ask(&*agent(kind, &server, model), true, brief()).await);
-            assert_eq!(failure, FailureKind::BadReply, "{kind} {model}: {message}");
+            assert_eq!(failure, FailureKind::BrokenOff, "{kind} {model}: {message}");
             assert!(message.contains("broke off after"), "{kind} {model}: {message}");
         }
         let (failure, message) = failed(ask(&*agent(kind, &server, "hands:hang"), true, brief()).await);

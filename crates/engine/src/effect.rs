@@ -317,6 +317,8 @@ pub enum FailureKind {
     Refused,
     Unavailable,
     BadReply,
+    /// The connection broke after the first of the reply had come.
+    BrokenOff,
     Timeout,
     /// A process agent ended with a non-zero exit or a signal.
     Crashed,
@@ -333,6 +335,7 @@ impl fmt::Display for FailureKind {
             Self::Refused => "refused",
             Self::Unavailable => "unavailable",
             Self::BadReply => "bad reply",
+            Self::BrokenOff => "broken off",
             Self::Timeout => "timeout",
             Self::Crashed => "crashed",
             Self::Misconfigured => "misconfigured",

@@ -35,6 +35,8 @@ pub struct Session<'a> {
     pub attended: bool,
     /// Approved drafts without a file go to standard output.
     pub print_draft: bool,
+    /// Told as it goes. Of several at once only the ends are, each with this line above.
+    pub only_end: Option<String>,
 }
 
 /// What a person here is asked for.
@@ -56,7 +58,11 @@ impl Session<'_> {
     {
         let (tell_stop, stop) = watch::channel(Stop::No);
         let (tell, mut updates) = mpsc::channel(UPDATES);
-        let mut driving = Box::pin(begin(Driving { attended: self.attended, stop, updates: Some(tell) }));
+        let mut driving = Box::pin(begin(Driving {
+            attended: self.attended,
+            stop,
+            updates: self.is_told().then_some(tell),
+        }));
         // Nothing is driven yet: these are the records of before.
         let earlier = self.gadfly.journal().replay(&self.run).map_while(Result::ok);
         let screen = Screen::new(self.context.global.json, earlier);
@@ -100,7 +106,7 @@ impl Session<'_> {
                 answer = typing.next(), if question.is_some() => {
                     question = question.take().and_then(|awaited| self.typed(answer, awaited, &screen, &mut typing));
                 }
-                _ = frames.tick(), if screen.is_live() => drop(screen.offer(Shown::Frame)),
+                _ = frames.tick(), if self.is_told() && screen.is_live() => drop(screen.offer(Shown::Frame)),
             }
         };
         // The run is over: now a slow reader is waited for, as long as the person wants.
@@ -128,6 +134,11 @@ impl Session<'_> {
         };
         impatient.abort();
         code
+    }
+
+    /// Programs are told all of it: each line names its run.
+    const fn is_told(&self) -> bool {
+        self.only_end.is_none() || self.context.global.json
     }
 
     /// The question a person here can answer.
@@ -286,6 +297,9 @@ impl Session<'_> {
                 Err(fault) => fault,
             };
         }
+        if let Some(head) = &self.only_end {
+            print::err(head);
+        }
         let printed = if self.print_draft { DraftIs::Printed } else { DraftIs::InJournal };
         ending::print(&state, outcome, printed);
         let shown = match (&draft, &envelope) {
@@ -364,9 +378,10 @@ pub fn refuse(context: &Context, run: &RunId, why: ResumeError) -> Code {
             error::fault(&format!("{why}\nnothing is lost: {}", again::command(&format!("resume {run}"))))
         }
         ResumeError::Drive(DriveError::Refused(_)) => error::usage(&why.to_string()),
-        ResumeError::Claim(_) | ResumeError::Read(_) | ResumeError::Replay { .. } => {
-            error::fault(&why.to_string())
-        }
+        ResumeError::Claim(_)
+        | ResumeError::Read(_)
+        | ResumeError::Replay { .. }
+        | ResumeError::HalfWritten { .. } => error::fault(&why.to_string()),
     }
 }
 

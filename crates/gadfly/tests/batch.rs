@@ -400,6 +400,35 @@ async fn json_gives_the_result_lines_and_nothing_else_on_stdout() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_interrupt_keeps_the_results_and_names_the_way_on() {
+    stopped_by("INT").await;
+}
+
+/// A terminal that is closed, or lost: its shell and the kernel both say so.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hangup_stops_like_an_interrupt_and_loses_no_reply() {
+    stopped_by("HUP").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_started_with_nohup_outlives_the_terminal() {
+    let server = server(Duration::from_millis(3)).await;
+    let project = Project::over(&server, "worker", "critic:R,A");
+    let plain = project.tasks(ids(30)).command(&["--jobs", "4"]);
+    let mut deaf = Command::new("sh");
+    deaf.args(["-c", "trap '' HUP; exec \"$0\" \"$@\""]).arg(plain.get_program()).args(plain.get_args());
+    deaf.current_dir(project.dir.path()).env_clear();
+    deaf.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let child = deaf.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    while server.calls().total < 15 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    signal(child.id(), "HUP");
+    let output = tokio::task::spawn_blocking(move || child.wait_with_output().unwrap()).await.unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(project.lines().len(), 30);
+}
+
+async fn stopped_by(name: &str) {
     let server = server(Duration::from_millis(3)).await;
     let project = Project::over(&server, "worker", "critic:R,A");
     project.tasks(ids(60));
@@ -408,7 +437,10 @@ async fn an_interrupt_keeps_the_results_and_names_the_way_on() {
     while server.calls().total < 30 {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
-    interrupt(child.id());
+    signal(child.id(), name);
+    if name == "HUP" {
+        signal(child.id(), name);
+    }
     let output = tokio::task::spawn_blocking(move || child.wait_with_output().unwrap()).await.unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
     assert!(stderr(&output).contains("to go on: gadfly batch tasks.jsonl --jobs 4"), "{}", stderr(&output));
@@ -443,8 +475,55 @@ async fn what_another_process_drives_is_left_to_it_and_counted() {
     assert_eq!(third.status.code(), Some(0), "{}", stderr(&third));
 }
 
-fn interrupt(pid: u32) {
-    assert!(Command::new("kill").args(["-INT", &pid.to_string()]).status().unwrap().success());
+fn signal(pid: u32, name: &str) {
+    assert!(Command::new("kill").args([&format!("-{name}"), &pid.to_string()]).status().unwrap().success());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_another_process_finished_meanwhile_counts_as_it_ended() {
+    let server = server(Duration::from_secs(1)).await;
+    let project = Project::over(&server, "worker", "critic:A");
+    project.tasks(ids(6));
+    let mut first =
+        project.command(&["--jobs", "6"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while server.calls().total < 6 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    // Another file of that name: the first goes on with its own.
+    fs::remove_file(project.path("tasks.jsonl")).unwrap();
+    // The other has more to do than what is left of the first: two loops, one after the other.
+    let second = project.tasks(ids(8)).batch(&["--jobs", "1"]).await;
+    assert_eq!(second.status.code(), Some(0), "{}", stderr(&second));
+    let said = stderr(&second);
+    assert!(said.contains("task `t0` is skipped") && said.contains("8 approved"), "{said}");
+    assert_eq!(first.wait().unwrap().code(), Some(0));
+    assert_eq!((project.lines().len(), server.calls().total), (8, 16), "each was paid for and told once");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn all_parked_runs_go_on_as_many_at_once_as_jobs_are_named() {
+    let server = server(Duration::from_millis(30)).await;
+    let project = Project::over(&server, "worker", "fault:401");
+    project.tasks(ids(12)).batch(&[]).await;
+    let config = fs::read_to_string(project.path(OWN)).unwrap();
+    fs::write(project.path(OWN), config.replace("fault:401", "critic:A")).unwrap();
+    let resume = |args: &'static [&'static str]| {
+        let plain = project.command(&[]);
+        let mut command = Command::new(plain.get_program());
+        command.args(["resume", "--all"]).args(args).current_dir(project.dir.path()).env_clear();
+        command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?)))).stdin(Stdio::null());
+        tokio::task::spawn_blocking(move || command.output().unwrap())
+    };
+    server.reset();
+    let output = resume(&["--jobs", "3"]).await.unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let said = stderr(&output);
+    assert!(said.contains("12 of 12 runs approved"), "{said}");
+    assert_eq!(said.matches("approved after 1 round").count(), 12, "each end is told: {said}");
+    let peak = server.calls().peak;
+    assert!((2..=3).contains(&peak), "{peak} at once");
+    let output = resume(&["--jobs", "3"]).await.unwrap();
+    assert!(stderr(&output).contains("nothing to resume"), "{}", stderr(&output));
 }
 
 #[tokio::test(flavor = "multi_thread")]

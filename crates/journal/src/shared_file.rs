@@ -160,16 +160,38 @@ fn remember(memory: &Path, blocks: &[String]) -> io::Result<()> {
     Staged::new(memory, &json)?.publish(memory)
 }
 
+const STAGED: &str = ".gadfly-";
+const STAGED_END: &str = ".tmp";
+
+/// Removes what a process that was killed left of its unfinished writes in this folder.
+pub(crate) fn sweep(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let middle = name.to_str().and_then(|n| n.strip_prefix(STAGED)?.strip_suffix(STAGED_END));
+        let is_staged = middle.is_some_and(|m| m.len() == 16 && m.bytes().all(|b| b.is_ascii_hexdigit()));
+        if is_staged
+            && entry.file_type().is_ok_and(|kind| kind.is_file())
+            && File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok())
+        {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
 /// New content beside its target, on disk and not yet in place. Dropped, it is gone.
 struct Staged {
     path: PathBuf,
+    /// Locked for as long as its writer lives: whoever finds it unlocked may take it away.
+    _file: File,
 }
 
 impl Staged {
     fn new(target: &Path, bytes: &[u8]) -> io::Result<Self> {
-        let name = format!(".gadfly-{:016x}.tmp", random_u64()?);
-        let staged = Self { path: parent(target).join(name) };
-        let mut file = File::create_new(&staged.path)?;
+        let name = format!("{STAGED}{:016x}{STAGED_END}", random_u64()?);
+        let path = parent(target).join(name);
+        let mut file = File::create_new(&path)?;
+        let _ = file.try_lock();
+        let staged = Self { path, _file: file.try_clone()? };
         file.write_all(bytes)?;
         if let Ok(old) = fs::metadata(target) {
             file.set_permissions(old.permissions())?;

@@ -51,6 +51,8 @@ pub struct RegistryFile {
     pub unknown: Vec<(String, u32)>,
     /// What was read and is nothing a machine could use: `data codebooks` among the products.
     pub notes: Vec<Note>,
+    /// It has more agents than are read. Then nothing is told of it but that.
+    pub too_many: bool,
     text: String,
     /// Where its lines begin: finding a place must not cost the length of the file.
     line_starts: Vec<usize>,
@@ -131,6 +133,9 @@ pub fn parse(path: &Path, text: &str) -> RegistryFile {
         reading.names = sections.iter().flat_map(entry::people).collect();
         for section in sections {
             entry::read(section, &mut reading);
+            if reading.file.too_many {
+                break;
+            }
         }
         if reading.file.registry.entries.is_empty() && !reading.file.has_errors() {
             let help = "an agent is a heading with its name, and under it `- **REQUIRES:** …` and `- **PRODUCES:** …`";
@@ -167,6 +172,15 @@ impl<'a> Reading<'a> {
             unnamed: 0,
             unnamed_error: false,
         }
+    }
+
+    /// Too many agents: that is all there is to say. What else is wrong cannot be told of a part.
+    fn overflow(&mut self, at: &Range<usize>) {
+        let path = std::mem::take(&mut self.file.path);
+        self.file = RegistryFile { path, too_many: true, ..RegistryFile::default() };
+        (self.unnamed, self.unnamed_error) = (0, false);
+        let message = format!("this registry has more than {MOST_ENTRIES} agents");
+        self.error(message, "split the project", at);
     }
 
     /// From 1.

@@ -206,7 +206,11 @@ impl Driving {
         for (id, mail) in before {
             self.mail(Delivery { run: self.run.clone(), id, mail }).await?;
         }
+        let is_cancelled = matches!(first, What::Controlled(Control::Cancel));
         self.feed(first, texts, None).await?;
+        if is_cancelled {
+            self.give_up_lost();
+        }
         for (id, mail) in after {
             self.mail(Delivery { run: self.run.clone(), id, mail }).await?;
         }
@@ -232,6 +236,14 @@ impl Driving {
                 else => return Err(DriveError::Closed),
             }
         }
+    }
+
+    /// A run that nobody drove is called off: what was under way when its process died gets no reply from anybody.
+    fn give_up_lost(&mut self) {
+        let open =
+            self.driver.engine.open_effects().filter(|e| e.class != Class::Person).map(|e| e.id.clone());
+        let lost: Vec<EffectId> = open.filter(|id| !self.at_work.contains_key(id)).collect();
+        self.own_replies.extend(lost.into_iter().map(|id| (id, Reply::Cancelled { sent: true })));
     }
 
     /// Parked, and not for an answer: a word to the worker is heard before the run goes on, so that it is in the

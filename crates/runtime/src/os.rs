@@ -4,6 +4,7 @@
 //! within bounds, and leaves nothing running. Unix only; Linux is complete, elsewhere a descendant
 //! that left the process group can survive (there is no subreaper to catch it).
 
+mod anchor;
 mod apart;
 mod capture;
 pub mod launcher;
@@ -17,7 +18,7 @@ mod talking;
 mod trees;
 mod wire;
 
-pub use apart::apart;
+pub use apart::{alone, apart};
 pub use launcher::{NoSupervisor, ProcessLauncher, children_ended};
 pub use limits::{ChildLimits, keep_memory_private, raise_open_files};
 pub use sandbox::landlock;

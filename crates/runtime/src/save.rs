@@ -8,6 +8,8 @@ use gadfly_engine::effect::Save;
 use gadfly_engine::{CallFailure, Digest, FailureKind, Reply, Usage};
 use gadfly_project::{Problem, landing};
 
+use crate::workspace::Checkout;
+
 /// More than any draft or any file a run can begin with.
 const LARGEST: u64 = 64 << 20;
 
@@ -50,6 +52,7 @@ pub fn in_git(target: &Path) -> Problem {
 }
 
 fn accept(save: &Save, target: &Path, content: &str) -> io::Result<Reply> {
+    sweep_beside(target);
     let now = digest_of(target)?;
     let saved = Reply::Saved { path: save.target.path.clone() };
     if now == Some(save.content) {
@@ -127,6 +130,15 @@ fn replace(target: &Path, bytes: &[u8]) -> io::Result<()> {
         let _ = fs::remove_file(&temp);
     }
     result
+}
+
+/// Removes what a process that was killed left of its unfinished writes beside a file.
+pub(crate) fn sweep_beside(target: &Path) {
+    let Ok(target) = followed(target) else { return };
+    let dir = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if let (Ok(checkout), Some(name)) = (Checkout::open(dir), target.file_name().and_then(|n| n.to_str())) {
+        checkout.sweep(std::iter::once(name));
+    }
 }
 
 /// The file a path stands for, also through links whose last target does not exist yet.

@@ -27,6 +27,7 @@ use crate::means::Means;
 use crate::prepare::{GoalRequest, Member, PipelineRequest, Prepared, Request};
 use crate::setup::Setup;
 use crate::team::Team;
+use crate::undo::{UndoError, Undone};
 use crate::witness::{Watched, Witness};
 use crate::workspace::{Git, Workspace};
 
@@ -64,6 +65,9 @@ pub enum ResumeError {
     Agents { run: RunId, problems: Vec<Problem> },
     #[error(transparent)]
     Drive(#[from] DriveError),
+    /// What the run began in the user's files is still there.
+    #[error("run `{run}` was not ended, because what it began to write could not be taken back: {why}")]
+    HalfWritten { run: RunId, why: UndoError },
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -268,10 +272,15 @@ impl Gadfly {
         }
         match self.rebuild(run) {
             Ok((engine, writer)) if control == Control::Cancel => {
+                // The run is ours now, so nobody writes for it meanwhile.
+                let taken_back = self.take_back_begun(run).await;
+                let taken_back =
+                    taken_back.map_err(|why| ResumeError::HalfWritten { run: run.clone(), why })?;
                 let (_quiet, stop) = watch::channel(Stop::No);
                 let driving = Driving { attended: false, stop, updates: None };
                 let driver = self.driver(engine, writer, Team::default(), driving);
-                Ok(Controlled::Done(Box::pin(driver.drive(What::Controlled(control), Vec::new())).await?))
+                let ended = Box::pin(driver.drive(What::Controlled(control), Vec::new())).await?;
+                Ok(Controlled::Done { ended, taken_back })
             }
             Ok(_) => Ok(Controlled::NotDriven),
             Err(ResumeError::Claim(ClaimError::Owned { .. })) => {
@@ -486,7 +495,11 @@ impl Gadfly {
 pub enum Controlled {
     /// The process that drives the run will read it.
     Asked,
-    Done(Ended),
+    Done {
+        ended: Ended,
+        /// What had been begun in the user's files.
+        taken_back: Vec<Undone>,
+    },
     /// Nobody drives the run, so there is nothing to pause.
     NotDriven,
 }

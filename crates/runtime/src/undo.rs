@@ -8,22 +8,33 @@ use gadfly_engine::effect::{Committed, Save};
 use gadfly_engine::input::What;
 use gadfly_engine::tree::Accept;
 use gadfly_engine::{Effect, EffectKind, Reply};
-use gadfly_journal::{ReadError, RunId};
+use gadfly_journal::pipeline::StateFiles;
+use gadfly_journal::{Journal, ReadError, RunId};
+
+use begun::Begun;
 
 use crate::folder::{FolderError, tree_of};
 use crate::os::NoSupervisor;
-use crate::save::{digest_of, write_atomically};
+use crate::save::{digest_of, sweep_beside, write_atomically};
 use crate::service::Gadfly;
-use crate::workspace::{Git, WayBack, Workspace, WorkspaceError};
+use crate::workspace::{Accepted, Git, WayBack, Workspace, WorkspaceError};
 
+mod begun;
 mod delivered;
 mod in_place;
+
+pub use begun::is_half_written;
 
 /// What was taken back.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Undone {
     /// These files of the checkout are what they were before the run.
-    Checkout { root: PathBuf, paths: Vec<String> },
+    Checkout {
+        root: PathBuf,
+        paths: Vec<String>,
+        /// Of an acceptance that never came to its end: changed since by somebody else, so they stay.
+        left: Vec<String>,
+    },
     /// A file has its earlier content again.
     Restored { path: PathBuf },
     /// A file that did not exist before the run is gone again.
@@ -83,6 +94,94 @@ enum Brought {
     File(Save),
 }
 
+/// What the journal tells of a run's acceptances.
+#[derive(Default)]
+struct Told {
+    /// Those that came to their end, the oldest first.
+    accepted: Vec<Accept>,
+    commit: Option<Committed>,
+    saved: Option<Save>,
+    /// The files by which a pipeline shows how it stands.
+    shown_in: Option<StateFiles>,
+    /// The last file that was to be written, if nothing is known of how that ended.
+    saving: Option<Save>,
+}
+
+impl Told {
+    fn by(journal: &Journal, run: &RunId) -> Result<Self, ReadError> {
+        let (mut told, mut asked) = (Self::default(), Vec::<Effect>::new());
+        for record in journal.replay(run) {
+            let record = record?;
+            match &record.input.what {
+                What::Started(start) => told.shown_in = StateFiles::of(&start.plan),
+                What::Replied { effect, reply } => {
+                    if let Some(effect) = asked.iter().find(|e| e.id == *effect) {
+                        told.replied(&effect.kind, reply);
+                    }
+                }
+                _ => {}
+            }
+            for effect in record.step.effects {
+                match &effect.kind {
+                    EffectKind::Save(save) if save.approved => told.saving = Some(save.clone()),
+                    EffectKind::Accept(_) => {}
+                    _ => continue,
+                }
+                asked.push(effect);
+            }
+        }
+        Ok(told)
+    }
+
+    fn replied(&mut self, kind: &EffectKind, reply: &Reply) {
+        match (kind, reply) {
+            (EffectKind::Accept(accept), Reply::Accepted { commit, .. }) => {
+                self.accepted.push(accept.clone());
+                self.commit.clone_from(commit);
+            }
+            (EffectKind::Save(save), Reply::Saved { .. }) => {
+                (self.saved, self.saving) = (Some(save.clone()), None);
+            }
+            (EffectKind::Save(_), _) => self.saving = None,
+            _ => {}
+        }
+    }
+
+    /// The last acceptance that came to its end or, where nodes have folders of their own, all of them.
+    fn brought(&self) -> Option<Brought> {
+        let delivered: Vec<Accept> = self.accepted.iter().filter(|a| a.at.is_some()).cloned().collect();
+        if !delivered.is_empty() {
+            return Some(Brought::Delivered(delivered));
+        }
+        let tree = self
+            .accepted
+            .last()
+            .map(|accept| Brought::Tree { accept: accept.clone(), commit: self.commit.clone() });
+        tree.or_else(|| self.saved.clone().map(Brought::File))
+    }
+}
+
+impl Undone {
+    /// Both at once: what was half done, and what was whole.
+    fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (
+                Self::Checkout { root, mut paths, mut left },
+                Self::Checkout { paths: more, left: also, .. },
+            ) => {
+                paths.extend(more);
+                left.extend(also);
+                for list in [&mut paths, &mut left] {
+                    list.sort();
+                    list.dedup();
+                }
+                Self::Checkout { root, paths, left }
+            }
+            (_, other) => other,
+        }
+    }
+}
+
 impl Gadfly {
     /// Takes back what this run changed in the user's files. Of a run that worked in place `preview_undo` says
     /// whether a person should be asked first.
@@ -90,14 +189,25 @@ impl Gadfly {
         if let Some(told) = self.in_place(run)? {
             return self.undo_in_place(run, told).await;
         }
-        match self.brought(run)?.ok_or_else(|| UndoError::Nothing(run.clone()))? {
-            Brought::Tree { commit: Some(commit), .. } => {
-                Err(UndoError::Committed { run: run.clone(), branch: commit.branch })
-            }
-            Brought::Tree { accept, commit: None } => self.undo_tree(run, &accept).await,
-            Brought::Delivered(accepts) => self.undo_delivered(run, &accepts).await,
-            Brought::File(save) => self.undo_file(run, &save),
+        let told = Told::by(self.journal(), run)?;
+        let begun = Begun::of(self.journal(), run, &told);
+        if !begun.is_nothing() && self.is_driven(run) {
+            return Err(UndoError::Driven(run.clone()));
         }
+        if let Some(files) = &told.shown_in {
+            files.sweep();
+        }
+        let half = self.take_back(run, &begun).await?;
+        let undone = match told.brought() {
+            None => None,
+            Some(Brought::Tree { commit: Some(commit), .. }) => {
+                return Err(UndoError::Committed { run: run.clone(), branch: commit.branch });
+            }
+            Some(Brought::Tree { accept, commit: None }) => Some(self.undo_tree(run, &accept).await?),
+            Some(Brought::Delivered(accepts)) => Some(self.undo_delivered(run, &accepts).await?),
+            Some(Brought::File(save)) => Some(self.undo_file(run, &save)?),
+        };
+        half.into_iter().chain(undone).reduce(Undone::and).ok_or_else(|| UndoError::Nothing(run.clone()))
     }
 
     /// What `undo` would do. Changes no file of the user's.
@@ -105,7 +215,23 @@ impl Gadfly {
         if let Some(told) = self.in_place(run)? {
             return self.preview_in_place(run, told).await;
         }
-        match self.brought(run)?.ok_or_else(|| UndoError::Nothing(run.clone()))? {
+        let told = Told::by(self.journal(), run)?;
+        let begun = self.way_of_begun(&Begun::of(self.journal(), run, &told)).await?;
+        let Some(brought) = told.brought() else {
+            let (root, way) = begun.ok_or_else(|| UndoError::Nothing(run.clone()))?;
+            return Ok(Preview { root, way, sure: true, in_place: false });
+        };
+        let mut preview = self.preview_brought(run, brought).await?;
+        if let Some((_, half)) = begun {
+            preview.way.restored.extend(half.restored);
+            preview.way.removed.extend(half.removed);
+            preview.way.left_alone.extend(half.left_alone);
+        }
+        Ok(preview)
+    }
+
+    async fn preview_brought(&self, run: &RunId, brought: Brought) -> Result<Preview, UndoError> {
+        match brought {
             Brought::Tree { commit: Some(commit), .. } => {
                 Err(UndoError::Committed { run: run.clone(), branch: commit.branch })
             }
@@ -118,36 +244,6 @@ impl Gadfly {
             Brought::Delivered(accepts) => self.preview_delivered(run, &accepts).await,
             Brought::File(save) => Ok(preview_file(&save)),
         }
-    }
-
-    /// The last acceptance that came to its end or, where nodes have folders of their own, all of them.
-    fn brought(&self, run: &RunId) -> Result<Option<Brought>, ReadError> {
-        let mut asked: Vec<Effect> = Vec::new();
-        let (mut brought, mut delivered) = (None, Vec::new());
-        for record in self.journal().replay(run) {
-            let record = record?;
-            if let What::Replied { effect, reply } = &record.input.what
-                && let Some(effect) = asked.iter().find(|e| e.id == *effect)
-            {
-                match (&effect.kind, reply) {
-                    (EffectKind::Accept(accept), Reply::Accepted { commit: None, .. })
-                        if accept.at.is_some() =>
-                    {
-                        delivered.push(accept.clone());
-                    }
-                    (EffectKind::Accept(accept), Reply::Accepted { commit, .. }) => {
-                        brought = Some(Brought::Tree { accept: accept.clone(), commit: commit.clone() });
-                    }
-                    (EffectKind::Save(save), Reply::Saved { .. }) if save.approved => {
-                        brought = Some(Brought::File(save.clone()));
-                    }
-                    _ => {}
-                }
-            }
-            let writes = |e: &Effect| matches!(e.kind, EffectKind::Accept(_) | EffectKind::Save(_));
-            asked.extend(record.step.effects.into_iter().filter(writes));
-        }
-        Ok(if delivered.is_empty() { brought } else { Some(Brought::Delivered(delivered)) })
     }
 
     fn accepted_tree(&self, run: &RunId, accept: &Accept) -> Result<(Workspace, String), UndoError> {
@@ -163,7 +259,9 @@ impl Gadfly {
     async fn undo_tree(&self, run: &RunId, accept: &Accept) -> Result<Undone, UndoError> {
         let (workspace, tree) = self.accepted_tree(run, accept)?;
         match workspace.take_back(&tree, accept.resolution.as_ref()).await {
-            Ok(undone) => Ok(Undone::Checkout { root: workspace.root().to_owned(), paths: undone.paths }),
+            Ok(Accepted { paths }) => {
+                Ok(Undone::Checkout { root: workspace.root().to_owned(), paths, left: Vec::new() })
+            }
             Err(WorkspaceError::Conflict { paths }) => Err(UndoError::Changed { run: run.clone(), paths }),
             Err(other) => Err(UndoError::Folder(other.to_string())),
         }
@@ -171,6 +269,7 @@ impl Gadfly {
 
     fn undo_file(&self, run: &RunId, save: &Save) -> Result<Undone, UndoError> {
         let path = Path::new(&save.target.path).to_owned();
+        sweep_beside(&path);
         let io = |source| UndoError::Io { path: path.clone(), source };
         let now = digest_of(&path).map_err(io)?;
         let changed = now != Some(save.content) && now != save.target.before;

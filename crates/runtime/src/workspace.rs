@@ -21,11 +21,13 @@ use serde::{Deserialize, Serialize};
 
 pub use apply::Accepted;
 pub use bring::Bring;
+pub(crate) use checkout::Checkout;
 pub(crate) use commit_files::Intent as CommitIntent;
 pub use error::WorkspaceError;
 pub use folder::{FolderState, hash_folder};
 pub use git::Git;
 pub use in_place::WayBack;
+pub use intent::{TakenBack, is_begun};
 pub use landing::{Landed, Landing};
 pub use partial::{Past, take_all_back, way_to_take_all_back};
 pub use recent::Recent;
@@ -55,6 +57,7 @@ mod git;
 mod hooks;
 mod ignore_rules;
 mod in_place;
+mod intent;
 mod landing;
 mod merge;
 mod objects;
@@ -392,12 +395,12 @@ impl Workspace {
     /// Carries what was judged into the user's checkout, all of it or, on a conflict, nothing. Again is once.
     /// See `land` for what can be done about a conflict.
     pub async fn accept(&self, judged: &str) -> Result<Accepted, WorkspaceError> {
-        self.store.apply(&self.facts.base, judged, &self.facts.root).await
+        self.carry(&self.facts.base, judged).await
     }
 
     /// Takes an acceptance back, all of it or, if a file changed since, nothing. Again is once.
     pub async fn undo(&self, judged: &str) -> Result<Accepted, WorkspaceError> {
-        self.store.apply(judged, &self.facts.base, &self.facts.root).await
+        self.take_back(judged, None).await
     }
 
     /// Where the clone's own state at a snapshot is kept.

@@ -225,7 +225,7 @@ async fn pause_and_cancel_reach_a_run_from_another_process() {
     assert_eq!(elsewhere.control(&run, Control::Pause, "me").await.unwrap(), Controlled::NotDriven);
     // Nobody drives it, so it is cancelled on the spot.
     let done = elsewhere.control(&run, Control::Cancel, "me").await.unwrap();
-    assert_eq!(done, Controlled::Done(Ended::Outcome(Outcome::Aborted)));
+    assert_eq!(done, Controlled::Done { ended: Ended::Outcome(Outcome::Aborted), taken_back: Vec::new() });
     let again = gadfly.resume(&run, Raise::default(), driving(false).1).await;
     assert!(matches!(again, Err(ResumeError::Ended { .. })), "{again:?}");
 }

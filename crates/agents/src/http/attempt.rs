@@ -229,7 +229,7 @@ impl<D: Dialect> HttpAgent<D> {
     }
 
     /// The connection broke. Before any of it came the call can simply be made again; after it, what came is no
-    /// reply and is not paid for twice without being told.
+    /// reply, and whether it is paid for twice is not decided here.
     fn cut(&self, partial: &Partial, how: &str) -> Attempt {
         let bytes = partial.bytes();
         let message = format!("{} broke off after {bytes} bytes of its reply: {how}", self.reach.host);
@@ -240,7 +240,7 @@ impl<D: Dialect> HttpAgent<D> {
                 told: None,
             };
         }
-        Attempt::Over(Unanswered::Failed(failure(FailureKind::BadReply, message, partial.usage)))
+        Attempt::Over(Unanswered::Failed(failure(FailureKind::BrokenOff, message, partial.usage)))
     }
 
     fn broken(&self, broken: Broken, partial: &Partial) -> Attempt {

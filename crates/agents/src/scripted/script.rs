@@ -77,6 +77,8 @@ pub enum Fault {
     Refused,
     Length,
     Malformed,
+    /// Breaks off after its first bytes.
+    Cut,
     Crash,
     Empty,
     Huge,

@@ -278,7 +278,10 @@ impl Run {
         let usage = match reply {
             Reply::Done(answer) => answer.usage,
             // Nobody knows what a call that never came back has cost; what it told before is a part of it.
-            Reply::Failed(f) if f.kind == FailureKind::Timeout && self.is_within(open, &f.usage) => {
+            Reply::Failed(f)
+                if matches!(f.kind, FailureKind::Timeout | FailureKind::BrokenOff)
+                    && self.is_within(open, &f.usage) =>
+            {
                 return self.charge_unknown(open);
             }
             Reply::Failed(failure) => failure.usage,
@@ -334,6 +337,15 @@ impl Run {
         let (effect, agent, usage) = (id.clone(), call.agent.clone(), Usage::default());
         let (run, cost) = (self.ledger.spent(&Account::Run), reserve.money.max(told));
         self.emit(&id.node, Happened::Charged { effect, agent, usage, cost, run });
+    }
+
+    /// A connection that broke in the middle of a reply says nothing of the next: the call is made once more, as any
+    /// other that has to be afforded. What the first cost is not known.
+    pub fn try_again(&mut self, id: &EffectId, call: CallSpec, failure: &CallFailure) {
+        let message = format!("{}: {failure}; it is called once more", call.agent);
+        self.emit(&id.node, Happened::Warned { message });
+        let next = self.next_id(&id.node);
+        self.request(next, call, Some(id.clone()));
     }
 
     /// A call that failed for good: the second critic if there is one, else the run parks and the

@@ -305,6 +305,9 @@ impl Run {
             },
             // The node wanted no answer any more: how the call ended without one is the same to it.
             _ if cancelled => return self.tell(&node, |protocol, cx| protocol.cancelled(id, cx)),
+            Reply::Failed(failure) if failure.kind == FailureKind::BrokenOff && effect.repeats.is_none() => {
+                return self.try_again(id, call, failure);
+            }
             Reply::Failed(failure) => failure.clone(),
             // The host stopped before the call was through: it is repeated when the run is resumed.
             Reply::Cancelled { .. } => {
@@ -353,12 +356,12 @@ impl Run {
             }
             Control::Cancel => {
                 self.emit(&root, Happened::CancelRequested);
-                let asked = self.asked_about_conflicts().is_some();
-                if !asked && self.ending.as_ref().is_some_and(Outcome::is_ended) {
-                    // The verdict is in and its draft is being written: too late to take it back.
+                self.mode = Mode::Cancelling;
+                if self.delivery.is_some() && self.ending.as_ref().is_some_and(Outcome::is_ended) {
+                    // The verdict is in and its draft is being written: that is not broken off. If the reply says
+                    // that it was not, the run ends without it.
                     return;
                 }
-                self.mode = Mode::Cancelling;
                 self.ending = Some(Outcome::Aborted);
                 self.held.clear();
                 self.hands.clear();

@@ -80,6 +80,8 @@ impl Run {
                 self.emit(&root, Happened::Accepted { paths, commit, merged, kept });
                 self.approved_saved = true;
             }
+            // Whoever wants the run gone is not asked how it should be finished.
+            Reply::Conflicts(_) if self.mode == Mode::Cancelling => {}
             Reply::Conflicts(conflicts) if matches!(kind, EffectKind::Accept(_)) => self.ask_about(conflicts),
             Reply::Saved { path } => {
                 self.emit(&root, Happened::Saved { path: path.clone(), approved });
@@ -115,6 +117,11 @@ impl Run {
                 }
                 self.unapproved_saved = Some(content);
             }
+        }
+        if approved && !self.approved_saved && self.mode == Mode::Cancelling {
+            self.held.clear();
+            self.unapproved_saved = Some(content);
+            self.ending = Some(Outcome::Aborted);
         }
     }
 

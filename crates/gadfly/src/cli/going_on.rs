@@ -16,6 +16,9 @@ pub struct Resume {
     /// Every run that can go on
     #[arg(long, conflicts_with = "run")]
     pub all: bool,
+    /// How many runs at once, with --all
+    #[arg(long, short, value_name = "N", default_value_t = 4, requires = "all")]
+    pub jobs: usize,
     /// Raise the number of rounds
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub rounds: Option<u32>,

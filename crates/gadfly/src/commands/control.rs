@@ -4,6 +4,7 @@ use gadfly_engine::{Control, Outcome};
 use gadfly_runtime::Ended;
 use gadfly_runtime::service::Controlled;
 
+use super::undo::told;
 use crate::cli::RunName;
 use crate::context::{Context, find};
 use crate::exit::{self, Code};
@@ -31,11 +32,14 @@ async fn control(args: &RunName, context: &Context, wanted: Control) -> Result<C
             ));
         }
         Controlled::Asked => print::err("asked: the process that drives the run ends it"),
-        Controlled::Done(Ended::Outcome(outcome @ Outcome::Aborted)) => {
+        Controlled::Done { ended: Ended::Outcome(outcome @ Outcome::Aborted), taken_back } => {
+            for undone in &taken_back {
+                print::err_lines(&told(undone));
+            }
             print::err(&format!("run {run} is {}", outcome.label()));
         }
-        Controlled::Done(other) => {
-            let how = match &other {
+        Controlled::Done { ended, .. } => {
+            let how = match &ended {
                 Ended::Outcome(outcome) => outcome.label(),
                 Ended::Interrupted => "interrupted".to_owned(),
             };

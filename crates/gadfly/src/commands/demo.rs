@@ -168,6 +168,7 @@ impl Troupe<'_> {
             run: run.clone(),
             attended: false,
             print_draft: false,
+            only_end: None,
         }
     }
 }

@@ -4,6 +4,7 @@ use gadfly_journal::Gc;
 use gadfly_runtime::clock::wall_ms;
 use gadfly_runtime::os::remove_whole_tree;
 
+use super::runs::refuse_half_written;
 use crate::context::Context;
 use crate::exit::{self, Code};
 use crate::output::table::{counted, size};
@@ -19,7 +20,13 @@ fn go(args: &crate::cli::Gc, context: &Context) -> Result<Code, Code> {
     let journal = context.journal()?;
     let before_ms = wall_ms().saturating_sub(u64::from(args.older_than).saturating_mul(DAY_MS));
     let what = Gc { before_ms, keep_parked: !args.abandoned, dry_run: !args.apply };
-    let report = journal.gc(&what, remove_whole_tree).map_err(|e| error::fault(&e.to_string()))?;
+    let collect = |what: &Gc| journal.gc(what, remove_whole_tree).map_err(|e| error::fault(&e.to_string()));
+    if args.apply {
+        for run in &collect(&Gc { dry_run: true, ..what.clone() })?.runs {
+            refuse_half_written(&journal, run)?;
+        }
+    }
+    let report = collect(&what)?;
     if context.global.json {
         let line = serde_json::json!({
             "runs": report.runs, "blobs": report.blobs, "bytes": report.bytes, "folders": report.folders,

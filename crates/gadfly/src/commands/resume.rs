@@ -1,5 +1,8 @@
 //! `gadfly resume`: one run with raised limits, or every run that can go on.
 
+use std::cell::Cell;
+
+use futures_util::{StreamExt as _, stream};
 use gadfly_engine::Limits;
 use gadfly_engine::input::What;
 use gadfly_engine::protocol::{pipeline, watch};
@@ -68,11 +71,18 @@ async fn go(args: &Resume, context: &Context) -> Result<Code, Code> {
                 hooked(&gadfly, &summary).await?;
             }
             let attended = terminal::person_at_stdin() && !args.unattended;
-            let session = Session { context, gadfly: &gadfly, run: run.clone(), attended, print_draft: true };
+            let session = Session {
+                context,
+                gadfly: &gadfly,
+                run: run.clone(),
+                attended,
+                print_draft: true,
+                only_end: None,
+            };
             let code = session.drive(&mut interrupts, |driving| gadfly.resume(&run, raise, driving)).await;
             Ok(quota::wait(&session, args.patience, &mut interrupts, code).await)
         }
-        None => all(args, raise, context, &gadfly, &mut interrupts).await,
+        None => all(args, raise, context, &gadfly).await,
     }
 }
 
@@ -108,13 +118,7 @@ fn raises_something(args: &Resume, gadfly: &Gadfly, summary: &Summary) -> Result
     Ok(())
 }
 
-async fn all(
-    args: &Resume,
-    raise: Raise,
-    context: &Context,
-    gadfly: &Gadfly,
-    interrupts: &mut Interrupts,
-) -> Result<Code, Code> {
+async fn all(args: &Resume, raise: Raise, context: &Context, gadfly: &Gadfly) -> Result<Code, Code> {
     let filter = ListFilter { states: PARKED.map(str::to_owned).to_vec(), limit: MOST, offset: 0 };
     let mut parked = gadfly.journal().list(&filter).map_err(|e| error::fault(&e.to_string()))?;
     // Those that have waited longest go first.
@@ -125,33 +129,66 @@ async fn all(
     }
     let planned = planned(gadfly, parked.iter().map(|s| &s.run));
     agreement::trust(context, &planned, args.trust)?;
-    let mut codes = Vec::new();
-    for summary in &parked {
-        let run = &summary.run;
-        print::err(&format!("\n{run}  {}", safe::line(&summary.title, 72)));
-        let unread = gadfly.journal().mail(run).is_ok_and(|mail| !mail.is_empty());
-        if summary.waiting_for.is_some() && !unread {
-            print::err(&format!("  still waits for an answer: {}", again::command(&format!("answer {run}"))));
-            codes.push(exit::WAITING);
-            continue;
-        }
-        if let Err(code) = hooked(gadfly, summary).await {
-            codes.push(code);
-            continue;
-        }
-        // Where there are as many rounds already, nothing is raised.
-        let raise = Raise { rounds: raise.rounds.filter(|n| *n > summary.rounds_max), ..raise };
-        let session = Session { context, gadfly, run: run.clone(), attended: false, print_draft: false };
-        let code = session.drive(interrupts, |driving| gadfly.resume(run, raise, driving)).await;
-        let code = quota::wait(&session, args.patience, interrupts, code).await;
-        codes.push(code);
-        if code == exit::INTERRUPTED {
-            break;
-        }
-    }
+    let many = Many { args, raise, context, gadfly, at_once: args.jobs.min(parked.len()) };
+    let codes = many.resume(&parked).await;
     let approved = codes.iter().filter(|c| **c == exit::OK).count();
     print::err(&format!("\n{} of {} approved", approved, counted(codes.len(), "run")));
     Ok(exit::of_many(&codes))
+}
+
+/// Several runs taken up, some of them at once.
+struct Many<'a> {
+    args: &'a Resume,
+    raise: Raise,
+    context: &'a Context,
+    gadfly: &'a Gadfly,
+    at_once: usize,
+}
+
+impl Many<'_> {
+    /// How each was left; those that an interruption came before are not among them.
+    async fn resume(&self, parked: &[Summary]) -> Vec<Code> {
+        let stopped = Cell::new(false);
+        let one = |summary| {
+            let stopped = &stopped;
+            async move {
+                if stopped.get() {
+                    return None;
+                }
+                let code = self.one(summary).await;
+                stopped.set(stopped.get() || code == exit::INTERRUPTED);
+                Some(code)
+            }
+        };
+        let codes = stream::iter(parked).map(one).buffer_unordered(self.at_once.max(1));
+        codes.filter_map(std::future::ready).collect().await
+    }
+
+    async fn one(&self, summary: &Summary) -> Code {
+        let (gadfly, run) = (self.gadfly, &summary.run);
+        let head = format!("\n{run}  {}", safe::line(&summary.title, 72));
+        let only_end = (self.at_once > 1).then(|| head.clone());
+        let unread = gadfly.journal().mail(run).is_ok_and(|mail| !mail.is_empty());
+        if summary.waiting_for.is_some() && !unread {
+            let how = again::command(&format!("answer {run}"));
+            print::err(&format!("{head}\n  still waits for an answer: {how}"));
+            return exit::WAITING;
+        }
+        if only_end.is_none() {
+            print::err(&head);
+        }
+        if let Err(code) = hooked(gadfly, summary).await {
+            return code;
+        }
+        // Each hears of every signal.
+        let mut interrupts = Interrupts::catch();
+        // Where there are as many rounds already, nothing is raised.
+        let raise = Raise { rounds: self.raise.rounds.filter(|n| *n > summary.rounds_max), ..self.raise };
+        let (context, attended, print_draft) = (self.context, false, false);
+        let session = Session { context, gadfly, run: run.clone(), attended, print_draft, only_end };
+        let code = session.drive(&mut interrupts, |driving| gadfly.resume(run, raise, driving)).await;
+        quota::wait(&session, self.args.patience, &mut interrupts, code).await
+    }
 }
 
 /// What the project wants done before a pipeline goes on. If that fails, the run stays as it is.

@@ -152,6 +152,7 @@ pub async fn launch(
         attended: terminal::person_at_stdin() && how.attended,
         // A report there must be all there is.
         print_draft: how.print_draft && how.reports.iter().all(|r| r.file.is_some()),
+        only_end: None,
     };
     let mut interrupts = Interrupts::catch();
     let code = session.drive(&mut interrupts, |driving| gadfly.start(prepared, driving)).await;

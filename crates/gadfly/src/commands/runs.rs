@@ -1,8 +1,9 @@
 //! `gadfly runs`: the list, newest first, and forgetting single runs.
 
-use gadfly_journal::{Journal, ListFilter, OpenError, RemoveError, Summary};
+use gadfly_journal::{Journal, ListFilter, OpenError, RemoveError, RunId, Summary};
 use gadfly_runtime::clock::wall_ms;
 use gadfly_runtime::os::remove_whole_tree;
+use gadfly_runtime::undo::is_half_written;
 
 use crate::cli::{Runs, RunsCommand};
 use crate::context::{Context, find};
@@ -108,6 +109,9 @@ fn remove(typed: &[String], context: &Context) -> Result<(), Code> {
     // All or none: a mistyped id must not leave half of the work done.
     let runs = typed.iter().map(|t| find(&journal, t)).collect::<Result<Vec<_>, Code>>()?;
     for run in &runs {
+        refuse_half_written(&journal, run)?;
+    }
+    for run in &runs {
         journal.remove(run, remove_whole_tree).map_err(|e| match e {
             RemoveError::NotFound(_) | RemoveError::Owned { .. } | RemoveError::Foreign(_) => {
                 error::usage(&e.to_string())
@@ -117,4 +121,16 @@ fn remove(typed: &[String], context: &Context) -> Result<(), Code> {
         print::err(&format!("removed {run}"));
     }
     Ok(())
+}
+
+/// Nobody forgets a run that alone has what it overwrote of the user's files.
+pub(super) fn refuse_half_written(journal: &Journal, run: &RunId) -> Result<(), Code> {
+    match is_half_written(journal, run) {
+        Ok(false) => Ok(()),
+        Ok(true) => Err(error::usage(&format!(
+            "run `{run}` was stopped while it wrote into your files, and only it has what was there before; finish it \
+             with `gadfly resume {run}`, or take it back with `gadfly undo {run}`, then remove it"
+        ))),
+        Err(why) => Err(error::fault(&why.to_string())),
+    }
 }

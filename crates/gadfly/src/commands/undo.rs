@@ -34,7 +34,11 @@ async fn go(args: &cli::Undo, context: &Context) -> Result<Code, Code> {
 
 /// Where it is not sure that all of it is the run's doing, a person says that it shall be taken back.
 async fn agreed(gadfly: &Gadfly, run: &gadfly_journal::RunId) -> Result<(), Code> {
-    let preview = gadfly.preview_undo(run).await.map_err(|why| refused(&why))?;
+    let preview = match gadfly.preview_undo(run).await {
+        // `undo` says so itself, when it has cleared away what a kill left beside the user's files.
+        Err(UndoError::Nothing(_)) => return Ok(()),
+        other => other.map_err(|why| refused(&why))?,
+    };
     if preview.sure || preview.way.is_done() {
         return Ok(());
     }
@@ -82,14 +86,18 @@ fn files_of(way: &WayBack) -> impl Iterator<Item = String> {
     list("restore", &way.restored).into_iter().chain(list("remove ", &way.removed))
 }
 
+const LEFT: &str = "left as you changed it";
+
+/// One line that names these files; none if there are none.
+fn line(what: &str, paths: &[String]) -> Option<String> {
+    let named = || paths.iter().map(|path| safe::line(path, 200)).collect::<Vec<_>>().join(", ");
+    (!paths.is_empty()).then(|| format!("{what}: {}", named()))
+}
+
 /// What is not the run's, or not ours to take back.
 fn staying(way: &WayBack) -> Vec<String> {
-    let named =
-        |paths: &[String]| paths.iter().map(|path| safe::line(path, 200)).collect::<Vec<_>>().join(", ");
-    let line =
-        |what: &str, paths: &[String]| (!paths.is_empty()).then(|| format!("{what}: {}", named(paths)));
     [
-        line("left as you changed it", &way.left_alone),
+        line(LEFT, &way.left_alone),
         line("left: repositories made since the run began", &way.repositories),
         line("warning: what git runs or obeys as you is not what it was, look at it", &way.hooks),
     ]
@@ -98,12 +106,12 @@ fn staying(way: &WayBack) -> Vec<String> {
     .collect()
 }
 
-fn told(undone: &Undone) -> Vec<String> {
+pub(super) fn told(undone: &Undone) -> Vec<String> {
     match undone {
-        Undone::Checkout { root, paths } => {
+        Undone::Checkout { root, paths, left } => {
             let head = format!("taken back in {}: {}", shown(root), counted(paths.len(), "file"));
             let files = paths.iter().map(|path| format!("  {}", safe::line(path, 400)));
-            std::iter::once(head).chain(files).collect()
+            std::iter::once(head).chain(files).chain(line(LEFT, left)).collect()
         }
         Undone::InPlace { root, way } => {
             let files = way.restored.len() + way.removed.len();

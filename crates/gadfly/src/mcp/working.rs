@@ -137,7 +137,7 @@ pub async fn control(desk: &Desk, caller: &Caller, args: OneRun, what: Control) 
         Controlled::Asked => {
             format!("run `{run}` was told; calls under way are finished first. get_verdict says when")
         }
-        Controlled::Done(_) => format!("run `{run}` is over"),
+        Controlled::Done { .. } => format!("run `{run}` is over"),
         Controlled::NotDriven => format!("run `{run}` is not at work, so there is nothing to pause"),
     };
     let state = desk::summary(&background, &run)?.state;

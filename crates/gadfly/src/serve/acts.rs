@@ -108,7 +108,7 @@ pub async fn pause(State(dashboard): State<Arc<Dashboard>>, Path(run): Path<Stri
         Controlled::NotDriven => {
             Err(Refusal::conflict("nobody drives the run, so there is nothing to pause"))
         }
-        Controlled::Asked | Controlled::Done(_) => said("it pauses after its calls under way"),
+        Controlled::Asked | Controlled::Done { .. } => said("it pauses after its calls under way"),
     }
 }
 
@@ -116,7 +116,7 @@ pub async fn cancel(State(dashboard): State<Arc<Dashboard>>, Path(run): Path<Str
     let run = page::named(&run)?;
     match control(&dashboard, &run, Control::Cancel).await? {
         Controlled::Asked => said("the process that drives the run ends it"),
-        Controlled::Done(_) | Controlled::NotDriven => said("ended"),
+        Controlled::Done { .. } | Controlled::NotDriven => said("ended"),
     }
 }
 

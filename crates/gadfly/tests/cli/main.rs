@@ -16,3 +16,4 @@ mod stopping;
 mod support;
 mod terminal;
 mod undo;
+mod wire;

@@ -13,6 +13,7 @@ macro_rules! say {
     }};
 }
 
+mod accepting;
 mod children;
 mod cli_worker;
 #[path = "../judging/desk.rs"]

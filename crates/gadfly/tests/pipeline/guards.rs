@@ -36,6 +36,28 @@ fn what_a_hook_prints_is_shown_and_it_blocks_a_resume() {
 }
 
 #[test]
+fn a_registry_with_too_many_agents_is_refused_in_a_few_lines() {
+    let entry = |n: usize| {
+        format!(
+            "## agent{n}\n- REQUIRES: None\n- PRODUCES: `out/{n}.md`\n- CRITIC: agent{n}-critic\n- ESCALATION_TARGET: User\n\n"
+        )
+    };
+    let desk = project(&(0..3_000).map(entry).collect::<String>());
+    desk.saying("default", &["x"]);
+    for said in [pipeline(&desk, &[]), desk.gadfly(&["check"])] {
+        assert_eq!(said.code, 2, "{}", said.err.get(..2000).unwrap_or(&said.err));
+        let told = format!("{}{}", said.out, said.err);
+        assert_eq!(told.matches("more than 2000 agents").count(), 1, "{told}");
+        assert!(
+            told.lines().count() < 40,
+            "{} lines: {}",
+            told.lines().count(),
+            told.get(..3000).unwrap_or(&told)
+        );
+    }
+}
+
+#[test]
 fn a_circle_in_the_registry_is_refused_with_its_path() {
     let desk = project(
         "## a\n- REQUIRES: `b/x.md`\n- PRODUCES: `a/x.md`\n- CRITIC: k\n- ESCALATION_TARGET: User\n- QUALITY_WEIGHT: 50%\n\n\

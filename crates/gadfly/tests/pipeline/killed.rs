@@ -2,12 +2,13 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
-use std::process::Stdio;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Command, Stdio};
 
 use serde_json::json;
 
 use crate::desk::Desk;
-use crate::stage::{PIPELINE, THREE, gives, project};
+use crate::stage::{PIPELINE, THREE, gives, project, three};
 
 /// The three, as programs that count how often they are called.
 fn counted() -> Desk {
@@ -85,4 +86,57 @@ fn killed_after_every_few_records_it_ends_the_same_and_pays_at_most_for_what_was
         assert_eq!(scores, [Some(90); 3], "after record {record}");
     }
     assert!(kills > 3, "{kills} kills are too few to say anything");
+}
+
+/// Kills a pipeline at the `nth` such system call of one of its threads; false if it came through.
+fn killed_at(desk: &Desk, call: &str, nth: usize) -> bool {
+    let plain = desk.command(&PIPELINE);
+    let mut traced = Command::new("strace");
+    traced.args(["-f", "-qq", "--seccomp-bpf", "-o", "/dev/null", "-e"]);
+    traced.arg(format!("inject={call}:signal=KILL:when={nth}")).arg("--").arg(plain.get_program());
+    traced.args(PIPELINE).current_dir(desk.path("")).env_clear();
+    traced.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    traced.stdin(Stdio::null()).output().unwrap().status.signal() == Some(9)
+}
+
+#[test]
+fn killed_while_it_delivers_it_can_be_undone_and_cancelled_and_nothing_lies_about() {
+    if Command::new("strace").arg("-V").output().is_err() {
+        return;
+    }
+    let litter = |desk: &Desk| {
+        let files = desk.files();
+        let name = |path: &std::path::PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
+        files.keys().map(name).filter(|name| name.starts_with(".gadfly-")).collect::<Vec<_>>()
+    };
+    let mut half = 0;
+    for (call, nth, way) in [
+        ("renameat", 1, "cancel"),
+        ("fchmod", 1, "undo"),
+        ("renameat", 1, "undo"),
+        ("renameat", 1, "resume"),
+        ("rename", 12, "undo"),
+        ("rename", 12, "cancel"),
+    ] {
+        let desk = three();
+        desk.write("out/memo.md", "mine, not committed\n");
+        let what = format!("killed at {call} {nth}, then {way}");
+        if !killed_at(&desk, call, nth) {
+            continue;
+        }
+        half += usize::from(!litter(&desk).is_empty());
+        let said = desk.gadfly(&[way, &desk.run_id()]);
+        let is_nothing = said.err.contains("changed none of your files");
+        assert!(said.code == 0 || way == "undo" && is_nothing, "{what}: {said:?}");
+        assert_eq!(litter(&desk), Vec::<String>::new(), "{what}");
+        if way == "resume" {
+            assert_eq!(desk.state(), "approved", "{what}");
+            assert_eq!(desk.gadfly(&["undo", &desk.run_id(), "--yes"]).code, 0, "{what}");
+        }
+        // What was delivered whole before the kill stays when the run is cancelled.
+        if (call, way) != ("rename", "cancel") {
+            assert_eq!(desk.read("out/memo.md"), "mine, not committed\n", "{what}");
+        }
+    }
+    assert!(half > 0, "no kill left anything");
 }

@@ -103,15 +103,16 @@ fn attempts(desk: &Desk, listens: bool) -> Vec<String> {
     all
 }
 
-/// A script that tries them all and leaves what went through in `escaped.txt`. What it makes, it makes in its folder
+/// A script that tries them all and leaves what went through in `escaped.txt`. Who has a process table of its own sees
+/// nobody above it but the first in there, which is ours, too. What it makes, it makes in its folder
 /// for temporary files.
 fn script(attempts: &[String]) -> String {
-    let mut script =
-        "n=0; : >escaped.txt; here=$PWD; GADFLY=$(ps -o ppid= -p $PPID | tr -d ' ')\nexport GADFLY\n\
+    let mut script = "n=0; : >escaped.txt; here=$PWD; GADFLY=$(ps -o ppid= -p $PPID | tr -d ' ')\n\
+                      [ \"$GADFLY\" -gt 0 ] || GADFLY=1; export GADFLY\n\
                       try() { n=$((n+1)); box=$(mktemp -d) || exit 8\n\
                       if (cd \"$box\" && timeout 5 sh -c \"$1\") >/dev/null 2>&1 </dev/null\n\
                       then printf '%s\\n' \"$1\" >>\"$here/escaped.txt\"; fi; rm -rf \"$box\"; }\n"
-            .to_owned();
+        .to_owned();
     for attempt in attempts {
         writeln!(script, "try '{}'", attempt.replace('\'', "'\\''")).unwrap();
     }

@@ -69,6 +69,15 @@ impl StateFiles {
         })
     }
 
+    /// Removes what a process that was killed left of its unfinished writes beside these files.
+    pub fn sweep(&self) {
+        let below = ["plans", "specs", "receipts", "traces"].map(|name| self.dir.join(name));
+        let folders = below.into_iter().chain([self.dir.clone()]);
+        for folder in folders.chain(self.session.parent().map(Path::to_owned)).filter(|f| self.holds(f)) {
+            shared_file::sweep(&folder);
+        }
+    }
+
     /// Whether a path lies in the project also after symbolic links.
     fn holds(&self, path: &Path) -> bool {
         let Ok(root) = self.root.canonicalize() else { return false };

@@ -18,6 +18,9 @@ pub fn check(files: &ProjectFiles, config: &Config) -> Vec<Problem> {
     let agents = super::known_agents(&files.agents, config);
     let known: BTreeSet<&str> = agents.iter().map(String::as_str).collect();
     let mut problems = Vec::new();
+    if files.registry.as_ref().is_some_and(|file| file.too_many) {
+        return problems;
+    }
     if let Some(file) = &files.registry {
         // Second critics are looked at below, where their own lines are known.
         problems.extend(registry::check(file, &registry::Known { agents: &agents, duals: &[] }));

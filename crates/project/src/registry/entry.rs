@@ -160,9 +160,7 @@ impl Draft {
                 continue;
             }
             if reading.file.registry.entries.len() >= MOST_ENTRIES {
-                let message = format!("this registry has more than {MOST_ENTRIES} agents");
-                reading.error(message, "split the project", &source);
-                return;
+                return reading.overflow(&source);
             }
             // The first has been counted while it was read.
             let paths: usize = self.entry.produces.iter().map(|p| p.patterns.len() + p.files.len()).sum();

@@ -37,6 +37,8 @@ struct Shared {
     progress: Arc<Progress>,
     source: Mutex<Source>,
     report: Mutex<Report>,
+    /// Runs that other processes drove when their turn came.
+    skipped: Mutex<Vec<RunId>>,
     /// Set when going on makes no sense: the journal or the results cannot be written.
     broken: Arc<AtomicBool>,
     tell: mpsc::Sender<Told>,
@@ -106,6 +108,7 @@ pub async fn run(
         progress,
         source: Mutex::new(Source { tasks, due, held: None, dry: false, over: false }),
         report: Mutex::new(Report::default()),
+        skipped: Mutex::default(),
         broken,
         tell,
     });
@@ -121,6 +124,7 @@ pub async fn run(
     let total = shared.progress.total.load(Ordering::Relaxed);
     let done = shared.progress.done.load(Ordering::Relaxed);
     let mut report = std::mem::take(&mut *shared.report());
+    shared.look_again(&mut report);
     report.cost = shared.progress.cost();
     report.left = total.saturating_sub(done).saturating_sub(report.interrupted);
     drop(shared);
@@ -276,14 +280,27 @@ impl Shared {
     }
 
     fn elsewhere(&self, id: &str, run: &RunId) {
-        let mut report = self.report();
-        report.elsewhere += 1;
-        let said = report.elsewhere <= MOST_NOTES;
-        drop(report);
+        let mut skipped = self.skipped.lock().unwrap_or_else(PoisonError::into_inner);
+        skipped.push(run.clone());
+        let said = skipped.len() <= MOST_NOTES;
+        drop(skipped);
         if said {
             self.note(format!("task `{id}` is skipped: another process drives its run {run}"));
         }
         self.done();
+    }
+
+    /// Others may have come to an end with what they drove. How that ended is as good as if it had been driven here.
+    fn look_again(&self, report: &mut Report) {
+        for run in self.skipped.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+            let journal = self.gadfly.journal();
+            match journal.summary(run) {
+                Ok(summary) if summary.ended || !journal.is_owned(run).unwrap_or(true) => {
+                    *report.outcomes.entry(summary.state).or_default() += 1;
+                }
+                _ => report.elsewhere += 1,
+            }
+        }
     }
 
     fn error(&self, id: &str, run: &RunId, why: &str) {

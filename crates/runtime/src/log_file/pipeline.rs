@@ -27,6 +27,9 @@ impl PipelineFiles {
     fn fold(&mut self) {
         let first = self.journal.records(&self.run, 0, 1).unwrap_or_default();
         let Some(What::Started(start)) = first.first().map(|record| &record.input.what) else { return };
+        if let Some(places) = StateFiles::of(&start.plan) {
+            places.sweep();
+        }
         let files = self.files(&start.plan);
         let Ok(state) = self.journal.pipeline_state(&self.run) else { return };
         files.write(&state);

@@ -12,6 +12,8 @@ use std::sync::OnceLock;
 
 /// The hidden second argument that makes a supervisor try the rooms, and nothing else.
 pub(super) const TRIAL: &str = "__apart";
+/// The same, with a process table of its own.
+pub(super) const ALONE_TRIAL: &str = "__alone";
 /// The devices that are a command's own in its rooms. Without a terminal of its own the first leads nowhere: a
 /// supervisor has a session of its own.
 pub(super) const TERMINALS: [&str; 3] = ["/dev/tty", "/dev/ptmx", "/dev/pts"];
@@ -26,15 +28,25 @@ pub(super) fn asked_through(supervisor: &std::path::Path) {
 /// Whether commands can have rooms of their own on this machine, or why not. Tried once.
 pub fn apart() -> Result<(), String> {
     static KNOWN: OnceLock<Result<(), String>> = OnceLock::new();
+    tried(&KNOWN, TRIAL)
+}
+
+/// Whether they can have a process table of their own there, so that nothing survives its supervisor.
+pub fn alone() -> Result<(), String> {
+    static KNOWN: OnceLock<Result<(), String>> = OnceLock::new();
+    tried(&KNOWN, ALONE_TRIAL)
+}
+
+fn tried(known: &OnceLock<Result<(), String>>, trial: &str) -> Result<(), String> {
     let Some(supervisor) = SUPERVISOR.get() else {
         return Err("no supervisor was named that could try it".to_owned());
     };
-    KNOWN
+    known
         .get_or_init(|| {
-            let mut trial = Command::new(supervisor);
-            trial.args([super::wire::ARGUMENT, TRIAL]).env_clear();
-            trial.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-            let tried = trial.output().map_err(|error| format!("it could not be tried: {error}"))?;
+            let mut process = Command::new(supervisor);
+            process.args([super::wire::ARGUMENT, trial]).env_clear();
+            process.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+            let tried = process.output().map_err(|error| format!("it could not be tried: {error}"))?;
             if tried.status.success() {
                 return Ok(());
             }
@@ -62,6 +74,9 @@ mod imp {
         Err("only Linux has namespaces".to_owned())
     }
 }
+
+#[cfg(target_os = "linux")]
+pub(super) use imp::unshare;
 
 #[cfg(target_os = "linux")]
 mod imp {
@@ -115,7 +130,7 @@ mod imp {
 
     /// Only a table of open files that is taken apart makes this call unsound, and that is not asked for.
     #[expect(deprecated, reason = "the other form is `unsafe` for the sake of a flag that is not used here")]
-    fn unshare(rooms: UnshareFlags) -> rustix::io::Result<()> {
+    pub fn unshare(rooms: UnshareFlags) -> rustix::io::Result<()> {
         rustix::thread::unshare(rooms)
     }
 

@@ -8,8 +8,11 @@
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::Read as _;
+use std::os::fd::OwnedFd;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+use rustix::fs::{Dir, Mode, OFlags, open, openat};
 use rustix::io::Errno;
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, WaitOptions, getpgrp, getpid, kill_process, kill_process_group,
@@ -23,6 +26,7 @@ const ENOUGH_LOOKS: u32 = 10;
 const REAPED_AT_ONCE: u32 = 64;
 /// The fields that count stand at the beginning of `/proc/*/stat`, behind a name of at most 64 bytes.
 const STAT_READ: usize = 512;
+const STATUS_READ: u64 = 64 << 10;
 
 /// One line of `/proc/*/stat`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -144,6 +148,25 @@ fn descendants(processes: &[Process], root: i32) -> HashSet<i32> {
     found
 }
 
+/// The processes as this one sees them now, whatever is mounted there later.
+static PROC: OnceLock<Option<OwnedFd>> = OnceLock::new();
+
+/// Remembers where processes are listed. A command with a process table of its own has another list in that place.
+pub fn keep_proc() {
+    proc();
+}
+
+fn proc() -> Option<&'static OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    PROC.get_or_init(|| open("/proc", flags, Mode::empty()).ok()).as_ref()
+}
+
+/// What is told of a process.
+fn told(pid: i32, what: &str) -> Option<File> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    openat(proc()?, format!("{pid}/{what}"), flags, Mode::empty()).ok().map(File::from)
+}
+
 /// What everything below this process uses now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Used {
@@ -151,16 +174,18 @@ pub struct Used {
     pub processes: u64,
 }
 
-pub fn use_below() -> Used {
-    let below = descendants(&all(), getpid().as_raw_pid());
+pub fn use_below(except: Option<i32>) -> Used {
+    let mut below = descendants(&all(), getpid().as_raw_pid());
+    below.retain(|pid| Some(*pid) != except);
     let memory_bytes = below.iter().map(|pid| resident(*pid)).fold(0, u64::saturating_add);
     Used { memory_bytes, processes: below.len() as u64 }
 }
 
 /// In `status` rather than in `statm`, because it is in a unit there and not in pages of unknown size.
 fn resident(pid: i32) -> u64 {
-    let status = std::fs::read(format!("/proc/{pid}/status")).unwrap_or_default();
-    parse_resident(&status).unwrap_or(0)
+    let mut status = Vec::new();
+    let read = told(pid, "status").and_then(|file| file.take(STATUS_READ).read_to_end(&mut status).ok());
+    read.and_then(|_| parse_resident(&status)).unwrap_or(0)
 }
 
 /// The name on the first line is chosen by the process; it cannot hold a line's end, the kernel escapes it.
@@ -189,16 +214,14 @@ fn reap(pid: i32) -> bool {
 
 #[cfg(target_os = "linux")]
 fn all() -> Vec<Process> {
-    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
-    entries
-        .filter_map(|entry| {
-            let entry = entry.ok()?;
-            entry.file_name().to_str()?.parse::<u32>().ok()?;
-            let mut stat = [0_u8; STAT_READ];
-            let read = File::open(entry.path().join("stat")).ok()?.read(&mut stat).ok()?;
-            parse(stat.get(..read)?)
-        })
-        .collect()
+    let Some(entries) = proc().and_then(|proc| Dir::read_from(proc).ok()) else { return Vec::new() };
+    let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str().ok()?.parse::<i32>().ok());
+    pids.filter_map(|pid| {
+        let mut stat = [0_u8; STAT_READ];
+        let read = told(pid, "stat")?.read(&mut stat).ok()?;
+        parse(stat.get(..read)?)
+    })
+    .collect()
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -20,17 +20,19 @@ pub struct Gauge {
     max_memory: Option<u64>,
     max_processes: Option<u64>,
     next: Option<Instant>,
+    /// A process of ours, which is nobody's use.
+    anchor: Option<i32>,
     pub memory_bytes: u64,
     pub processes: u64,
 }
 
 impl Gauge {
     /// Without a bound nobody looks.
-    pub fn new(spec: &Spec) -> Self {
+    pub fn new(spec: &Spec, anchor: Option<i32>) -> Self {
         let (max_memory, max_processes) = (spec.max_memory_bytes, spec.max_processes);
         let bounded = max_memory.is_some() || max_processes.is_some();
         let next = bounded.then(|| Instant::now() + FIRST);
-        Self { max_memory, max_processes, next, memory_bytes: 0, processes: 0 }
+        Self { max_memory, max_processes, next, anchor, memory_bytes: 0, processes: 0 }
     }
 
     /// How long until the next look is due, at most `longest`.
@@ -45,7 +47,7 @@ impl Gauge {
         if self.next.is_none_or(|next| began < next) {
             return None;
         }
-        let used = use_below();
+        let used = use_below(self.anchor);
         self.memory_bytes = self.memory_bytes.max(used.memory_bytes);
         self.processes = self.processes.max(used.processes);
         let now = Instant::now();

@@ -6,6 +6,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
 use std::process::ChildStdin;
 use std::time::Duration;
 
@@ -13,8 +14,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
 
-/// Waits this long for the pipe's end. Bytes that wait in it are for the command.
-pub fn ended(control: &File, wait: Duration) -> bool {
+/// Waits this long, less than a second, for the pipe's end. Bytes that wait in it are for the command.
+pub fn ended(control: &impl AsFd, wait: Duration) -> bool {
     let wait = Timespec { tv_sec: 0, tv_nsec: i64::from(wait.subsec_nanos()) };
     // Asked for nothing, the end is told all the same.
     let mut fds = [PollFd::new(control, PollFlags::empty())];

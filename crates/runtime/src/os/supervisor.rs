@@ -19,11 +19,13 @@ use std::time::Duration;
 use gadfly_agents::launcher::Network;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, getsid, waitid};
 
-use super::apart::{Rooms, TRIAL, separate};
-use super::processes::{kill_group, reap_orphans, sweep};
+use super::anchor::{self, ANCHOR, Anchor};
+use super::apart::{ALONE_TRIAL, Rooms, TRIAL, separate};
+use super::processes::{keep_proc, kill_group, reap_orphans, sweep};
 use super::sampling::Gauge;
 use super::stdin::{Carrier, ended};
 use super::wire::{self, ARGUMENT, Ending, Refusal, Report, Spec, VERSION};
+use starting::Started;
 
 /// Between asking the command's group to end and killing it.
 const GRACE: Duration = Duration::from_millis(300);
@@ -45,7 +47,9 @@ pub fn supervise() {
     if args.next().is_some_and(|first| first == ARGUMENT) {
         match (args.next(), args.next()) {
             (None, _) => std::process::exit(serve()),
-            (Some(second), None) if second == TRIAL => std::process::exit(try_apart()),
+            (Some(second), None) if second == TRIAL => std::process::exit(try_apart(false)),
+            (Some(second), None) if second == ALONE_TRIAL => std::process::exit(try_apart(true)),
+            (Some(second), None) if second == ANCHOR => std::process::exit(anchor::hold(io::stderr())),
             _ => {}
         }
     }
@@ -56,9 +60,10 @@ pub(super) fn offered() -> bool {
     OFFERED.get().is_some()
 }
 
-/// Says whether this process can be taken into rooms of its own.
-fn try_apart() -> i32 {
-    match separate(Rooms { network: true, memory: true }) {
+/// Says whether this process can be taken into rooms of its own, and what it starts into a process table.
+fn try_apart(alone: bool) -> i32 {
+    let tried = separate(Rooms { network: true, memory: true });
+    match tried.and_then(|()| if alone { Anchor::drop_here().map(drop) } else { Ok(()) }) {
         Ok(()) => 0,
         Err(why) => {
             let _ = io::stderr().write_all(why.as_bytes());
@@ -107,10 +112,11 @@ fn hold(spec: &Spec, brief: Vec<u8>, control: File) -> Result<Ending, Report> {
         let rooms = Rooms { network: confines.network == Network::None, memory: !confines.own };
         separate(rooms).map_err(|why| no_sandbox(&why))?;
     }
-    let (child, stdin) = starting::start(spec, !brief.is_empty() || spec.more)?;
+    keep_proc();
+    let Started { child, stdin, anchor } = starting::start(spec, !brief.is_empty() || spec.more)?;
     let carrier = Carrier::new(control, stdin, brief, spec.more)
         .map_err(|error| give_up(child, "preparing its stdin", &error))?;
-    let mut gauge = Gauge::new(spec);
+    let mut gauge = Gauge::new(spec, anchor.as_ref().map(Anchor::pid));
     let report = attend(child, carrier, &mut gauge);
     Ok(Ending { report, memory_bytes: gauge.memory_bytes, processes: gauge.processes })
 }

@@ -66,6 +66,9 @@ pub struct Spec {
     pub max_memory_bytes: Option<u64>,
     #[serde(default)]
     pub max_processes: Option<u64>,
+    /// In its rooms the command gets a process table of its own, too.
+    #[serde(default)]
+    pub alone: bool,
     /// The launcher never switches this off; tests do, to show what it is for.
     #[serde(default = "yes")]
     pub subreaper: bool,
@@ -221,6 +224,7 @@ mod tests {
             }),
             max_memory_bytes: Some(1),
             max_processes: None,
+            alone: false,
             subreaper: true,
             kernel: Kernel::AsItIs,
         }

@@ -19,7 +19,7 @@ impl Gadfly {
         let past = self.past(run, accepts).await?;
         let root = past.first().map(|p| p.workspace.root().to_owned()).unwrap_or_default();
         match take_all_back(&past).await {
-            Ok(undone) => Ok(Undone::Checkout { root, paths: undone.paths }),
+            Ok(undone) => Ok(Undone::Checkout { root, paths: undone.paths, left: Vec::new() }),
             Err(WorkspaceError::Conflict { paths }) => Err(UndoError::Changed { run: run.clone(), paths }),
             Err(other) => Err(UndoError::Folder(other.to_string())),
         }

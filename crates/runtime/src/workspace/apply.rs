@@ -38,6 +38,28 @@ pub(super) struct State {
     pub bytes: u64,
 }
 
+/// What could not be put back.
+pub(super) struct Left {
+    pub why: WorkspaceError,
+    pub paths: Vec<String>,
+}
+
+/// How the paths of some steps stand.
+#[derive(Default)]
+struct Checked {
+    /// Neither what they were nor what they shall be.
+    conflicts: Vec<String>,
+    /// Not yet what they shall be.
+    pending: Vec<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fit {
+    Done,
+    Pending,
+    Not,
+}
+
 /// Why a write was not made.
 #[derive(Debug)]
 enum Stopped {
@@ -61,50 +83,99 @@ impl Store {
     }
 
     pub async fn apply_steps(&self, steps: Vec<Step>, project: &Path) -> Result<Accepted, WorkspaceError> {
-        let conflicts = self.in_conflict(&steps, project).await?;
+        self.apply_noting(steps, project, |_| Ok(())).await
+    }
+
+    /// As `apply_steps`. Before the first path is written `note` is told of those that are not yet what they shall be.
+    pub async fn apply_noting(
+        &self,
+        steps: Vec<Step>,
+        project: &Path,
+        note: impl FnOnce(Vec<String>) -> Result<(), WorkspaceError>,
+    ) -> Result<Accepted, WorkspaceError> {
+        let Checked { conflicts, pending } = self.check(&steps, project).await?;
         if !conflicts.is_empty() {
             return Err(WorkspaceError::Conflict { paths: conflicts });
         }
+        note(pending)?;
         let sweeping = (project.to_owned(), steps.clone());
         off_thread(move || sweep(&sweeping.0, &sweeping.1)).await;
         let mut done = Vec::new();
         if let Err(stopped) = self.carry_out(project, in_order(&steps), &mut done).await {
-            let back: Vec<Step> =
-                done.into_iter().map(|Step { path, from, to }| Step { path, from: to, to: from }).collect();
-            // If even this fails the first reason is still the one to tell, and doing it again repairs all.
-            let _ = self.carry_out(project, in_order(&back), &mut Vec::new()).await;
-            return Err(stopped);
+            return Err(self.roll_back(done, project, stopped).await);
         }
         Ok(Accepted { paths: steps.into_iter().map(|s| s.path).collect() })
     }
 
-    /// As `apply`, where the checkout is as the one tree says; everything else stays.
-    pub async fn apply_where_it_is(
+    /// Puts back what an act wrote before it was stopped. Says why it was, and which files could not be put back.
+    async fn roll_back(&self, done: Vec<Step>, project: &Path, stopped: WorkspaceError) -> WorkspaceError {
+        match self.put_back(reversed(done), project).await {
+            Ok(()) => stopped,
+            Err(left) => WorkspaceError::half_written(stopped, left.paths),
+        }
+    }
+
+    /// Carries out as many of these steps as can be: one that cannot keeps no other from it.
+    pub async fn put_back(&self, steps: Vec<Step>, project: &Path) -> Result<(), Left> {
+        let Err(why) = self.carry_out(project, in_order(&steps), &mut Vec::new()).await else {
+            return Ok(());
+        };
+        let mut paths = Vec::new();
+        for step in in_order(&steps) {
+            let path = step.path.clone();
+            if self.carry_out(project, vec![step], &mut Vec::new()).await.is_err() {
+                paths.push(path);
+            }
+        }
+        if paths.is_empty() { Ok(()) } else { Err(Left { why, paths }) }
+    }
+
+    /// Which of these steps were done, and the paths that are neither what they were nor what they shall be.
+    pub async fn written(
         &self,
-        from: &str,
-        to: &str,
+        steps: &[Step],
         project: &Path,
-    ) -> Result<(), WorkspaceError> {
-        let (steps, root) = (self.steps(from, to).await?, project.to_owned());
-        let steps = off_thread(move || {
+    ) -> Result<(Vec<Step>, Vec<String>), WorkspaceError> {
+        let (root, steps) = (project.to_owned(), steps.to_vec());
+        let look = move || {
             let checkout = open(&root)?;
-            let mut fitting = Vec::new();
+            let (mut written, mut other) = (Vec::new(), Vec::new());
             for step in steps {
                 let failed = |source| Stopped::Failed { path: step.path.clone(), source };
                 let found = checkout.look(&step.path).map_err(failed)?;
-                if is_as(&checkout, &step.path, &found, step.from.as_ref()).map_err(failed)? {
-                    fitting.push(step);
+                let is = |state: &Option<State>| is_as(&checkout, &step.path, &found, state.as_ref());
+                if is(&step.to).map_err(failed)? {
+                    written.push(step);
+                } else if !is(&step.from).map_err(failed)? {
+                    other.push(step.path);
                 }
             }
-            Ok(fitting)
-        })
-        .await
-        .map_err(|s| error(s, project))?;
-        self.carry_out(project, in_order(&steps), &mut Vec::new()).await
+            Ok((written, other))
+        };
+        off_thread(look).await.map_err(|s| error(s, project))
+    }
+
+    /// Removes what an act that was killed left beside these paths: files that were not in their place yet, and folders
+    /// it made for them.
+    pub async fn clear_beside(&self, steps: Vec<Step>, project: &Path) {
+        let root = project.to_owned();
+        let clear = move || {
+            sweep(&root, &steps);
+            let Ok(mut checkout) = open(&root) else { return };
+            for step in steps.iter().filter(|step| step.from.is_none()) {
+                checkout.remove_empty_above(&step.path);
+            }
+            let _ = checkout.sync();
+        };
+        off_thread(clear).await;
     }
 
     /// The paths of these steps that are neither what they were nor what they shall be.
     pub async fn in_conflict(&self, steps: &[Step], project: &Path) -> Result<Vec<String>, WorkspaceError> {
+        Ok(self.check(steps, project).await?.conflicts)
+    }
+
+    async fn check(&self, steps: &[Step], project: &Path) -> Result<Checked, WorkspaceError> {
         let (root, steps) = (project.to_owned(), steps.to_vec());
         off_thread(move || check(&root, &steps)).await.map_err(|s| error(s, project))
     }
@@ -191,17 +262,23 @@ pub(super) fn parents(path: &str) -> impl Iterator<Item = &str> {
     path.match_indices('/').map(|(at, _)| &path[..at])
 }
 
-/// The paths that are neither what they were nor what they shall be.
-fn check(root: &Path, steps: &[Step]) -> Result<Vec<String>, Stopped> {
+fn check(root: &Path, steps: &[Step]) -> Result<Checked, Stopped> {
     let checkout = open(root)?;
     let leaving = leaving(steps);
-    let mut conflicts = Vec::new();
+    let mut checked = Checked::default();
     for step in steps {
-        if !fits(&checkout, step, &leaving)? {
-            conflicts.push(step.path.clone());
+        match fits(&checkout, step, &leaving)? {
+            Fit::Done => {}
+            Fit::Pending => checked.pending.push(step.path.clone()),
+            Fit::Not => checked.conflicts.push(step.path.clone()),
         }
     }
-    Ok(conflicts)
+    Ok(checked)
+}
+
+/// The same way back.
+pub(super) fn reversed(steps: Vec<Step>) -> Vec<Step> {
+    steps.into_iter().map(|Step { path, from, to }| Step { path, from: to, to: from }).collect()
 }
 
 /// An act that was cut off in the middle of a file left that file beside its place.
@@ -215,32 +292,36 @@ fn open(root: &Path) -> Result<Checkout, Stopped> {
     Checkout::open(root).map_err(|source| Stopped::Failed { path: String::new(), source })
 }
 
-fn fits(checkout: &Checkout, step: &Step, leaving: &HashSet<String>) -> Result<bool, Stopped> {
+fn fits(checkout: &Checkout, step: &Step, leaving: &HashSet<String>) -> Result<Fit, Stopped> {
     let failed = |source| Stopped::Failed { path: step.path.clone(), source };
     let found = checkout.look(&step.path).map_err(failed)?;
     let is = |state: &Option<State>| is_as(checkout, &step.path, &found, state.as_ref()).map_err(failed);
     if is(&step.to)? {
-        return Ok(true);
+        return Ok(Fit::Done);
     }
     if !is(&step.from)? {
-        return Ok(false);
+        return Ok(Fit::Not);
     }
-    match found {
+    let has_room = match found {
         // Something is to be written where a folder is: it must hold nothing that stays.
-        Found::Folder => checkout.holds_only(&step.path, |path| leaving.contains(path)).map_err(failed),
+        Found::Folder => checkout.holds_only(&step.path, |path| leaving.contains(path)).map_err(failed)?,
         // What blocks the way must be one of ours to remove.
-        Found::Blocked => {
-            for parent in parents(&step.path) {
-                match checkout.look(parent).map_err(failed)? {
-                    Found::Folder => {}
-                    Found::Nothing => break,
-                    _ => return Ok(leaving.contains(parent)),
-                }
-            }
-            Ok(true)
+        Found::Blocked => blocker(checkout, &step.path).map_err(failed)?.is_none_or(|b| leaving.contains(b)),
+        _ => true,
+    };
+    Ok(if has_room { Fit::Pending } else { Fit::Not })
+}
+
+/// What stands where a folder of this path should be.
+fn blocker<'a>(checkout: &Checkout, path: &'a str) -> io::Result<Option<&'a str>> {
+    for parent in parents(path) {
+        match checkout.look(parent)? {
+            Found::Folder => {}
+            Found::Nothing => return Ok(None),
+            _ => return Ok(Some(parent)),
         }
-        _ => Ok(true),
     }
+    Ok(None)
 }
 
 /// What is found is what the tree says. A folder is no entry of a tree: there is nothing at its path.
@@ -278,14 +359,16 @@ fn perform(
         let failed = |source| Stopped::Failed { path: step.path.clone(), source };
         let content = step.to.as_ref().and_then(|_| contents.next());
         // Somebody may have saved the file since all of them were checked.
-        if care == Care::Looking && !fits(&checkout, step, leaving)? {
-            let _ = checkout.sync();
-            return Err(Stopped::Conflict(vec![step.path.clone()]));
+        match fits(&checkout, step, leaving)? {
+            _ if care != Care::Looking => {}
+            Fit::Not => {
+                let _ = checkout.sync();
+                return Err(Stopped::Conflict(vec![step.path.clone()]));
+            }
+            Fit::Done => continue,
+            Fit::Pending => {}
         }
         let found = checkout.look(&step.path).map_err(failed)?;
-        if care == Care::Looking && is_as(&checkout, &step.path, &found, step.to.as_ref()).map_err(failed)? {
-            continue;
-        }
         match (&step.to, content) {
             (Some(to), Some(bytes)) => {
                 if found == Found::Folder {

@@ -9,6 +9,7 @@ use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::Path;
 
+use gadfly_engine::Digest;
 use rustix::fs::{
     AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, chmodat, fchmod, fsync, mkdirat, openat, readlinkat,
     renameat, statat, symlinkat, unlinkat,
@@ -18,7 +19,7 @@ use rustix::io::Errno;
 /// How deep a folder is looked into that must become empty; deeper is somebody else's.
 const DEEPEST: usize = 200;
 
-pub(super) struct Checkout {
+pub(crate) struct Checkout {
     root: OwnedFd,
     /// Folders whose entries changed and are not on disk yet.
     unsynced: BTreeSet<String>,
@@ -26,7 +27,7 @@ pub(super) struct Checkout {
 
 /// What stands at a path.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Found {
+pub(crate) enum Found {
     Nothing,
     /// Something that is no folder stands where a folder of the path should be.
     Blocked,
@@ -103,7 +104,9 @@ impl Checkout {
 
     pub fn put_link(&mut self, path: &str, target: &[u8]) -> io::Result<()> {
         let (parent, name) = self.make_parent(path)?;
-        let temp = temporary()?;
+        let temp = temporary_link(name);
+        // Left by a process that was killed while it made this link.
+        let _ = unlinkat(&parent, temp.as_str(), AtFlags::empty());
         let result = symlinkat(target, &parent, temp.as_str())
             .and_then(|()| renameat(&parent, temp.as_str(), &parent, name))
             .map_err(io::Error::from);
@@ -120,7 +123,15 @@ impl Checkout {
 
     /// Removes what a process that was killed left of its unfinished writes beside these paths.
     pub fn sweep<'a>(&self, paths: impl Iterator<Item = &'a str>) {
-        let folders: BTreeSet<&str> = paths.map(folder_of).collect();
+        let mut folders: BTreeSet<&str> = BTreeSet::new();
+        for path in paths {
+            folders.insert(folder_of(path));
+            let Ok((parent, name)) = self.parent(path) else { continue };
+            let link = temporary_link(name);
+            if matches!(look_at(&parent, &link), Ok(Found::Link(_))) {
+                let _ = unlinkat(&parent, link.as_str(), AtFlags::empty());
+            }
+        }
         for dir in folders.into_iter().filter_map(|folder| self.folder(folder).ok()) {
             let Ok(entries) = Dir::read_from(&dir) else { continue };
             for entry in entries.flatten() {
@@ -136,16 +147,23 @@ impl Checkout {
     pub fn remove(&mut self, path: &str) -> io::Result<()> {
         let (parent, name) = self.parent(path)?;
         unlinkat(&parent, name, AtFlags::empty())?;
+        self.remove_empty_above(path);
+        Ok(())
+    }
+
+    /// Removes every folder above a path that is empty.
+    pub fn remove_empty_above(&mut self, path: &str) {
         let mut folder = folder_of(path);
         while !folder.is_empty() {
-            let Ok((above, name)) = self.parent(folder) else { break };
-            if unlinkat(&above, name, AtFlags::REMOVEDIR).is_err() {
+            let removed =
+                self.parent(folder).and_then(|(above, name)| unlinkat(&above, name, AtFlags::REMOVEDIR));
+            // One that is not there was never made; those above it may have been.
+            if !matches!(removed, Ok(()) | Err(Errno::NOENT)) {
                 break;
             }
             folder = folder_of(folder);
         }
         self.unsynced.insert(folder.to_owned());
-        Ok(())
     }
 
     /// Every file and link below a folder is in `allowed`; nothing else is there.
@@ -340,6 +358,13 @@ fn temporary() -> io::Result<String> {
     let mut random = [0_u8; 8];
     getrandom::fill(&mut random).map_err(io::Error::other)?;
     Ok(format!("{TEMPORARY}{:016x}", u64::from_le_bytes(random)))
+}
+
+/// A link cannot be locked. So its name is the same for the same path: whoever makes it anew, or takes it back,
+/// finds what was left of it.
+fn temporary_link(name: &str) -> String {
+    let digest = Digest::of(name.as_bytes()).to_string();
+    format!("{TEMPORARY}{}", digest.get(..16).unwrap_or(&digest))
 }
 
 const TEMPORARY: &str = ".gadfly-";

@@ -25,6 +25,12 @@ pub enum WorkspaceError {
         named(paths)
     )]
     Conflict { paths: Vec<String> },
+    /// An act was stopped, and what it had written could not all be put back.
+    #[error(
+        "{why}; what was written before could not be put back in {}: `gadfly undo` tries again, `gadfly resume` goes on",
+        named(left)
+    )]
+    HalfWritten { why: Box<Self>, left: Vec<String> },
     #[error("{what} is larger than {limit} bytes")]
     TooLarge { what: String, limit: u64 },
     /// What is on disk is not a workspace of ours.
@@ -51,6 +57,15 @@ pub enum WorkspaceError {
 impl WorkspaceError {
     pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { doing, path: path.to_owned(), source }
+    }
+
+    /// What was written before an act was stopped is still there.
+    pub(super) fn half_written(why: Self, left: Vec<String>) -> Self {
+        let why = match why {
+            Self::HalfWritten { why, .. } => why,
+            other => Box::new(other),
+        };
+        Self::HalfWritten { why, left }
     }
 
     pub(crate) fn unusable(path: impl Into<String>, reason: impl Into<String>) -> Self {

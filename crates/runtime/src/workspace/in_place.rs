@@ -179,7 +179,7 @@ impl Workspace {
         dirs
     }
 
-    fn put(&self, name: &str, what: &impl Serialize) -> Result<(), WorkspaceError> {
+    pub(super) fn put(&self, name: &str, what: &impl Serialize) -> Result<(), WorkspaceError> {
         let path = self.home.join(name);
         let json = serde_json::to_vec(what)
             .map_err(|e| WorkspaceError::Damaged { path: path.clone(), reason: e.to_string() })?;

@@ -12,6 +12,7 @@ use gadfly_engine::Digest;
 use gadfly_engine::conflict::{Conflicts, Resolution, Way};
 use serde::{Deserialize, Serialize};
 
+use super::apply::{Step, reversed};
 use super::error::WorkspaceError;
 use super::{Accepted, WayBack, Workspace};
 use crate::save::write_atomically;
@@ -100,11 +101,7 @@ impl Workspace {
         resolution: &Resolution,
     ) -> Result<Option<Landed>, WorkspaceError> {
         let Some(after) = offer.leads_to(resolution.way) else { return Ok(None) };
-        let root = &self.facts.root;
-        let begun = self.offers().join(format!("{}.{}", resolution.seen, resolution.way.word()));
-        let is_second = begun.exists();
-        write_atomically(&begun, b"").map_err(WorkspaceError::io("written", &begun))?;
-        match self.store.apply(&offer.before, after, root).await {
+        match self.carry(&offer.before, after).await {
             Ok(Accepted { paths }) => {
                 let named = || offer.paths.clone();
                 let (merged, kept) = match resolution.way {
@@ -114,15 +111,7 @@ impl Workspace {
                 };
                 Ok(Some(Landed { paths, merged, kept }))
             }
-            Err(WorkspaceError::Conflict { .. }) => {
-                if is_second {
-                    // An earlier attempt was cut off, and the user went on working: what it wrote goes back,
-                    // so that they are asked about their own files.
-                    self.store.apply_where_it_is(after, &offer.before, root).await?;
-                }
-                let _ = fs::remove_file(&begun);
-                Ok(None)
-            }
+            Err(WorkspaceError::Conflict { .. }) => Ok(None),
             Err(other) => Err(other),
         }
     }
@@ -133,8 +122,8 @@ impl Workspace {
         judged: &str,
         resolution: Option<&Resolution>,
     ) -> Result<Accepted, WorkspaceError> {
-        let (after, before) = self.ends(judged, resolution)?;
-        self.store.apply(&after, &before, &self.facts.root).await
+        let steps = reversed(self.landed(judged, resolution).await?);
+        self.store.apply_steps(steps, &self.facts.root).await
     }
 
     /// What taking back would do.
@@ -143,8 +132,7 @@ impl Workspace {
         judged: &str,
         resolution: Option<&Resolution>,
     ) -> Result<WayBack, WorkspaceError> {
-        let (after, before) = self.ends(judged, resolution)?;
-        let steps = self.store.steps(&after, &before).await?;
+        let steps = reversed(self.landed(judged, resolution).await?);
         let conflicts = self.store.in_conflict(&steps, &self.facts.root).await?;
         let mut way = WayBack { conflicts, ..WayBack::default() };
         for step in steps {
@@ -154,8 +142,23 @@ impl Workspace {
         Ok(way)
     }
 
+    /// What an acceptance changed in the checkout. What the user had made the same already is theirs.
+    pub(super) async fn landed(
+        &self,
+        judged: &str,
+        resolution: Option<&Resolution>,
+    ) -> Result<Vec<Step>, WorkspaceError> {
+        let (after, before) = self.ends(judged, resolution)?;
+        let steps = self.store.steps(&before, &after).await?;
+        let intent = self.intent()?.filter(|intent| intent.before == before && intent.after == after);
+        Ok(match intent {
+            Some(intent) => intent.own(steps),
+            None => steps,
+        })
+    }
+
     /// The trees after and before what landed.
-    pub(super) fn ends(
+    fn ends(
         &self,
         judged: &str,
         resolution: Option<&Resolution>,

@@ -60,8 +60,7 @@ struct Chain {
 async fn steps_back(past: &[Past]) -> Result<(Vec<(usize, Step)>, Vec<String>), WorkspaceError> {
     let mut chains: BTreeMap<String, Chain> = BTreeMap::new();
     for (by, Past { workspace, judged, resolution }) in past.iter().enumerate() {
-        let (after, before) = workspace.ends(judged, resolution.as_ref())?;
-        for step in workspace.store.steps(&before, &after).await? {
+        for step in workspace.landed(judged, resolution.as_ref()).await? {
             let first = step.from.clone();
             let new = || Chain { by, first, steps: Vec::new(), broken: false };
             let chain = chains.entry(step.path.clone()).or_insert_with(new);

@@ -103,7 +103,7 @@ mod tests {
     use crate::report::sample;
 
     fn told(state: &RunState) -> String {
-        let lines = lines(state, state.goal.as_ref().unwrap(), &|_| None);
+        let lines = lines(state, state.goal.as_ref().unwrap(), &|_| None, false);
         anstream::adapter::strip_str(&lines.join("\n")).to_string()
     }
 

@@ -14,6 +14,7 @@ use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::ProcessLauncher;
+use crate::os::apart::alone;
 use crate::os::capture::{Tail, keep_last};
 use crate::os::processes::kill_left_by;
 use crate::os::wire::{
@@ -62,6 +63,7 @@ impl Call {
             brief_len: brief.len(),
             more,
             sandbox: sandbox.as_ref().map(Into::into),
+            alone: sandbox.as_ref().is_some_and(|sandbox| sandbox.apart) && alone().is_ok(),
             max_memory_bytes: most.memory_bytes,
             max_processes: most.processes,
             subreaper: true,

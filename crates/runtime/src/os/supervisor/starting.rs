@@ -5,18 +5,27 @@ use std::fs::File;
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread::{self, ScopedJoinHandle};
 
 use rustix::fs::{Access, access};
 use rustix::process::Pid;
 
-use super::{shortened, system};
+use super::{no_sandbox, shortened, system};
+use crate::os::anchor::Anchor;
 use crate::os::sandbox::confine;
 use crate::os::wire::{Confines, Refusal, Report, Spec};
 
-/// The command's id and our end of its stdin, if it is to be given anything.
-pub fn start(spec: &Spec, reads: bool) -> Result<(Pid, Option<ChildStdin>), Report> {
+/// A command that runs.
+pub struct Started {
+    pub child: Pid,
+    /// Our end of its stdin, if it is to be given anything.
+    pub stdin: Option<ChildStdin>,
+    /// The first process of its own process table, if it has one.
+    pub anchor: Option<Anchor>,
+}
+
+pub fn start(spec: &Spec, reads: bool) -> Result<Started, Report> {
     let cwd = spec.cwd.to_path();
     if !cwd.is_dir() {
         return Err(Report::Refused { why: Refusal::DirectoryMissing, detail: String::new() });
@@ -30,26 +39,29 @@ pub fn start(spec: &Spec, reads: bool) -> Result<(Pid, Option<ChildStdin>), Repo
     command.current_dir(&cwd).process_group(0);
     command.stdin(if reads { Stdio::piped() } else { nothing()?.into() });
     let spawned = match &spec.sandbox {
-        None => command.spawn(),
+        None => (command.spawn(), None),
         Some(confines) => in_sandbox(command, confines, &cwd, spec)?,
     };
-    let mut child = spawned.map_err(|error| diagnose(spec, &error))?;
-    Ok((Pid::from_child(&child), child.stdin.take()))
+    let (child, anchor) = spawned;
+    let mut child = child.map_err(|error| diagnose(spec, &error))?;
+    Ok(Started { child: Pid::from_child(&child), stdin: child.stdin.take(), anchor })
 }
 
 /// On a thread of its own: the sandbox binds the thread that puts it up and whatever that thread starts, and
-/// this process must stay free to end them.
+/// this process must stay free to end them. So does a process table: a thread that gives one to what it starts can
+/// start no thread any more.
 fn in_sandbox(
     mut command: Command,
     confines: &Confines,
     cwd: &Path,
     spec: &Spec,
-) -> Result<io::Result<std::process::Child>, Report> {
+) -> Result<(io::Result<Child>, Option<Anchor>), Report> {
     let started = thread::scope(|scope| {
         let thread = thread::Builder::new().spawn_scoped(scope, || {
-            confine(confines, cwd, spec.kernel)
-                .map_err(|why| Report::Refused { why: Refusal::NoSandbox, detail: shortened(&why) })?;
-            Ok(command.spawn())
+            // Before the sandbox: our own program may be out of its reach.
+            let anchor = spec.alone.then(Anchor::drop_here).transpose().map_err(|why| no_sandbox(&why))?;
+            confine(confines, cwd, spec.kernel).map_err(|why| no_sandbox(&why))?;
+            Ok((command.spawn(), anchor))
         });
         thread.map(ScopedJoinHandle::join)
     });

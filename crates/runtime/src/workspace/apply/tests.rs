@@ -27,7 +27,7 @@ fn a_file_saved_between_the_check_and_the_write_is_kept() {
     let file = dir.path().join("f");
     let steps = [change("f", Some("old"), Some("new"))];
     fs::write(&file, "old").unwrap();
-    assert!(check(dir.path(), &steps).unwrap().is_empty());
+    assert!(check(dir.path(), &steps).unwrap().conflicts.is_empty());
     fs::write(&file, "the user's own edit").unwrap();
     let (result, done) = act(dir.path(), &steps, &["new"], Care::Looking);
     assert!(matches!(result, Err(Stopped::Conflict(ref paths)) if paths == &["f"]), "{result:?}");
