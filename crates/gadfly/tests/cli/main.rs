@@ -8,6 +8,7 @@ mod models;
 mod outcomes;
 mod people;
 mod protocols;
+mod proving;
 mod questions;
 mod reference;
 mod refusals;
