@@ -1,5 +1,8 @@
 //! `gate`: the table, the arithmetic, the exit codes; in a clone by receipts, strictly by the journal only.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
 use crate::desk::{Desk, MEMO, SCRIPT};
 
 #[test]
@@ -90,15 +93,24 @@ fn a_receipt_that_was_edited_does_not_count() {
     desk.made();
     desk.receipt("strategist", 88, &[MEMO]);
     let name = "quality_reports/receipts/strategist.json";
-    let receipt = desk.read(name);
-    desk.write(name, &receipt.replace("\"score\": 88", "\"score\": 188"));
+    let mut envelope: serde_json::Value = serde_json::from_str(&desk.read(name)).unwrap();
+    let mut edit = |change: &dyn Fn(&mut serde_json::Value)| {
+        let payload = STANDARD.decode(envelope["payload"].as_str().unwrap()).unwrap();
+        let mut statement = serde_json::from_slice(&payload).unwrap();
+        change(&mut statement);
+        envelope["payload"] = STANDARD.encode(statement.to_string()).into();
+        desk.write(name, &envelope.to_string());
+    };
+    edit(&|statement| statement["predicate"]["score"] = 188.into());
     desk.gadfly(&["gate"]).is(3).says("receipt strategist.json does not count: a score is over 100");
     // Bound to other bytes without its own digest following.
     desk.write(MEMO, "other bytes");
-    let mut forged: serde_json::Value = serde_json::from_str(&receipt).unwrap();
-    forged["files"][0]["blob"] = serde_json::json!(desk.verdict("strategist", 88, &[MEMO]).files[0].blob);
-    desk.write(name, &forged.to_string());
-    desk.gadfly(&["gate"]).is(3).says("receipt strategist.json does not count");
+    let blob = desk.verdict("strategist", 88, &[MEMO]).files[0].blob;
+    edit(&|statement| {
+        statement["predicate"]["score"] = 88.into();
+        statement["subject"][0]["digest"]["blake3"] = serde_json::json!(blob);
+    });
+    desk.gadfly(&["gate"]).is(3).says("receipt strategist.json does not count: its files are not those");
 }
 
 #[test]

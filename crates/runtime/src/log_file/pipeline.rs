@@ -27,23 +27,10 @@ impl PipelineFiles {
     fn fold(&mut self) {
         let first = self.journal.records(&self.run, 0, 1).unwrap_or_default();
         let Some(What::Started(start)) = first.first().map(|record| &record.input.what) else { return };
-        let files = self.files(&start.plan);
+        let files = pipeline_files(&self.journal, &self.run, &start.plan);
         let Ok(state) = self.journal.pipeline_state(&self.run) else { return };
         files.write(&state);
         self.kept = Some((files, state));
-    }
-
-    fn files(&self, plan: &Plan) -> ProjectFiles {
-        // A plan that names no place keeps its files with the store.
-        let store = self.journal.dir();
-        let beside = || StateFiles {
-            root: store.to_owned(),
-            dir: store.to_owned(),
-            session: store.join("SESSION_REPORT.md"),
-            state: false,
-        };
-        let places = StateFiles::of(plan).unwrap_or_else(beside);
-        ProjectFiles::new(&self.journal, &self.run, places, Zone::default())
     }
 
     /// Takes in a record; writes the files if it changed what they show.
@@ -51,7 +38,10 @@ impl PipelineFiles {
         if let What::Started(start) = &record.input.what
             && start.plan.root.protocol == PROTOCOL
         {
-            self.kept = Some((self.files(&start.plan), PipelineState::new(self.run.clone())));
+            self.kept = Some((
+                pipeline_files(&self.journal, &self.run, &start.plan),
+                PipelineState::new(self.run.clone()),
+            ));
         }
         if let Some((files, state)) = &mut self.kept
             && state.apply(record)
@@ -59,4 +49,18 @@ impl PipelineFiles {
             files.write(state);
         }
     }
+}
+
+/// The files of a run with this plan.
+pub fn pipeline_files(journal: &Journal, run: &RunId, plan: &Plan) -> ProjectFiles {
+    // A plan that names no place keeps its files with the store.
+    let store = journal.dir();
+    let beside = || StateFiles {
+        root: store.to_owned(),
+        dir: store.to_owned(),
+        session: store.join("SESSION_REPORT.md"),
+        state: false,
+    };
+    let places = StateFiles::of(plan).unwrap_or_else(beside);
+    ProjectFiles::new(journal, run, places, Zone::default())
 }
