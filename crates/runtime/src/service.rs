@@ -263,7 +263,7 @@ impl Gadfly {
     /// Drives a run, and signs what it leaves.
     async fn drive(&self, driver: Driver, first: What, texts: Vec<Text>) -> Result<Ended, ResumeError> {
         let run = driver.run().clone();
-        let ended = driver.drive(first, texts).await?;
+        let ended = Box::pin(driver.drive(first, texts)).await?;
         if matches!(ended, Ended::Outcome(_)) {
             let why = self.sign_off(&run).await.err().map(|why| why.to_string());
             *self.unsigned.lock().unwrap_or_else(PoisonError::into_inner) = why;

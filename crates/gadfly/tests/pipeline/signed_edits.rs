@@ -228,6 +228,11 @@ fn no_edit_of_a_signed_export_is_taken_in() {
     assert!(tried >= 200, "{tried}; {signed}");
     let said = import(&there, &good, Some(&keys));
     assert!(said.code == 0 && said.err.contains("signed by ann@example.org, SHA256:"), "{said:?}");
+    // Whoever takes it in does not vouch for it.
+    let (private, _) = key(&there, "bob", &["ed25519"], "");
+    there.configure(&format!("[signing]\nkey = {:?}\n", private.to_str().unwrap()));
+    let again = there.gadfly(&["export", &there.run_id(), there.beside("again").to_str().unwrap()]);
+    assert!(again.code == 0 && again.err.contains("not signed: the run was not made here"), "{again:?}");
     // Without --verify an export needs no signature, and it is said that it has none.
     let elsewhere = Desk::folder(&[]);
     let bare = resealed(&lines, |end| drop(end.as_object_mut().unwrap().remove("signature")));
