@@ -241,3 +241,32 @@ fn the_seal_of_a_run_that_stopped_is_signed_and_shown() {
         serde_json::from_str(&desk.gadfly(&["show", &run, "--verify", "--json"]).out).unwrap();
     assert_eq!(said["signed_with"], fingerprint);
 }
+
+#[test]
+fn a_batch_is_signed_once_for_all_its_runs() {
+    if !has_ssh() {
+        return;
+    }
+    let desk = Desk::folder(&[("gadfly.toml", "")]);
+    desk.saying("w", &["A draft of 3 lines."]);
+    desk.saying("c", &["[STATUS: APPROVED]"]);
+    let task =
+        |id: &str| format!("{{\"id\":\"{id}\",\"task\":\"Write {id}.\",\"rubric\":[\"has 3 lines\"]}}\n");
+    desk.write("tasks.jsonl", &["a", "b", "c"].map(task).concat());
+    let (private, _) = key(&desk, "ann", &["ed25519"], "");
+    desk.configure(&format!("[signing]\nkey = {:?}\n", text(&private)));
+    let said = desk.gadfly(&["batch", "tasks.jsonl", "--worker", "w", "--critic", "c", "--yes"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    let runs = desk.gadfly(&["runs", "--json", "-n", "9"]).out;
+    let covered: Vec<String> = runs
+        .lines()
+        .map(|line| {
+            let run: serde_json::Value = serde_json::from_str(line).unwrap();
+            let shown = desk.gadfly(&["show", run["run"].as_str().unwrap(), "--verify"]);
+            let line = shown.out.lines().find(|line| line.contains("covered by a signature"));
+            line.unwrap_or_else(|| panic!("{shown:?}")).to_owned()
+        })
+        .collect();
+    assert_eq!(covered.len(), 3);
+    assert!(covered.iter().all(|line| *line == covered[0]), "one signature: {covered:?}");
+}
