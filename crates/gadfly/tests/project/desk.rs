@@ -210,7 +210,7 @@ impl Desk {
         run.to_string()
     }
 
-    /// The journal's word on files as they are now.
+    /// The word of a journal that was not made here on files as they are now.
     pub fn judged(&self, agent: &str, score: u32, files: &[&str]) -> String {
         let verdict = Box::new(self.verdict(agent, score, files));
         self.recorded(vec![PipelineEvent::Scored { verdict, delivered: true }])

@@ -10,8 +10,8 @@ fn the_sum_is_printed_and_decides() {
     let desk = Desk::new();
     desk.made();
     desk.gadfly(&["gate", "commit"]).is(3).says("nothing is scored, commit needs 80").says("closed");
-    desk.judged("strategist", 88, &[MEMO]);
-    desk.judged("coder", 70, &[SCRIPT]);
+    desk.receipt("strategist", 88, &[MEMO]);
+    desk.receipt("coder", 70, &[SCRIPT]);
     // (60 × 88 + 20 × 70) / 80 = 83.5
     desk.gadfly(&["gate", "commit"])
         .is(0)
@@ -33,8 +33,8 @@ fn the_sum_is_printed_and_decides() {
 fn zero_is_a_score_and_a_stale_one_is_none() {
     let desk = Desk::new();
     desk.made();
-    desk.judged("strategist", 100, &[MEMO]);
-    desk.judged("coder", 0, &[SCRIPT]);
+    desk.receipt("strategist", 100, &[MEMO]);
+    desk.receipt("coder", 0, &[SCRIPT]);
     desk.gadfly(&["gate"]).is(3).says("overall is 75.00, commit needs 80");
     desk.write(SCRIPT, "library(fixest) # changed\n");
     desk.gadfly(&["gate"])
@@ -52,7 +52,7 @@ fn an_unknown_gate_is_refused_with_those_there_are() {
 fn commands_of_a_gate_have_to_end_as_they_should_and_are_agreed_to_first() {
     let desk = Desk::new();
     desk.made();
-    desk.judged("strategist", 95, &[MEMO]);
+    desk.receipt("strategist", 95, &[MEMO]);
     let gate = |command: &str, exit: i32| {
         format!(
             "[gates.commit]\ncommands = [{{ name = \"lint\", command = \"{command}\", exit = {exit} }}]\n"
@@ -81,10 +81,11 @@ fn in_a_clone_receipts_count_and_strictly_they_do_not() {
     desk.gadfly(&["gate"]).is(0).says("there is no journal here: scores are those of the receipts");
     desk.gadfly(&["gate", "--strict"]).is(3).says("--strict needs the journal");
     assert!(!desk.path(".gadfly").exists(), "asking leaves nothing behind");
+    // Nor does a journal that was not made here.
     desk.judged("coder", 99, &[SCRIPT]);
-    desk.gadfly(&["gate", "--strict"]).is(0).says("identification 60% strategist – not judged yet");
+    desk.gadfly(&["gate", "--strict"]).is(3).says("does not count").says("code 20% coder – not judged yet");
     desk.write(MEMO, "changed");
-    desk.gadfly(&["gate"]).is(0).says("stale");
+    desk.gadfly(&["gate"]).is(3).says("stale");
 }
 
 #[test]
