@@ -90,13 +90,18 @@ pub enum NamedBy {
 impl AgentCard {
     /// Replies that were ready before the work was, and that only a project's files name: no judgement.
     pub fn is_canned(&self) -> bool {
-        self.kind == SCRIPTED && self.named_by == NamedBy::Project
+        is_canned(&self.kind, self.named_by)
     }
 
     /// Somebody answers in person. An MCP host answers through the inbox, too, and is a program.
     pub fn is_person(&self) -> bool {
         self.person && self.kind == PERSON
     }
+}
+
+/// As [`AgentCard::is_canned`], of what a record or a receipt says about an agent.
+pub fn is_canned(kind: &str, named_by: NamedBy) -> bool {
+    kind == SCRIPTED && named_by == NamedBy::Project
 }
 
 /// The kind of an agent whose replies stand in a file.

@@ -304,6 +304,9 @@ pub struct Import {
     /// The file to read; `-` is standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
+    /// Take it only if it is signed with one of these keys: a public key, or a file of allowed signers
+    #[arg(long, value_name = "KEYS")]
+    pub verify: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]

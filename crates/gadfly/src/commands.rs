@@ -71,7 +71,7 @@ pub async fn dispatch(cli: Cli) -> Code {
         Command::Hook(args) => Box::pin(hook::hook(args, &context())).await,
         Command::Own => own::own(&context()),
         Command::Gc(args) => gc::gc(&args, &context()),
-        Command::Export(args) => transfer::export(&args, &context()),
+        Command::Export(args) => transfer::export(&args, &context()).await,
         Command::Import(args) => transfer::import(&args, &context()),
         Command::Completions(args) => completions::completions(&args),
         Command::Man => completions::man(),

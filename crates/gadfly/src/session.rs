@@ -132,6 +132,9 @@ impl Session<'_> {
             }
             Err(error) => refuse(self.context, &self.run, error),
         };
+        if let Some(why) = self.gadfly.unsigned() {
+            error::warn(&safe::line(&format!("what the run left is not signed: {why}"), 600));
+        }
         impatient.abort();
         code
     }

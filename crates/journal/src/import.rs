@@ -18,8 +18,9 @@ use crate::origin::Foreign;
 use crate::read::{self, ReadError, Record};
 use crate::run_id::{RunId, random_u64};
 use crate::run_writer::Blob;
+use crate::signature::{Signature, SignatureError, SignedBy, Signers, signed_by};
 use crate::store_error::{StoreError, failure};
-use crate::transfer::{EXPORT_FORMAT, ExportError, MAGIC, OwnedLine};
+use crate::transfer::{Checksum, EXPORT_FORMAT, ExportError, MAGIC, OwnedLine};
 
 const MAX_FILE: u64 = 1 << 30;
 const MAX_UNPACKED: u64 = 8 << 30;
@@ -42,6 +43,10 @@ pub enum ImportError {
     Different(RunId),
     #[error("the export was changed, or another Gadfly made it: {0}")]
     Differs(String),
+    #[error("the export's signature is wrong, so somebody changed it: {0}")]
+    Signature(#[from] SignatureError),
+    #[error("the export does not count: {0}")]
+    NotSigned(String),
     #[error(transparent)]
     Foreign(#[from] Foreign),
     #[error("the export could not be read: {0}")]
@@ -54,15 +59,23 @@ pub enum ImportError {
 
 failure!(ImportError);
 
+/// A run that was taken in.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Imported {
+    pub run: RunId,
+    pub signed_by: Option<SignedBy>,
+}
+
 impl Journal {
     /// Takes a run in and says its id. The same run again changes nothing. `follow` sees every record, with the texts its
-    /// input brought, and can refuse it.
+    /// input brought, and can refuse it. A signature has to fit; with signers (and the time) it has to be one of theirs.
     pub fn import(
         &self,
         from: impl Read,
+        signers: Option<(&Signers, u64)>,
         follow: impl FnMut(&Record) -> Result<(), String> + Send + 'static,
-    ) -> Result<RunId, ImportError> {
-        self.import_within(from, MAX_FILE, MAX_UNPACKED, follow)
+    ) -> Result<Imported, ImportError> {
+        self.import_within(from, MAX_FILE, MAX_UNPACKED, signers, follow)
     }
 
     pub(crate) fn import_within(
@@ -70,22 +83,26 @@ impl Journal {
         from: impl Read,
         max_file: u64,
         max_unpacked: u64,
+        signers: Option<(&Signers, u64)>,
         follow: impl FnMut(&Record) -> Result<(), String> + Send + 'static,
-    ) -> Result<RunId, ImportError> {
+    ) -> Result<Imported, ImportError> {
         let chain = self.own_chain()?.clone();
         let spool = Spool::of(self.dir(), from, max_file)?;
         let mut checked = Checked::default();
         let run = lines(spool.reader()?, max_unpacked, |line| checked.line(line))?;
+        let signatures: Vec<Signature> = checked.signature.into_iter().collect();
+        let signed_by = signed_by(&signatures, signers).map_err(ImportError::NotSigned)?;
         match self.export_checksum(&run) {
-            Ok(ours) if Some(ours) == checked.checksum => return Ok(run),
+            Ok(ours) if Some(ours) == checked.checksum => return Ok(Imported { run, signed_by }),
             Ok(_) => return Err(ImportError::Different(run)),
             Err(ExportError::Read(ReadError::NotFound(_))) => {}
             Err(ExportError::Read(error)) => return Err(error.into()),
             Err(ExportError::Write(error)) => return Err(error.into()),
+            Err(ExportError::WentOn(run)) => return Err(ImportError::Different(run)),
         }
         let (reader, id) = (spool.reader()?, run.clone());
         self.write(move |conn| insert(conn, &chain, &id, reader, max_unpacked, follow))?;
-        Ok(run)
+        Ok(Imported { run, signed_by })
     }
 }
 
@@ -164,7 +181,7 @@ fn lines(
             (OwnedLine::Header { .. }, Some(_)) => {
                 return Err(ImportError::Damaged("it has two headers".to_owned()));
             }
-            (OwnedLine::Footer { records: said, checksum }, Some(id)) => {
+            (OwnedLine::Footer { records: said, checksum, signature }, Some(id)) => {
                 if said != records || *checksum.as_bytes() != *hash.finalize().as_bytes() {
                     return Err(ImportError::Damaged("its checksum does not fit".to_owned()));
                 }
@@ -173,7 +190,7 @@ fn lines(
                     return Err(ImportError::Damaged("it has no records, or more after its end".to_owned()));
                 }
                 let id = id.clone();
-                each(OwnedLine::Footer { records, checksum })?;
+                each(OwnedLine::Footer { records, checksum, signature })?;
                 return Ok(id);
             }
             (line, Some(_)) => {
@@ -194,7 +211,8 @@ fn lines(
 #[derive(Default)]
 struct Checked {
     known: HashSet<Digest>,
-    checksum: Option<Digest>,
+    checksum: Option<Checksum>,
+    signature: Option<Signature>,
 }
 
 impl Checked {
@@ -212,7 +230,16 @@ impl Checked {
                     return Err(ImportError::Damaged(format!("text {missing} of record {seq} is missing")));
                 }
             }
-            OwnedLine::Footer { checksum, .. } => self.checksum = Some(checksum),
+            OwnedLine::Footer { checksum, signature, .. } => {
+                let checksum = Checksum(checksum);
+                if let Some(signature) = signature {
+                    let signature = Signature::read(&signature)?;
+                    let (kind, payload) = checksum.payload();
+                    signature.check(kind, &payload)?;
+                    self.signature = Some(signature);
+                }
+                self.checksum = Some(checksum);
+            }
             OwnedLine::Header { .. } => {}
         }
         Ok(())
@@ -278,14 +305,14 @@ mod tests {
     fn a_file_over_the_limit_or_a_bomb_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         let journal = Journal::open(dir.path()).unwrap();
-        let endless = journal.import_within(io::repeat(b'x'), 1000, 1000, |_| Ok(()));
+        let endless = journal.import_within(io::repeat(b'x'), 1000, 1000, None, |_| Ok(()));
         assert!(matches!(endless, Err(ImportError::TooLarge(_))));
         let bomb = packed(&vec![b' '; 1 << 22]);
         assert!(bomb.len() < 1000);
-        let unpacked = journal.import_within(bomb.as_slice(), 1000, 1 << 20, |_| Ok(()));
+        let unpacked = journal.import_within(bomb.as_slice(), 1000, 1 << 20, None, |_| Ok(()));
         assert!(matches!(unpacked, Err(ImportError::TooLarge(_))));
         // Sabotage: with the limit out of the way it is read to its end and found to be no export.
-        let read = journal.import_within(bomb.as_slice(), 1000, 1 << 30, |_| Ok(()));
+        let read = journal.import_within(bomb.as_slice(), 1000, 1 << 30, None, |_| Ok(()));
         assert!(matches!(read, Err(ImportError::NotAnExport(_))));
     }
 }

@@ -72,6 +72,9 @@ impl Journal {
 /// The runs that are there are the runs there are.
 fn recount(conn: &Connection, chain: &Chain) -> Result<Taken, TakeError> {
     let runs: i64 = conn.query_row("SELECT count(*) FROM runs WHERE sealed > 0", [], |r| r.get(0))?;
+    // Signatures over seals that are gone are over nothing.
+    let newest = seal::newest(conn)?.number;
+    conn.execute("DELETE FROM signatures WHERE seal > ?1", [newest])?;
     seal::begin(conn, chain, runs)?;
     Ok(Taken { runs: u64::try_from(runs).unwrap_or(0), ..Taken::default() })
 }
@@ -80,7 +83,8 @@ fn chain_anew(conn: &Connection, chain: &Chain) -> Result<Taken, TakeError> {
     let mut id: Mac = Mac::default();
     getrandom::fill(&mut id).map_err(|e| StoreError::Io(e.to_string()))?;
     conn.execute_batch(
-        "DELETE FROM checkpoints; DELETE FROM seals; DELETE FROM consumed; DELETE FROM store;",
+        "DELETE FROM checkpoints; DELETE FROM seals; DELETE FROM signatures; DELETE FROM consumed; \
+         DELETE FROM store;",
     )?;
     conn.execute("INSERT INTO store VALUES(?1, ?2)", [id, chain.fingerprint()])?;
     let mut taken = Taken::default();

@@ -18,13 +18,15 @@ mod recorded;
 mod series;
 mod session_report;
 mod state_file;
+mod statement;
 mod trace;
 
 pub use entry::Entry;
 pub use files::{ProjectFiles, StateFiles};
+pub use judges::Judge;
 pub use learning::{Accepting, Decided, LearnError, Suggested};
 pub use patterns::{Patterns, Promotion};
-pub use receipt::{Receipt, RefusedReceipt, read_receipts};
+pub use receipt::{Base, FoundReceipt, Receipt, RefusedReceipt, Rules, read_receipts};
 pub use recorded::Recorded;
 pub use state::{AgentState, PROTOCOL, PipelineState, Status};
 pub use text::Zone;

@@ -16,6 +16,7 @@ use crate::journal::Journal;
 use crate::origin::Foreign;
 use crate::run_id::RunId;
 use crate::schema::OpenError;
+use crate::signature::SignatureError;
 use crate::store_error::{StoreError, failure};
 
 /// How much a stream holds at once: so many records, or fewer if their texts are long.
@@ -47,6 +48,8 @@ pub enum ReadError {
         "seal {number} of this store does not fit: the store was changed after it was written, or is damaged"
     )]
     Seal { number: i64 },
+    #[error("the signature over seal {seal} of this store is wrong: {why}")]
+    Signature { seal: i64, why: SignatureError },
     #[error("run `{run}` has {there} records, and {sealed} were sealed: its end was cut off or changed")]
     Cut { run: RunId, there: u32, sealed: u32 },
     #[error(transparent)]

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::journal::Journal;
 use crate::read::ReadError;
 use crate::run_id::RunId;
+use crate::signature::Signature;
 
 /// The version of the export file.
 pub const EXPORT_FORMAT: u32 = 2;
@@ -23,6 +24,8 @@ pub enum ExportError {
     Read(#[from] ReadError),
     #[error("the export could not be written: {0}")]
     Write(#[from] io::Error),
+    #[error("run `{0}` went on while it was being signed: export it again when it has stopped")]
+    WentOn(RunId),
 }
 
 #[derive(Serialize)]
@@ -48,34 +51,83 @@ pub(crate) enum Line<'a> {
     Footer {
         records: u32,
         checksum: Digest,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        signature: Option<&'a str>,
     },
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum OwnedLine {
-    Header { magic: String, format: u32, run: RunId },
-    Text { digest: Digest, body: String },
-    Record { seq: u32, input: Box<Input>, step: Box<Step>, input_texts: Vec<Digest>, step_texts: Vec<Digest> },
-    Footer { records: u32, checksum: Digest },
+    Header {
+        magic: String,
+        format: u32,
+        run: RunId,
+    },
+    Text {
+        digest: Digest,
+        body: String,
+    },
+    Record {
+        seq: u32,
+        input: Box<Input>,
+        step: Box<Step>,
+        input_texts: Vec<Digest>,
+        step_texts: Vec<Digest>,
+    },
+    Footer {
+        records: u32,
+        checksum: Digest,
+        #[serde(default)]
+        signature: Option<String>,
+    },
+}
+
+/// What a signature of an export is over: its checksum, which covers all lines before the last.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Checksum(pub(crate) Digest);
+
+impl Checksum {
+    /// What is signed: its type and its bytes.
+    pub fn payload(&self) -> (&'static str, Vec<u8>) {
+        ("application/vnd.gadfly.export", self.0.to_string().into_bytes())
+    }
 }
 
 impl Journal {
     /// Writes a run to `out`, compressed.
     pub fn export(&self, run: &RunId, out: impl Write) -> Result<(), ExportError> {
+        self.export_signed(run, None, out)
+    }
+
+    /// As `export`, with a signature over the checksum it had when it was asked for.
+    pub fn export_signed(
+        &self,
+        run: &RunId,
+        signed: Option<(Checksum, &Signature)>,
+        out: impl Write,
+    ) -> Result<(), ExportError> {
         let mut encoder = zstd::stream::write::Encoder::new(out, LEVEL)?;
         encoder.include_checksum(true)?;
-        self.write_lines(run, &mut encoder)?;
+        let written = self.write_lines(run, signed.map(|(_, signature)| signature), &mut encoder)?;
+        if signed.is_some_and(|(checksum, _)| checksum != written) {
+            return Err(ExportError::WentOn(run.clone()));
+        }
         encoder.finish()?.flush()?;
         Ok(())
     }
 
     /// The checksum that an export of this run would have now.
-    pub(crate) fn export_checksum(&self, run: &RunId) -> Result<Digest, ExportError> {
-        self.write_lines(run, io::sink())
+    pub fn export_checksum(&self, run: &RunId) -> Result<Checksum, ExportError> {
+        self.write_lines(run, None, io::sink())
     }
 
-    fn write_lines(&self, run: &RunId, out: impl Write) -> Result<Digest, ExportError> {
+    fn write_lines(
+        &self,
+        run: &RunId,
+        signature: Option<&Signature>,
+        out: impl Write,
+    ) -> Result<Checksum, ExportError> {
         let mut out = Summed { out, hash: blake3::Hasher::new() };
         out.line(&Line::Header { magic: MAGIC, format: EXPORT_FORMAT, run })?;
         let mut written = HashSet::new();
@@ -97,8 +149,8 @@ impl Journal {
             records += 1;
         }
         let checksum = Digest::from_bytes(*out.hash.finalize().as_bytes());
-        out.line(&Line::Footer { records, checksum })?;
-        Ok(checksum)
+        out.line(&Line::Footer { records, checksum, signature: signature.map(Signature::armored) })?;
+        Ok(Checksum(checksum))
     }
 }
 

@@ -189,7 +189,7 @@ fn an_imported_run_has_pages_too() {
     let mut file = Vec::new();
     journal.export(&run, &mut file).unwrap();
     let imported = Journal::open(other.path()).unwrap();
-    imported.import(file.as_slice(), |_| Ok(())).unwrap();
+    imported.import(file.as_slice(), None, |_| Ok(())).unwrap();
     let window = Window { rounds: 3, ..Window::default() };
     assert_eq!(imported.page(&run, &window).unwrap().state.rounds.len(), 3);
     assert_eq!(

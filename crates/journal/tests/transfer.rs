@@ -52,7 +52,7 @@ fn resealed(text: &str) -> Vec<u8> {
 fn an_exported_run_is_the_same_run_elsewhere() {
     let (file, run) = exported();
     let (_dir, there) = journal();
-    assert_eq!(there.import(file.as_slice(), |_| Ok(())).unwrap(), run);
+    assert_eq!(there.import(file.as_slice(), None, |_| Ok(())).unwrap().run, run);
     let mut again = Vec::new();
     there.export(&run, &mut again).unwrap();
     assert_eq!(unpacked(&file), unpacked(&again));
@@ -65,13 +65,13 @@ fn an_exported_run_is_the_same_run_elsewhere() {
 fn the_same_run_twice_is_nothing_new_and_a_different_one_is_refused() {
     let (file, run) = exported();
     let (_dir, there) = journal();
-    there.import(file.as_slice(), |_| Ok(())).unwrap();
-    assert_eq!(there.import(file.as_slice(), |_| Ok(())).unwrap(), run);
+    there.import(file.as_slice(), None, |_| Ok(())).unwrap();
+    assert_eq!(there.import(file.as_slice(), None, |_| Ok(())).unwrap().run, run);
     assert_eq!(there.list(&ListFilter::default()).unwrap().len(), 1);
     let mut writer = there.claim(&run).unwrap();
     writer.append_and_wait(&replied(9, "more", 9), &Step::default(), None).unwrap();
     drop(writer);
-    assert!(matches!(there.import(file.as_slice(), |_| Ok(())), Err(ImportError::Different(_))));
+    assert!(matches!(there.import(file.as_slice(), None, |_| Ok(())), Err(ImportError::Different(_))));
     assert_eq!(there.replay(&run).count(), 4);
 }
 
@@ -80,15 +80,16 @@ fn a_file_cut_anywhere_is_refused() {
     let (file, _) = exported();
     let (dir, there) = journal();
     for part in [0, 1, 10, file.len() / 2, file.len() - 1] {
-        let error = there.import(&file[..part], |_| Ok(())).unwrap_err();
+        let error = there.import(&file[..part], None, |_| Ok(())).unwrap_err();
         assert!(matches!(error, ImportError::NotAnExport(_) | ImportError::Damaged(_)), "{part}: {error}");
     }
     // Cut between two lines and packed again: well-formed, but without its end.
     let text = unpacked(&file);
     let lines: Vec<&str> = text.lines().collect();
     for keep in 1..lines.len() {
-        let error =
-            there.import(packed(&(lines[..keep].join("\n") + "\n")).as_slice(), |_| Ok(())).unwrap_err();
+        let error = there
+            .import(packed(&(lines[..keep].join("\n") + "\n")).as_slice(), None, |_| Ok(()))
+            .unwrap_err();
         assert!(matches!(error, ImportError::Damaged(_)), "{error}");
     }
     assert!(there.list(&ListFilter::default()).unwrap().is_empty());
@@ -103,19 +104,25 @@ fn tampered_content_is_refused() {
     let (_dir, there) = journal();
     // With the old checksum.
     let changed = text.replace("the draft of exported", "the craft of exported");
-    assert!(matches!(there.import(packed(&changed).as_slice(), |_| Ok(())), Err(ImportError::Damaged(_))));
+    assert!(matches!(
+        there.import(packed(&changed).as_slice(), None, |_| Ok(())),
+        Err(ImportError::Damaged(_))
+    ));
     // With a new checksum the text's own digest still tells.
-    let error = there.import(resealed(&changed).as_slice(), |_| Ok(())).unwrap_err();
+    let error = there.import(resealed(&changed).as_slice(), None, |_| Ok(())).unwrap_err();
     assert!(error.to_string().contains("does not have this digest"), "{error}");
     // A record without its text.
     let gone = kept(&text, |l| !l.starts_with("{\"text\""));
-    let error = there.import(resealed(&gone).as_slice(), |_| Ok(())).unwrap_err();
+    let error = there.import(resealed(&gone).as_slice(), None, |_| Ok(())).unwrap_err();
     assert!(error.to_string().contains("is missing"), "{error}");
     // A gap.
     let gap = kept(&text, |l| !l.contains("\"seq\":1"));
-    assert!(matches!(there.import(resealed(&gap).as_slice(), |_| Ok(())), Err(ImportError::Damaged(_))));
+    assert!(matches!(
+        there.import(resealed(&gap).as_slice(), None, |_| Ok(())),
+        Err(ImportError::Damaged(_))
+    ));
     // Sabotage: resealing alone is not what was refused.
-    assert!(there.import(resealed(&text).as_slice(), |_| Ok(())).is_ok());
+    assert!(there.import(resealed(&text).as_slice(), None, |_| Ok(())).is_ok());
 }
 
 #[test]
@@ -123,10 +130,10 @@ fn newer_and_foreign_files_are_refused_by_name() {
     let (file, _) = exported();
     let (_dir, there) = journal();
     let newer = unpacked(&file).replacen("\"format\":2", "\"format\":9", 1);
-    let error = there.import(resealed(&newer).as_slice(), |_| Ok(())).unwrap_err();
+    let error = there.import(resealed(&newer).as_slice(), None, |_| Ok(())).unwrap_err();
     assert!(matches!(error, ImportError::OtherFormat { found: 9, known: 2 }), "{error}");
     for foreign in [b"plain text".to_vec(), packed("{\"a\":1}\n"), packed("no newline")] {
-        let error = there.import(foreign.as_slice(), |_| Ok(())).unwrap_err();
+        let error = there.import(foreign.as_slice(), None, |_| Ok(())).unwrap_err();
         assert!(matches!(error, ImportError::NotAnExport(_)), "{error}");
     }
 }

@@ -17,6 +17,7 @@ mod mcp;
 mod names;
 mod parse;
 mod pipeline;
+mod signing;
 mod telemetry;
 #[cfg(test)]
 mod tests;
@@ -41,6 +42,7 @@ pub use parse::{Partial, parse};
 pub use pipeline::{
     DualConfig, GateConfig, HookEvent, HooksConfig, PipelineConfig, ProjectConfig, VerifyConfig,
 };
+pub use signing::SigningConfig;
 pub use telemetry::TelemetryConfig;
 pub use value::time;
 
@@ -74,6 +76,7 @@ pub struct Config {
     pub hooks: HooksConfig,
     /// The shipped ones, as the project changed them, and its own.
     pub gates: BTreeMap<String, GateConfig>,
+    pub signing: SigningConfig,
     pub telemetry: TelemetryConfig,
     merged: Table,
 }
@@ -141,6 +144,9 @@ impl Config {
         let mut merged = bottom;
         for Partial(mut high) in layers {
             if high.layer == Layer::Project {
+                if let Some(named) = high.remove("signing") {
+                    problems.push(SigningConfig::withheld(named.place.as_ref()));
+                }
                 for (section, what) in [("agents", "agent"), ("mcp", "server")] {
                     for (name, place) in high.withhold(section, &merged) {
                         problems.push(
@@ -186,6 +192,7 @@ impl Config {
             duals: DualConfig::build_all(&merged, &mut problems),
             hooks: HooksConfig::read(merged.table("hooks")),
             gates: GateConfig::build_all(&merged, &mut problems),
+            signing: SigningConfig::read(merged.table("signing")),
             telemetry: TelemetryConfig::build(merged.table("telemetry"), &mut problems),
             merged,
         };

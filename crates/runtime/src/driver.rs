@@ -129,6 +129,10 @@ struct Driving {
 }
 
 impl Driver {
+    pub fn run(&self) -> &RunId {
+        self.writer.run()
+    }
+
     /// Drives the run from `first` (its start, or a resume) until it ends, parks or the process stops.
     pub async fn drive(self, first: What, texts: Vec<Text>) -> Result<Ended, DriveError> {
         Ok(self.drive_and_tell(first, texts).await?.ended)

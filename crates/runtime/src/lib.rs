@@ -26,6 +26,8 @@ pub mod sandbox;
 pub mod save;
 pub mod service;
 pub mod setup;
+mod sign_off;
+pub mod signing;
 pub mod situation;
 pub mod survey;
 pub mod team;

@@ -15,6 +15,7 @@ use gadfly_journal::{Journal, ReadError, Record, RunId};
 
 use elsewhere::{Elsewhere, Shared};
 use pipeline::PipelineFiles;
+pub use pipeline::pipeline_files;
 
 /// Which files are written while a run is driven.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

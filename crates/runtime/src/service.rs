@@ -1,7 +1,7 @@
 //! The one façade: start, resume, answer, steer, pause, cancel, list, follow; taking back is `undo`. Surfaces call it and read records.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use gadfly_agents::World;
 use gadfly_agents::launcher::Launcher;
@@ -41,6 +41,8 @@ pub struct Gadfly {
     /// Starts programs for runs, in place of this program's own launcher.
     launcher: Option<Arc<dyn Launcher>>,
     watched: Watched,
+    /// Why what the last run left here is not signed.
+    unsigned: Mutex<Option<String>>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -126,7 +128,15 @@ impl Gadfly {
     pub(crate) fn over(setup: Setup, store: &Path) -> Result<Self, GadflyError> {
         let host = Host::new(Journal::open_in(store, &UserDirs::from_env().custody())?)?;
         let protocols = Protocols::shipped();
-        Ok(Self { host, setup, own: Team::default(), protocols, launcher: None, watched: Watched::default() })
+        Ok(Self {
+            host,
+            setup,
+            own: Team::default(),
+            protocols,
+            launcher: None,
+            watched: Watched::default(),
+            unsigned: Mutex::default(),
+        })
     }
 
     /// Brings protocols of the program's own, beside those shipped.
@@ -156,6 +166,7 @@ impl Gadfly {
             protocols: self.protocols.clone(),
             launcher: self.launcher.clone(),
             watched: self.watched.clone(),
+            unsigned: Mutex::default(),
         }
     }
 
@@ -226,7 +237,7 @@ impl Gadfly {
     ) -> Result<Ended, ResumeError> {
         let writer = self.journal().create(run)?;
         let driver = self.driver(Engine::new(self.protocols.clone()), writer, team, driving);
-        Ok(Box::pin(driver.drive(What::Started(Box::new(start)), texts)).await?)
+        Box::pin(self.drive(driver, What::Started(Box::new(start)), texts)).await
     }
 
     /// Takes a parked or interrupted run up again.
@@ -249,7 +260,24 @@ impl Gadfly {
             .filter(|(name, card)| cards.get(name).is_some_and(|c| c != card))
             .collect();
         let first = What::Resumed { limits: raise.limits, rounds: raise.rounds, agents };
-        Ok(Box::pin(self.driver(engine, writer, team, driving).drive(first, Vec::new())).await?)
+        let driver = self.driver(engine, writer, team, driving);
+        Box::pin(self.drive(driver, first, Vec::new())).await
+    }
+
+    /// Drives a run, and signs what it leaves.
+    async fn drive(&self, driver: Driver, first: What, texts: Vec<Text>) -> Result<Ended, ResumeError> {
+        let run = driver.run().clone();
+        let ended = Box::pin(driver.drive(first, texts)).await?;
+        if matches!(ended, Ended::Outcome(_)) {
+            let why = self.sign_off(&run).await.err().map(|why| why.to_string());
+            *self.unsigned.lock().unwrap_or_else(PoisonError::into_inner) = why;
+        }
+        Ok(ended)
+    }
+
+    /// Why what the last run left here is not signed, though the user names a key. Says it once.
+    pub fn unsigned(&self) -> Option<String> {
+        self.unsigned.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// How an agent of a run is reached now: by settings of its own, if it has any meanwhile.
@@ -279,7 +307,7 @@ impl Gadfly {
                 let (_quiet, stop) = watch::channel(Stop::No);
                 let driving = Driving { attended: false, stop, updates: None };
                 let driver = self.driver(engine, writer, Team::default(), driving);
-                let ended = Box::pin(driver.drive(What::Controlled(control), Vec::new())).await?;
+                let ended = Box::pin(self.drive(driver, What::Controlled(control), Vec::new())).await?;
                 Ok(Controlled::Done { ended, taken_back })
             }
             Ok(_) => Ok(Controlled::NotDriven),

@@ -15,12 +15,11 @@ use std::sync::Arc;
 use gadfly_engine::pipeline::headings::headings;
 use gadfly_engine::pipeline::listing::Survey;
 use gadfly_engine::pipeline::{Check, Listing, PairVerdict, Pattern, Registry, World};
-use gadfly_journal::pipeline::RefusedReceipt;
 use gadfly_journal::{Journal, ReadError};
 use gadfly_project::{Problem, adopt};
 
 pub use commands::CommandRan;
-pub use evidence::{Evidence, Proof};
+pub use evidence::{Evidence, Proof, ProofSource, Refused, Word};
 pub use hook::{HookError, Hooked};
 pub use sources::Sources;
 
@@ -31,12 +30,11 @@ use crate::survey::{Seen, SurveyError, survey, survey_staged};
 use crate::workspace::{Git, WorkspaceError};
 
 /// What is looked at, and whose word counts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Asked {
     /// What the next commit would hold, in place of the files on disk.
     pub staged: bool,
-    /// Only the journal's word counts: a receipt proves which bytes were judged, not by whom.
-    pub strict: bool,
+    pub word: Word,
     /// Conditions only people can judge are taken as true.
     pub assume_manual: bool,
 }
@@ -68,8 +66,7 @@ pub struct Situation {
     pub proofs: BTreeMap<String, Proof>,
     /// There is a journal here.
     pub has_journal: bool,
-    /// Receipts that do not count.
-    pub refused: Vec<RefusedReceipt>,
+    pub refused: Vec<Refused>,
     /// What people said about conditions only they can judge.
     pub manual: BTreeMap<String, bool>,
     pub assume_manual: bool,
@@ -94,7 +91,7 @@ impl Situation {
 
     /// Agents whose score is known here from a receipt only.
     pub fn from_receipts(&self) -> Vec<&str> {
-        let receipts = self.proofs.iter().filter(|(_, proof)| matches!(proof, Proof::Receipt { .. }));
+        let receipts = self.proofs.iter().filter(|(_, proof)| proof.is_receipt());
         receipts.map(|(agent, _)| agent.as_str()).collect()
     }
 
@@ -125,11 +122,13 @@ impl Setup {
         let root = &self.root.dir;
         let state = state_project(root);
         let known = known(root, &self.config, state.as_deref()).map_err(SituationError::Project)?;
-        let evidence = Evidence::read(root, known.files.layout, journal, asked.strict)?;
+        let evidence = Evidence::read(root, known.files.layout, journal, &asked.word)?;
         let wanted = wanted(&known.registry, evidence.all());
         let Seen { listing, texts, .. } = self.look(store, &wanted, asked.staged).await?;
         let (verdicts, proofs, refused) = evidence.counting(&listing);
-        let manual = journal.map(Journal::conditions_said).transpose()?.unwrap_or_default();
+        // What people said in a store that is not this machine's, nobody here heard.
+        let heard = journal.filter(|journal| journal.foreign().is_none());
+        let manual = heard.map(Journal::conditions_said).transpose()?.unwrap_or_default();
         Ok(Situation {
             headings: texts.into_iter().map(|(path, text)| (path, headings(&text))).collect(),
             enabled: self.config.project.enable.iter().map(|name| name.value.clone()).collect(),

@@ -1,5 +1,7 @@
 //! Arguments of the commands that ask how a project stands.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 #[derive(Args, Debug)]
@@ -30,8 +32,11 @@ pub struct Gate {
     /// Count only what the journal here recorded, no receipts
     #[arg(long)]
     pub strict: bool,
+    /// Count only receipts signed with one of these keys, and no journal: a public key, or a file of allowed signers
+    #[arg(long, value_name = "KEYS", conflicts_with = "strict")]
+    pub verify: Option<PathBuf>,
     /// Have git ask this gate before every commit
-    #[arg(long, conflicts_with_all = ["staged", "strict", "trust"])]
+    #[arg(long, conflicts_with_all = ["staged", "strict", "verify", "trust"])]
     pub install: bool,
     /// Agree to the commands of this gate that the project's files name
     #[arg(long)]

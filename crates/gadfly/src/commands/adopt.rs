@@ -6,7 +6,7 @@ use std::path::Path;
 use gadfly_engine::pipeline::PairVerdict;
 use gadfly_engine::pipeline::world::Standing;
 use gadfly_runtime::prepare::PipelineRequest;
-use gadfly_runtime::situation::{Asked, Proof, Situation, Sources};
+use gadfly_runtime::situation::{Asked, Proof, ProofSource, Situation, Sources};
 use owo_colors::OwoColorize as _;
 use serde_json::json;
 
@@ -66,8 +66,10 @@ async fn say(context: &Context) -> Result<(), Code> {
     lines.push(heading("Scores that count: their files are what was judged"));
     lines.extend(bounded(proved.iter().map(|verdict| {
         let from = match situation.proofs.get(&verdict.agent) {
-            Some(Proof::Receipt { run, at }) => format!("receipt of run {run}, {at}"),
-            Some(Proof::Journal { run }) => format!("run {run}"),
+            Some(Proof { run, source: ProofSource::Receipt { at, .. }, .. }) => {
+                format!("receipt of run {run}, {at}")
+            }
+            Some(Proof { run, source: ProofSource::Journal, .. }) => format!("run {run}"),
             None => String::new(),
         };
         format!("{} {} by {} ({from})", verdict.agent, verdict.score, verdict.critic)
@@ -86,7 +88,7 @@ async fn say(context: &Context) -> Result<(), Code> {
         let (file, line) = (refused.place.file.display(), refused.place.line);
         format!("{} in {file}:{line}: {}", refused.what, refused.why)
     });
-    let receipts = situation.refused.iter().map(|r| format!("receipt {}: {}", r.file, r.why));
+    let receipts = situation.refused.iter().map(|r| format!("{}: {}", r.what, r.why));
     lines.extend(bounded(stale.chain(receipts).chain(adopted).chain(refused)));
     if !sources.near.is_empty() {
         lines.push(heading("Artifacts under other names"));

@@ -1,19 +1,26 @@
 //! How the project stands, for the commands that ask. Not a command itself.
 
+use std::path::Path;
+
+use gadfly_journal::signature::Signers;
 use gadfly_journal::{Journal, OpenError};
-use gadfly_project::Problem;
-use gadfly_runtime::situation::{Asked, Situation, SituationError};
+use gadfly_project::{Problem, file};
+use gadfly_runtime::situation::{Asked, Situation, SituationError, Word};
 
 use crate::context::Context;
 use crate::exit::Code;
 use crate::output::{error, print, problems, safe};
+
+const LARGEST_KEYS: u64 = 1 << 20;
 
 /// Looks, or says why that cannot be done.
 pub async fn situation(context: &Context, asked: Asked) -> Result<Situation, Code> {
     if context.problems.iter().any(Problem::is_error) {
         return Err(problems::refuse(&context.problems, &context.root.dir));
     }
-    let (store, journal) = (context.store(), journal(context)?);
+    let store = context.store();
+    // Where only signatures count, a journal that cannot be read is in nobody's way.
+    let journal = if matches!(asked.word, Word::Signed(_)) { None } else { journal(context)? };
     let situation = context.setup().situation(&store, journal.as_ref(), asked).await;
     situation.map_err(|error| refused(error, context))
 }
@@ -55,20 +62,32 @@ pub fn say_source(situation: &Situation) {
             "note: the journal here does not know these scores, receipts in {folder}/receipts/ do: {names}"
         ));
     }
-    for receipt in &situation.refused {
-        let text = format!("receipt {} does not count: {}", receipt.file, receipt.why);
+}
+
+/// Says what does not count, and why.
+pub fn say_refused(situation: &Situation) {
+    for refused in &situation.refused {
+        let text = format!("{} does not count: {}", refused.what, refused.why);
         error::warn(&safe::line(&text, 400));
     }
+}
+
+/// The keys in a file that a person named.
+pub fn signers(path: &Path) -> Result<Signers, Code> {
+    let wrong =
+        |why: &dyn std::fmt::Display| error::usage(&format!("{} cannot be used: {why}", path.display()));
+    let text = file::read_text_up_to(path, LARGEST_KEYS).map_err(|e| wrong(&e))?;
+    Signers::read(&text).map_err(|e| wrong(&e))
 }
 
 /// The same, for programs.
 pub fn source_json(situation: &Situation) -> serde_json::Value {
     let refused = situation.refused.iter();
     let refused: Vec<_> =
-        refused.map(|receipt| serde_json::json!({ "file": receipt.file, "why": receipt.why })).collect();
+        refused.map(|refused| serde_json::json!({ "what": refused.what, "why": refused.why })).collect();
     serde_json::json!({
         "journal": situation.has_journal,
         "from_receipts": situation.from_receipts(),
-        "refused_receipts": refused,
+        "refused": refused,
     })
 }

@@ -4,7 +4,7 @@ use gadfly_engine::pipeline::{Gate as Wanted, GateReport};
 use gadfly_project::layout;
 use gadfly_project::trust::{self, judging};
 use gadfly_runtime::prepare::pipeline;
-use gadfly_runtime::situation::{Asked, CommandRan, HookError, Situation};
+use gadfly_runtime::situation::{Asked, CommandRan, HookError, Situation, Word};
 use serde_json::json;
 
 use super::asking;
@@ -21,7 +21,12 @@ pub async fn gate(args: &Gate, context: &Context) -> Code {
 
 async fn ask(args: &Gate, context: &Context) -> Result<Code, Code> {
     let wanted = wanted(args, context)?;
-    let asked = Asked { staged: args.staged, strict: args.strict, assume_manual: false };
+    let word = match &args.verify {
+        Some(keys) => Word::Signed(asking::signers(keys)?),
+        None if args.strict => Word::Journal,
+        None => Word::Any,
+    };
+    let asked = Asked { staged: args.staged, word, assume_manual: false };
     let situation = asking::situation(context, asked).await?;
     let mut report = situation.world().gate(&wanted);
     // One that is closed whoever wrote its marks runs nothing and lets nothing pass.
@@ -37,10 +42,11 @@ async fn ask(args: &Gate, context: &Context) -> Result<Code, Code> {
     if context.global.json {
         print::out(&as_json(&report, &ran, &situation).to_string())?;
     } else {
-        if !args.strict {
+        if !args.strict && args.verify.is_none() {
             asking::say_source(&situation);
         }
-        shown::report(&report, &ran).iter().try_for_each(|line| print::out(line))?;
+        asking::say_refused(&situation);
+        shown::report(&report, &ran, &situation.proofs).iter().try_for_each(|line| print::out(line))?;
     }
     Ok(if report.is_open() { exit::OK } else { exit::HALTED })
 }
@@ -68,6 +74,7 @@ fn as_json(report: &GateReport, ran: &[CommandRan], situation: &Situation) -> se
     json!({
         "open": report.is_open(),
         "report": report,
+        "judged": shown::judged_json(report, &situation.proofs),
         "commands": ran,
         "source": asking::source_json(situation),
     })

@@ -22,6 +22,7 @@ async fn say(args: &Next, context: &Context) -> Result<(), Code> {
         return print::out(&as_json(&situation, &standings).to_string());
     }
     asking::say_source(&situation);
+    asking::say_refused(&situation);
     standing::all(&situation, &standings).iter().try_for_each(|line| print::out(line))
 }
 

@@ -72,7 +72,7 @@ async fn go(args: Review, context: &Context) -> Result<Code, Code> {
         request.flags.draft = Some(file);
         request.flags.protocol = Some(looped.protocol.value.name().to_owned());
         request.flags.task.get_or_insert_with(|| "Improve this text so that it meets the rubric.".to_owned());
-        return fix(&request, &args, context).await;
+        return Box::pin(fix(&request, &args, context)).await;
     }
     if !found.iter().any(Problem::is_error) {
         agreement::trust(context, &Uses::of(&looped, true, context), args.consent.trust)?;
@@ -165,7 +165,7 @@ async fn fix_files(
     request.flags.task =
         Some(format!("Fix what a review found, and nothing else.\n\n{}\n", listed.join("\n")));
     print::err("");
-    fix(&request, args, context).await
+    Box::pin(fix(&request, args, context)).await
 }
 
 async fn fix(request: &Request, args: &Review, context: &Context) -> Result<Code, Code> {

@@ -4,26 +4,32 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use gadfly_journal::{ExportError, ImportError};
+use gadfly_journal::signature::Signature;
+use gadfly_journal::{Checksum, ExportError, ImportError, Imported, Journal, RunId};
 
+use gadfly_runtime::clock::wall_ms;
+
+use super::asking;
 use crate::cli::{Export, Import};
 use crate::context::{Context, find};
 use crate::exit::{self, Code};
-use crate::output::{error, print, terminal};
+use crate::output::{error, print, safe, terminal};
 
-pub fn export(args: &Export, context: &Context) -> Code {
-    go_export(args, context).unwrap_or_else(|code| code)
+pub async fn export(args: &Export, context: &Context) -> Code {
+    go_export(args, context).await.unwrap_or_else(|code| code)
 }
 
-fn go_export(args: &Export, context: &Context) -> Result<Code, Code> {
+async fn go_export(args: &Export, context: &Context) -> Result<Code, Code> {
     let journal = context.journal()?;
     let run = find(&journal, &args.name.run)?;
+    let signed = sign(&journal, &run, context).await?;
+    let signed = signed.as_ref().map(|(checksum, signature)| (*checksum, signature));
     let path = args.file.clone().unwrap_or_else(|| PathBuf::from(format!("gadfly-{run}.jsonl.zst")));
     if path == Path::new("-") {
         if terminal::stdout_is_terminal() {
             return Err(error::usage("an export is binary: name a file, or send it through a pipe"));
         }
-        return match journal.export(&run, io::stdout().lock()) {
+        return match journal.export_signed(&run, signed, io::stdout().lock()) {
             Ok(()) => Ok(exit::OK),
             Err(ExportError::Write(e)) if e.kind() == io::ErrorKind::BrokenPipe => Ok(exit::OK),
             Err(e) => Err(error::fault(&e.to_string())),
@@ -43,11 +49,30 @@ fn go_export(args: &Export, context: &Context) -> Result<Code, Code> {
     };
     let mut file =
         File::create(&part).map_err(|e| error::usage(&format!("{shown} cannot be written: {e}")))?;
-    journal.export(&run, &mut file).map_err(|e| wrong(&e))?;
+    journal.export_signed(&run, signed, &mut file).map_err(|e| wrong(&e))?;
     file.flush().and_then(|()| file.sync_all()).map_err(|e| wrong(&e))?;
     std::fs::rename(&part, &path).map_err(|e| wrong(&e))?;
-    print::err(&format!("run {run} is in {shown}; take it in elsewhere with: gadfly import {shown}"));
+    let by = signed.map(|(_, signature)| format!(", signed with {}", signature.key())).unwrap_or_default();
+    print::err(&format!("run {run} is in {shown}{by}; take it in elsewhere with: gadfly import {shown}"));
     Ok(exit::OK)
+}
+
+/// Where the user names a key, it vouches for what was made here, and for nothing that came from elsewhere.
+async fn sign(
+    journal: &Journal,
+    run: &RunId,
+    context: &Context,
+) -> Result<Option<(Checksum, Signature)>, Code> {
+    let Some(signer) = context.setup().signer() else { return Ok(None) };
+    if !journal.counts_here(run).map_err(|e| error::fault(&e.to_string()))? {
+        print::err("the export is not signed: the run was not made here");
+        return Ok(None);
+    }
+    let checksum = journal.export_checksum(run).map_err(|e| error::fault(&e.to_string()))?;
+    let (kind, payload) = checksum.payload();
+    let signature = signer.sign(kind, &payload).await;
+    let signature = signature.map_err(|e| error::usage(&format!("the export could not be signed: {e}")))?;
+    Ok(Some((checksum, signature)))
 }
 
 pub fn import(args: &Import, context: &Context) -> Code {
@@ -56,18 +81,22 @@ pub fn import(args: &Import, context: &Context) -> Code {
 
 fn go_import(args: &Import, context: &Context) -> Result<Code, Code> {
     let gadfly = context.open()?;
+    let signers = args.verify.as_deref().map(asking::signers).transpose()?;
+    let signers = signers.as_ref().map(|signers| (signers, wall_ms()));
     let imported = if args.file == Path::new("-") {
-        gadfly.journal().import(io::stdin().lock(), gadfly.follower())
+        gadfly.journal().import(io::stdin().lock(), signers, gadfly.follower())
     } else {
         let file = File::open(&args.file);
         let file = file.map_err(|e| error::usage(&format!("{} cannot be read: {e}", args.file.display())))?;
-        gadfly.journal().import(file, gadfly.follower())
+        gadfly.journal().import(file, signers, gadfly.follower())
     };
-    let run = imported.map_err(|e| match e {
+    let Imported { run, signed_by } = imported.map_err(|e| match e {
         ImportError::Store(_) | ImportError::Journal(_) => error::fault(&e.to_string()),
         other => error::usage(&other.to_string()),
     })?;
     print::out(run.as_str())?;
-    print::err(&format!("the run is in this store; see it with: gadfly show {run}"));
+    let by = signed_by.map_or_else(|| "it is not signed".to_owned(), |by| format!("signed by {by}"));
+    let by = safe::line(&by, 300);
+    print::err(&format!("the run is in this store ({by}); see it with: gadfly show {run}"));
     Ok(exit::OK)
 }

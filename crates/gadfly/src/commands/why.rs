@@ -31,6 +31,7 @@ async fn say(args: &Why, context: &Context) -> Result<Code, Code> {
         print::out(&as_json(&situation, entry, &is).to_string())?;
     } else {
         asking::say_source(&situation);
+        asking::say_refused(&situation);
         standing::one(&situation, entry, &is).iter().try_for_each(|line| print::out(line))?;
     }
     Ok(match is {

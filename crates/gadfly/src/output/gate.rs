@@ -1,7 +1,9 @@
 //! A gate for people: a table of components, the sum line by line, what is missing and what is in the way.
 
+use std::collections::BTreeMap;
+
 use gadfly_engine::pipeline::GateReport;
-use gadfly_runtime::situation::CommandRan;
+use gadfly_runtime::situation::{CommandRan, Proof, ProofSource};
 use owo_colors::OwoColorize as _;
 
 use super::safe;
@@ -11,9 +13,25 @@ const IN_ORDER: u32 = 80;
 /// Lines shown of what a command said that closes the gate.
 const SAID: usize = 20;
 
-pub fn report(report: &GateReport, ran: &[CommandRan]) -> Vec<String> {
+/// Where each verdict is from, by agent.
+type Proofs = BTreeMap<String, Proof>;
+
+pub fn report(report: &GateReport, ran: &[CommandRan], proofs: &Proofs) -> Vec<String> {
     let mut lines = table(report);
     lines.push(String::new());
+    let before = lines.len();
+    lines.extend(judged(report, proofs).map(|(agent, proof)| {
+        let signed = match &proof.source {
+            ProofSource::Journal => String::new(),
+            ProofSource::Receipt { signed_by: Some(by), .. } => format!(", signed by {by}"),
+            ProofSource::Receipt { signed_by: None, .. } => ", not signed".to_owned(),
+        };
+        let from = if proof.is_receipt() { "receipt of run" } else { "run" };
+        safe::line(&format!("{agent}: judged by {} ({from} {}{signed})", proof.judge, proof.run), 400)
+    }));
+    if lines.len() > before {
+        lines.push(String::new());
+    }
     lines.extend(report.aggregate.arithmetic.iter().map(|line| safe::block(line)));
     if !report.missing.is_empty() {
         let missing: Vec<String> = report.missing.iter().map(|text| safe::line(text, 300)).collect();
@@ -42,6 +60,31 @@ pub fn report(report: &GateReport, ran: &[CommandRan]) -> Vec<String> {
         lines.extend(report.blocking.iter().map(|line| format!("  {}", safe::line(line, 400))));
     }
     lines
+}
+
+/// Who gave the scores that count.
+fn judged<'r>(report: &'r GateReport, proofs: &'r Proofs) -> impl Iterator<Item = (&'r str, &'r Proof)> {
+    let rows = report.aggregate.components.iter().flat_map(|component| &component.rows);
+    let scored = rows.filter(|row| row.score.is_some()).map(|row| row.agent.as_str());
+    scored.filter_map(|agent| Some((agent, proofs.get(agent)?)))
+}
+
+/// The same, for programs.
+pub fn judged_json(report: &GateReport, proofs: &Proofs) -> Vec<serde_json::Value> {
+    let json = |(agent, proof): (&str, &Proof)| {
+        let (from, signed_by) = match &proof.source {
+            ProofSource::Journal => ("journal", None),
+            ProofSource::Receipt { signed_by, .. } => ("receipt", signed_by.as_ref()),
+        };
+        serde_json::json!({
+            "agent": agent,
+            "judge": proof.judge,
+            "run": proof.run,
+            "from": from,
+            "signed_by": signed_by.map(|by| serde_json::json!({ "name": by.name, "key": by.key })),
+        })
+    };
+    judged(report, proofs).map(json).collect()
 }
 
 fn table(report: &GateReport) -> Vec<String> {

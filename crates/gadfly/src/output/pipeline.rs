@@ -1,6 +1,8 @@
 //! The words for a pipeline, the same while it is watched, followed and looked back at: who was dispatched, what came of
 //! it, the gate with its sum, what could be learned. What models and files say is text only.
 
+use std::collections::BTreeMap;
+
 use gadfly_engine::pipeline::event::AlreadyDone;
 use gadfly_engine::pipeline::{GateReport, PipelineEvent};
 use gadfly_engine::tree::Verified;
@@ -144,7 +146,7 @@ fn hooked(
 
 /// The gate: its table, the sum, what stands in the way.
 pub fn gate(report: &GateReport) -> Vec<String> {
-    let lines = gate::report(report, &[]).into_iter().filter(|line| !line.is_empty());
+    let lines = gate::report(report, &[], &BTreeMap::new()).into_iter().filter(|line| !line.is_empty());
     lines.map(|line| format!("  {line}")).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use gadfly_engine::pipeline::world::{Explained, Holds, Standing, refusal};
 use gadfly_engine::pipeline::{Entry, Need};
-use gadfly_runtime::situation::{Proof, Situation};
+use gadfly_runtime::situation::Situation;
 use owo_colors::OwoColorize as _;
 
 use super::safe;
@@ -105,8 +105,8 @@ fn heading(situation: &Situation, agent: &str, standing: &Standing) -> String {
             let score =
                 score.map_or_else(|| "it needs no score".to_owned(), |score| format!("score {score}"));
             let from = match situation.proofs.get(agent) {
-                Some(Proof::Journal { run }) => format!(", by run {run}"),
-                Some(Proof::Receipt { run, .. }) => format!(", by the receipt of run {run}"),
+                Some(proof) if proof.is_receipt() => format!(", by the receipt of run {}", proof.run),
+                Some(proof) => format!(", by run {}", proof.run),
                 None => String::new(),
             };
             format!("is {}: {score}{}", "done".green(), safe::line(&from, 200))

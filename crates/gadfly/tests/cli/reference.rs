@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::support::Project;
 
-const COMMANDS: [&[&str]; 35] = [
+const COMMANDS: [&[&str]; 36] = [
     &[],
     &["demo"],
     &["init"],
@@ -39,6 +39,7 @@ const COMMANDS: [&[&str]; 35] = [
     &["gc"],
     &["export"],
     &["import"],
+    &["own"],
     &["completions"],
     &["man"],
 ];

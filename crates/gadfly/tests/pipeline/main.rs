@@ -10,5 +10,7 @@ mod guards;
 mod killed;
 mod modes;
 mod people;
+mod signed;
+mod signed_edits;
 mod stage;
 mod stories;

@@ -1,5 +1,7 @@
 //! A project with a registry, agents that play its parts, and what a person reads of it.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
 use crate::desk::{Answer, Desk, Said};
@@ -113,6 +115,13 @@ pub fn story(said: &Said) -> String {
 /// A file of JSON in the project.
 pub fn json(desk: &Desk, name: &str) -> Value {
     serde_json::from_str(&desk.read(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+}
+
+/// What the receipt of an agent says: the predicate of its statement.
+pub fn receipt(desk: &Desk, agent: &str) -> Value {
+    let envelope = json(desk, &format!(".gadfly/receipts/{agent}.json"));
+    let payload = STANDARD.decode(envelope["payload"].as_str().unwrap()).unwrap();
+    serde_json::from_slice::<Value>(&payload).unwrap()["predicate"].clone()
 }
 
 /// Answers the question the newest run waits for, and takes it up.

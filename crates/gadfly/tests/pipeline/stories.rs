@@ -1,7 +1,7 @@
 //! Pipelines that come to their end: what is told, what is in the checkout, what the state files say.
 
 use crate::desk::Answer;
-use crate::stage::{gives, json, judges, one, pipeline, project, story, three, writes};
+use crate::stage::{gives, json, judges, one, pipeline, project, receipt, story, three, writes};
 
 #[test]
 fn three_agents_work_in_the_order_of_what_they_need_and_their_files_are_in_the_checkout() {
@@ -85,7 +85,7 @@ fn three_agents_work_in_the_order_of_what_they_need_and_their_files_are_in_the_c
         state["agents_completed"].as_array().unwrap().iter().map(|a| a["agent"].as_str().unwrap()).collect();
     assert_eq!(completed, ["strategist", "coder", "writer"]);
     assert_eq!(state["overall_score"].as_f64(), Some(91.6));
-    let receipt = json(&desk, ".gadfly/receipts/coder.json");
+    let receipt = receipt(&desk, "coder");
     assert_eq!((receipt["score"].as_u64(), receipt["critic"].as_str()), (Some(88), Some("coder-critic")));
     let journal = desk.read(".gadfly/research_journal.md");
     assert!(journal.contains("**Score:** 92/100") || journal.contains("92/100"), "{journal}");
@@ -138,8 +138,7 @@ fn red_is_mended_and_what_was_mended_is_judged_before_it_counts() {
     assert!(said.err.contains("✗ verify `grep -q mended out/code.py`: exit code 1"), "{}", said.err);
     assert!(said.err.contains("✓ verify `grep -q mended out/code.py`: exit code 0"), "{}", said.err);
     assert_eq!(desk.read("out/code.py"), "mended\n");
-    let receipt = json(&desk, ".gadfly/receipts/coder.json");
-    assert_eq!(receipt["score"], 85, "the score is that of the mended bytes");
+    assert_eq!(receipt(&desk, "coder")["score"], 85, "the score is that of the mended bytes");
 }
 
 #[test]

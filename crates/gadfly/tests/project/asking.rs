@@ -35,9 +35,9 @@ fn who_was_judged_is_done_and_one_byte_undoes_it() {
     let desk = Desk::new();
     desk.made();
     desk.gadfly(&["why", "coder"]).is(3).says("strategist-critic has not judged strategist yet");
-    desk.judged("strategist", 88, &[MEMO]);
+    desk.receipt("strategist", 88, &[MEMO]);
     desk.gadfly(&["why", "coder"]).is(0).says("strategist scored 88");
-    desk.gadfly(&["why", "strategist"]).is(0).says("is done: score 88, by run");
+    desk.gadfly(&["why", "strategist"]).is(0).says("is done: score 88, by the receipt of run");
     let memo = desk.read(MEMO).replace("None.", "None,");
     desk.write(MEMO, &memo);
     desk.gadfly(&["why", "coder"])
@@ -56,7 +56,7 @@ fn who_was_judged_is_done_and_one_byte_undoes_it() {
 fn a_low_score_and_a_missing_section_are_said_as_what_they_are() {
     let desk = Desk::new();
     desk.made();
-    desk.judged("strategist", 72, &[MEMO]);
+    desk.receipt("strategist", 72, &[MEMO]);
     desk.gadfly(&["why", "coder"]).is(3).says("strategist-critic score is 72, needs 80");
     desk.write(MEMO, "# Memo\n\n## Estimand\n");
     desk.gadfly(&["why", "coder"]).is(3).says("missing section \"Threats\"");
@@ -79,7 +79,7 @@ fn a_mistyped_agent_gets_the_nearest_name() {
 }
 
 #[test]
-fn a_receipt_counts_where_the_journal_knows_nothing_and_overrules_no_record() {
+fn a_receipt_counts_where_the_journal_knows_nothing_and_no_journal_of_elsewhere_overrules_it() {
     let desk = Desk::new();
     desk.made();
     desk.receipt("strategist", 91, &[MEMO]);
@@ -92,7 +92,7 @@ fn a_receipt_counts_where_the_journal_knows_nothing_and_overrules_no_record() {
     desk.judged("strategist", 60, &[MEMO]);
     desk.gadfly(&["why", "strategist"]).is(0);
     let gate = desk.gadfly(&["gate", "--json"]).json();
-    assert_eq!(gate["report"]["aggregate"]["components"][0]["rows"][0]["score"], 60);
+    assert_eq!(gate["report"]["aggregate"]["components"][0]["rows"][0]["score"], 91);
 }
 
 #[test]

@@ -12,9 +12,10 @@ use gadfly_engine::artifact::Entry;
 use gadfly_engine::event::Happened;
 use gadfly_engine::input::What;
 use gadfly_engine::pipeline::{PairVerdict, PipelineEvent};
+use gadfly_engine::plan::NamedBy;
 use gadfly_engine::plan::NodePlan;
 use gadfly_engine::{Digest, Event, Input, Limits, Manifest, NodePath, Plan, Reply, Stamp, Start, Step};
-use gadfly_journal::pipeline::Receipt;
+use gadfly_journal::pipeline::{Judge, Receipt, Rules};
 use gadfly_journal::{Journal, RunId};
 use tempfile::TempDir;
 
@@ -162,27 +163,28 @@ impl Desk {
     pub fn receipt(&self, agent: &str, score: u32, files: &[&str]) {
         let verdict = self.verdict(agent, score, files);
         let receipt = Receipt {
-            format: 1,
             agent: verdict.agent,
             critic: verdict.critic,
             lens: None,
-            model: None,
+            judge: Judge { kind: "anthropic".into(), model: None, layer: NamedBy::User },
             score,
             threshold: 80,
             rounds: 1,
             escalated: false,
             artifact: verdict.artifact,
             files: verdict.files,
-            rubric: verdict.rubric,
+            rules: Rules { protocol: "pipeline".into(), version: 1, rubric: verdict.rubric },
             reply: verdict.reply,
             run: "0123456789".into(),
             at: "2026-05-09T14:30:00Z".into(),
             other: Vec::new(),
             open: Vec::new(),
             made: Vec::new(),
+            sha256: BTreeMap::new(),
+            base: None,
         };
         let name = format!("quality_reports/receipts/{agent}.json");
-        self.write(&name, &serde_json::to_string_pretty(&receipt).unwrap());
+        self.write(&name, &receipt.render(None).unwrap());
     }
 
     /// A run of a pipeline in the journal, in which these things happened.
@@ -211,7 +213,7 @@ impl Desk {
         run.to_string()
     }
 
-    /// The journal's word on files as they are now.
+    /// The word of a journal that was not made here on files as they are now.
     pub fn judged(&self, agent: &str, score: u32, files: &[&str]) -> String {
         let verdict = Box::new(self.verdict(agent, score, files));
         self.recorded(vec![PipelineEvent::Scored { verdict, delivered: true }])

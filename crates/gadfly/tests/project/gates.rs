@@ -1,5 +1,8 @@
 //! `gate`: the table, the arithmetic, the exit codes; in a clone by receipts, strictly by the journal only.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
 use crate::desk::{Desk, MEMO, SCRIPT};
 
 #[test]
@@ -7,8 +10,8 @@ fn the_sum_is_printed_and_decides() {
     let desk = Desk::new();
     desk.made();
     desk.gadfly(&["gate", "commit"]).is(3).says("nothing is scored, commit needs 80").says("closed");
-    desk.judged("strategist", 88, &[MEMO]);
-    desk.judged("coder", 70, &[SCRIPT]);
+    desk.receipt("strategist", 88, &[MEMO]);
+    desk.receipt("coder", 70, &[SCRIPT]);
     // (60 × 88 + 20 × 70) / 80 = 83.5
     desk.gadfly(&["gate", "commit"])
         .is(0)
@@ -30,8 +33,8 @@ fn the_sum_is_printed_and_decides() {
 fn zero_is_a_score_and_a_stale_one_is_none() {
     let desk = Desk::new();
     desk.made();
-    desk.judged("strategist", 100, &[MEMO]);
-    desk.judged("coder", 0, &[SCRIPT]);
+    desk.receipt("strategist", 100, &[MEMO]);
+    desk.receipt("coder", 0, &[SCRIPT]);
     desk.gadfly(&["gate"]).is(3).says("overall is 75.00, commit needs 80");
     desk.write(SCRIPT, "library(fixest) # changed\n");
     desk.gadfly(&["gate"])
@@ -49,7 +52,7 @@ fn an_unknown_gate_is_refused_with_those_there_are() {
 fn commands_of_a_gate_have_to_end_as_they_should_and_are_agreed_to_first() {
     let desk = Desk::new();
     desk.made();
-    desk.judged("strategist", 95, &[MEMO]);
+    desk.receipt("strategist", 95, &[MEMO]);
     let gate = |command: &str, exit: i32| {
         format!(
             "[gates.commit]\ncommands = [{{ name = \"lint\", command = \"{command}\", exit = {exit} }}]\n"
@@ -78,10 +81,11 @@ fn in_a_clone_receipts_count_and_strictly_they_do_not() {
     desk.gadfly(&["gate"]).is(0).says("there is no journal here: scores are those of the receipts");
     desk.gadfly(&["gate", "--strict"]).is(3).says("--strict needs the journal");
     assert!(!desk.path(".gadfly").exists(), "asking leaves nothing behind");
+    // Nor does a journal that was not made here.
     desk.judged("coder", 99, &[SCRIPT]);
-    desk.gadfly(&["gate", "--strict"]).is(0).says("identification 60% strategist – not judged yet");
+    desk.gadfly(&["gate", "--strict"]).is(3).says("does not count").says("code 20% coder – not judged yet");
     desk.write(MEMO, "changed");
-    desk.gadfly(&["gate"]).is(0).says("stale");
+    desk.gadfly(&["gate"]).is(3).says("stale");
 }
 
 #[test]
@@ -90,15 +94,24 @@ fn a_receipt_that_was_edited_does_not_count() {
     desk.made();
     desk.receipt("strategist", 88, &[MEMO]);
     let name = "quality_reports/receipts/strategist.json";
-    let receipt = desk.read(name);
-    desk.write(name, &receipt.replace("\"score\": 88", "\"score\": 188"));
+    let mut envelope: serde_json::Value = serde_json::from_str(&desk.read(name)).unwrap();
+    let mut edit = |change: &dyn Fn(&mut serde_json::Value)| {
+        let payload = STANDARD.decode(envelope["payload"].as_str().unwrap()).unwrap();
+        let mut statement = serde_json::from_slice(&payload).unwrap();
+        change(&mut statement);
+        envelope["payload"] = STANDARD.encode(statement.to_string()).into();
+        desk.write(name, &envelope.to_string());
+    };
+    edit(&|statement| statement["predicate"]["score"] = 188.into());
     desk.gadfly(&["gate"]).is(3).says("receipt strategist.json does not count: a score is over 100");
     // Bound to other bytes without its own digest following.
     desk.write(MEMO, "other bytes");
-    let mut forged: serde_json::Value = serde_json::from_str(&receipt).unwrap();
-    forged["files"][0]["blob"] = serde_json::json!(desk.verdict("strategist", 88, &[MEMO]).files[0].blob);
-    desk.write(name, &forged.to_string());
-    desk.gadfly(&["gate"]).is(3).says("receipt strategist.json does not count");
+    let blob = desk.verdict("strategist", 88, &[MEMO]).files[0].blob;
+    edit(&|statement| {
+        statement["predicate"]["score"] = 88.into();
+        statement["subject"][0]["digest"]["blake3"] = serde_json::json!(blob);
+    });
+    desk.gadfly(&["gate"]).is(3).says("receipt strategist.json does not count: its files are not those");
 }
 
 #[test]

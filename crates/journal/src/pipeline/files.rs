@@ -1,8 +1,8 @@
 //! Which files of a project show how its pipeline stands, and writing them. What cannot be written is told and costs
 //! the run nothing: the journal has it all.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use gadfly_engine::manifest::{PlannedWrite, StatePlaces};
 use gadfly_engine::{Plan, RunManifest};
@@ -14,6 +14,7 @@ use super::{entry, plans, series, session_report, state_file, trace};
 use crate::journal::Journal;
 use crate::run_id::RunId;
 use crate::shared_file::{self, SharedFileError};
+use crate::signature::Signature;
 
 const PROBLEMS: &str = "unwritten.txt";
 const LONGEST_PROBLEMS: u64 = 64 << 10;
@@ -146,17 +147,24 @@ impl ProjectFiles {
         problems
     }
 
+    pub fn places(&self) -> &StateFiles {
+        &self.files
+    }
+
+    /// Puts a signature under a receipt.
+    pub fn keep_receipt(&self, receipt: &Receipt, signature: &Signature) -> Result<(), SharedFileError> {
+        let folder = self.files.receipts();
+        if !self.files.holds(&folder) {
+            let source = io::Error::other("it leads out of the project");
+            return Err(SharedFileError::Io { path: folder, source });
+        }
+        self.unignore();
+        receipt.write(&folder, Some(signature))
+    }
+
     fn receipts(&self, folder: &Path, state: &PipelineState) -> Result<(), SharedFileError> {
         self.unignore();
-        // Ready-made replies are no verdict that anybody else should go by.
-        let judged: Vec<_> = state.verdicts.iter().filter(|given| !given.canned).collect();
-        for (at, given) in judged.iter().enumerate() {
-            let later = &judged[at + 1..];
-            if !later.iter().any(|other| other.verdict.agent == given.verdict.agent) {
-                Receipt::new(&state.run, given).write(folder)?;
-            }
-        }
-        Ok(())
+        state.receipts().iter().try_for_each(|receipt| receipt.write(folder, None))
     }
 
     /// A store ignores itself; receipts are there to be committed. An ignore file that somebody changed stays.

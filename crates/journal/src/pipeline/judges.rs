@@ -1,17 +1,54 @@
-//! What is known of those who judge in a pipeline: the model behind each, and whether it judges at all.
+//! What is known of those who judge in a pipeline: what kind of agent each is, the model behind it, and whose files name
+//! it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::fmt;
 
 use gadfly_engine::event::Happened;
 use gadfly_engine::input::What;
+use gadfly_engine::plan::{NamedBy, is_canned};
 use gadfly_engine::{AgentCard, Input, Reply, Step};
+use serde::{Deserialize, Serialize};
+
+/// Who gave a verdict.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Judge {
+    /// The kind of agent, as a configuration names it; empty if nobody recorded it.
+    #[serde(default)]
+    pub kind: String,
+    /// The model behind it, as far as it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Whose files say what it is.
+    #[serde(default)]
+    pub layer: NamedBy,
+}
+
+impl Judge {
+    /// Nobody judged: the reply was ready before the work was, in a file that only the project names.
+    pub fn is_canned(&self) -> bool {
+        is_canned(&self.kind, self.layer)
+    }
+}
+
+/// For people: `anthropic claude-sonnet-4-5, named by the user`.
+impl fmt::Display for Judge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = if self.kind.is_empty() { "an agent of unknown kind" } else { &self.kind };
+        let by = match self.layer {
+            NamedBy::Program => "built-in",
+            NamedBy::User => "named by the user",
+            NamedBy::Project => "named by the project",
+        };
+        match &self.model {
+            Some(model) => write!(f, "{kind} {model}, {by}"),
+            None => write!(f, "{kind}, {by}"),
+        }
+    }
+}
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Judges {
-    models: BTreeMap<String, String>,
-    /// Their replies were ready before the work was, in a file that only the project names.
-    canned: BTreeSet<String>,
-}
+pub struct Judges(BTreeMap<String, Judge>);
 
 impl Judges {
     pub fn follow(&mut self, input: &Input, step: &Step) {
@@ -23,7 +60,7 @@ impl Judges {
                     _ => None,
                 });
                 if let (Some(agent), Some(model)) = (answering, &answer.model) {
-                    self.models.insert(agent.clone(), model.clone());
+                    self.0.entry(agent.clone()).or_default().model = Some(model.clone());
                 }
             }
             _ => {}
@@ -36,22 +73,11 @@ impl Judges {
     }
 
     fn know(&mut self, agent: &str, card: &AgentCard) {
-        match &card.model {
-            Some(model) => drop(self.models.insert(agent.to_owned(), model.clone())),
-            None => drop(self.models.remove(agent)),
-        }
-        if card.is_canned() {
-            self.canned.insert(agent.to_owned());
-        } else {
-            self.canned.remove(agent);
-        }
+        let judge = Judge { kind: card.kind.clone(), model: card.model.clone(), layer: card.named_by };
+        self.0.insert(agent.to_owned(), judge);
     }
 
-    pub fn model(&self, agent: &str) -> Option<String> {
-        self.models.get(agent).cloned()
-    }
-
-    pub fn is_canned(&self, agent: &str) -> bool {
-        self.canned.contains(agent)
+    pub fn judge(&self, agent: &str) -> Judge {
+        self.0.get(agent).cloned().unwrap_or_default()
     }
 }

@@ -8,7 +8,7 @@ use gadfly_engine::event::Happened;
 use gadfly_engine::pipeline::learning::Suggestion;
 use gadfly_engine::pipeline::{PairVerdict, PipelineEvent};
 
-use super::judges::Judges;
+use super::judges::{Judge, Judges};
 use super::state::PROTOCOL;
 use crate::body::OwnedPair;
 use crate::journal::Journal;
@@ -21,10 +21,7 @@ pub struct Recorded {
     pub run: RunId,
     /// Milliseconds since 1970.
     pub at_ms: u64,
-    /// The model behind the critic, as far as it is known.
-    pub model: Option<String>,
-    /// Nobody judged: the reply was ready before the work was, in a file that only the project names.
-    pub canned: bool,
+    pub judge: Judge,
     pub verdict: PairVerdict,
 }
 
@@ -56,10 +53,9 @@ impl Journal {
                     if let Happened::Pipeline(PipelineEvent::Scored { verdict, delivered }) = &event.what
                         && (*delivered || verdict.rejected)
                     {
-                        let (model, canned) =
-                            (judges.model(&verdict.critic), judges.is_canned(&verdict.critic));
+                        let judge = judges.judge(&verdict.critic);
                         let (at_ms, verdict) = (pair.input.at.wall_ms, verdict.as_ref().clone());
-                        found.push(Recorded { run: run.clone(), at_ms, model, canned, verdict });
+                        found.push(Recorded { run: run.clone(), at_ms, judge, verdict });
                     }
                 }
             })?;

@@ -29,6 +29,8 @@ pub struct PipelineState {
     pub run: RunId,
     pub title: String,
     pub project: String,
+    /// Of the rules of pipelines that the run follows.
+    pub rules: u32,
     pub phase: Option<String>,
     pub created_ms: u64,
     pub updated_ms: u64,
@@ -61,6 +63,7 @@ impl PipelineState {
             run,
             title: String::new(),
             project: String::new(),
+            rules: 0,
             phase: None,
             created_ms: 0,
             updated_ms: 0,
@@ -116,6 +119,7 @@ impl PipelineState {
         let plan = &start.plan;
         self.created_ms = wall_ms;
         self.title.clone_from(&plan.title);
+        self.rules = plan.root.version;
         let Ok(settings) = serde_json::from_value::<Settings>(plan.root.settings.clone()) else { return };
         self.project = settings.project;
         for entry in &settings.registry.entries {
@@ -355,8 +359,8 @@ impl PipelineState {
             return self.entered(&verdict.agent);
         }
         self.standing.insert(verdict.agent.clone(), verdict.clone());
-        let (model, canned) = (self.judges.model(&verdict.critic), self.judges.is_canned(&verdict.critic));
-        self.verdicts.push(Given { at_ms: now, model, canned, verdict: verdict.clone() });
+        let judge = self.judges.judge(&verdict.critic);
+        self.verdicts.push(Given { at_ms: now, judge, verdict: verdict.clone() });
         let agent = self.agent_mut(&verdict.agent);
         agent.judged(verdict);
         let (phase, made) = (agent.phase.clone(), agent.artifact.clone());

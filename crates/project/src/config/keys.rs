@@ -31,6 +31,7 @@ pub enum Section {
     Gate,
     GateCommand,
     Verify,
+    Signing,
     Telemetry,
 }
 
@@ -55,6 +56,7 @@ impl Section {
             Self::Gate => "[gates.NAME]",
             Self::GateCommand => "[[gates.NAME.commands]]",
             Self::Verify => "[verify.AGENT]",
+            Self::Signing => "[signing]",
             Self::Telemetry => "[telemetry]",
         }
     }
@@ -236,6 +238,7 @@ pub const KEYS: &[Key] = &[
     key(Section::Top, "hooks", Shape::Table(Section::Hooks)),
     key(Section::Top, "gates", Shape::Named(Section::Gate)),
     key(Section::Top, "verify", Shape::Named(Section::Verify)),
+    key(Section::Top, "signing", Shape::Table(Section::Signing)),
     key(Section::Top, "telemetry", Shape::Table(Section::Telemetry)),
     // Agents
     key(Section::Agent, "kind", Shape::Kind),
@@ -411,6 +414,8 @@ pub const KEYS: &[Key] = &[
     key(Section::GateCommand, "name", Shape::Text),
     key(Section::GateCommand, "command", Shape::Text),
     key(Section::GateCommand, "exit", Shape::Whole { min: 0, max: 255 }).or(Fixed::Whole(0)),
+    // Whose word receipts, seals and exports are
+    key(Section::Signing, "key", Shape::Text),
     // Traces
     key(Section::Telemetry, "endpoint", Shape::Text),
     key(Section::Telemetry, "headers_env", Shape::Text),

@@ -150,7 +150,7 @@ banana = 1
     assert_snapshot!(problems(text), @r"
     error: unknown key `workr`
       at gadfly.toml:2:1
-      help: known here: `agents`, `defaults`, `loops`, `goals`, `budget`, `workspace`, `commands`, `mcp`, `project`, `pipeline`, `dual`, `hooks`, `gates`, `verify`, `telemetry`
+      help: known here: `agents`, `defaults`, `loops`, `goals`, `budget`, `workspace`, `commands`, `mcp`, `project`, `pipeline`, `dual`, `hooks`, `gates`, `verify`, `signing`, `telemetry`
     error: unknown key `worker`
       at gadfly.toml:3:1
       help: `worker` belongs in [defaults]

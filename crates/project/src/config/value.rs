@@ -169,6 +169,10 @@ impl Table {
             .collect()
     }
 
+    pub fn remove(&mut self, key: &'static str) -> Option<Sourced<Value>> {
+        self.values.remove(key)
+    }
+
     /// This table with `over` laid on top of it, key by key.
     pub fn overlaid(mut self, over: Self) -> Self {
         // An agent that states its kind is a new agent: mixing it with another one's key or address

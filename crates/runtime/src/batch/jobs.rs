@@ -121,6 +121,12 @@ pub async fn run(
             shared.fail(format!("a job broke off, which is a defect in Gadfly: {error}"));
         }
     }
+    // One signature over the newest seal covers all before it.
+    if let Some(signer) = shared.gadfly.signer()
+        && let Err(why) = shared.gadfly.sign_seal(&signer).await
+    {
+        shared.note(format!("what this batch recorded is not signed: {why}"));
+    }
     let total = shared.progress.total.load(Ordering::Relaxed);
     let done = shared.progress.done.load(Ordering::Relaxed);
     let mut report = std::mem::take(&mut *shared.report());

@@ -30,23 +30,10 @@ impl PipelineFiles {
         if let Some(places) = StateFiles::of(&start.plan) {
             places.sweep();
         }
-        let files = self.files(&start.plan);
+        let files = pipeline_files(&self.journal, &self.run, &start.plan);
         let Ok(state) = self.journal.pipeline_state(&self.run) else { return };
         files.write(&state);
         self.kept = Some((files, state));
-    }
-
-    fn files(&self, plan: &Plan) -> ProjectFiles {
-        // A plan that names no place keeps its files with the store.
-        let store = self.journal.dir();
-        let beside = || StateFiles {
-            root: store.to_owned(),
-            dir: store.to_owned(),
-            session: store.join("SESSION_REPORT.md"),
-            state: false,
-        };
-        let places = StateFiles::of(plan).unwrap_or_else(beside);
-        ProjectFiles::new(&self.journal, &self.run, places, Zone::default())
     }
 
     /// Takes in a record; writes the files if it changed what they show.
@@ -54,7 +41,10 @@ impl PipelineFiles {
         if let What::Started(start) = &record.input.what
             && start.plan.root.protocol == PROTOCOL
         {
-            self.kept = Some((self.files(&start.plan), PipelineState::new(self.run.clone())));
+            self.kept = Some((
+                pipeline_files(&self.journal, &self.run, &start.plan),
+                PipelineState::new(self.run.clone()),
+            ));
         }
         if let Some((files, state)) = &mut self.kept
             && state.apply(record)
@@ -62,4 +52,18 @@ impl PipelineFiles {
             files.write(state);
         }
     }
+}
+
+/// The files of a run with this plan.
+pub fn pipeline_files(journal: &Journal, run: &RunId, plan: &Plan) -> ProjectFiles {
+    // A plan that names no place keeps its files with the store.
+    let store = journal.dir();
+    let beside = || StateFiles {
+        root: store.to_owned(),
+        dir: store.to_owned(),
+        session: store.join("SESSION_REPORT.md"),
+        state: false,
+    };
+    let places = StateFiles::of(plan).unwrap_or_else(beside);
+    ProjectFiles::new(journal, run, places, Zone::default())
 }

@@ -6,17 +6,44 @@ use std::path::Path;
 
 use gadfly_engine::pipeline::{Listing, PairVerdict};
 use gadfly_engine::protocol::Protocols;
-use gadfly_journal::pipeline::{RefusedReceipt, read_receipts};
+use gadfly_journal::pipeline::{FoundReceipt, Judge, RefusedReceipt, read_receipts};
+use gadfly_journal::signature::{SignedBy, Signers};
 use gadfly_journal::{Journal, ReadError, RunId};
 use gadfly_project::layout::Layout;
 
+use crate::clock::wall_ms;
 use crate::verify::verify;
 
-/// Where a verdict is from.
+/// Whose word counts.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum Word {
+    /// The journal's, and where it is silent any receipt's.
+    #[default]
+    Any,
+    /// This machine's journal's alone: a receipt proves which bytes were judged, not by whom.
+    Journal,
+    /// Receipts' alone, and of those only what one of these signed.
+    Signed(Signers),
+}
+
+/// Where a verdict is from, and who gave it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Proof {
-    Journal { run: String },
-    Receipt { run: String, at: String },
+pub struct Proof {
+    pub run: String,
+    pub judge: Judge,
+    pub source: ProofSource,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ProofSource {
+    Journal,
+    Receipt { at: String, signed_by: Option<SignedBy> },
+}
+
+impl Proof {
+    pub fn is_receipt(&self) -> bool {
+        matches!(self.source, ProofSource::Receipt { .. })
+    }
 }
 
 /// All that is known, before anything was looked at.
@@ -25,7 +52,14 @@ pub struct Evidence {
     /// The newest of each agent.
     journal: BTreeMap<String, (PairVerdict, Proof)>,
     receipts: BTreeMap<String, (PairVerdict, Proof)>,
-    refused: Vec<RefusedReceipt>,
+    refused: Vec<Refused>,
+}
+
+/// Something that does not count: a receipt, a run, a whole store.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Refused {
+    pub what: String,
+    pub why: String,
 }
 
 impl Evidence {
@@ -33,17 +67,25 @@ impl Evidence {
         root: &Path,
         layout: Layout,
         journal: Option<&Journal>,
-        strict: bool,
+        word: &Word,
     ) -> Result<Self, ReadError> {
         let mut evidence = Self::default();
-        if let Some(journal) = journal {
-            evidence.recorded(journal, strict)?;
+        let signers = match word {
+            Word::Signed(signers) => Some((signers, wall_ms())),
+            Word::Any | Word::Journal => None,
+        };
+        if let Some(journal) = journal.filter(|_| signers.is_none()) {
+            evidence.recorded(journal, *word == Word::Journal)?;
         }
-        if !strict {
-            let (read, refused) = read_receipts(&root.join(layout.state_folder()).join("receipts"));
-            evidence.refused.extend(refused);
-            for receipt in read {
-                let proof = Proof::Receipt { run: receipt.run.clone(), at: receipt.at.clone() };
+        if *word != Word::Journal {
+            let folder = root.join(layout.state_folder()).join("receipts");
+            let (found, refused) = read_receipts(&folder, signers);
+            for RefusedReceipt { file, why } in refused {
+                evidence.refuse(format!("receipt {file}"), &why);
+            }
+            for FoundReceipt { receipt, signed_by } in found {
+                let source = ProofSource::Receipt { at: receipt.at.clone(), signed_by };
+                let proof = Proof { run: receipt.run.clone(), judge: receipt.judge.clone(), source };
                 evidence.receipts.insert(receipt.agent.clone(), (receipt.verdict(), proof));
             }
         }
@@ -53,19 +95,22 @@ impl Evidence {
     /// What the journal says, as far as it was written here and proves itself.
     fn recorded(&mut self, journal: &Journal, strict: bool) -> Result<(), ReadError> {
         if let Some(foreign) = journal.foreign() {
-            self.refuse(&journal.dir().display().to_string(), foreign);
+            self.refuse(journal.dir().display().to_string(), foreign);
             return Ok(());
         }
         let mut believed: BTreeMap<RunId, bool> = BTreeMap::new();
         // Replies that were ready before the work was are nobody's judgement.
-        for recorded in journal.verdicts()?.into_iter().filter(|recorded| !(strict && recorded.canned)) {
+        for recorded in
+            journal.verdicts()?.into_iter().filter(|recorded| !(strict && recorded.judge.is_canned()))
+        {
             let is_believed = match believed.get(&recorded.run) {
                 Some(known) => *known,
                 None => self.believe(journal, &recorded.run)?,
             };
             believed.insert(recorded.run.clone(), is_believed);
             if is_believed {
-                let proof = Proof::Journal { run: recorded.run.to_string() };
+                let (run, judge) = (recorded.run.to_string(), recorded.judge);
+                let proof = Proof { run, judge, source: ProofSource::Journal };
                 self.journal.insert(recorded.verdict.agent.clone(), (recorded.verdict, proof));
             }
         }
@@ -74,20 +119,20 @@ impl Evidence {
 
     fn believe(&mut self, journal: &Journal, run: &RunId) -> Result<bool, ReadError> {
         if !journal.counts_here(run)? {
-            self.refuse(&format!("run {run}"), &"it came from another machine");
+            self.refuse(format!("run {run}"), &"it came from another machine");
             return Ok(false);
         }
         match verify(journal, &Protocols::shipped(), run) {
             Ok(_) => Ok(true),
             Err(why) => {
-                self.refuse(&format!("run {run}"), &why);
+                self.refuse(format!("run {run}"), &why);
                 Ok(false)
             }
         }
     }
 
-    fn refuse(&mut self, file: &str, why: &impl ToString) {
-        self.refused.push(RefusedReceipt { file: file.to_owned(), why: why.to_string() });
+    fn refuse(&mut self, what: String, why: &impl ToString) {
+        self.refused.push(Refused { what, why: why.to_string() });
     }
 
     /// Every verdict, also of those that will not count.
@@ -96,7 +141,7 @@ impl Evidence {
     }
 
     /// One for each agent: the journal's, unless only the receipt is about the files as they are.
-    pub fn counting(self, now: &Listing) -> (Vec<PairVerdict>, BTreeMap<String, Proof>, Vec<RefusedReceipt>) {
+    pub fn counting(self, now: &Listing) -> (Vec<PairVerdict>, BTreeMap<String, Proof>, Vec<Refused>) {
         let mut chosen = self.receipts;
         for (agent, recorded) in self.journal {
             let is_current = recorded.0.stale(now).is_none();
@@ -148,12 +193,13 @@ mod tests {
     fn score(journal: Option<PairVerdict>, receipt: Option<PairVerdict>) -> u32 {
         let mut now = Listing::default();
         now.insert("memo.md".into(), Found { digest: Digest::of(b"now"), mode: 0o644 });
-        let of = |verdict: Option<PairVerdict>, proof: Proof| {
+        let of = |verdict: Option<PairVerdict>, source: ProofSource| {
+            let proof = Proof { run: "r".into(), judge: Judge::default(), source };
             verdict.map(|verdict| ("a".to_owned(), (verdict, proof))).into_iter().collect()
         };
         let evidence = Evidence {
-            journal: of(journal, Proof::Journal { run: "r".into() }),
-            receipts: of(receipt, Proof::Receipt { run: "r".into(), at: "now".into() }),
+            journal: of(journal, ProofSource::Journal),
+            receipts: of(receipt, ProofSource::Receipt { at: "now".into(), signed_by: None }),
             refused: Vec::new(),
         };
         evidence.counting(&now).0[0].score

@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use gadfly_journal::pipeline::Base;
 use serde::{Deserialize, Serialize};
 
 use super::error::WorkspaceError;
@@ -42,6 +43,18 @@ pub(super) struct Indexed {
 /// configuration could name another folder.
 pub(super) fn enclosing(project: &Path) -> Option<&Path> {
     project.ancestors().find(|dir| fs::symlink_metadata(dir.join(".git")).is_ok())
+}
+
+impl Git {
+    /// The commit that is checked out in a project, with its tree; none where there is none.
+    pub(crate) async fn checked_out(&self, project: &Path) -> Option<Base> {
+        let project = project.canonicalize().ok()?;
+        let (repository, place) = Repository::read(self, enclosing(&project)?).await.ok()?;
+        let commit = repository.head?;
+        let tree = format!("{commit}^{{tree}}");
+        let tree = self.line_if_any(&place, &["rev-parse", "--verify", "--quiet", &tree]).await.ok()??;
+        Some(Base { commit, tree })
+    }
 }
 
 impl Repository {

@@ -1,10 +1,12 @@
 //! The hostile projects: each is the honest one with something in a file that Gadfly reads.
 
+use std::collections::BTreeMap;
 use std::fs;
 
 use gadfly_engine::artifact::Entry;
+use gadfly_engine::plan::NamedBy;
 use gadfly_engine::{Digest, Manifest};
-use gadfly_journal::pipeline::Receipt;
+use gadfly_journal::pipeline::{Judge, Receipt, Rules};
 use serde_json::json;
 
 use super::honest::{CONFIG, Honest};
@@ -406,24 +408,25 @@ fn receipt(w: &World<'_>) -> String {
     let blob = Digest::of(&fs::read(w.path("out/code.py")).unwrap());
     let files = vec![Entry { path: "out/code.py".into(), mode: 0o644, blob }];
     let receipt = Receipt {
-        format: 1,
         agent: "coder".into(),
         critic: "coder-critic".into(),
         lens: None,
-        model: None,
+        judge: Judge { kind: "anthropic".into(), model: None, layer: NamedBy::User },
         score: 100,
         threshold: 80,
         rounds: 1,
         escalated: false,
         artifact: Manifest::new(files.clone()).digest(),
         files,
-        rubric: Digest::of(b"rubric"),
+        rules: Rules { protocol: "pipeline".into(), version: 1, rubric: Digest::of(b"rubric") },
         reply: Digest::of(b"reply"),
         run: "0123456789".into(),
         at: "2026-05-09T14:30:00Z".into(),
         other: Vec::new(),
         open: Vec::new(),
         made: Vec::new(),
+        sha256: BTreeMap::new(),
+        base: None,
     };
-    serde_json::to_string_pretty(&receipt).unwrap()
+    receipt.render(None).unwrap()
 }

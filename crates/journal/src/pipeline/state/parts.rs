@@ -3,6 +3,8 @@
 use gadfly_engine::pipeline::PairVerdict;
 use gadfly_engine::{Digest, NodePath};
 
+use crate::pipeline::judges::Judge;
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Status {
     Pending,
@@ -69,9 +71,7 @@ pub struct Drafted {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Given {
     pub at_ms: u64,
-    pub model: Option<String>,
-    /// Nobody judged: see `judges`.
-    pub canned: bool,
+    pub judge: Judge,
     pub verdict: PairVerdict,
 }
 

@@ -3,8 +3,12 @@
 use std::fs;
 use std::path::Path;
 
+use gadfly_engine::plan::NamedBy;
+use serde_json::json;
+
 use super::sample::*;
-use crate::pipeline::{ProjectFiles, Receipt, StateFiles, Zone, read_receipts};
+use crate::pipeline::{Judge, ProjectFiles, Receipt, StateFiles, Zone, read_receipts};
+use crate::signature::{Envelope, Signers};
 use crate::{Journal, RunId};
 
 struct Project {
@@ -181,14 +185,14 @@ fn a_receipt_that_was_touched_is_refused_by_name() {
     let project = Project::new();
     project.write(&whole("coder", "robustness", None), &run());
     let folder = project.places.receipts();
-    let (read, refused) = read_receipts(&folder);
+    let (read, refused) = read_receipts(&folder, None);
     assert_eq!((read.len(), refused.len()), (1, 0));
-    let good = read[0].clone();
+    let good = read[0].receipt.clone();
     assert_eq!(good.clone().verdict(), whole("coder", "robustness", None).state().verdicts[0].verdict);
     let write = |name: &str, change: &dyn Fn(&mut Receipt)| {
         let mut receipt = good.clone();
         change(&mut receipt);
-        fs::write(folder.join(name), serde_json::to_vec(&receipt).unwrap()).unwrap();
+        fs::write(folder.join(name), receipt.render(None).unwrap()).unwrap();
     };
     write("librarian.json", &|r| r.files[0].blob = digest("other"));
     write("writer.json", &|_| {});
@@ -198,10 +202,21 @@ fn a_receipt_that_was_touched_is_refused_by_name() {
         r.agent = "c".into();
         r.made = vec![file("../../etc/passwd", "x")];
     });
-    write("d.json", &|r| (r.agent, r.format) = ("d".into(), 9));
+    write("d.json", &|r| {
+        r.agent = "d".into();
+        r.judge = Judge { kind: "scripted".into(), model: None, layer: NamedBy::Project };
+    });
+    let older = json!({ "format": 1, "agent": "g", "score": 100, "artifact": digest("x") });
+    fs::write(folder.join("g.json"), older.to_string()).unwrap();
+    let other = json!({ "payloadType": "application/json", "payload": "e30=", "signatures": [] });
+    fs::write(folder.join("h.json"), other.to_string()).unwrap();
+    let link = json!({ "_type": "https://in-toto.io/Statement/v1", "subject": [],
+        "predicateType": "https://in-toto.io/Link/v1", "predicate": {} });
+    let link = Envelope::new("application/vnd.in-toto+json", link.to_string().as_bytes(), None);
+    fs::write(folder.join("i.json"), serde_json::to_string(&link).unwrap()).unwrap();
     fs::write(folder.join("e.json"), "{").unwrap();
     fs::write(folder.join("f.json"), " ".repeat(5 << 20)).unwrap();
-    let (read, refused) = read_receipts(&folder);
+    let (read, refused) = read_receipts(&folder, None);
     assert_eq!(read, vec![]);
     let why: Vec<String> = refused.iter().map(|r| format!("{}: {}", r.file, r.why)).collect();
     insta::assert_snapshot!(why.join("\n"));
@@ -218,8 +233,42 @@ fn a_run_that_is_taken_up_again_does_not_bring_an_old_receipt_back() {
     new.run = second.clone();
     ProjectFiles::new(&project.journal, &second, project.places.clone(), Zone::utc()).write(&new);
     project.write(&old, &run());
-    let (read, _) = read_receipts(&project.places.receipts());
-    assert_eq!((read[0].score, read[0].run.as_str()), (95, "abcdefghjk"));
+    let (read, _) = read_receipts(&project.places.receipts(), None);
+    let read = &read[0].receipt;
+    assert_eq!((read.score, read.run.as_str()), (95, "abcdefghjk"));
+}
+
+#[test]
+fn a_signed_receipt_stays_signed_and_counts_for_whom_it_is_from() {
+    let project = Project::new();
+    let stream = whole("coder", "robustness", None);
+    let folder = project.places.receipts();
+    let key = crate::signature::tests::key();
+    let mut receipt = stream.state().receipts()[0].clone();
+    receipt.sha256.insert(receipt.files[0].path.clone(), "00".into());
+    let (kind, payload) = receipt.payload().unwrap();
+    let signature = key.sign(kind, &payload).unwrap();
+    project.write(&stream, &run());
+    let signers = Signers::read(&crate::signature::tests::halves().1).unwrap();
+    let counting = || {
+        let (found, refused) = read_receipts(&folder, Some((&signers, 0)));
+        (found, refused.into_iter().map(|r| r.why).collect::<Vec<_>>())
+    };
+    assert_eq!(counting().1, ["it is not signed"]);
+    receipt.write(&folder, Some(&signature)).unwrap();
+    project.write(&stream, &run());
+    let (found, refused) = counting();
+    assert_eq!((refused, &found[0].receipt), (vec![], &receipt));
+    assert_eq!(found[0].signed_by.as_ref().unwrap().name.as_deref(), Some("ann@example.org"));
+    // An unsigned one that says something else is no reason to keep it.
+    let mut raised = receipt.clone();
+    raised.score = 100;
+    fs::write(folder.join("librarian.json"), raised.render(Some(&signature)).unwrap()).unwrap();
+    assert_eq!(counting().1, ["the signature does not fit what was signed"]);
+    let (_, refused) = read_receipts(&folder, None);
+    assert_eq!(refused.len(), 1, "nor does it count where no signature is needed");
+    project.write(&stream, &run());
+    assert_eq!(read_receipts(&folder, None).0[0].receipt.score, receipt.score);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use gadfly_engine::pipeline::PairVerdict;
-use gadfly_journal::pipeline::{Receipt, StateFiles, read_receipts};
+use gadfly_journal::pipeline::{StateFiles, read_receipts};
 use gadfly_journal::{Journal, ReadError};
 use gadfly_project::layout::{Layout, ProjectFiles};
 use gadfly_project::{Config, adopt, layout};
@@ -49,8 +49,8 @@ impl PipelineRequest {
             self.verdicts = newest(journal.verdicts()?.into_iter().map(|recorded| recorded.verdict));
         }
         if self.verdicts.is_empty() {
-            let (receipts, refused) = read_receipts(&places.receipts());
-            self.verdicts = newest(receipts.into_iter().map(Receipt::verdict));
+            let (receipts, refused) = read_receipts(&places.receipts(), None);
+            self.verdicts = newest(receipts.into_iter().map(|found| found.receipt.verdict()));
             earlier.receipts = !self.verdicts.is_empty();
             earlier.refused = refused.into_iter().map(|one| format!("{}: {}", one.file, one.why)).collect();
         }
