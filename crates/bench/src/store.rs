@@ -2,7 +2,6 @@
 //! records, one loop with very many rounds. No engine decides them, so they cannot be resumed; everything that
 //! only reads a store takes them for real.
 
-mod copies;
 mod goal;
 mod rounds;
 mod telling;
@@ -19,8 +18,6 @@ type Fault = Box<dyn std::error::Error + Send + Sync>;
 const EPOCH_MS: u64 = 1_790_000_000_000;
 /// Between two of them. A long run's times run ahead of it, which nobody minds.
 const BETWEEN_RUNS_MS: u64 = 60_000;
-/// Runs that are written; more of them are copies of these.
-const WRITTEN: u32 = 64;
 /// Appends under way at once.
 const AT_ONCE: usize = 512;
 
@@ -54,7 +51,7 @@ pub fn fill(dir: &Path, what: Fill) -> Result<Filled, Fault> {
     let journal = Journal::open(dir)?;
     let mut pen = Pen::new(&journal);
     let mut filled = Filled::default();
-    for n in 0..what.runs.min(WRITTEN) {
+    for n in 0..what.runs {
         let telling = match n % 8 {
             0 => goal::reached(n, 12),
             1 => rounds::asking(n),
@@ -70,11 +67,6 @@ pub fn fill(dir: &Path, what: Fill) -> Result<Filled, Fault> {
         filled.rounds = Some(pen.write("loop", what.runs + 1, rounds::long(what.runs + 1, what.rounds))?);
     }
     pen.finish()?;
-    drop(journal);
-    if what.runs > WRITTEN {
-        let copies = copies::add(dir, &filled.runs, WRITTEN, what.runs)?;
-        filled.runs.extend(copies);
-    }
     Ok(filled)
 }
 
@@ -135,7 +127,7 @@ mod tests {
     #[test]
     fn a_filled_store_reads_like_any_other() {
         let dir = tempfile::tempdir().unwrap();
-        let what = Fill { runs: WRITTEN + 8, records: 2_000, rounds: 100 };
+        let what = Fill { runs: 72, records: 2_000, rounds: 100 };
         let filled = fill(dir.path(), what).unwrap();
         let journal = Journal::open_existing(dir.path()).unwrap();
         let listed = journal.list(&ListFilter { limit: 1_000, ..ListFilter::default() }).unwrap();

@@ -5,6 +5,7 @@ use std::path::Path;
 use gadfly_engine::Plan;
 use gadfly_engine::manifest::{Contact, RunManifest};
 use gadfly_engine::protocol::pipeline;
+use gadfly_journal::{Journal, RunId};
 use gadfly_project::config::{TelemetryConfig, Workspace};
 use gadfly_project::trust::{self, TrustEntry, judging, needs_trust, planned};
 use gadfly_project::{GoalConfig, LoopConfig, Protocol, landing};
@@ -94,6 +95,14 @@ impl Uses {
             outputs: planned::written_by(&manifest),
             pipeline: plan.root.protocol == pipeline::RULE_BOOK.name,
         }
+    }
+
+    /// A run that this machine recorded was agreed to when it began: nobody else can have written what it says.
+    pub fn of(mut self, journal: &Journal, run: &RunId) -> Self {
+        if journal.counts_here(run).unwrap_or(false) {
+            (self.wanted, self.outputs) = Default::default();
+        }
+        self
     }
 
     pub fn and(mut self, other: Self) -> Self {

@@ -374,7 +374,7 @@ pub fn refuse(context: &Context, run: &RunId, why: ResumeError) -> Code {
             problems::refuse(&found, &context.root.dir)
         }
         ResumeError::Ended { .. }
-        | ResumeError::Claim(ClaimError::NotFound(_) | ClaimError::Owned { .. }) => {
+        | ResumeError::Claim(ClaimError::NotFound(_) | ClaimError::Owned { .. } | ClaimError::Foreign(_)) => {
             error::usage(&why.to_string())
         }
         ResumeError::Drive(DriveError::Journal(_) | DriveError::Closed) => {

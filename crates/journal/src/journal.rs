@@ -65,7 +65,7 @@ impl Journal {
     pub fn open_in(dir: &Path, custody: &Custody) -> Result<Self, OpenError> {
         no_links(dir)?;
         let file = dir.join(schema::File::Journal.name());
-        if is_emptied(dir, &file) {
+        if is_emptied(dir, &file, custody) {
             return Err(OpenError::Gone(file));
         }
         make_private(dir)?;
@@ -95,7 +95,7 @@ impl Journal {
     pub fn open_existing_in(dir: &Path, custody: &Custody) -> Result<Self, OpenError> {
         no_links(dir)?;
         let file = dir.join(schema::File::Journal.name());
-        if is_emptied(dir, &file) {
+        if is_emptied(dir, &file, custody) {
             return Err(OpenError::Gone(file));
         }
         match fs::metadata(&file) {
@@ -234,15 +234,16 @@ pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A store whose database is gone, though what lies beside it is there. Where nothing was ever recorded there is no
-/// such thing as losing it.
-fn is_emptied(dir: &Path, file: &Path) -> bool {
+/// A store whose database is gone, though what lies beside it says that there was one. Where nothing was ever recorded
+/// there is no such thing as losing it.
+fn is_emptied(dir: &Path, file: &Path, custody: &Custody) -> bool {
     match fs::metadata(file) {
         Ok(found) => !found.is_file() || found.len() == 0,
-        Err(e) => {
-            e.kind() == io::ErrorKind::NotFound
-                && ["runs", "inbox.db"].iter().any(|name| dir.join(name).exists())
+        Err(e) if e.kind() == io::ErrorKind::NotFound => {
+            let was_used = || ["runs", "inbox.db"].iter().any(|name| dir.join(name).exists());
+            dir.join("locks").join("setup.lock").exists() && (was_used() || custody.kept(dir).is_some())
         }
+        Err(_) => false,
     }
 }
 

@@ -126,7 +126,7 @@ impl Gadfly {
     }
 
     pub(crate) fn over(setup: Setup, store: &Path) -> Result<Self, GadflyError> {
-        let host = Host::new(Journal::open_in(store, &UserDirs::from_env().custody())?)?;
+        let host = Host::new(Journal::open_in(store, &setup.custody)?)?;
         let protocols = Protocols::shipped();
         Ok(Self {
             host,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use gadfly_agents::World;
 use gadfly_agents::launcher::Launcher;
-use gadfly_journal::Journal;
+use gadfly_journal::{Custody, Journal};
 use gadfly_project::{Config, Problem, Root};
 
 use crate::agents::{Env, Recruiter, environment};
@@ -27,6 +27,7 @@ pub struct Setup {
     env: Env,
     launcher: Option<Arc<dyn Launcher>>,
     witness: Option<MakeWitness>,
+    pub(crate) custody: Custody,
 }
 
 impl Setup {
@@ -39,14 +40,15 @@ impl Setup {
         if let Some(launcher) = &launcher {
             world = world.with_launcher(Arc::clone(launcher));
         }
-        Self { root, config, world, env, launcher, witness: None }
+        Self { root, config, world, env, launcher, witness: None, custody: Custody::none() }
     }
 
-    /// Shares with all runs of this user what is learned of providers: which take no calls, and until when.
-    /// Without a state directory the runs of this process share it.
+    /// Shares with all runs of this user what is learned of providers: which take no calls, and until when. Without a
+    /// state directory the runs of this process share it, and stores are chained with no machine's key.
     pub fn sharing(mut self, state_dir: Option<&Path>) -> Self {
         if let Some(dir) = state_dir {
             self.world = self.world.with_board(Arc::new(FileBoard::below(dir)));
+            self.custody = Custody::at(dir);
         }
         self
     }

@@ -59,6 +59,9 @@ async fn prepare(args: &cli::Batch, context: &Context) -> Result<Option<Batch>, 
     let request = BatchRequest { tasks: args.tasks.clone(), out, jobs, flags, again: args.again, budget };
     raise_limits(jobs);
     let gadfly = Arc::new(context.open()?);
+    if let Some(foreign) = gadfly.journal().foreign() {
+        return Err(error::usage(&foreign.to_string()));
+    }
     let batch = Batch::prepare(gadfly, request).await.map_err(|found| problems::refuse(&found, root))?;
     problems::draw(&batch.warnings, root);
     announce(&batch, jobs);

@@ -144,6 +144,9 @@ pub async fn launch(
     agreement::start(&prepared.consent, how.yes)?;
     agreement::named(context, &prepared.start.plan);
     let gadfly = setup.open(&context.store()).map_err(|e| error::usage(&e.to_string()))?;
+    if let Some(foreign) = gadfly.journal().foreign() {
+        return Err(error::usage(&foreign.to_string()));
+    }
     let run = prepared.run.clone();
     let session = Session {
         context,

@@ -6,7 +6,8 @@ use gadfly_engine::{Outcome, Waiting};
 use gadfly_project::{Config, Flags, Root, Sourced};
 use gadfly_runtime::prepare::Request;
 use gadfly_runtime::service::Driving;
-use gadfly_runtime::{Ended, Gadfly, Stop, Update};
+use gadfly_runtime::setup::Setup;
+use gadfly_runtime::{Ended, Stop, Update};
 use insta::assert_snapshot;
 use tokio::sync::{mpsc, watch};
 
@@ -196,7 +197,8 @@ async fn a_waiting_run_takes_an_answer_from_another_process() {
     let root = Root::at(&project.path(""));
     let (config, problems) = Config::load(&root, Some(&project.own_file()));
     assert!(problems.is_empty(), "{problems:?}");
-    let gadfly = Gadfly::open(root.clone(), config, &root.store).unwrap();
+    let state = project.dir().join("home/.local/state/gadfly");
+    let gadfly = Setup::new(root.clone(), config).sharing(Some(&state)).open(&root.store).unwrap();
     let flags = Flags { task: Some("Write it".into()), critics: vec!["me".into()], ..Flags::default() };
     let criteria = vec![Sourced::flag("at most 150 words".to_owned())];
     let request = Request { flags, criteria, ..Request::default() };

@@ -206,8 +206,9 @@ fn a_run_that_was_not_begun_here_is_judged_by_its_own_rules_only_after_a_word() 
     let id = desk.run_id();
     assert_eq!(desk.gadfly(&["resume", &id, "--unattended"]).code, 4, "begun here");
     assert_eq!(desk.gadfly(&["answer", &id, "A draft."]).code, 0);
-    // As in a clone: nobody here remembers it.
+    // As in a clone: this machine did not record it, and nobody here remembers it.
     let _ = fs::remove_dir_all(desk.beside("home/.local/state/gadfly"));
+    assert_eq!(desk.gadfly(&["own"]).code, 0);
     for args in [&["resume", &id, "--unattended"][..], &["resume", "--all", "--unattended"]] {
         let said = desk.gadfly(args);
         assert_ne!(said.code, 0, "{args:?}: {said:?}");
