@@ -112,7 +112,8 @@ fn killed_while_it_delivers_it_can_be_undone_and_cancelled_and_nothing_lies_abou
     let mut half = 0;
     for (call, nth, way) in [
         ("renameat", 1, "cancel"),
-        ("fchmod", 1, "undo"),
+        ("fchmod", 2, "undo"),
+        ("fchmod", 4, "undo"),
         ("renameat", 1, "undo"),
         ("renameat", 1, "resume"),
         ("rename", 12, "undo"),
@@ -122,6 +123,10 @@ fn killed_while_it_delivers_it_can_be_undone_and_cancelled_and_nothing_lies_abou
         desk.write("out/memo.md", "mine, not committed\n");
         let what = format!("killed at {call} {nth}, then {way}");
         if !killed_at(&desk, call, nth) {
+            continue;
+        }
+        if desk.gadfly(&["runs", "--json"]).out.is_empty() {
+            // The making of the store makes such calls, too.
             continue;
         }
         half += usize::from(!litter(&desk).is_empty());
