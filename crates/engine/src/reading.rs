@@ -33,7 +33,7 @@ pub mod word;
 use crate::brief::one_line;
 
 /// A longer reply is not read: no critic writes that much.
-pub const LONGEST_REPLY: usize = 2 << 20;
+pub const LONGEST_REPLY: usize = 4 << 20;
 /// The most of a passage that is shown to the critic again, in characters.
 const LONGEST_PASSAGE: usize = 240;
 /// The most of a problem that is told, in bytes.

@@ -77,7 +77,8 @@ pub async fn of_goal(context: &Context, setup: &Setup, request: &GoalRequest) ->
 /// What taking a recorded run up again needs: its record may come from somebody else.
 pub fn of_resume(context: &Context, gadfly: &Gadfly, run: &RunId) -> Result<Terms, String> {
     let start = gadfly.journal().start(run).map_err(|e| e.to_string())?;
-    let wanted = agreement::missing(context, &Uses::recorded(&start.plan).of(gadfly.journal(), run))?;
+    let wanted =
+        agreement::missing(context, &Uses::recorded(&start.plan).unless_made_here(gadfly.journal(), run))?;
     Ok(Terms { wanted, ..Terms::default() })
 }
 

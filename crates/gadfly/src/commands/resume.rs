@@ -209,7 +209,7 @@ fn planned<'a>(gadfly: &Gadfly, runs: impl IntoIterator<Item = &'a RunId>) -> Us
     let mut planned = Uses::default();
     for run in runs {
         if let Ok(start) = gadfly.journal().start(run) {
-            planned = planned.and(Uses::recorded(&start.plan).of(gadfly.journal(), run));
+            planned = planned.and(Uses::recorded(&start.plan).unless_made_here(gadfly.journal(), run));
         }
     }
     planned
