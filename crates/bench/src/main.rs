@@ -40,7 +40,7 @@ fn main() -> Result<(), Fault> {
             runtime.block_on(baseline::run(url, tasks.as_ref(), jobs.parse()?, db))
         }
         ["fill-store", dir, ref flags @ ..] => {
-            fill(dir.as_ref(), opening::sizes(flags)?)?;
+            fill(dir.as_ref(), &gadfly_journal::Custody::none(), opening::sizes(flags)?)?;
             Ok(())
         }
         ["open"] => opening::measure(&mut std::io::stdout(), opening::LARGE),

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use gadfly_bench::store::{Fill, Filled, begins_ms, fill};
-use gadfly_journal::{Journal, ListFilter, Place, RunId, Window};
+use gadfly_journal::{Custody, Journal, ListFilter, Place, RunId, Window};
 use tempfile::TempDir;
 
 use crate::baseline::Fault;
@@ -24,7 +24,7 @@ struct Store {
 impl Store {
     fn new(what: Fill) -> Result<Self, Fault> {
         let dir = TempDir::with_prefix("gadfly-bench-")?;
-        let filled = fill(dir.path(), what)?;
+        let filled = fill(dir.path(), &Custody::none(), what)?;
         let journal = Journal::open_existing(dir.path())?;
         Ok(Self { _dir: dir, journal, filled })
     }

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use gadfly_engine::{Digest, Input, Step};
-use gadfly_journal::{AppendError, Journal, RunId, RunWriter};
+use gadfly_journal::{AppendError, Custody, Journal, RunId, RunWriter};
 
 type Fault = Box<dyn std::error::Error + Send + Sync>;
 
@@ -47,8 +47,8 @@ pub fn begins_ms(n: u32) -> u64 {
 }
 
 /// Makes a store in `dir` and fills it. The long runs begin last, so that they head the list.
-pub fn fill(dir: &Path, what: Fill) -> Result<Filled, Fault> {
-    let journal = Journal::open(dir)?;
+pub fn fill(dir: &Path, custody: &Custody, what: Fill) -> Result<Filled, Fault> {
+    let journal = Journal::open_in(dir, custody)?;
     let mut pen = Pen::new(&journal);
     let mut filled = Filled::default();
     for n in 0..what.runs {
@@ -128,7 +128,7 @@ mod tests {
     fn a_filled_store_reads_like_any_other() {
         let dir = tempfile::tempdir().unwrap();
         let what = Fill { runs: 72, records: 2_000, rounds: 100 };
-        let filled = fill(dir.path(), what).unwrap();
+        let filled = fill(dir.path(), &Custody::none(), what).unwrap();
         let journal = Journal::open_existing(dir.path()).unwrap();
         let listed = journal.list(&ListFilter { limit: 1_000, ..ListFilter::default() }).unwrap();
         assert_eq!(listed.len() as u64, journal.counts().unwrap().values().sum::<u64>());

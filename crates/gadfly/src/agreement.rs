@@ -100,7 +100,7 @@ impl Uses {
     /// A run that this machine recorded was agreed to when it began: nobody else can have written what it says.
     pub fn unless_made_here(mut self, journal: &Journal, run: &RunId) -> Self {
         if journal.counts_here(run).unwrap_or(false) {
-            (self.wanted, self.outputs) = Default::default();
+            self.wanted.clear();
         }
         self
     }

@@ -22,6 +22,8 @@ use crate::context::Context;
 const MOST: usize = 16;
 /// Reasons that are kept for runs that could not be driven.
 const MOST_REASONS: usize = 64;
+/// Answers in a row that come while a run parks.
+const MOST_LATE: u32 = 16;
 const UPDATES: usize = 64;
 /// How long replies under way are waited for when the process is to end, and how long it then takes to stop.
 const DRAIN: Duration = Duration::from_secs(8);
@@ -166,11 +168,20 @@ impl Background {
         let mut ended_here = is_over.clone();
         self.at_work().insert(run.clone(), is_over);
         locked(&self.reasons).remove(run);
+        let again = how.clone();
         let driven = begin(Arc::clone(&gadfly), how);
         let (me, id) = (Arc::clone(self), run.clone());
         tokio::spawn(async move {
             let listening = tokio::spawn(first_record(updates, tell_begun));
-            let ended = driven.await;
+            let mut ended = driven.await;
+            // An answer that came while the run was about to park is read before anybody is told that it parked.
+            for _ in 0..MOST_LATE {
+                if ended.is_err() || me.room.is_closed() || !gadfly.has_unread_answer(&id) {
+                    break;
+                }
+                ended = gadfly.resume(&id, Raise::default(), again.clone()).await;
+            }
+            drop(again);
             if let Err(why) = &ended {
                 me.remember(&id, &said(why));
             }

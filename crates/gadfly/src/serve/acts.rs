@@ -1,6 +1,7 @@
 //! What a person does to a run from its page: each is one call of the façade, and what became of it is said.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Json;
 use axum::extract::{Path, State};
@@ -20,6 +21,9 @@ use super::{Dashboard, page, questions};
 use crate::context::Context;
 use crate::session::{only_by_token, unreadable};
 use crate::{terms, verdict};
+
+/// How long a run that has stopped may take to be let go of.
+const STOPPING: Duration = Duration::from_secs(2);
 
 /// Who answers and steers, as the record has it.
 const BY: &str = "dashboard";
@@ -197,6 +201,10 @@ pub async fn resume(
     let summary = dashboard.gadfly().journal().summary(&run)?;
     if summary.ended {
         return Err(Refusal::conflict(format!("the run has ended ({})", summary.state)));
+    }
+    // One that has just stopped is let go of in a moment.
+    if summary.outcome.is_some() {
+        dashboard.background.settled(&run, STOPPING).await;
     }
     if dashboard.gadfly().is_driven(&run) {
         return Err(Refusal::conflict("the run is at work already"));

@@ -26,7 +26,7 @@ struct Served {
 
 fn served(what: Fill) -> Served {
     let desk = Desk::folder(&[]);
-    let filled = fill(&desk.path(".gadfly"), what).unwrap();
+    let filled = fill(&desk.path(".gadfly"), &custody(&desk), what).unwrap();
     let server = Server::start(&desk);
     Served { desk, server, filled }
 }
@@ -90,4 +90,9 @@ fn ten_thousand_runs_and_a_hundred_thousand_records_open_like_ten() {
     println!("memory of the server: {} kB and {} kB", small.memory(), large.memory());
     assert!(slow.is_empty(), "more than twice as long: {slow:?}");
     assert!(large.memory() <= MEMORY);
+}
+
+/// Of the user whose store it is.
+fn custody(desk: &Desk) -> gadfly_journal::Custody {
+    gadfly_journal::Custody::at(&desk.beside("home/.local/state/gadfly"))
 }

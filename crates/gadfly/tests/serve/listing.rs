@@ -15,7 +15,7 @@ fn ids(runs: &Value) -> Vec<String> {
 
 fn filled(runs: u32) -> (Desk, Server) {
     let desk = Desk::folder(&[]);
-    fill(&desk.path(".gadfly"), Fill { runs, records: 0, rounds: 0 }).unwrap();
+    fill(&desk.path(".gadfly"), &custody(&desk), Fill { runs, records: 0, rounds: 0 }).unwrap();
     let server = Server::start(&desk);
     (desk, server)
 }
@@ -122,4 +122,9 @@ fn nonsense_is_refused_in_json() {
         assert!(answer.json()["error"].is_string(), "{path}");
     }
     assert_eq!(server.get("/api/runs?named=").json()["runs"], Value::Array(vec![]));
+}
+
+/// Of the user whose store it is.
+fn custody(desk: &Desk) -> gadfly_journal::Custody {
+    gadfly_journal::Custody::at(&desk.beside("home/.local/state/gadfly"))
 }
