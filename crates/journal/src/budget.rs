@@ -21,6 +21,7 @@ thread_local! {
 }
 
 /// Called by the connection of a writer, on its thread.
+#[allow(clippy::needless_pass_by_value)] // as SQLite calls it
 pub(crate) fn count(event: TraceEvent<'_>) {
     if matches!(event, TraceEvent::Stmt(..)) {
         STATEMENTS.set(STATEMENTS.get() + 1);

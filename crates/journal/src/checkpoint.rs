@@ -94,7 +94,7 @@ fn checked(
     let Ok(proof) = row.get(2) else { return Ok(None) };
     let found = Checkpoint { chunk, upto: row.get(1)?, proof, kinds: row.get(3)?, size, body: row.get(5)? };
     let fits = found.upto.saturating_sub(1) / CHUNK == chunk
-        && found.kinds.len() as u32 == found.upto - chunk * CHUNK
+        && u32::try_from(found.kinds.len()) == Ok(found.upto - chunk * CHUNK)
         && check.is_none_or(|chain| {
             chain.checkpoint(run, found.upto, &found.kinds, found.size, &found.body) == found.proof
         });

@@ -318,6 +318,7 @@ fn base(
     walker.base.ok_or_else(|| damaged(run, seq, "the record it builds on is missing"))
 }
 
+#[allow(clippy::needless_pass_by_value)] // errors and words alike
 pub(crate) fn damaged(run: &RunId, seq: u32, message: impl ToString) -> ReadError {
     ReadError::Record { run: run.clone(), seq, message: message.to_string() }
 }

@@ -176,7 +176,7 @@ fn serve(conn: &Connection, queue: &Receiver<Message>, keeper: &mut Keeper, swee
         }
         for entry in batch {
             // A caller's panic is that caller's, not every run's.
-            let _ = catch_unwind(AssertUnwindSafe(|| entry.finish(committed.as_ref().map(|()| ()))));
+            let _ = catch_unwind(AssertUnwindSafe(|| entry.finish(committed.as_ref().copied())));
         }
         sweeper.sweep();
     }
