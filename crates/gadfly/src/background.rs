@@ -3,6 +3,7 @@
 //!
 //! A run that asks a person something is parked, not held: its answer takes it up again, here or anywhere.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -166,7 +167,11 @@ impl Background {
         let (over, is_over) = watch::channel(false);
         let (tell_begun, first) = oneshot::channel();
         let mut ended_here = is_over.clone();
-        self.at_work().insert(run.clone(), is_over);
+        // One task at a time: of two, the one that came too late would take the other's place.
+        match self.at_work().entry(run.clone()) {
+            Entry::Occupied(_) => return Ok(()),
+            Entry::Vacant(place) => drop(place.insert(is_over)),
+        }
         locked(&self.reasons).remove(run);
         let again = how.clone();
         let driven = begin(Arc::clone(&gadfly), how);
