@@ -5,7 +5,6 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -166,7 +165,7 @@ impl Background {
         let how = Driving { attended: false, stop: self.stop.subscribe(), updates: Some(tell) };
         let (over, is_over) = watch::channel(false);
         let (tell_begun, first) = oneshot::channel();
-        let mut ended_here = is_over.clone();
+        let (mut ended_here, held) = (is_over.clone(), is_over.clone());
         // One task at a time: of two, the one that came too late would take the other's place.
         match self.at_work().entry(run.clone()) {
             Entry::Occupied(_) => return Ok(()),
@@ -179,9 +178,8 @@ impl Background {
         tokio::spawn(async move {
             let listening = tokio::spawn(first_record(updates, tell_begun));
             let mut ended = driven.await;
-            // An answer that came while the run was about to park is read before anybody is told that it parked.
             for _ in 0..MOST_LATE {
-                if ended.is_err() || me.room.is_closed() || !gadfly.has_unread_answer(&id) {
+                if ended.is_err() || me.room.is_closed() || me.let_go(&gadfly, &id, &held) {
                     break;
                 }
                 ended = gadfly.resume(&id, Raise::default(), again.clone()).await;
@@ -192,13 +190,9 @@ impl Background {
             }
             // Its records are told by now; a run that is over quickly has begun all the same.
             let _ = listening.await;
-            me.at_work().remove(&id);
+            me.forget(&id, &held);
             over.send_replace(true);
             drop(place);
-            // One that could not be driven would not be a second time either.
-            if ended.is_ok() {
-                me.answered_late(gadfly, id).await;
-            }
         });
         if first.await.is_ok() {
             return Ok(());
@@ -211,24 +205,32 @@ impl Background {
         ))
     }
 
-    /// An answer that came while the run was about to park is read now: whoever left it took the run for driven.
-    fn answered_late(
-        self: Arc<Self>,
-        gadfly: Arc<Gadfly>,
-        run: RunId,
-    ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        Box::pin(async move {
-            if gadfly.has_unread_answer(&run)
-                && let Ok(place) = self.place()
-            {
-                let id = run.clone();
-                let again = |gadfly: Arc<Gadfly>, driving| async move {
-                    gadfly.resume(&id, Raise::default(), driving).await
-                };
-                // It may have been taken up elsewhere meanwhile; then there is nothing to do.
-                let _ = self.drive(gadfly, &run, place, again).await;
+    /// Lets go of a run that parked, unless an answer came meanwhile. Who leaves one looks afterwards whether the run is
+    /// at work here; this looks for one afterwards, too: one of the two sees the other.
+    fn let_go(&self, gadfly: &Gadfly, run: &RunId, held: &watch::Receiver<bool>) -> bool {
+        if gadfly.has_unread_answer(run) {
+            return false;
+        }
+        self.forget(run, held);
+        if !gadfly.has_unread_answer(run) {
+            return true;
+        }
+        match self.at_work().entry(run.clone()) {
+            // Whoever left the answer has taken the run up.
+            Entry::Occupied(_) => true,
+            Entry::Vacant(place) => {
+                place.insert(held.clone());
+                false
             }
-        })
+        }
+    }
+
+    /// The run may be at work here in another task by now.
+    fn forget(&self, run: &RunId, held: &watch::Receiver<bool>) {
+        let mut at_work = self.at_work();
+        if at_work.get(run).is_some_and(|there| there.same_channel(held)) {
+            at_work.remove(run);
+        }
     }
 
     fn remember(&self, run: &RunId, why: &str) {

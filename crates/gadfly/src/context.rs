@@ -7,8 +7,8 @@ use gadfly_journal::{FindError, Journal, ListFilter, OpenError, RunId};
 use gadfly_project::{Config, Problem, Root, file, suggest};
 use gadfly_runtime::Gadfly;
 use gadfly_runtime::prepare::BaseFiles;
-use gadfly_runtime::service::UserDirs;
 use gadfly_runtime::setup::Setup;
+use gadfly_runtime::user_dirs::UserDirs;
 
 use crate::cli::Global;
 use crate::exit::Code;

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use rusqlite::types::Value;
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::{Connection, Row, params_from_iter};
 
 use crate::journal::Journal;
 use crate::lock;
@@ -76,9 +76,10 @@ impl Journal {
             let mut rows = rows.query(params_from_iter(values))?;
             let mut found = Vec::new();
             while let Some(row) = rows.next()? {
-                found.extend(
-                    RunRow::read(row, self.check())?.map(|row| row.listed(conn, self.check(), &live)),
-                );
+                found.push(match RunRow::read(row, self.check())? {
+                    Some(row) => row.listed(conn, self.check(), &live),
+                    None => nameless(row)?,
+                });
             }
             Ok(found)
         })
@@ -100,6 +101,14 @@ impl Journal {
             _ => Err(FindError::Ambiguous { prefix: normal, candidates }),
         }
     }
+}
+
+/// A run whose id was changed, or is damaged: it is listed by its place.
+fn nameless(row: &Row<'_>) -> rusqlite::Result<Summary> {
+    let run = RunId::of_row(row.get::<_, i64>(0)?.unsigned_abs());
+    let created_ms = row.get::<_, i64>(3)?.try_into().unwrap_or_default();
+    let damage = ReadError::Row(run.clone()).to_string();
+    Ok(Summary::damaged(run, created_ms, damage))
 }
 
 fn starting_with(conn: &Connection, prefix: &str) -> Result<Vec<RunId>, FindError> {

@@ -60,7 +60,11 @@ impl Journal {
         let transaction = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
         let taken = match foreign {
             Foreign::SetBack(_) => recount(&transaction, &chain)?,
-            Foreign::MadeElsewhere(_) => chain_anew(&transaction, &chain)?,
+            Foreign::MadeElsewhere(_) => {
+                // Whoever made the store may have left answers in it, in a person's name.
+                schema::remove(dir, schema::File::Inbox)?;
+                chain_anew(&transaction, &chain)?
+            }
         };
         transaction.commit()?;
         // Only now: what is not committed was not taken.
@@ -83,8 +87,7 @@ fn chain_anew(conn: &Connection, chain: &Chain) -> Result<Taken, TakeError> {
     let mut id: Mac = Mac::default();
     getrandom::fill(&mut id).map_err(|e| StoreError::Io(e.to_string()))?;
     conn.execute_batch(
-        "DELETE FROM checkpoints; DELETE FROM seals; DELETE FROM signatures; DELETE FROM consumed; \
-         DELETE FROM store;",
+        "DELETE FROM checkpoints; DELETE FROM seals; DELETE FROM signatures; DELETE FROM store;",
     )?;
     conn.execute("INSERT INTO store VALUES(?1, ?2)", [id, chain.fingerprint()])?;
     let mut taken = Taken::default();

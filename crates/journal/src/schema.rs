@@ -273,6 +273,18 @@ fn make(path: &Path, file: File, custody: &Custody) -> Result<(), StoreError> {
     made
 }
 
+/// Removes the file from the store in `dir`, with what `SQLite` keeps beside it.
+pub(crate) fn remove(dir: &Path, file: File) -> Result<(), StoreError> {
+    let path = dir.join(file.name());
+    for part in [path.clone(), beside(&path, "-wal"), beside(&path, "-shm"), beside(&path, "-journal")] {
+        match fs::remove_file(part) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e.into()),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 /// Without a write-ahead log until all is in the file, so that every failing write is reported.
 fn create(conn: &Connection, file: File, custody: &Custody) -> Result<(), StoreError> {
     conn.pragma_update(None, "synchronous", "OFF")?;

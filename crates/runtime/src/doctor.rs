@@ -26,7 +26,7 @@ pub use trial::{Ended, Tried, try_agent};
 use crate::agents::{Env, read_script, resolve_program};
 use crate::board::FileBoard;
 use crate::os::ProcessLauncher;
-use crate::service::UserDirs;
+use crate::user_dirs::UserDirs;
 
 /// Everything `doctor` says.
 #[derive(Clone, Debug, Serialize)]

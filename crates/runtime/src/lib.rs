@@ -34,6 +34,7 @@ pub mod team;
 pub mod tools;
 pub mod trust;
 pub mod undo;
+pub mod user_dirs;
 pub mod verify;
 pub mod witness;
 pub mod workspace;

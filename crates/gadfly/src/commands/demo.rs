@@ -12,8 +12,9 @@ use gadfly_journal::RunId;
 use gadfly_project::{Config, Problem, Root};
 use gadfly_runtime::Gadfly;
 use gadfly_runtime::prepare::{GoalRequest, PipelineRequest, PlanWanted, Prepared, Request};
-use gadfly_runtime::service::{Raise, UserDirs};
+use gadfly_runtime::service::Raise;
 use gadfly_runtime::setup::Setup;
+use gadfly_runtime::user_dirs::UserDirs;
 use owo_colors::OwoColorize as _;
 
 use crate::cli::{Demo, Global};

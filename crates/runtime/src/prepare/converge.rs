@@ -9,7 +9,7 @@ use gadfly_project::{Layer, LoopConfig, Problem};
 
 use super::settings::{seats, small};
 use super::{Material, Request};
-use crate::service::UserDirs;
+use crate::user_dirs::UserDirs;
 
 pub(super) fn settings(
     config: &LoopConfig,

@@ -192,7 +192,7 @@ impl Workspace {
         self.get_if_any(name)?.ok_or_else(missing)
     }
 
-    fn get_if_any<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, WorkspaceError> {
+    pub(super) fn get_if_any<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, WorkspaceError> {
         let path = self.home.join(name);
         match fs::read(&path) {
             Ok(json) => serde_json::from_slice(&json)

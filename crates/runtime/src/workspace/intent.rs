@@ -106,14 +106,7 @@ impl Workspace {
 
     /// None if nothing was begun, or all of it was taken back.
     pub(super) fn intent(&self) -> Result<Option<Intent>, WorkspaceError> {
-        let path = self.home.join(INTENT);
-        match fs::read(&path) {
-            Ok(text) => serde_json::from_slice(&text)
-                .map(Some)
-                .map_err(|e| WorkspaceError::Damaged { path, reason: e.to_string() }),
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(source) => Err(WorkspaceError::Io { doing: "read", path, source }),
-        }
+        self.get_if_any(INTENT)
     }
 
     /// Durable when this returns.
