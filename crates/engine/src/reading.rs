@@ -13,6 +13,7 @@ mod beside;
 pub mod citations;
 pub mod clean;
 pub mod doubt;
+mod english;
 pub mod forms;
 pub mod json;
 pub mod lines;

@@ -111,7 +111,7 @@ impl Message {
             match part {
                 Part::Text(t) => out.push_str(t),
                 Part::Blob(d) => out.push_str(texts.get(d)),
-                Part::Data(d) => out.push_str(&crate::reading::shown::neutralise(texts.get(d))),
+                Part::Data(d) => out.push_str(texts.harmless(d)),
                 Part::Slice(slice) => slice.render(texts.get(&slice.text), &mut out),
                 Part::Call(_) | Part::Result(_) | Part::Image(_) => {}
             }

@@ -261,6 +261,7 @@ async fn killed_at_any_point_it_goes_on_where_it_was() {
         let server = server(Duration::from_millis(2)).await;
         let project = Project::over(&server, "worker", "critic:R,A");
         project.tasks(ids(TASKS));
+        server.hold_after(kill_at);
         let mut child =
             project.command(&["--jobs", "6"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         while server.calls().total < kill_at {
@@ -269,6 +270,7 @@ async fn killed_at_any_point_it_goes_on_where_it_was() {
         }
         child.kill().unwrap();
         child.wait().unwrap();
+        server.hold_after(u64::MAX);
         let output = project.batch(&["--jobs", "6"]).await;
         assert_eq!(output.status.code(), Some(0), "killed at {kill_at}: {}", stderr(&output));
         let lines = project.lines();
@@ -414,6 +416,7 @@ async fn who_is_started_with_nohup_outlives_the_terminal() {
     let server = server(Duration::from_millis(3)).await;
     let project = Project::over(&server, "worker", "critic:R,A");
     let plain = project.tasks(ids(30)).command(&["--jobs", "4"]);
+    server.hold_after(15);
     let mut deaf = Command::new("sh");
     deaf.args(["-c", "trap '' HUP; exec \"$0\" \"$@\""]).arg(plain.get_program()).args(plain.get_args());
     deaf.current_dir(project.dir.path()).env_clear();
@@ -423,6 +426,7 @@ async fn who_is_started_with_nohup_outlives_the_terminal() {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     signal(child.id(), "HUP");
+    server.hold_after(u64::MAX);
     let output = tokio::task::spawn_blocking(move || child.wait_with_output().unwrap()).await.unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert_eq!(project.lines().len(), 30);
@@ -432,6 +436,7 @@ async fn stopped_by(name: &str) {
     let server = server(Duration::from_millis(3)).await;
     let project = Project::over(&server, "worker", "critic:R,A");
     project.tasks(ids(60));
+    server.hold_after(30);
     let child =
         project.command(&["--jobs", "4"]).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     while server.calls().total < 30 {
@@ -441,6 +446,7 @@ async fn stopped_by(name: &str) {
     if name == "HUP" {
         signal(child.id(), name);
     }
+    server.hold_after(u64::MAX);
     let output = tokio::task::spawn_blocking(move || child.wait_with_output().unwrap()).await.unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
     assert!(stderr(&output).contains("to go on: gadfly batch tasks.jsonl --jobs 4"), "{}", stderr(&output));

@@ -171,6 +171,8 @@ async fn answer(socket: &mut TcpStream, request: &Request, shared: &Shared) -> i
     if !latency.is_zero() {
         tokio::time::sleep(*latency).await;
     }
+    // The sender lives as long as the server.
+    let _ = shared.held_from.subscribe().wait_for(|from| ticket.number < *from).await;
     let kept = play(socket, steps).await?;
     leaving.answered = kept;
     Ok(kept)

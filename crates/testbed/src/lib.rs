@@ -41,6 +41,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpSocket};
+use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
 pub use calls::{Arrival, Calls};
@@ -60,6 +61,8 @@ pub struct Behaviour {
 pub(crate) struct Shared {
     pub behaviour: Behaviour,
     pub calls: calls::Counter,
+    /// Calls from this one on get no answer yet.
+    pub held_from: watch::Sender<u64>,
 }
 
 /// A running server. It ends, with its connections, when this value is dropped.
@@ -83,7 +86,8 @@ impl Server {
         socket.bind(SocketAddr::from(([127, 0, 0, 1], port)))?;
         let listener = socket.listen(BACKLOG)?;
         let addr = listener.local_addr()?;
-        let shared = Arc::new(Shared { behaviour, calls: calls::Counter::default() });
+        let (held_from, _) = watch::channel(u64::MAX);
+        let shared = Arc::new(Shared { behaviour, calls: calls::Counter::default(), held_from });
         let accepting = tokio::spawn(accept(listener, Arc::clone(&shared)));
         Ok(Self { addr, shared, accepting })
     }
@@ -99,6 +103,12 @@ impl Server {
 
     pub fn reset(&self) {
         self.shared.calls.reset();
+    }
+
+    /// Answers so many calls, and those after them only once this is called again: what happens meanwhile happens in the
+    /// middle of the work, however slow the machine is.
+    pub fn hold_after(&self, calls: u64) {
+        self.shared.held_from.send_replace(calls);
     }
 }
 

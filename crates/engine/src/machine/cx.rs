@@ -430,7 +430,7 @@ impl Cx<'_> {
         digests.extend(answered.call.form);
         digests.sort();
         digests.dedup();
-        Shown::of(digests.iter().map(|digest| self.text(digest)))
+        Shown::new(digests.iter().filter_map(|digest| self.run.texts.held(digest)))
     }
 
     /// The worker's answer is no draft: the run parks as failed and the call is repeated on resume.

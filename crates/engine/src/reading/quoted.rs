@@ -2,13 +2,15 @@
 //! and JSON that stands there. A verdict inside a quotation is not the critic's.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hasher as _};
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
 use super::relaxed;
 use crate::evidence::folded::folded;
+use crate::text::Body;
 
 /// So many lines in a row make a quotation.
 const BLOCK: usize = 2;
@@ -22,54 +24,37 @@ const MOST_LINES: usize = 400_000;
 /// The texts from outside that a call showed, as quotations are looked for in them.
 #[derive(Clone, Debug, Default)]
 pub struct Shown {
-    /// Where each line stands: by its key, in the order of all texts.
-    places: HashMap<u64, Vec<u32>>,
+    texts: Vec<Arc<Body>>,
+    lines: OnceLock<HashSet<u64>>,
     /// The texts, folded, for what stands on one line.
-    folded: Vec<String>,
-    objects: Vec<Value>,
+    folded: OnceLock<Vec<String>>,
+    objects: OnceLock<Vec<Value>>,
 }
 
 impl Shown {
     pub fn of<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut shown = Self::default();
-        let mut at: u32 = 0;
-        for text in texts {
-            for line in text.lines() {
-                if at as usize >= MOST_LINES {
-                    break;
-                }
-                if let Some(key) = key(line) {
-                    let places = shown.places.entry(key).or_default();
-                    if places.len() < MOST_PLACES {
-                        places.push(at);
-                    }
-                    at += 1;
-                }
-            }
-            // The last line of one text is not followed by the first of the next.
-            at += 1;
-            if shown.objects.len() < MOST_OBJECTS {
-                shown.objects.extend(relaxed::objects(text, MOST_OBJECTS - shown.objects.len()));
-            }
-            shown.folded.push(folded(text));
-        }
-        shown
+        Self::new(texts.into_iter().map(|text| Arc::new(Body::new(text))))
+    }
+
+    pub(crate) fn new(texts: impl IntoIterator<Item = Arc<Body>>) -> Self {
+        Self { texts: texts.into_iter().collect(), ..Self::default() }
     }
 
     /// The reply without runs of lines that stand in what was shown. Lines of another text in between, even blank ones in
     /// the reply, do not hide a run.
     pub fn without_quotations<'r>(&self, reply: &'r str) -> Cow<'r, str> {
-        if self.places.is_empty() {
-            return Cow::Borrowed(reply);
-        }
         let lines: Vec<&str> = reply.lines().collect();
         let keyed: Vec<(usize, u64)> =
             lines.iter().enumerate().filter_map(|(at, line)| key(line).map(|key| (at, key))).collect();
+        if self.texts.is_empty() || keyed.len() < BLOCK {
+            return Cow::Borrowed(reply);
+        }
+        let places = self.places(&keyed);
         let mut quoted = vec![false; lines.len()];
         let mut found = false;
         let mut at = 0;
         while at < keyed.len() {
-            let length = self.run(&keyed[at..]);
+            let length = places.run(&keyed[at..]);
             if length >= BLOCK {
                 for (line, _) in &keyed[at..at + length] {
                     quoted[*line] = true;
@@ -87,15 +72,91 @@ impl Shown {
         Cow::Owned(kept.collect::<Vec<_>>().join("\n"))
     }
 
+    fn places(&self, of: &[(usize, u64)]) -> Places {
+        let mut wanted: Vec<u64> = of.iter().map(|(_, key)| *key).collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        let mut places = Places { at: vec![Vec::new(); wanted.len()], keys: wanted };
+        let mut at: u32 = 0;
+        for text in &self.texts {
+            for key in text.lines() {
+                if at as usize >= MOST_LINES {
+                    return places;
+                }
+                if let Ok(index) = places.keys.binary_search(key)
+                    && places.at[index].len() < MOST_PLACES
+                {
+                    places.at[index].push(at);
+                }
+                at += 1;
+            }
+            // The last line of one text is not followed by the first of the next.
+            at += 1;
+        }
+        places
+    }
+
+    fn folded(&self) -> &[String] {
+        self.folded.get_or_init(|| self.texts.iter().map(|text| folded(text.as_str())).collect())
+    }
+
+    fn objects(&self) -> &[Value] {
+        self.objects.get_or_init(|| {
+            let mut objects = Vec::new();
+            for text in &self.texts {
+                objects.extend(relaxed::objects(text.as_str(), MOST_OBJECTS - objects.len()));
+            }
+            objects
+        })
+    }
+
+    /// Does this line stand in what was shown, whatever its emphasis?
+    pub fn has_line(&self, line: &str) -> bool {
+        let lines = || self.texts.iter().flat_map(|text| text.lines()).take(MOST_LINES).copied().collect();
+        key(line).is_some_and(|key| self.lines.get_or_init(lines).contains(&key))
+    }
+
+    /// Does this passage stand in what was shown?
+    pub fn has_text(&self, passage: &str) -> bool {
+        let passage = folded(passage);
+        !passage.is_empty() && self.folded().iter().any(|shown| shown.contains(&passage))
+    }
+
+    /// Is this spoken of in what was shown, in whatever case?
+    pub fn mentions(&self, words: &str) -> bool {
+        let words = folded(words).to_lowercase();
+        words.chars().count() >= 3 && self.folded().iter().any(|shown| shown.to_lowercase().contains(&words))
+    }
+
+    /// Does this JSON stand in what was shown, as it is or in other words of the same value?
+    pub fn has_json(&self, text: &str, value: &Value) -> bool {
+        let text = folded(text);
+        self.objects().iter().any(|object| object == value)
+            || self.folded().iter().any(|shown| shown.contains(&text))
+    }
+}
+
+/// Where lines of a reply stand in what was shown, counted through all texts.
+struct Places {
+    /// In order.
+    keys: Vec<u64>,
+    at: Vec<Vec<u32>>,
+}
+
+impl Places {
+    fn of(&self, key: u64) -> &[u32] {
+        self.keys.binary_search(&key).map_or(&[], |index| &self.at[index])
+    }
+
     /// How many of these lines, from the first on, stand one after the other in what was shown.
     fn run(&self, keyed: &[(usize, u64)]) -> usize {
-        let Some(starts) = keyed.first().and_then(|(_, key)| self.places.get(key)) else { return 0 };
+        let Some((_, first)) = keyed.first() else { return 0 };
         let mut best = 0;
-        for start in starts {
+        for start in self.of(*first) {
             let mut length = 1;
             while let Some((_, key)) = keyed.get(length) {
                 let next = start.saturating_add(u32::try_from(length).unwrap_or(u32::MAX));
-                if !self.places.get(key).is_some_and(|places| places.contains(&next)) {
+                if !self.of(*key).contains(&next) {
                     break;
                 }
                 length += 1;
@@ -104,30 +165,11 @@ impl Shown {
         }
         best
     }
+}
 
-    /// Does this line stand in what was shown, whatever its emphasis?
-    pub fn has_line(&self, line: &str) -> bool {
-        key(line).is_some_and(|key| self.places.contains_key(&key))
-    }
-
-    /// Does this passage stand in what was shown?
-    pub fn has_text(&self, passage: &str) -> bool {
-        let passage = folded(passage);
-        !passage.is_empty() && self.folded.iter().any(|shown| shown.contains(&passage))
-    }
-
-    /// Is this spoken of in what was shown, in whatever case?
-    pub fn mentions(&self, words: &str) -> bool {
-        let words = folded(words).to_lowercase();
-        words.chars().count() >= 3 && self.folded.iter().any(|shown| shown.to_lowercase().contains(&words))
-    }
-
-    /// Does this JSON stand in what was shown, as it is or in other words of the same value?
-    pub fn has_json(&self, text: &str, value: &Value) -> bool {
-        let text = folded(text);
-        self.objects.iter().any(|object| object == value)
-            || self.folded.iter().any(|shown| shown.contains(&text))
-    }
+/// The keys of a text's lines, without those that say too little.
+pub(crate) fn keys(text: &str) -> impl Iterator<Item = u64> {
+    text.lines().filter_map(key).take(MOST_LINES)
 }
 
 /// What of a line is compared: letters, digits and what numbers are made of, in small letters. Line numbers and the signs of
@@ -137,22 +179,21 @@ fn key(line: &str) -> Option<u64> {
     let numbered =
         body.split_once(" | ").filter(|(number, _)| number.trim().chars().all(|c| c.is_ascii_digit()));
     let body = numbered.map_or(body, |(_, rest)| rest);
-    let mut hasher = DefaultHasher::new();
-    let mut count = 0;
+    let mut kept = String::with_capacity(body.len());
     for c in body.chars() {
-        let kept = c.is_alphanumeric() || matches!(c, '/' | '.' | '{' | '}' | '[' | ']' | '<' | '>');
-        if !kept {
-            continue;
-        }
-        if matches!(c, '<' | '>') && count == 0 && c == '>' {
-            continue;
-        }
-        count += 1;
-        for lower in c.to_lowercase() {
-            lower.hash(&mut hasher);
+        if c.is_ascii_alphanumeric() {
+            kept.push(c.to_ascii_lowercase());
+        } else if matches!(c, '/' | '.' | '{' | '}' | '[' | ']' | '<') || (c == '>' && !kept.is_empty()) {
+            kept.push(c);
+        } else if c.is_alphanumeric() {
+            kept.extend(c.to_lowercase());
         }
     }
-    (count > 0).then(|| hasher.finish())
+    (!kept.is_empty()).then(|| {
+        let mut hasher = DefaultHasher::new();
+        hasher.write(kept.as_bytes());
+        hasher.finish()
+    })
 }
 
 #[cfg(test)]

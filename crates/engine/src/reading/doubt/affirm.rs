@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::polarity::{self, Reading};
+use crate::reading::english;
 
 /// Words, or beginnings of them, that affirm: something is there, met, in order, fitting, or was checked.
 const AFFIRMING: &str = r"(?xi)
@@ -20,7 +21,7 @@ const AFFIRMING: &str = r"(?xi)
     |\b(?:I|we)(?:\s+will|['’]ll|\s+have|['’]ve|\s+also|\s+then)*\s+(?:\w+ly\s+)?(?:assess|read|compare|check|go|went|look|count|examin|consider|review|evaluat|walk|work|judg|weigh|search|scan|verif|open|measur|start|begin|inspect|stud)\w*\b|\blet\s+(?:me|us)\b
     |\d|[✓✔✅👍🎉💯]|\blgtm\b";
 
-static RE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(AFFIRMING).ok());
+static RE: LazyLock<Option<Regex>> = LazyLock::new(|| english::pattern(AFFIRMING));
 
 /// Does a text hold anything that affirms?
 pub(super) fn affirms(text: &str) -> bool {
@@ -30,8 +31,9 @@ pub(super) fn affirms(text: &str) -> bool {
 /// `I'll read the draft`, `Let me count`: a step that an agent announces.
 pub(super) fn is_step(text: &str) -> bool {
     static STEP: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?xi)^\W*(?:now\s+|first,?\s+|next,?\s+)?(?:I['’]ll|I\s+will|let\s+me|I['’]m\s+going\s+to)\s+(?:now\s+|first\s+|start\s+by\s+|begin\s+by\s+)?(?:read|count|check|compar|open|look|go|review|examin|run|verif|search|inspect|work)\w*")
-            .ok()
+        english::pattern(
+            r"(?xi)^\W*(?:now\s+|first,?\s+|next,?\s+)?(?:I['’]ll|I\s+will|let\s+me|I['’]m\s+going\s+to)\s+(?:now\s+|first\s+|start\s+by\s+|begin\s+by\s+)?(?:read|count|check|compar|open|look|go|review|examin|run|verif|search|inspect|work)\w*",
+        )
     });
     STEP.as_ref().is_some_and(|re| re.is_match(text))
 }

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::Rule;
+use crate::reading::english;
 
 /// Verbs of changing a text, as they begin.
 const CHANGE: &str = "add|stat|nam|fix|chang|remov|correct|revis|clarif|giv|includ|shorten|mention|provid|address|replac|reword|rewrit|defin|specif|explain|report|cite|updat|split|swap|insert|expand|elaborat|complet|fill|tighten|trim|cut|drop|restor|handl|test|cover|quantif|justif|rephras|merg|renam|mov";
@@ -177,14 +178,13 @@ static UNPROVEN_RE: LazyLock<Option<Regex>> = LazyLock::new(|| compiled(UNPROVEN
 
 /// `3 of 4`, `3 out of 4`, `3 steps out of 4`, `3/4 criteria`.
 static PARTS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
+    english::pattern(
         r"(?xi)(?:^|[^\w.:/-])(\d{1,6}|one|two|three|four|five|six|seven|eight|nine|ten)\s*(?:of|(?:\w+\s+)?out\s+of|/)\s*(?:the\s+|all\s+|our\s+)?(\d{1,6}|one|two|three|four|five|six|seven|eight|nine|ten)\b(\s*[\w-]*\s*[\w-]*\s*[\w-]*)",
     )
-    .ok()
 });
 
 fn compiled(pattern: &str) -> Option<Regex> {
-    Regex::new(&pattern.replace("{change}", CHANGE).replace("{ordered}", ORDERED)).ok()
+    english::pattern(&pattern.replace("{change}", CHANGE).replace("{ordered}", ORDERED))
 }
 
 pub(super) fn finds(rule: Rule, text: &str) -> bool {
@@ -205,7 +205,7 @@ pub(super) fn presses(text: &str) -> bool {
 
 pub(super) fn counts_defects(text: &str) -> bool {
     static DENIED: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"(?i)\b(?:no|none|never|nothing|neither|0)\b").ok());
+        LazyLock::new(|| english::pattern(r"(?i)\b(?:no|none|never|nothing|neither|0)\b"));
     let denied = |c: &str| DENIED.as_ref().is_some_and(|re| re.is_match(c));
     COUNTED_RE.as_ref().is_some_and(|re| re.is_match(text))
         || NAMED_RE.as_ref().is_some_and(|re| re.is_match(text)) && !denied(text)
@@ -213,7 +213,9 @@ pub(super) fn counts_defects(text: &str) -> bool {
 
 /// Trouble that is named, be it counted or not: `minor gaps`.
 static TROUBLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(?:gaps?|issues?|problems?|concerns?|doubts?|reservations?|caveats?|exceptions?|remarks?|quibbles?)\b").ok()
+    english::pattern(
+        r"(?i)\b(?:gaps?|issues?|problems?|concerns?|doubts?|reservations?|caveats?|exceptions?|remarks?|quibbles?)\b",
+    )
 });
 
 pub(super) fn names_trouble(text: &str) -> bool {

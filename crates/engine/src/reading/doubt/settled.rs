@@ -9,9 +9,10 @@ use regex::Regex;
 
 use super::affirm;
 use super::polarity;
+use crate::reading::english;
 
 fn compiled(pattern: &str) -> Option<Regex> {
-    Regex::new(&format!("(?xi){pattern}")).ok()
+    english::pattern(&format!("(?xi){pattern}"))
 }
 
 /// What is left of a sentence.

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::{Rule, Scope};
+use crate::reading::english;
 
 /// A class with the rule it breaks. Those of the second list describe the work as often as they judge it, so that they hold
 /// for a critic's own words only.
@@ -102,12 +103,14 @@ const AFFIRMED: &str = r"\b(?:can|could|may|will|would|should)\s+(?:now\s+|there
     |\b(?:could|would)\s+(?:hardly|scarcely)\b[^,.;\n]{0,40}|\b(?:as|what|than|everything|all)\s+(?:\w+\s+){0,2}?(?:should|must|needs?|would\s+expect|ask(?:s|ed)\s+for|wants?)\b|\b(?:which|that)\s+(?:\w+\s+){1,2}?(?:should|must|needs?|would\s+expect|ask(?:s|ed)\s+for|wants?)\b|\b(?:rubric|items?|criteri(?:on|a)|requirements?|task|brief|does|readers?|one)\s+(?:asks?\s+for|needs?|wants?)\b|\b(?:even|as)\s+if\b|\bif\s+(?:any|needed|so)\b|\bin\s+need\s+of\b|\bI(?:['’]ll|\s+will)\s+(?:read|check|go|count|compare|start|review|look|now)\w*|\b(?:may|might)\s+(?:\d|20)";
 
 static ELSEWHERE_RE: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(&format!("(?xi){ELSEWHERE}")).ok());
-static AFFIRMED_RE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(&format!("(?xi){AFFIRMED}")).ok());
+    LazyLock::new(|| english::pattern(&format!("(?xi){ELSEWHERE}")));
+static AFFIRMED_RE: LazyLock<Option<Regex>> = LazyLock::new(|| english::pattern(&format!("(?xi){AFFIRMED}")));
 
 /// What a critic says it did or does, up to its verb.
 static SELF_RE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?xi)(?:^|[^\w'’])I(?:['’](?:ve|m|ll))?\s+(?:(?:have|had|has|am|was|will|did|do|also|then|now|just|therefore|hereby|already|again|first|twice|even|both|still|specifically|can|could|would|went\s+on\s+to|\w+ly)\s+)*(?P<verb>[a-z]+(?:['’]t)?)").ok()
+    english::pattern(
+        r"(?xi)(?:^|[^\w'’])I(?:['’](?:ve|m|ll))?\s+(?:(?:have|had|has|am|was|will|did|do|also|then|now|just|therefore|hereby|already|again|first|twice|even|both|still|specifically|can|could|would|went\s+on\s+to|\w+ly)\s+)*(?P<verb>[a-z]+(?:['’]t)?)",
+    )
 });
 
 /// What reviewers do, as the verbs begin, and what they are glad of. Who says that it did anything else did not only review.
@@ -261,7 +264,7 @@ static EVERYWHERE_RE: LazyLock<Vec<(Rule, Option<Regex>)>> = LazyLock::new(|| co
 static OWN_RE: LazyLock<Vec<(Rule, Option<Regex>)>> = LazyLock::new(|| compiled(OWN_WORDS));
 
 fn compiled(classes: &[(Rule, &str)]) -> Vec<(Rule, Option<Regex>)> {
-    classes.iter().map(|(rule, pattern)| (*rule, Regex::new(&format!("(?xi){pattern}")).ok())).collect()
+    classes.iter().map(|(rule, pattern)| (*rule, english::pattern(&format!("(?xi){pattern}")))).collect()
 }
 
 /// Does the critic stand to its approval in a way that breaks this rule?

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
+use crate::reading::english;
 use crate::reading::forms::is_one_of;
 
 /// What a critic judges, and what only points at it.
@@ -91,11 +92,12 @@ const WORK: &[&str] = &[
 ];
 
 static REJECTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?xi)\b(?P<before>[\w-]+)\s+(?:is|are|was|were)\s+(?:\w+\s+)?rejected\b
+    english::pattern(
+        r"(?xi)\b(?P<before>[\w-]+)\s+(?:is|are|was|were)\s+(?:\w+\s+)?rejected\b
         |\b(?:(?:could|can|did|do|does)(?:\s?not|n['’]t)\s+|(?:fail(?:ed|s)?|unable)\s+to\s+)?reject(?:ed|s|ing)?\s+(?:the\s+|an?\s+|all\s+|any\s+)?(?:null\s+|alternative\s+)?(?P<after>[\w-]+)
         |\bfailed\s+(?P<failed>[\w-]+)|\bmissing\s+(?P<missing>data|values?|observations?|trials?|entries|keys?|files?\s+raise|input|arguments?)\b
-        |\b(?P<rate>rejection|error|failure|dropout|omission)\s+(?:rates?|thresholds?|sampling|criterion|region|bars?|message|handling|probabilit\w+)\b")
-    .ok()
+        |\b(?P<rate>rejection|error|failure|dropout|omission)\s+(?:rates?|thresholds?|sampling|criterion|region|bars?|message|handling|probabilit\w+)\b",
+    )
 });
 
 /// The text without what is said of its subject matter.
