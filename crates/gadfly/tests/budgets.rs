@@ -1,4 +1,4 @@
-//! What a loop costs, counted and never timed: bytes on the disk, and system calls. A change that makes a loop dearer is
+//! What a loop costs, counted and never timed: bytes on the disk, system calls, instructions. A change that makes a loop dearer is
 //! red here, at the commit that brings it. Statements of an append are counted in `journal/src/budget.rs`, allocations in
 //! `runtime/tests/allocations.rs`.
 #![cfg(target_os = "linux")]
@@ -28,6 +28,9 @@ const CALLS_PER_LOOP: [(&str, f64); 8] = [
     ("connect", 0.5),
 ];
 
+/// Of one such loop, in the build that tests are made of, in the program itself: the kernel's are not among them.
+const INSTRUCTIONS_PER_LOOP: u64 = 40_000_000;
+
 struct Desk {
     dir: tempfile::TempDir,
 }
@@ -55,12 +58,15 @@ impl Desk {
         Self { dir }
     }
 
-    async fn run(&self, mut command: Command, jobs: &str) {
+    /// What the program said.
+    async fn run(&self, mut command: Command, jobs: &str) -> String {
         command.args(["batch", "tasks.jsonl", "--worker", "w", "--critic", "c", "--yes", "--jobs", jobs]);
         command.current_dir(self.dir.path()).env("HOME", self.dir.path()).env_remove("XDG_STATE_HOME");
         command.env_remove("XDG_CONFIG_HOME").stdin(Stdio::null());
         let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{said}");
+        said
     }
 
     fn stored(&self) -> u64 {
@@ -133,6 +139,46 @@ async fn a_loop_makes_few_system_calls_for_its_files() {
         }
     }
     assert!(over.is_empty(), "{over}all: {:?}", counts[1]);
+}
+
+/// `==7== Collected : 123456`, as callgrind ends.
+fn collected(said: &str) -> Option<u64> {
+    let line = said.lines().find_map(|line| line.split_once("Collected :"))?;
+    line.1.trim().parse().ok()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_loop_takes_few_instructions() {
+    if !Command::new("valgrind").arg("--version").stdout(Stdio::null()).status().is_ok_and(|s| s.success()) {
+        eprintln!("SKIPPED: valgrind is not installed, so instructions were not counted");
+        return;
+    }
+    let server = Server::start(Behaviour::default()).await.unwrap();
+    let mut counts = Vec::new();
+    for loops in [5, 25] {
+        let desk = Desk::new(&server, loops);
+        let mut counting = Command::new("valgrind");
+        counting.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
+        counting.arg(env!("CARGO_BIN_EXE_gadfly"));
+        let said = desk.run(counting, "1").await;
+        counts.push(collected(&said).unwrap_or_else(|| panic!("callgrind said no count: {said}")));
+    }
+    let per_loop = (counts[1] - counts[0]) / 20;
+    eprintln!("{per_loop} instructions a loop");
+    assert!(
+        per_loop <= INSTRUCTIONS_PER_LOOP,
+        "{per_loop} instructions a loop; at most {INSTRUCTIONS_PER_LOOP}"
+    );
+    assert!(
+        per_loop > INSTRUCTIONS_PER_LOOP / 2,
+        "{per_loop} instructions a loop: lower the budget to what it takes"
+    );
+}
+
+#[test]
+fn the_count_reads_what_callgrind_writes() {
+    assert_eq!(collected("==7== Events    : Ir\n==7== Collected : 2307486756\n"), Some(2_307_486_756));
+    assert_eq!(collected("==7== killed"), None);
 }
 
 #[test]
