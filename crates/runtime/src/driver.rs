@@ -84,7 +84,7 @@ pub struct Driver {
     pub updates: Option<mpsc::Sender<Update>>,
     pub log: LogWritten,
     /// What starting programs for the run needs; none where this program can start none.
-    pub(crate) means: Option<Means>,
+    pub(crate) means: Option<Arc<Means>>,
     pub(crate) watched: Watched,
 }
 
@@ -139,14 +139,18 @@ impl Driver {
     }
 
     /// As `drive`, and says how the run stands then.
-    pub async fn drive_and_tell(self, first: What, texts: Vec<Text>) -> Result<Driven, DriveError> {
+    pub fn drive_and_tell(
+        self,
+        first: What,
+        texts: Vec<Text>,
+    ) -> impl Future<Output = Result<Driven, DriveError>> + Send {
         let run = self.writer.run().clone();
-        let mut mail = self.host.mailbox(&run);
-        let (incoming_in, mut incoming) = Back::new(QUEUE);
+        let mail = self.host.mailbox(&run);
+        let (incoming_in, incoming) = Back::new(QUEUE);
         let clock = ActiveClock::from(self.engine.active_ms());
         let log = LogFile::of(self.host.journal(), &run, self.writer.next_seq() > 0, self.log);
-        let host = Arc::clone(&self.host);
-        let mut driving = Driving {
+        // On the heap and once: a future that takes it as an argument would hold it twice.
+        let driving = Box::new(Driving {
             driver: self,
             run: run.clone(),
             clock,
@@ -161,38 +165,47 @@ impl Driver {
             delivering: HashMap::new(),
             laying_out: Vec::new(),
             unheard: false,
-        };
-        // On the heap: whoever awaits this need not carry it about.
-        let result = Box::pin(driving.go(first, texts, &mut mail, &mut incoming)).await;
-        for work in driving.at_work.values() {
+        });
+        Box::pin(driving.drive(first, texts, mail, incoming))
+    }
+}
+
+impl Driving {
+    async fn drive(
+        mut self: Box<Self>,
+        first: What,
+        texts: Vec<Text>,
+        mut mail: mpsc::Receiver<Box<Delivery>>,
+        mut incoming: mpsc::Receiver<Box<Incoming>>,
+    ) -> Result<Driven, DriveError> {
+        let result = self.go(first, texts, &mut mail, &mut incoming).await;
+        for work in self.at_work.values() {
             work.cancel.cancel();
             work.task.abort();
         }
-        for tools in driving.tools.values() {
+        for tools in self.tools.values() {
             tools.close().await;
         }
-        for laid_out in driving.laying_out.drain(..) {
+        for laid_out in self.laying_out.drain(..) {
             let _ = laid_out.await;
         }
-        host.close_mailbox(&run);
-        driving.driver.watched.left(&run);
+        self.driver.host.close_mailbox(&self.run);
+        self.driver.watched.left(&self.run);
         let ended = result?;
-        driving.clear_away(&ended).await;
-        let log = driving.log.rest();
-        let summary = driving.driver.writer.summary().clone();
-        let texts = driving.driver.engine.texts();
+        self.clear_away(&ended).await;
+        let log = self.log.rest();
+        let summary = self.driver.writer.summary().clone();
+        let texts = self.driver.engine.texts();
         let draft = summary.last_draft.and_then(|d| texts.and_then(|t| t.shared(&d)));
         // Whoever is told that the run stopped here can take it up.
         let (tell, told) = oneshot::channel();
-        driving.driver.writer.release(move || {
+        self.driver.writer.release(move || {
             let _ = tell.send(());
         });
         let _ = told.await;
         Ok(Driven { ended, summary, draft, log })
     }
-}
 
-impl Driving {
     async fn go(
         &mut self,
         first: What,

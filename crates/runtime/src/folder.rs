@@ -49,7 +49,7 @@ pub struct Folder {
     /// Where Gadfly keeps its runs, which is never part of the project.
     store: PathBuf,
     plan: WorkspacePlan,
-    means: Means,
+    means: Arc<Means>,
     state: Arc<Mutex<State>>,
 }
 
@@ -121,7 +121,7 @@ pub struct Inside {
 }
 
 impl Folder {
-    pub fn new(run: RunId, home: PathBuf, store: PathBuf, plan: WorkspacePlan, means: Means) -> Self {
+    pub fn new(run: RunId, home: PathBuf, store: PathBuf, plan: WorkspacePlan, means: Arc<Means>) -> Self {
         Self { run, home, store, plan, means, state: Arc::default() }
     }
 

@@ -15,6 +15,7 @@ use gadfly_project::config::McpConfig;
 
 use crate::sandbox;
 use crate::tools::confined::Confined;
+use crate::workspace::Git;
 
 /// What git asks of the user's environment: who commits, and, in its hooks, what is being committed. No other
 /// command gets it.
@@ -59,6 +60,10 @@ impl Means {
         let servers = config.mcp.values().map(|server| served(server, &all)).collect();
         all.retain(|(name, value)| is_usual(name, value) || listed(name) || FOR_GIT.contains(&name.as_str()));
         Self { launcher, env: all, terminals: config.commands.terminals.value, servers }
+    }
+
+    pub fn git(&self) -> Git {
+        Git::new(Arc::clone(&self.launcher), self.env.iter().cloned())
     }
 
     /// What a command of the user's own gets: the user's rights, but for the terminals. In rooms of its own it

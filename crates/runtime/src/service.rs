@@ -3,7 +3,7 @@
 mod answering;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use gadfly_agents::World;
 use gadfly_agents::launcher::Launcher;
@@ -30,7 +30,7 @@ use crate::setup::Setup;
 use crate::team::Team;
 use crate::undo::{UndoError, Undone};
 use crate::witness::{Watched, Witness};
-use crate::workspace::{Git, Workspace};
+use crate::workspace::Workspace;
 
 pub use answering::{AnswerError, Asked, MOST_STEERED, SteerError};
 
@@ -43,6 +43,7 @@ pub struct Gadfly {
     pub(crate) protocols: Protocols,
     /// Starts programs for runs, in place of this program's own launcher.
     launcher: Option<Arc<dyn Launcher>>,
+    means: OnceLock<Option<Arc<Means>>>,
     watched: Watched,
     /// Why what the last run left here is not signed.
     unsigned: Mutex<Option<String>>,
@@ -105,6 +106,7 @@ impl Gadfly {
             own: Team::default(),
             protocols,
             launcher: None,
+            means: OnceLock::new(),
             watched: Watched::default(),
             unsigned: Mutex::default(),
         })
@@ -118,7 +120,7 @@ impl Gadfly {
 
     /// Has the programs of runs (git, verify commands) started by this launcher.
     pub fn with_launcher(mut self, launcher: Arc<dyn Launcher>) -> Self {
-        self.launcher = Some(launcher);
+        (self.launcher, self.means) = (Some(launcher), OnceLock::new());
         self
     }
 
@@ -136,6 +138,7 @@ impl Gadfly {
             own: self.own.clone(),
             protocols: self.protocols.clone(),
             launcher: self.launcher.clone(),
+            means: OnceLock::new(),
             watched: self.watched.clone(),
             unsigned: Mutex::default(),
         }
@@ -340,10 +343,13 @@ impl Gadfly {
     }
 
     /// What starting programs for a run needs; none if this program can start none.
-    pub(crate) fn means(&self) -> Option<Means> {
-        let recruiter = self.recruiter();
-        let launcher = self.launcher.as_ref().or(recruiter.launcher)?;
-        Some(Means::new(Arc::clone(launcher), recruiter.env, recruiter.config))
+    pub(crate) fn means(&self) -> Option<Arc<Means>> {
+        let means = self.means.get_or_init(|| {
+            let recruiter = self.recruiter();
+            let launcher = self.launcher.as_ref().or(recruiter.launcher)?;
+            Some(Arc::new(Means::new(Arc::clone(launcher), recruiter.env, recruiter.config)))
+        });
+        means.clone()
     }
 
     /// Where the worker of a run works, once its folder was made: what a person who edits is told.
@@ -356,7 +362,7 @@ impl Gadfly {
         let means = self.means()?;
         let run = self.journal().run_dir(run);
         let home = Some(home_of(&run, node)).filter(|home| home.is_dir()).unwrap_or(run);
-        let workspace = Workspace::open(Git::new(means.launcher, means.env), &home).ok()?;
+        let workspace = Workspace::open(means.git(), &home).ok()?;
         Some(workspace.dir()).filter(|dir| dir.is_dir())
     }
 }

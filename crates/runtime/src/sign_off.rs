@@ -15,7 +15,6 @@ use crate::log_file::pipeline_files;
 use crate::service::Gadfly;
 use crate::setup::Setup;
 use crate::signing::{Signer, SigningError};
-use crate::workspace::Git;
 
 /// A judged file larger than this goes by its own digest only.
 const LARGEST_HASHED: u64 = 256 << 20;
@@ -81,7 +80,7 @@ impl Gadfly {
             let by = there.iter().find(same).and_then(|found| found.signed_by.as_ref());
             by.is_some_and(|by| ours.as_ref() == Some(&by.key))
         };
-        let git = self.means().map(|means| Git::new(means.launcher, means.env));
+        let git = self.means().map(|means| means.git());
         for mut receipt in state.receipts().into_iter().filter(|receipt| !is_signed(receipt)) {
             receipt.base = match &git {
                 Some(git) => git.checked_out(&files.places().root).await,

@@ -17,7 +17,7 @@ use crate::folder::{FolderError, tree_of};
 use crate::os::NoSupervisor;
 use crate::save::{digest_of, sweep_beside, write_atomically};
 use crate::service::Gadfly;
-use crate::workspace::{Accepted, Git, WayBack, Workspace, WorkspaceError};
+use crate::workspace::{Accepted, WayBack, Workspace, WorkspaceError};
 
 mod begun;
 mod delivered;
@@ -251,8 +251,7 @@ impl Gadfly {
         let home = self.journal().run_dir(run);
         let failed = |e: FolderError| UndoError::Folder(e.to_string());
         let tree = tree_of(&home, &accept.tree).map_err(failed)?;
-        let workspace =
-            Workspace::open(Git::new(means.launcher, means.env), &home).map_err(|e| failed(e.into()))?;
+        let workspace = Workspace::open(means.git(), &home).map_err(|e| failed(e.into()))?;
         Ok((workspace, tree))
     }
 

@@ -191,7 +191,8 @@ impl Run {
         let effect =
             Effect { id: id.clone(), class, time_ms, reserve, repeats, kind: EffectKind::Turn(turn) };
         self.step.effects.push(effect.clone());
-        self.open.insert(id, Open { effect, call: Some(call), cancelled: false, used: Usage::default() });
+        let open = Open { effect, call: Some(call), cancelled: false, used: Usage::default() };
+        self.open.insert(id, Box::new(open));
     }
 
     /// A cap is in the way of something a node asked for, which is held. The run parks for it, after the node's
@@ -206,7 +207,8 @@ impl Run {
     /// Answered calls of this agent before this one, and those under way beside it.
     fn ordinal(&self, call: &CallSpec) -> u32 {
         let answered = self.replies.get(&(call.agent.clone(), call.role)).copied().unwrap_or(0);
-        let same = |o: &&Open| o.call.as_ref().is_some_and(|c| c.agent == call.agent && c.role == call.role);
+        let same =
+            |o: &&Box<Open>| o.call.as_ref().is_some_and(|c| c.agent == call.agent && c.role == call.role);
         let beside = self.open.values().filter(same).count();
         answered.saturating_add(u32::try_from(beside).unwrap_or(u32::MAX))
     }
@@ -434,7 +436,7 @@ impl Run {
         let agents = &self.plan.agents;
         let is_no_person = |call: &CallSpec| agents.get(&call.agent).is_some_and(|card| !card.person);
         let is_lost =
-            |o: &&Open| o.effect.class != Class::Person || o.call.as_ref().is_some_and(is_no_person);
+            |o: &&Box<Open>| o.effect.class != Class::Person || o.call.as_ref().is_some_and(is_no_person);
         let lost: Vec<EffectId> = self.open.values().filter(is_lost).map(|o| o.effect.id.clone()).collect();
         for id in lost {
             let Some(open) = self.open.remove(&id) else { continue };

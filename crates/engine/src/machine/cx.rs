@@ -219,7 +219,7 @@ impl Cx<'_> {
 
     /// This node's call of this role that is under way.
     pub fn at_work(&self, role: Role) -> Option<EffectId> {
-        let mine = |o: &&super::calls::Open| {
+        let mine = |o: &&Box<super::calls::Open>| {
             o.effect.id.node == *self.node && !o.cancelled && o.call.as_ref().is_some_and(|c| c.role == role)
         };
         self.run.open.values().find(mine).map(|o| o.effect.id.clone())

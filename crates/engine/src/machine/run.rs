@@ -50,7 +50,7 @@ pub(super) struct Run {
     pub seed: String,
     pub texts: Texts,
     pub nodes: BTreeMap<NodePath, Node>,
-    pub open: BTreeMap<EffectId, Open>,
+    pub open: BTreeMap<EffectId, Box<Open>>,
     /// Calls that wait for the run to go on: requested while pausing, failed, lost or unaffordable.
     pub held: VecDeque<Held>,
     pub ledger: Ledger,
@@ -198,7 +198,7 @@ impl Run {
     }
 
     fn must_be_open(&self, effect: &EffectId) -> Result<&Open, Refused> {
-        self.open.get(effect).ok_or_else(|| Refused::NotOpen(effect.clone()))
+        self.open.get(effect).map(|open| &**open).ok_or_else(|| Refused::NotOpen(effect.clone()))
     }
 
     pub fn on(&mut self, input: &Input) -> Step {
@@ -270,7 +270,7 @@ impl Run {
     fn replied(&mut self, id: &EffectId, reply: &Reply) {
         let Some(open) = self.open.remove(id) else { return };
         self.charge(&open, reply);
-        let Open { effect, call, cancelled, .. } = open;
+        let Open { effect, call, cancelled, .. } = *open;
         let Some(call) = call else { return self.task_replied(effect, reply, cancelled) };
         if !matches!(reply, Reply::Cancelled { .. }) {
             let count = self.replies.entry((call.agent.clone(), call.role)).or_insert(0);

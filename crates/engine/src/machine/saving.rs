@@ -63,7 +63,8 @@ impl Run {
         };
         self.step.effects.push(effect.clone());
         self.delivery = Some(id.clone());
-        self.open.insert(id, Open { effect, call: None, cancelled: false, used: Usage::default() });
+        let open = Open { effect, call: None, cancelled: false, used: Usage::default() };
+        self.open.insert(id, Box::new(open));
     }
 
     pub fn save_replied(&mut self, kind: &EffectKind, reply: &Reply) {
@@ -150,8 +151,8 @@ impl Run {
             kind: EffectKind::Ask(conflicts.question(again)),
         };
         self.step.effects.push(asked.clone());
-        self.open
-            .insert(effect, Open { effect: asked, call: None, cancelled: false, used: Usage::default() });
+        let open = Open { effect: asked, call: None, cancelled: false, used: Usage::default() };
+        self.open.insert(effect, Box::new(open));
     }
 
     /// A way is gone by a new acceptance; `stop` parks the run, and resuming looks at the checkout again.

@@ -95,7 +95,8 @@ impl Run {
             kind,
         };
         self.step.effects.push(effect.clone());
-        self.open.insert(id, Open { effect, call: None, cancelled: false, used: Usage::default() });
+        let open = Open { effect, call: None, cancelled: false, used: Usage::default() };
+        self.open.insert(id, Box::new(open));
     }
 
     pub fn is_question(&self, effect: &EffectId) -> bool {

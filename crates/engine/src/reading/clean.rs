@@ -55,7 +55,9 @@ pub fn reply(text: &str) -> String {
 
 /// Text without what is not seen and with plain line ends. Borrowed if nothing changes.
 pub fn line(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(|c| plain(c) != Some(c) || c == '\u{1b}') {
+    // Most lines are nothing but what a keyboard has.
+    let is_typed = text.bytes().all(|b| matches!(b, b'\n' | b'\t' | b' '..=b'~'));
+    if is_typed || !text.chars().any(|c| plain(c) != Some(c) || c == '\u{1b}') {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());
@@ -140,6 +142,13 @@ pub const fn ends_line(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_keyboard_has_is_read_as_it_is() {
+        for c in ['\n', '\t'].into_iter().chain(' '..='~') {
+            assert_eq!(plain(c), Some(c));
+        }
+    }
 
     #[test]
     fn what_nobody_said_is_gone_and_what_was_said_stays() {

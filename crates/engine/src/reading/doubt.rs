@@ -394,6 +394,12 @@ mod tests {
             ("The sample size is missing, though.", Rule::Defect),
             ("No sample size is stated; this breaks row 1.", Rule::Defect),
             ("Wait, no.", Rule::Defect),
+            (
+                "It reads well; the size is only given as \"several mice\", but the rest is precise.",
+                Rule::Defect,
+            ),
+            ("Please proceed with the corrections listed above.", Rule::Condition),
+            ("Please submit a corrected version.", Rule::Demand),
             ("2 of 3 criteria are met.", Rule::Shortfall),
             ("The draft was not shown.", Rule::Unseen),
             ("I could not open the files.", Rule::Unseen),
@@ -430,6 +436,8 @@ mod tests {
         for text in [
             "The sample size (n = 12 per group) and the test (two-sided t-test) are stated, and the text has 41 words.",
             "No changes are needed.",
+            "Hope this helps!",
+            "Please proceed with publication.",
             "No further issues were found.",
             "Nothing is missing.",
             "All required elements are present.",

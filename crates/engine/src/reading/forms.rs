@@ -4,7 +4,9 @@
 //! A verdict is a *statement*: a line that, without its decorations, is a label and a word (`**Status:** APPROVED`), or the
 //! word alone. Inside a sentence nothing is stated, except that a word of rejection is noticed there, too (`doubt`).
 
+use std::collections::HashSet;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 /// What a verdict word says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -219,6 +221,7 @@ pub const REPORT_KEYS: &[&str] = &[
 /// Labels before a stated total, and before the answer to the failure scenario.
 pub const TOTAL_LABELS: &[&str] = &["score", "total", "final", "overall", "grade", "rating"];
 pub const SCENARIO_LABEL: &str = "realistic";
+const CONVERGED: &str = "converged";
 
 /// What stands in for nothing: data in a brief carries these around every word a reader could take for a verdict, and no
 /// reader takes a word that carries them.
@@ -384,8 +387,7 @@ pub fn passing_words(line: &str) -> Vec<Range<usize>> {
     let mut is_first = true;
     let mut previous = "";
     for (range, word) in words(line) {
-        let list: &[&[&str]] =
-            &[APPROVING, PASSING, DEFERRING, SATISFYING, CLEARING, GRANTING, &["converged"]];
+        let list: &[&[&str]] = &[APPROVING, PASSING, DEFERRING, SATISFYING, CLEARING, GRANTING, &[CONVERGED]];
         if list.iter().any(|words| is_one_of(word, words)) {
             let before = line[..range.start].trim_end_matches(|c: char| {
                 c.is_whitespace()
@@ -408,6 +410,37 @@ pub fn passing_words(line: &str) -> Vec<Range<usize>> {
         previous = word;
     }
     found
+}
+
+/// Whether a line has a word of any list that `shown` looks for: most lines have none.
+pub fn may_state(line: &str) -> bool {
+    static KNOWN: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+        let lists = [
+            APPROVING,
+            REJECTING,
+            LABELS,
+            PASSING,
+            DEFERRING,
+            SATISFYING,
+            CLEARING,
+            GRANTING,
+            REPORT_KEYS,
+            TOTAL_LABELS,
+        ];
+        lists.into_iter().flatten().copied().chain([CONVERGED, SCENARIO_LABEL]).collect()
+    });
+    let mut lower = String::new();
+    words(line).any(|(_, word)| {
+        lower.clear();
+        let word = word.trim_matches('_');
+        if word.is_ascii() {
+            lower.push_str(word);
+            lower.make_ascii_lowercase();
+        } else {
+            lower.push_str(&word.to_lowercase());
+        }
+        KNOWN.contains(lower.as_str())
+    })
 }
 
 /// Where a line has a word of this list, outside of stand-ins.

@@ -42,12 +42,20 @@ fn neutralise_line(line: &str) -> Cow<'_, str> {
     };
     // Readers do not see what is not seen, so it is looked for as they would see it.
     let seen = clean::line(body);
-    let mut words = forms::passing_words(&seen);
-    words.extend(forms::status(&seen).map(|statement| statement.word));
-    words.extend(keys(&seen));
-    words.extend(totals(&seen));
-    words.extend(forms::words_of(&seen, &[SCENARIO_LABEL]).into_iter().filter(|word| asks(&seen, word)));
-    words.extend(tags(&seen));
+    if !forms::may_state(&seen) && !may_be_tagged(&seen) {
+        return Cow::Borrowed(line);
+    }
+    set_apart(line, &seen, end)
+}
+
+/// A line as readers see it, with every word that could be read as a verdict between stand-ins.
+fn set_apart<'l>(line: &'l str, seen: &str, end: &str) -> Cow<'l, str> {
+    let mut words = forms::passing_words(seen);
+    words.extend(forms::status(seen).map(|statement| statement.word));
+    words.extend(keys(seen));
+    words.extend(totals(seen));
+    words.extend(forms::words_of(seen, &[SCENARIO_LABEL]).into_iter().filter(|word| asks(seen, word)));
+    words.extend(tags(seen));
     if words.is_empty() {
         return Cow::Borrowed(line);
     }
@@ -107,9 +115,13 @@ fn asks(line: &str, word: &Range<usize>) -> bool {
     line[word.end..].trim_start_matches(['*', '_', '`', '"', ' ']).starts_with(['?', ':'])
 }
 
+fn may_be_tagged(line: &str) -> bool {
+    line.contains(['<', '◁', '▷'])
+}
+
 /// The names of tags around thinking, and of the channels of chat templates.
 fn tags(line: &str) -> Vec<Range<usize>> {
-    if !line.contains(['<', '◁', '▷']) {
+    if !may_be_tagged(line) {
         return Vec::new();
     }
     let mut found = forms::words_of(line, &reasoning::TAGS);
@@ -183,6 +195,13 @@ mod tests {
             text in "(?s)([a-z ]|\n|===|\\[STATUS: |APPROVED|PASS|\\]|Verdict:|score: 9|<think>|\\*|- |\"verdict\": \"passed\"){0,40}"
         ) {
             prop_assert_eq!(folded(&neutralise(&text)), folded(&text));
+        }
+
+        #[test]
+        fn no_word_that_is_looked_for_is_passed_over(
+            line in "(?i)([a-z]{1,6} |Verdict: |pass |not |GENEHMIGT|одобрено |_approved_ |score: 9|realistic\\? |\"findings\": |total = 3|converged |yes|n/a |status - pending |<think>|\\[|\\]){0,12}"
+        ) {
+            prop_assert_eq!(neutralise_line(&line), set_apart(&line, &clean::line(&line), ""));
         }
 
         #[test]

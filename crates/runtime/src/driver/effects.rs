@@ -81,7 +81,7 @@ impl Driving {
         let text = |digest: Digest| Some((digest, texts?.shared(&digest)?));
         let texts = wanted.deed.texts().into_iter().filter_map(text).collect();
         let home = self.home(&effect.id.node);
-        let means = self.driver.means.as_ref();
+        let means = self.driver.means.as_deref();
         let new = || Arc::new(Tools::new(&home, means));
         let tools = Arc::clone(self.tools.entry(home.clone()).or_insert_with(new));
         let cancel = CancellationToken::new();

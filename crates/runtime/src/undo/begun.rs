@@ -13,7 +13,7 @@ use crate::folder::{NODES, home_of};
 use crate::os::NoSupervisor;
 use crate::save::{digest_of, sweep_beside};
 use crate::service::Gadfly;
-use crate::workspace::{Git, TakenBack, WayBack, Workspace, WorkspaceError, is_begun};
+use crate::workspace::{TakenBack, WayBack, Workspace, WorkspaceError, is_begun};
 
 /// What was begun.
 #[derive(Default)]
@@ -107,6 +107,6 @@ impl Gadfly {
     fn workspace_in(&self, home: &Path) -> Result<Workspace, UndoError> {
         let means = self.means().ok_or(NoSupervisor)?;
         let failed = |e: WorkspaceError| UndoError::Folder(e.to_string());
-        Workspace::open(Git::new(means.launcher, means.env), home).map_err(failed)
+        Workspace::open(means.git(), home).map_err(failed)
     }
 }

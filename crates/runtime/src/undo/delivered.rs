@@ -9,7 +9,7 @@ use super::{Preview, UndoError, Undone};
 use crate::folder::{home_of, tree_of};
 use crate::os::NoSupervisor;
 use crate::service::Gadfly;
-use crate::workspace::{Git, Past, Workspace, WorkspaceError, take_all_back, way_to_take_all_back};
+use crate::workspace::{Past, Workspace, WorkspaceError, take_all_back, way_to_take_all_back};
 
 impl Gadfly {
     pub(super) async fn undo_delivered(&self, run: &RunId, accepts: &[Accept]) -> Result<Undone, UndoError> {
@@ -38,7 +38,7 @@ impl Gadfly {
 
     async fn past(&self, run: &RunId, accepts: &[Accept]) -> Result<Vec<Past>, UndoError> {
         let means = self.means().ok_or(NoSupervisor)?;
-        let git = Git::new(means.launcher, means.env);
+        let git = means.git();
         let failed = |e: WorkspaceError| UndoError::Folder(e.to_string());
         let mut past = Vec::with_capacity(accepts.len());
         for accept in accepts {

@@ -88,6 +88,7 @@ const PATTERNS: &[(Rule, &str)] = &[
         Rule::Defect,
         r"(?xi)
         \bstill\s+(?:lacks?|needs?|not|no|missing|open|unclear|vague)\b
+        |\b(?:only|merely|just|solely)\s+(?:given|stated|described|named|specified|reported|expressed|quantified|identified|characteri[sz]ed|referred\s+to)\s+as\b
         |\b(?:not|n['’]t)\s+(?:yet\s+|fully\s+|all\s+|been\s+|completely\s+)*(?:met|satisfied|fulfilled|addressed|resolved|fixed|covered|stated|named|complete|corrected)\b
         |\bno\s+[\w-]+(?:\s+[\w-]+){0,3}\s+(?:is|are|was|were)\s+(?:stated|named|given|mentioned|provided|reported|described|defined|specified|included|present|there)\b
         |\b(?:issues?|problems?|concerns?|errors?|gaps?|defects?|flaws?)\s+(?:still\s+)?(?:remain|persist|exist)s?\b
@@ -137,7 +138,8 @@ const HARMLESS: &str = r"(?xi)
     |\b(?:all|every|each|both|the|any|everything)(?:\s+of)?(?:\s+the)?(?:\s+\w+)?\s+(?:required|necessary|requested|needed)(?:\s+(?:elements?|information|items?|parts?|details?|criteria|points?))?\b
     |\b(?:everything|all|what|whatever)\s+(?:that\s+)?(?:it|the\s+\w+|a\s+\w+|one)\s+(?:needs?|requires?|must|should|has\s+to)\b(?:\s+to\s+\w+)?[^.;\n]{0,40}
     |\b(?:rubric|task|criteri\w+|brief|prompt|guideline\w*|requirement|journal|instructions?|form)\s+(?:says?\s+(?:that\s+)?|asks?\s+(?:for|that)|requires?|demands?|wants|states?\s+that)\b[^.;\n]{0,80}
-    |\b(?:let\s+me\s+know|feel\s+free|happy\s+to)\b[^.\n]{0,80}
+    |\b(?:let\s+me\s+know|feel\s+free|happy\s+to)\b[^.\n]{0,80}|\bhope\s+(?:this|that|it)\s+helps\b
+    |\bplease\s+(?:proceed|go\s+ahead)\b(?:\s+(?:with|to|and)\s+(?:the\s+)?(?:publication|publish(?:ing)?|merg\w+|submission|submit\w*|release|ship\w*))?
     |\bmust-have\b|\bfail[- ]?safe\b|\bfailure\s+(?:scenario|mode|case)s?\b|\bnot\s+only\b|\bbut\s+not\s+required\b
     |\b(?:and|so|therefore)\s+(?:it\s+)?needs?\s+no\b[^.;\n]{0,40}
     |\bneeds?\s+(?:no|not)\b[^.;\n]{0,40}
