@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::aggregate::Aggregate;
+use super::aggregate::{Aggregate, Row};
 
 /// `commit`, `pr`, `submission`, `exploration`, or one of the project's own.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -45,8 +45,9 @@ impl Gate {
         Self { name: "exploration".into(), overall: 60, ..Self::commit() }
     }
 
-    /// Whether it is open by this sum. Its commands have to be run besides.
-    pub fn report(&self, aggregate: Aggregate) -> GateReport {
+    /// Whether it is open by this sum, with this work in the project that no verdict stands for. Its commands have to be
+    /// run besides.
+    pub fn report(&self, aggregate: Aggregate, unjudged: &[Unjudged]) -> GateReport {
         let name = &self.name;
         let mut blocking = Vec::new();
         match aggregate.overall {
@@ -56,6 +57,10 @@ impl Gate {
             }
             Some(_) => {}
         }
+        for Unjudged { agent, why } in unjudged {
+            blocking.push(format!("{agent}: {why}, {name} needs all work judged as it is"));
+        }
+        let is_said = |row: &Row| unjudged.iter().any(|unjudged| unjudged.agent == row.agent);
         for component in &aggregate.components {
             if let (Some(each), Some(score)) = (self.each, component.score)
                 && !score.reaches(each)
@@ -63,9 +68,8 @@ impl Gate {
                 blocking
                     .push(format!("{} is {score}, {name} needs {each} of every component", component.name));
             }
-            for row in
-                component.rows.iter().filter(|row| self.complete && row.score.is_none() && !row.optional)
-            {
+            let lacks = |row: &&Row| row.score.is_none() && !is_said(row) && !row.optional;
+            for row in component.rows.iter().filter(|row| self.complete && lacks(row)) {
                 let because = row.because.as_deref().unwrap_or("not judged yet");
                 blocking.push(format!(
                     "{} has no score of {} ({because}), {name} needs every component",
@@ -80,6 +84,14 @@ impl Gate {
     pub fn shipped() -> [Self; 4] {
         [Self::commit(), Self::pr(), Self::submission(), Self::exploration()]
     }
+}
+
+/// Work that may pass no gate, whatever the sum: what is there is not what a verdict stands for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unjudged {
+    pub agent: String,
+    /// `paper/main.tex changed since it was judged`
+    pub why: String,
 }
 
 /// Whether a gate is open, with its reasons.

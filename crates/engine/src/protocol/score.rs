@@ -23,7 +23,7 @@ use crate::effect::{CallFailure, EffectId, FailureKind};
 use crate::event::Happened;
 use crate::finding::Finding;
 use crate::identity::{Lineage, Moved};
-use crate::judging::{self, ColdCase, Heard, Panel};
+use crate::judging::{self, ColdCase, Heard, Panel, Piece};
 use crate::machine::{Answered, Cx, Learned};
 use crate::manifest::RunManifest;
 use crate::outcome::{Halt, Outcome};
@@ -231,8 +231,14 @@ impl Score {
     fn convene(&mut self, work: &Work, cx: &mut Cx<'_>) {
         let mut subject = work.subject(cx.texts());
         let unjudged = self.settings.files.as_ref().map_or(&[][..], |files| &files.unjudged);
-        subject.hidden.retain(|hidden| !unjudged.iter().any(|pattern| pattern.matches(&hidden.what)));
-        subject.pieces.retain(|piece| !unjudged.iter().any(|pattern| pattern.matches(&piece.path)));
+        let is_left_out = |path: &str| unjudged.iter().any(|pattern| pattern.matches(path));
+        let (left_out, pieces) = subject.pieces.into_iter().partition(|piece| is_left_out(&piece.path));
+        subject.pieces = pieces;
+        subject.hidden.retain(|hidden| !is_left_out(&hidden.what));
+        if subject.pieces.is_empty() && subject.hidden.is_empty() {
+            // Whoever is shown nothing finds nothing wrong with it.
+            return cx.park(judging::unverified(&nothing_shown(left_out)));
+        }
         let identities = self.settings.files.as_ref().map(|files| &files.critics);
         let by_rows: &[&'static str] = &[CRITIC, CRITIC_ROWS];
         let by_number: &[&'static str] = &[CRITIC, CRITIC_STATED];
@@ -498,6 +504,15 @@ fn shown_scores(seats: &[(Heard<Scored>, Tallied)]) -> String {
         }
     };
     seats.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// Why there is nothing that a critic could be shown.
+fn nothing_shown(left_out: Vec<Piece>) -> Vec<Unseen> {
+    let because = "`unjudged` in [project] leaves out all that there is to judge";
+    if left_out.is_empty() {
+        return vec![Unseen { what: "any file".to_owned(), because: "there is none to judge".to_owned() }];
+    }
+    left_out.into_iter().map(|piece| Unseen { what: piece.path, because: because.to_owned() }).collect()
 }
 
 #[cfg(test)]

@@ -122,3 +122,35 @@ fn before_anything_is_sent_it_is_said_who_takes_part_and_what_it_is_held_to() {
     assert_eq!(wrong.code, 2, "{}", wrong.err);
     assert!(wrong.err.contains("commit"), "{}", wrong.err);
 }
+
+#[test]
+fn a_gate_that_was_open_closes_when_judged_work_is_changed_or_deleted() {
+    let desk = three();
+    assert_eq!(pipeline(&desk, &[]).code, 0);
+    let gate = |name: &str| desk.gadfly(&["gate", name]);
+    let closed_by = |says: &str| {
+        for name in ["commit", "pr", "exploration"] {
+            let said = gate(name);
+            assert!(said.code == 3 && said.out.contains(says), "{name}: {said:?}");
+        }
+    };
+    assert_eq!(gate("commit").code, 0);
+    // The lowest score would be left out of the sum, and the rest be more than 90.
+    let code = desk.read("out/code.py");
+    desk.write("out/code.py", "print(2)\n");
+    closed_by("coder: out/code.py changed since it was judged");
+    std::fs::remove_file(desk.path("out/code.py")).unwrap();
+    closed_by("coder: out/code.py is gone since it was judged");
+    desk.write("out/code.py", &code);
+    assert_eq!(gate("commit").code, 0, "as it was judged it counts again");
+}
+
+#[test]
+fn work_of_which_nothing_is_shown_to_its_critic_does_not_pass() {
+    let desk = one(&["print(1)\n"], &[100]);
+    desk.write("gadfly.toml", "[project]\nname = \"reform\"\nunjudged = [\"out/**\"]\n");
+    let said = pipeline(&desk, &[]);
+    assert_eq!(said.code, 5, "{said:?}");
+    assert!(said.err.contains("`unjudged` in [project] leaves out all that there is to judge"), "{said:?}");
+    assert_eq!(desk.gadfly(&["gate", "commit"]).code, 3);
+}

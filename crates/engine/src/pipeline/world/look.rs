@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::naming::Makers;
 use super::{Standing, World, output};
 use crate::pipeline::aggregate::{Aggregate, Row};
+use crate::pipeline::gate::Unjudged;
 use crate::pipeline::listing::{Listing, Pattern};
 use crate::pipeline::registry::{Check, Entry, Weight};
 use crate::pipeline::verdict::PairVerdict;
@@ -146,6 +147,39 @@ impl<'a> Look<'a> {
             return self.aggregate(Some(&entry.agent));
         }
         self.whole.get_or_init(|| self.aggregate(None)).clone()
+    }
+
+    /// Work that may not pass any gate. What is not begun is nothing yet; what was judged and is not what it was, or is
+    /// gone, is damage. Advice is asked of nobody.
+    pub(super) fn unjudged(&self) -> Vec<Unjudged> {
+        let is_asked = |entry: &&'a Entry| {
+            self.world.is_on(entry) && !entry.is_advisory() && (entry.critic.is_some() || entry.judges())
+        };
+        let entries = self.world.registry.entries.iter().filter(is_asked);
+        entries
+            .filter_map(|entry| {
+                let why = self.why_unjudged(entry)?;
+                Some(Unjudged { agent: entry.agent.clone(), why })
+            })
+            .collect()
+    }
+
+    fn why_unjudged(&self, entry: &Entry) -> Option<String> {
+        match self.judged(entry) {
+            Judged::Stale(path) if self.world.listing.get(path).is_none() => {
+                Some(format!("{path} is gone since it was judged"))
+            }
+            Judged::Stale(path) => Some(format!("{path} changed since it was judged")),
+            Judged::Now(verdict) if verdict.rejected => {
+                let path = output::begun(&self.world, entry)?;
+                Some(format!("{path} is there, and the last draft did not pass ({})", verdict.score))
+            }
+            Judged::Now(_) => None,
+            Judged::Never | Judged::Elsewhere => {
+                let path = output::begun(&self.world, entry)?;
+                Some(format!("{path} is there and was never judged"))
+            }
+        }
     }
 
     pub(super) fn aggregate(&self, without: Option<&str>) -> Aggregate {

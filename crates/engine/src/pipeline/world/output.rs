@@ -3,7 +3,7 @@
 use super::World;
 use crate::pipeline::headings::has_section;
 use crate::pipeline::listing::Pattern;
-use crate::pipeline::registry::Product;
+use crate::pipeline::registry::{Entry, Product};
 
 /// What a product lacks: files, then sections. Empty if it names nothing that can be looked at.
 pub(super) fn lacking(world: &World<'_>, product: &Product) -> Vec<String> {
@@ -20,6 +20,23 @@ pub(super) fn lacking(world: &World<'_>, product: &Product) -> Vec<String> {
         gaps.extend(missing_sections(world, pattern, &product.sections));
     }
     gaps
+}
+
+/// A file of an agent's work, if there is one. What sets tools up is none: templates come with it.
+pub(super) fn begun(world: &World<'_>, entry: &Entry) -> Option<String> {
+    let mut named = entry.produces.iter().flat_map(|product| product.patterns.iter().chain(&product.files));
+    named.find_map(|pattern| {
+        let mut found = world.listing.matching(pattern).map(|(path, _)| path);
+        found.find(|path| pattern.is_plain_file() || !sets_tools_up(path)).map(str::to_owned)
+    })
+}
+
+fn sets_tools_up(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let stem = name.split('.').next().unwrap_or(name);
+    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+    matches!(stem, "latexmkrc" | "Makefile" | "README" | "LICENSE" | "_quarto")
+        || matches!(ending, "cls" | "sty" | "bst" | "csl" | "scss" | "css" | "gitkeep")
 }
 
 /// Says so if nothing of a product was created or changed.

@@ -1,5 +1,7 @@
 //! Scores count while what was judged is what is there, and only as what they are.
 
+use proptest::prelude::*;
+
 use super::bench::{Bench, MEMO, path, share};
 use crate::pipeline::aggregate::Hundredths;
 use crate::pipeline::gate::Gate;
@@ -202,10 +204,10 @@ fn gates_name_what_is_missing_and_only_submission_needs_it() {
     bench.file("quality_reports/reviews/x_referee_methods.md", "other");
     let half = bench.world().gate(&Gate::submission());
     assert_eq!(half.blocking.len(), 1);
-    assert!(
-        half.blocking[0].starts_with("paper quality has no score of methods-referee (stale"),
-        "{:?}",
-        half.blocking
+    assert_eq!(
+        half.blocking,
+        ["methods-referee: quality_reports/reviews/x_referee_methods.md changed since it was judged, \
+          submission needs all work judged as it is"]
     );
     bench.finish("methods-referee", 100);
     bench.finish("writer", 79);
@@ -229,4 +231,74 @@ fn zero_is_a_score_and_more_than_a_hundred_is_a_hundred() {
     assert_eq!(bench.world().aggregate().overall, Some(Hundredths(0)));
     bench.judged("b", 4_000_000_000, &[("b.md", "b")]);
     assert_eq!(bench.world().aggregate().overall, Some(Hundredths(5000)));
+}
+
+#[test]
+fn work_that_is_there_and_was_not_judged_as_it_is_closes_every_gate() {
+    let low = Gate { overall: 1, ..Gate::commit() };
+    let blocking = |bench: &Bench| bench.world().gate(&low).blocking;
+    let mut bench = Bench::paper();
+    bench.finish("librarian", 90);
+    assert_eq!(blocking(&bench), [""; 0], "what is not begun stays out");
+    bench.file("paper/talks/latexmkrc", "$pdf_mode = 1;");
+    bench.file("paper/figures/.gitkeep", "");
+    bench.file("scripts/README.md", "What goes here.");
+    assert_eq!(blocking(&bench), [""; 0], "what a template brings is no work");
+    bench.file("scripts/01_main.R", "lm(y ~ x)");
+    assert_eq!(
+        blocking(&bench),
+        ["coder: scripts/01_main.R is there and was never judged, commit needs all work judged as it is"]
+    );
+    bench.listing.remove("scripts/01_main.R");
+    bench.memo(90);
+    bench.listing.remove(MEMO);
+    assert_eq!(
+        blocking(&bench),
+        [format!("strategist: {MEMO} is gone since it was judged, commit needs all work judged as it is")]
+    );
+    bench.memo(90);
+    bench.verdicts.last_mut().unwrap().rejected = true;
+    assert_eq!(
+        blocking(&bench),
+        [format!(
+            "strategist: {MEMO} is there, and the last draft did not pass (90), commit needs all work judged as it is"
+        )]
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// Fifty edits, deletions and renames, one after the other, some taken back: whatever is closed before stays closed.
+    #[test]
+    fn no_damage_opens_a_gate(
+        scores in proptest::collection::vec(0u32..=100, 9),
+        damage in proptest::collection::vec((any::<proptest::sample::Index>(), 0u8..4), 50),
+    ) {
+        let mut bench = Bench::paper();
+        for (agent, score) in BEFORE.iter().chain(&["verifier"]).zip(scores) {
+            bench.finish(agent, score);
+        }
+        let files: Vec<String> = bench.listing.iter().map(|(path, _)| path.to_owned()).collect();
+        let whole = bench.listing.clone();
+        let open = |bench: &Bench| Gate::shipped().map(|gate| bench.world().gate(&gate).is_open());
+        let before = open(&bench);
+        for (at, how) in damage {
+            let path: &String = at.get(&files);
+            match how {
+                0 => bench.file(path, "something else"),
+                1 => bench.listing.remove(path),
+                2 => {
+                    if let Some(found) = bench.listing.get(path) {
+                        bench.listing.remove(path);
+                        bench.listing.insert(format!("{path}.orig"), found);
+                    }
+                }
+                _ => bench.listing.insert(path.clone(), whole.get(path).unwrap()),
+            }
+            for (was, is) in before.iter().zip(open(&bench)) {
+                prop_assert!(*was || !is, "{path} {how}");
+            }
+        }
+    }
 }
