@@ -21,7 +21,7 @@ import { cut, oneLine, safeLine } from './text.js';
  * @property {(state: 'connecting' | 'live' | 'lost', why?: string) => void} connection
  * @property {(words: string) => void} announce said by screen readers, once
  * @property {(title: string, needsYou?: boolean) => void} title
- * @property {(facts: {project?: string, version?: string, root?: string}) => void} project
+ * @property {(facts: {project?: string, version?: string, root?: string, foreign?: string}) => void} project
  *
  * @typedef {{stop: () => void}} Page
  */
@@ -139,7 +139,7 @@ function title(name, needsYou = false) {
   document.title = `${needsYou ? '● ' : ''}${cut(safeLine(oneLine(name)), 80)} · Gadfly`;
 }
 
-/** @param {{project?: string, version?: string, root?: string}} facts */
+/** @param {{project?: string, version?: string, root?: string, foreign?: string}} facts */
 function project(facts) {
   isKnown = true;
   wasLive = true;

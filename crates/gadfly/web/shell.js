@@ -9,7 +9,7 @@ import { remember } from './taste.js';
 const bar = mount(document.getElementById('bar') ?? document.body);
 const strip = mount(document.getElementById('connection') ?? document.body);
 
-/** @type {{project?: string, version?: string, root?: string}} */
+/** @type {{project?: string, version?: string, root?: string, foreign?: string}} */
 let facts = {};
 let path = '/';
 /** @type {'connecting' | 'live' | 'lost'} */
@@ -52,14 +52,19 @@ function draw() {
       }),
     ]),
   );
-  strip.show(
+  strip.show([
+    facts.foreign && path
+      ? h('div', { class: 'strip', role: 'status', 'data-testid': 'foreign-strip' }, [
+          `${facts.foreign}; then start this server again`,
+        ])
+      : null,
     connection === 'lost' && path
       ? h('div', { class: 'strip', role: 'status', 'data-testid': 'connection-strip' }, [
           h('span', { class: 'pulse', 'aria-hidden': 'true' }),
           reason ? `Reconnecting… ${reason}` : 'Reconnecting… What you see may be out of date.',
         ])
       : null,
-  );
+  ]);
 }
 
 function ways() {

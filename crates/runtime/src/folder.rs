@@ -30,6 +30,7 @@ mod in_place;
 mod look;
 mod nodes;
 
+pub(crate) use accept::commit_begun;
 pub(crate) use command::noted;
 pub use in_place::{Taken, lockable};
 pub use nodes::{NODES, home_of};

@@ -39,6 +39,8 @@ pub enum Undone {
     Restored { path: PathBuf },
     /// A file that did not exist before the run is gone again.
     Removed { path: PathBuf },
+    /// Nothing: a commit that was made just before its process died is the user's to remove.
+    BranchStays { name: String },
     /// The project the run worked in is what it was before.
     InPlace { root: PathBuf, way: WayBack },
 }
@@ -207,7 +209,10 @@ impl Gadfly {
             Some(Brought::Delivered(accepts)) => Some(self.undo_delivered(run, &accepts).await?),
             Some(Brought::File(save)) => Some(self.undo_file(run, &save)?),
         };
-        half.into_iter().chain(undone).reduce(Undone::and).ok_or_else(|| UndoError::Nothing(run.clone()))
+        match half.into_iter().chain(undone).reduce(Undone::and) {
+            Some(undone) => Ok(undone),
+            None => Err(self.nothing(run, &told).await),
+        }
     }
 
     /// What `undo` would do. Changes no file of the user's.
@@ -218,7 +223,7 @@ impl Gadfly {
         let told = Told::by(self.journal(), run)?;
         let begun = self.way_of_begun(&Begun::of(self.journal(), run, &told)).await?;
         let Some(brought) = told.brought() else {
-            let (root, way) = begun.ok_or_else(|| UndoError::Nothing(run.clone()))?;
+            let Some((root, way)) = begun else { return Err(self.nothing(run, &told).await) };
             return Ok(Preview { root, way, sure: true, in_place: false });
         };
         let mut preview = self.preview_brought(run, brought).await?;
@@ -228,6 +233,15 @@ impl Gadfly {
             preview.way.left_alone.extend(half.left_alone);
         }
         Ok(preview)
+    }
+
+    /// Why nothing is to be taken back.
+    async fn nothing(&self, run: &RunId, told: &Told) -> UndoError {
+        match self.branch_begun(run, told).await {
+            Ok(Some(branch)) => UndoError::Committed { run: run.clone(), branch },
+            Ok(None) => UndoError::Nothing(run.clone()),
+            Err(why) => why,
+        }
     }
 
     async fn preview_brought(&self, run: &RunId, brought: Brought) -> Result<Preview, UndoError> {

@@ -30,6 +30,9 @@ async fn go(args: Serve, context: Context) -> Result<Code, Code> {
         )));
     }
     let gadfly = context.open()?;
+    if let Some(foreign) = gadfly.journal().foreign() {
+        print::err(&foreign.to_string());
+    }
     let secret = Token::of_start(given.as_deref()).and_then(|token| Ok((Proof::new(&token)?, token)));
     let (proof, token) = secret.map_err(|e| match e {
         TokenError::Unfit => error::usage(&e.to_string()),

@@ -118,6 +118,10 @@ pub(super) fn told(undone: &Undone) -> Vec<String> {
             let head = format!("taken back in {}: {}", shown(root), counted(files, "file"));
             std::iter::once(head).chain(files_of(way)).chain(staying(way)).collect()
         }
+        Undone::BranchStays { name } => {
+            let name = safe::line(name, 400);
+            vec![format!("the branch `{name}` was made and stays; remove it with: git branch -D {name}")]
+        }
         Undone::Restored { path } => {
             vec![format!("taken back: {} is what it was before the run", shown(path))]
         }

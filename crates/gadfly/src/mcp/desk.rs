@@ -67,7 +67,8 @@ impl Desk {
     /// The runs of this project; its store is made if there is none.
     pub fn opened(&self, context: &Context) -> Result<Arc<Background>, Stopped> {
         let mut open = locked(&self.open);
-        if let Some(open) = open.as_ref() {
+        // One that is not the user's can have become theirs since: by `gadfly own`.
+        if let Some(open) = open.as_ref().filter(|open| foreign(open).is_none()) {
             return Ok(Arc::clone(open));
         }
         let gadfly = self.setup(context).open(&context.store()).map_err(|e| refused(e.to_string()))?;
@@ -111,6 +112,11 @@ impl Desk {
             background.close().await;
         }
     }
+}
+
+/// Why nothing in this store counts, if it is not the user's on this machine, and what they can do.
+pub fn foreign(background: &Background) -> Option<String> {
+    background.gadfly().journal().foreign().map(ToString::to_string)
 }
 
 /// How a run stands, in a line's worth of facts.

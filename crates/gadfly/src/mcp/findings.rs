@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::arguments::{ListFindings, ListQuestions, ListRuns};
 use super::asking::Open;
-use super::desk::Desk;
+use super::desk::{self, Desk};
 use super::said::{Said, Stopped, refused};
 use super::{standing, telling};
 use crate::output::safe;
@@ -72,6 +72,9 @@ pub struct Runs {
     pub runs: Vec<RunRow>,
     /// There are older ones: call again with a higher offset.
     pub more: bool,
+    /// Why nothing here counts as approved: this store was not made by the user on this machine. Tell the user.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub foreign: Option<String>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -252,7 +255,10 @@ pub fn list_runs(desk: &Desk, args: ListRuns) -> Result<Said, Stopped> {
         return Err(refused(format!("there is no state `{unknown}`; there are {}", STATES.join(", "))));
     }
     let Some(background) = desk.if_any()? else {
-        return Said::new("there are no runs here yet".to_owned(), &Runs { runs: Vec::new(), more: false });
+        return Said::new(
+            "there are no runs here yet".to_owned(),
+            &Runs { runs: Vec::new(), more: false, foreign: None },
+        );
     };
     let offset = args.offset.unwrap_or(0);
     // One more, to know whether there are more.
@@ -269,6 +275,10 @@ pub fn list_runs(desk: &Desk, args: ListRuns) -> Result<Said, Stopped> {
     if more {
         let _ = write!(text, "\nolder ones: offset {}", offset.saturating_add(limit));
     }
+    let foreign = desk::foreign(&background);
+    if let Some(why) = &foreign {
+        let _ = write!(text, "\n{why}");
+    }
     let runs = runs.iter().map(RunRow::from).collect();
-    Said::new(text, &Runs { runs, more })
+    Said::new(text, &Runs { runs, more, foreign })
 }

@@ -10,7 +10,7 @@ use rmcp::model::{
 };
 use serde_json::json;
 
-use super::desk::Desk;
+use super::desk::{self, Desk};
 use super::said::Stopped;
 use super::telling;
 use crate::output::safe;
@@ -111,6 +111,9 @@ fn all(desk: &Desk, uri: &str) -> Result<ReadResourceResult, ErrorData> {
         page.push_str("There are none yet.\n");
         return Ok(one(&page, uri, MARKDOWN));
     };
+    if let Some(why) = desk::foreign(&background) {
+        let _ = writeln!(page, "{why}\n");
+    }
     let filter = ListFilter { limit: NEWEST + 1, ..ListFilter::default() };
     let mut runs = background.gadfly().journal().list(&filter).map_err(|e| internal(&e))?;
     let more = runs.len() > NEWEST as usize;

@@ -66,6 +66,9 @@ pub struct Standing {
     /// Why the verdict is no independent one, where the host judged. Tell the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_independent: Option<String>,
+    /// Why nothing here counts as approved: this store was not made by the user on this machine. Tell the user.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub foreign: Option<String>,
     /// What the worker has to address; numbers stay the same for the whole loop.
     pub to_fix: Vec<Point>,
     /// Remarks that do not block.
@@ -183,6 +186,7 @@ fn said(state: &RunState, background: &Background, run: &RunId) -> Result<Said, 
         judged_by,
         reasons: round.map(telling::reasons).unwrap_or_default(),
         not_independent,
+        foreign: desk::foreign(background),
         to_fix: to_fix
             .map(|item| Point { number: item.number, text: item.text.clone(), since_round: item.since })
             .collect(),

@@ -96,6 +96,9 @@ pub fn text(standing: &Standing, summary: &Summary, open: usize) -> String {
              and it only raised new requirements. They are among the notes.",
         );
     }
+    if let Some(why) = &standing.foreign {
+        let _ = write!(text, "\n{why}");
+    }
     if let Some(word) = &standing.not_independent {
         let _ = write!(text, "\n{word}");
     }

@@ -156,6 +156,7 @@ pub fn newest(background: &Background, filter: &Filter) -> Result<Value, Refusal
         fields.insert("root".to_owned(), root.to_string_lossy().into());
         fields.insert("version".to_owned(), env!("CARGO_PKG_VERSION").into());
         fields.insert("counts".to_owned(), json!(counts));
+        fields.insert("foreign".to_owned(), json!(gadfly.journal().foreign().map(ToString::to_string)));
         fields.insert("further".to_owned(), cards(background, &further));
     }
     Ok(shown)

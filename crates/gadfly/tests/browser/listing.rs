@@ -56,6 +56,19 @@ fn no_run_is_lost_or_stale_on_the_overview() {
 }
 
 #[test]
+fn a_store_that_came_from_elsewhere_is_said_to_be_none_of_the_users_on_every_page() {
+    let theirs = Desk::folder(&[]);
+    theirs.saying("w", &["A draft."]);
+    theirs.saying("c", &["[STATUS: APPROVED]"]);
+    batch(&theirs, "Theirs", 1);
+    let desk = Desk::folder(&[]);
+    let mut copied = std::process::Command::new("cp");
+    copied.arg("-a").arg(theirs.path(".gadfly")).arg(desk.path(".gadfly"));
+    assert!(copied.status().unwrap().success());
+    play(&desk, &Server::start(&desk), "foreign");
+}
+
+#[test]
 fn what_is_not_there_is_not_asked_for_again() {
     let desk = Desk::folder(&[]);
     play(&desk, &Server::start(&desk), "gone");

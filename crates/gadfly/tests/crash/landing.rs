@@ -113,7 +113,7 @@ impl Observer {
     }
 
     /// Answers the journal holds.
-    fn recorded(&self) -> u64 {
+    pub fn recorded(&self) -> u64 {
         let Ok(journal) = Journal::open_existing(&self.store) else { return 0 };
         let filter = ListFilter { limit: 10_000, ..ListFilter::default() };
         let runs = journal.list(&filter).unwrap();

@@ -16,6 +16,7 @@ macro_rules! say {
 mod accepting;
 mod children;
 mod cli_worker;
+mod committing;
 #[path = "../judging/desk.rs"]
 #[allow(dead_code)]
 mod desk;
@@ -24,6 +25,11 @@ mod failing;
 #[allow(dead_code)]
 mod kinds;
 mod landing;
+#[path = "../goals/pursuit.rs"]
+#[allow(dead_code)]
+mod pursuit;
+mod stage;
+mod strace;
 mod sync_order;
 
 use std::collections::BTreeMap;
@@ -89,8 +95,8 @@ impl Project {
         command.spawn().unwrap()
     }
 
-    fn write_tasks(&self) {
-        let lines: Vec<String> = (0..TASKS)
+    fn write_tasks(&self, tasks: u64) {
+        let lines: Vec<String> = (0..tasks)
             .map(|n| format!(r#"{{"id":"t{n}","task":"Write note {n}.","rubric":["at most {n} words"]}}"#))
             .collect();
         fs::write(self.path().join("tasks.jsonl"), lines.join("\n") + "\n").unwrap();
@@ -168,7 +174,7 @@ fn two_hundred_kills_change_no_outcome_and_pay_for_no_answer_twice() {
 fn campaign(dice: &mut Dice, landed: &Mutex<BTreeMap<Landed, usize>>) -> u64 {
     let (_runtime, server) = serve(8);
     let project = Project::new(&server, "critic:R,R,A");
-    project.write_tasks();
+    project.write_tasks(TASKS as u64);
     let mut observer = Observer::new(project.store());
     let (mut excused, mut lost, mut kills) = (0, 0, 0);
     loop {

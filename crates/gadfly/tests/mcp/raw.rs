@@ -27,6 +27,34 @@ fn lines_that_are_no_requests_do_not_end_the_server() {
 }
 
 #[test]
+fn a_store_that_came_from_elsewhere_is_said_to_be_none_of_the_users_until_they_own_it() {
+    let theirs = Project::new(&["A draft."], &[APPROVE], "");
+    let ran = theirs.gadfly(&["run", "Write.", "--worker", "writer", "--criterion", "short", "--yes"]);
+    assert!(ran.status.success(), "{ran:?}");
+    let project = Project::new(&[], &[APPROVE], "");
+    let mut copied = std::process::Command::new("cp");
+    copied.arg("-a").arg(theirs.path(".gadfly")).arg(project.path(".gadfly"));
+    assert!(copied.status().unwrap().success());
+    let mut lines = Lines::open(&project);
+    lines.greet(&json!({}));
+    let listed = lines.call("list_runs", &json!({}));
+    let run = listed["result"]["structuredContent"]["runs"][0]["run"].clone();
+    for said in [listed, lines.call("get_verdict", &json!({ "run": run }))] {
+        for word in ["not made by you on this machine", "gadfly own"] {
+            let told = said["result"]["structuredContent"]["foreign"].as_str().unwrap();
+            let text = said["result"]["content"][0]["text"].as_str().unwrap();
+            assert!(told.contains(word) && text.contains(word), "{said}");
+        }
+    }
+    let owned = project.gadfly(&["own"]);
+    assert!(owned.status.success(), "{owned:?}");
+    // The server that is open notices.
+    let said = lines.call("get_verdict", &json!({ "run": run }));
+    assert_eq!(said["result"]["structuredContent"].get("foreign"), None, "{said}");
+    assert_eq!(lines.leave(), Some(0));
+}
+
+#[test]
 fn a_draft_that_is_too_long_is_refused_with_words_and_nothing_is_started() {
     let project = Project::new(&[], &[APPROVE], "");
     let mut lines = Lines::open(&project);

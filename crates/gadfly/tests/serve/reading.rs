@@ -35,6 +35,24 @@ fn the_overview_has_every_run_and_counts_them() {
 }
 
 #[test]
+fn a_store_that_came_from_elsewhere_is_said_to_be_none_of_the_users_until_they_own_it() {
+    let (theirs, _server) = revised();
+    let desk = Desk::folder(&[]);
+    let mut copied = std::process::Command::new("cp");
+    copied.arg("-a").arg(theirs.path(".gadfly")).arg(desk.path(".gadfly"));
+    assert!(copied.status().unwrap().success());
+    let server = Server::start(&desk);
+    let (_, page) = server.follow("/api/live/overview").next().unwrap();
+    assert_eq!(page["counts"]["approved"], 1, "it can be read");
+    let said = page["foreign"].as_str().unwrap();
+    assert!(said.contains("not made by you on this machine") && said.contains("gadfly own"), "{said}");
+    drop(server);
+    assert_eq!(desk.gadfly(&["own"]).code, 0);
+    let server = Server::start(&desk);
+    assert_eq!(server.follow("/api/live/overview").next().unwrap().1["foreign"], Value::Null);
+}
+
+#[test]
 fn older_runs_come_page_by_page_each_once() {
     let desk = Desk::folder(&[]);
     desk.saying("w", &["A draft."]);

@@ -2,14 +2,12 @@
 //! about files that changed on both sides is a person's to say: the answer comes with the next acceptance.
 
 use std::fs;
+use std::path::Path;
 
-use gadfly_agents::launcher::{Command, Exit};
 use gadfly_engine::Reply;
 use gadfly_engine::effect::Committed;
 use gadfly_engine::tree::{Accept, Acceptance};
 use serde::{Deserialize, Serialize};
-use std::time::Duration;
-use tokio_util::sync::CancellationToken;
 
 use super::{Folder, FolderError, Inside, from_top};
 use crate::save::write_atomically;
@@ -17,7 +15,7 @@ use crate::workspace::{Landed, Landing, WorkspaceError};
 
 /// What the name of a run's branch begins with.
 pub const COMMIT_BRANCH: &str = "gadfly/";
-const READING: Duration = Duration::from_mins(1);
+const INTENT: &str = "commit.json";
 
 /// Written before the branch is made: whoever finds the branch there later knows whose it is.
 #[derive(PartialEq, Eq, Serialize, Deserialize)]
@@ -58,8 +56,7 @@ impl Folder {
     }
 
     async fn commit(&self, inside: &Inside, intent: Intent) -> Result<Reply, FolderError> {
-        let path = self.home.join("commit.json");
-        let meant = fs::read(&path).ok().and_then(|bytes| serde_json::from_slice::<Intent>(&bytes).ok());
+        let (path, meant) = (self.home.join(INTENT), read_intent(&self.home));
         let text = serde_json::to_vec(&intent).map_err(|e| FolderError::Command(e.to_string()))?;
         write_atomically(&path, &text).map_err(FolderError::io(&path))?;
         let workspace = &inside.workspace;
@@ -67,7 +64,7 @@ impl Folder {
         let id = match workspace.commit(&intent.tree, &intent.branch, &intent.message).await {
             // Made by this run, just before the process that made it was killed?
             Err(exists @ WorkspaceError::BranchExists { .. }) if meant.as_ref() == Some(&intent) => {
-                self.made_before(inside, &intent).await?.ok_or(exists)?
+                workspace.committed(&intent.branch, &intent.message).await?.ok_or(exists)?
             }
             other => other?,
         };
@@ -75,32 +72,14 @@ impl Folder {
         let commit = Some(Committed { id, branch: intent.branch });
         Ok(Reply::Accepted { paths, commit, merged: Vec::new(), kept: Vec::new() })
     }
+}
 
-    /// The commit a branch points at, if it is the one we would make.
-    async fn made_before(&self, inside: &Inside, intent: &Intent) -> Result<Option<String>, FolderError> {
-        let root = inside.workspace.root();
-        let reference = format!("refs/heads/{}", intent.branch);
-        let args = ["log", "-1", "--no-show-signature", "--format=%H%n%P%n%B", &reference, "--"];
-        let mut env = self.means.command_env(root);
-        env.retain(|(name, _)| !name.starts_with("GIT_"));
-        let command = Command {
-            program: "git".to_owned(),
-            args: args.map(ToOwned::to_owned).to_vec(),
-            env,
-            cwd: Some(root.to_owned()),
-            stdin: Vec::new(),
-            time: Some(READING),
-            max_output: 1 << 20,
-            ..Command::default()
-        };
-        let done = self.launcher().launch(command, CancellationToken::new()).await;
-        let done = done.map_err(|e| FolderError::Workspace(WorkspaceError::Launch(e)))?;
-        let said = String::from_utf8_lossy(&done.stdout).into_owned();
-        let mut lines = said.splitn(3, '\n');
-        let (id, parent) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
-        let ours = done.exit == Exit::Code(0)
-            && parent == inside.workspace.head().unwrap_or_default()
-            && lines.next().unwrap_or_default().trim() == intent.message.trim();
-        Ok(ours.then(|| id.to_owned()))
-    }
+/// The branch that a commit of this run was to become, and its message; none if no commit was begun.
+pub(crate) fn commit_begun(home: &Path) -> Option<(String, String)> {
+    let Intent { branch, message, .. } = read_intent(home)?;
+    Some((branch, message))
+}
+
+fn read_intent(home: &Path) -> Option<Intent> {
+    serde_json::from_slice(&fs::read(home.join(INTENT)).ok()?).ok()
 }

@@ -9,7 +9,7 @@ use gadfly_engine::effect::Save;
 use gadfly_journal::{Journal, ReadError, RunId};
 
 use super::{Told, UndoError, Undone};
-use crate::folder::{NODES, home_of};
+use crate::folder::{NODES, commit_begun, home_of};
 use crate::os::NoSupervisor;
 use crate::save::{digest_of, sweep_beside};
 use crate::service::Gadfly;
@@ -67,8 +67,20 @@ pub fn is_half_written(journal: &Journal, run: &RunId) -> Result<bool, ReadError
 impl Gadfly {
     /// Takes back what the run began to write; whoever calls this sees to it that nobody drives the run.
     pub(crate) async fn take_back_begun(&self, run: &RunId) -> Result<Vec<Undone>, UndoError> {
-        let begun = Begun::of(self.journal(), run, &Told::by(self.journal(), run)?);
-        self.take_back(run, &begun).await
+        let told = Told::by(self.journal(), run)?;
+        let mut undone = self.take_back(run, &Begun::of(self.journal(), run, &told)).await?;
+        undone.extend(self.branch_begun(run, &told).await?.map(|name| Undone::BranchStays { name }));
+        Ok(undone)
+    }
+
+    /// A branch that the run made without living to say so in its record.
+    pub(super) async fn branch_begun(&self, run: &RunId, told: &Told) -> Result<Option<String>, UndoError> {
+        let home = self.journal().run_dir(run);
+        let Some((branch, message)) = commit_begun(&home).filter(|_| told.commit.is_none()) else {
+            return Ok(None);
+        };
+        let made = self.workspace_in(&home)?.committed(&branch, &message).await;
+        Ok(made.map_err(|e| UndoError::Folder(e.to_string()))?.map(|_| branch))
     }
 
     pub(super) async fn take_back(&self, run: &RunId, begun: &Begun) -> Result<Vec<Undone>, UndoError> {

@@ -121,6 +121,22 @@ impl Workspace {
         self.store.commit(&users, &tree, repository.head.as_deref(), branch, message).await
     }
 
+    /// The commit a branch points at, if it is one that `commit` made.
+    pub async fn committed(&self, branch: &str, message: &str) -> Result<Option<String>, WorkspaceError> {
+        let Some(repository) = &self.facts.repository else { return Ok(None) };
+        let git = &self.store.git;
+        let users = repository.place(git, &self.facts.root).await?;
+        let reference = format!("refs/heads/{branch}");
+        let args = ["log", "-1", "--no-show-signature", "--format=%H%n%P%n%B", &reference, "--"];
+        let Some(said) = git.line_if_any(&users, &args).await? else { return Ok(None) };
+        let mut lines = said.splitn(3, '\n');
+        let mut next = || lines.next().unwrap_or_default();
+        let (id, parent, said) = (next(), next(), next());
+        let is_ours =
+            parent == repository.head.as_deref().unwrap_or_default() && said.trim() == message.trim();
+        Ok(is_ours.then(|| id.to_owned()))
+    }
+
     /// The judged tree as the user's repository would keep it.
     async fn commit_tree(
         &self,
