@@ -21,7 +21,7 @@ fn a_closed_gate_shows_its_table_its_sum_and_what_is_in_the_way() {
         ("Code", row("coder", 1250, Some(90))),
         ("Paper", row("writer\u{1b}[2J", 2500, None)),
     ]);
-    let said = plain(&gate(&Gate::commit().report(aggregate)));
+    let said = plain(&gate(&Gate::commit().report(aggregate, &[])));
     assert!(!said.contains('\u{1b}'), "a name cannot act on the terminal");
     for part in [
         "Strategy",
