@@ -139,6 +139,12 @@ pub enum Command {
 
 #[derive(Args, Debug)]
 pub struct Demo {
+    /// One scene of all (default: the one that tells most in a few lines)
+    #[arg(conflicts_with = "all")]
+    pub scene: Option<String>,
+    /// Every scene of every protocol, one after the other
+    #[arg(long)]
+    pub all: bool,
     /// Keep the demo's store here
     #[arg(long, value_name = "DIR")]
     pub keep: Option<PathBuf>,

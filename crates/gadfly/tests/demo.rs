@@ -6,8 +6,14 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 fn demo(home: &Path, search_path: &str, folder: &Path) -> (Option<i32>, String) {
+    played(&["--all"], home, search_path, folder)
+}
+
+fn played(what: &[&str], home: &Path, search_path: &str, folder: &Path) -> (Option<i32>, String) {
     let done = Command::new(env!("CARGO_BIN_EXE_gadfly"))
-        .args(["demo", "--keep", folder.to_str().unwrap()])
+        .arg("demo")
+        .args(what)
+        .args(["--keep", folder.to_str().unwrap()])
         .current_dir(home)
         .env_clear()
         .env("HOME", home)
@@ -92,4 +98,33 @@ fn a_folder_that_is_not_the_demos_own_is_left_alone() {
             (vec![name.into()], "# mine\n".into())
         );
     }
+}
+
+/// The whole idea on one screen: a claim, a critic that notices, a check that decides, what it cost.
+#[test]
+fn one_scene_is_played_unless_more_is_asked_for_and_each_stands_alone() {
+    let home = tempfile::tempdir().unwrap();
+    let path = std::env::var("PATH").unwrap();
+    let stage = |name: &str| home.path().join(format!("stage-{name}"));
+    let (code, said) = played(&[], home.path(), &path, &stage("first"));
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.lines().count() < 40, "{} lines: {said}", said.lines().count());
+    for line in ["critic:misled", "verify:fail (1)", "✓ verified", "spent "] {
+        assert!(said.contains(line), "`{line}` is not in: {said}");
+    }
+    let (code, said) = played(&["nothing"], home.path(), &path, &stage("nothing"));
+    assert_eq!(code, Some(2), "{said}");
+    let names = said.split_once("there are: ").unwrap().1.lines().next().unwrap().split(", ");
+    let names: Vec<&str> = names.map(str::trim).collect();
+    assert_eq!(names.len(), 20, "{said}");
+    for name in names {
+        let (code, said) = played(&[name], home.path(), &path, &stage(name));
+        assert_eq!(code, Some(0), "{name}: {said}");
+    }
+    let bare = home.path().join("bin");
+    fs::create_dir(&bare).unwrap();
+    let (code, said) = played(&[], home.path(), bare.to_str().unwrap(), &stage("bare"));
+    assert!(code == Some(0) && said.contains("approved after 2 rounds"), "{said}");
+    let (code, said) = played(&["misled"], home.path(), bare.to_str().unwrap(), &stage("barer"));
+    assert!(code == Some(2) && said.contains("the scene `misled` needs git"), "{said}");
 }

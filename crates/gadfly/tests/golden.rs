@@ -146,7 +146,7 @@ fn resume(dir: &Path, id: &str) -> Output {
 
 fn write(to: &Path) {
     let dir = tempfile::tempdir().unwrap();
-    stdout(&gadfly(dir.path(), &["demo", "--keep", "."]));
+    stdout(&gadfly(dir.path(), &["demo", "--all", "--keep", "."]));
     fs::create_dir_all(to).unwrap();
     for (scene, run) in runs(dir.path()) {
         let file = to.join(format!("{scene}.jsonl.zst"));

@@ -51,6 +51,7 @@ async fn play(args: &Demo, global: &Global) -> Result<Code, Code> {
     }
     let setup = Setup::new(context.root.clone(), context.config.clone());
     let without_git = setup.git_fails().await;
+    let chosen = chosen(args, without_git.as_ref())?;
     let gadfly = setup.open(&context.store()).map_err(|e| error::usage(&e.to_string()))?;
     let mut troupe = Troupe {
         context: &context,
@@ -60,30 +61,51 @@ async fn play(args: &Demo, global: &Global) -> Result<Code, Code> {
         runs: 0,
         surprises: Vec::new(),
     };
-    let total: usize = ACTS.iter().map(|act| act.scenes.len()).sum();
-    let mut number = 0;
-    for act in ACTS {
-        print::err(&format!("\n{}: {}", act.protocol.bold(), act.says));
-        if let Some(why) = without_git.as_ref().filter(|_| act.needs_git) {
-            number += act.scenes.len();
-            skipped(act, why);
+    let mut act_of_before = None;
+    for (at, (act, scene)) in chosen.iter().enumerate() {
+        if args.all && act_of_before != Some(act.protocol) {
+            print::err(&format!("\n{}: {}", act.protocol.bold(), act.says));
+            act_of_before = Some(act.protocol);
+            if let Some(why) = without_git.as_ref().filter(|_| act.needs_git) {
+                skipped(act, why);
+            }
+        }
+        if act.needs_git && without_git.is_some() {
             continue;
         }
-        for scene in act.scenes {
-            number += 1;
-            print::err(&format!("\n── {number} of {total}: {} ──\n{}\n", scene.name, scene.says));
-            if troupe.perform(scene).await? == exit::INTERRUPTED {
-                return Ok(exit::INTERRUPTED);
-            }
+        match (args.all, &args.scene) {
+            (true, _) => print::err(&format!("\n── {} of {}: {} ──", at + 1, chosen.len(), scene.name)),
+            (false, Some(_)) => print::err(&format!("── {} ──", scene.name)),
+            (false, None) => {}
+        }
+        print::err(&format!("{}\n", scene.says));
+        if troupe.perform(scene).await? == exit::INTERRUPTED {
+            return Ok(exit::INTERRUPTED);
         }
     }
     let Troupe { runs, surprises, .. } = troupe;
-    close(&context.store(), runs);
-    let left_out = ACTS.iter().filter(|act| act.needs_git);
-    if let Some(why) = &without_git {
-        left_out.for_each(|act| skipped(act, why));
+    close(&context.store(), runs, args.all);
+    if let Some(why) = without_git.as_ref().filter(|_| args.all) {
+        ACTS.iter().filter(|act| act.needs_git).for_each(|act| skipped(act, why));
     }
     if surprises.is_empty() { Ok(exit::OK) } else { Err(error::fault(&surprises.join("; "))) }
+}
+
+/// What is to be played. Who names a scene that needs git hears why it cannot be.
+fn chosen(args: &Demo, without_git: Option<&String>) -> Result<Vec<(&'static Act, &'static Scene)>, Code> {
+    if args.all {
+        return Ok(scenes::all());
+    }
+    let first = if without_git.is_some() { scenes::FIRST_WITHOUT_GIT } else { scenes::FIRST };
+    let name = args.scene.as_deref().unwrap_or(first);
+    let Some(chosen) = scenes::named(name) else {
+        let names: Vec<&str> = scenes::all().iter().map(|(_, scene)| scene.name).collect();
+        return Err(error::usage(&format!("there is no scene `{name}`; there are: {}", names.join(", "))));
+    };
+    match without_git.filter(|_| chosen.iter().any(|(act, _)| act.needs_git)) {
+        Some(why) => Err(error::usage(&format!("the scene `{name}` needs git: {why}"))),
+        None => Ok(chosen),
+    }
 }
 
 /// Those who play, and what has been played.
@@ -189,14 +211,20 @@ fn skipped(act: &Act, why: &str) {
     ));
 }
 
-fn close(store: &Path, runs: usize) {
+fn close(store: &Path, runs: usize, all: bool) {
     let folder = store.parent().unwrap_or(store).display();
-    print::err(&format!(
-        "\nAll {runs} runs are in {}. Look at them, and go on where it says so:",
-        store.display()
-    ));
-    print::err(&format!("  cd {folder}"));
-    print::err("  gadfly runs");
-    print::err("  gadfly show RUN --diff");
+    if all {
+        print::err(&format!(
+            "\nAll {runs} runs are in {}. Look at them, and go on where it says so:",
+            store.display()
+        ));
+        print::err(&format!("  cd {folder}"));
+        print::err("  gadfly runs");
+        print::err("  gadfly show RUN --diff");
+    } else {
+        print::err(&format!(
+            "\nThe agents were scripted, all else was real. Look at it: cd {folder}; gadfly runs. More: gadfly demo --all"
+        ));
+    }
     print::err("Now your own: gadfly doctor says what this machine has, gadfly init writes a gadfly.toml.");
 }

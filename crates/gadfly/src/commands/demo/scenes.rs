@@ -18,6 +18,8 @@ pub struct Scene {
     pub name: &'static str,
     pub says: &'static str,
     pub play: Play,
+    /// The scene it goes on from.
+    pub after: Option<&'static str>,
     /// How it must end; anything else is a fault of ours.
     pub ends: Code,
 }
@@ -32,12 +34,29 @@ pub enum Play {
     Answer(&'static str),
 }
 
+/// What is played if nobody says what: a worker that drifts and claims too early, a critic that notices, a check that
+/// decides. Without git, a draft that has to be revised.
+pub const FIRST: &str = "misled";
+pub const FIRST_WITHOUT_GIT: &str = "revision";
+
+/// The scenes to be played for this one, in order. None if there is no such scene.
+pub fn named(name: &str) -> Option<Vec<(&'static Act, &'static Scene)>> {
+    let found = all().into_iter().find(|(_, scene)| scene.name == name)?;
+    let mut before = found.1.after.and_then(named).unwrap_or_default();
+    before.push(found);
+    Some(before)
+}
+
+pub fn all() -> Vec<(&'static Act, &'static Scene)> {
+    ACTS.iter().flat_map(|act| act.scenes.iter().map(move |scene| (act, scene))).collect()
+}
+
 const fn run(name: &'static str, ends: Code, says: &'static str) -> Scene {
-    Scene { name, says, play: Play::Run, ends }
+    Scene { name, says, play: Play::Run, after: None, ends }
 }
 
 const fn goal(name: &'static str, ends: Code, says: &'static str) -> Scene {
-    Scene { name, says, play: Play::Goal, ends }
+    Scene { name, says, play: Play::Goal, after: None, ends }
 }
 
 pub const ACTS: &[Act] = &[
@@ -136,6 +155,7 @@ pub const ACTS: &[Act] = &[
                 name: "answered",
                 says: "The same run, a moment or a week later: it goes on from the answer.",
                 play: Play::Answer("2"),
+                after: Some("question"),
                 ends: exit::OK,
             },
             run(
@@ -160,11 +180,13 @@ pub const ACTS: &[Act] = &[
                 exit::OK,
                 "The worker drifts and is brought back to the goal. Then it claims too early.",
             ),
-            goal(
-                "unnoticed",
-                exit::OK,
-                "The goal is reached and the worker does not notice. The critic does; the check decides.",
-            ),
+            Scene {
+                name: "unnoticed",
+                says: "The goal is reached and the worker does not notice. The critic does; the check decides.",
+                play: Play::Goal,
+                after: Some("stuck"),
+                ends: exit::OK,
+            },
         ],
     },
     Act {
@@ -176,12 +198,14 @@ pub const ACTS: &[Act] = &[
                 name: "agents",
                 says: "A missing section is sent back before any critic is paid. The editor waits for the analyst's score.",
                 play: Play::Pipeline("Say what the new process changed."),
+                after: None,
                 ends: exit::WAITING,
             },
             Scene {
                 name: "agreed",
                 says: "The gate is open; a person has the last word.",
                 play: Play::Answer("approve"),
+                after: Some("agents"),
                 ends: exit::OK,
             },
         ],
