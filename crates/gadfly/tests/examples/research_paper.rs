@@ -226,7 +226,11 @@ fn a_changed_number_costs_the_scores_that_stood_on_it(example: &Example) {
     assert_eq!(example.said("sh", &["checks/tables.sh"]).code, Some(1), "the command sees it");
     let closed = example.gadfly(&["gate", "submission"]);
     assert_eq!(closed.code, Some(3), "{}{}", closed.out, closed.err);
-    assert!(closed.out.contains("code quality has no score of coder"), "{}", closed.out);
+    assert!(
+        closed.out.contains("coder: paper/tables/main.tex changed since it was judged"),
+        "{}",
+        closed.out
+    );
     let why = example.gadfly(&["why", "coder"]).out;
     assert!(why.contains("paper/tables/main.tex changed"), "it names the file: {why}");
     example.change("paper/tables/main.tex", "1.23", "1.32");
