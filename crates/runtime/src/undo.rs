@@ -248,7 +248,7 @@ impl Gadfly {
 
     fn accepted_tree(&self, run: &RunId, accept: &Accept) -> Result<(Workspace, String), UndoError> {
         let means = self.means().ok_or(NoSupervisor)?;
-        let home = self.journal().run_dir(run);
+        let home = self.journal().work_dir(run);
         let failed = |e: FolderError| UndoError::Folder(e.to_string());
         let tree = tree_of(&home, &accept.tree).map_err(failed)?;
         let workspace =

@@ -156,7 +156,7 @@ fn glance(journal: &Journal, state: &RunState, powers: &Powers, is_long: bool) -
                 print::out("")?;
                 judged::question(&asked.question).iter().try_for_each(|line| print::out(line))?;
                 answer_given(journal, &s.run, effect)?;
-                let folder = journal.run_dir(&s.run).join("tree").join("work");
+                let folder = journal.work_dir(&s.run).join("tree").join("work");
                 if state.folder && folder.is_dir() {
                     print::out(&format!("its files are in {}", safe::line(&folder.to_string_lossy(), 400)))?;
                 }

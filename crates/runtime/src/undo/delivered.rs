@@ -43,7 +43,7 @@ impl Gadfly {
         let mut past = Vec::with_capacity(accepts.len());
         for accept in accepts {
             let node = accept.at.clone().unwrap_or_else(NodePath::root);
-            let home = home_of(&self.journal().run_dir(run), &node);
+            let home = home_of(&self.journal().work_dir(run), &node);
             let tree = tree_of(&home, &accept.tree).map_err(|e| UndoError::Folder(e.to_string()))?;
             let workspace = Workspace::open(git.clone(), &home).map_err(failed)?;
             let judged = match &accept.only {

@@ -83,7 +83,7 @@ impl Stage {
         let run = dir.path().join("store/runs/one");
         let means = means(dir.path());
         let tools = Arc::new(Tools::new(&run, Some(&means)));
-        let folder = Folder::new(RunId::random().unwrap(), run, dir.path().join("store"), plan, means);
+        let folder = Folder::new(RunId::random().unwrap(), run, vec![dir.path().join("store")], plan, means);
         Self { folder: Arc::new(folder), tools, cancel: CancellationToken::new(), dir }
     }
 
