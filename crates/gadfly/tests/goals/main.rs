@@ -9,6 +9,7 @@ mod desk;
 
 mod caps;
 mod contained;
+mod folders;
 mod growth;
 mod in_place;
 mod killed;

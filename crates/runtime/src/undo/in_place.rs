@@ -103,6 +103,7 @@ impl Gadfly {
             Err(FolderError::Gone { .. }) if told.last.is_none() => {
                 return Err(UndoError::Nothing(run.clone()));
             }
+            Err(FolderError::Gone { path }) => return Err(UndoError::Gone { run: run.clone(), path }),
             Err(FolderError::Taken { path }) => return Err(UndoError::Taken { path }),
             Err(other) => return Err(UndoError::Folder(other.to_string())),
         };
