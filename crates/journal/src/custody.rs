@@ -122,6 +122,11 @@ impl Custody {
         }
     }
 
+    /// Whether a run of any store works here.
+    pub fn is_work(&self, place: &Path) -> bool {
+        self.dir.as_deref().is_some_and(|dir| place.starts_with(real(dir).join(WORK)))
+    }
+
     /// The user's state directory, by its real path.
     pub(crate) fn state_dir(&self) -> Option<PathBuf> {
         self.dir.as_deref().map(real)

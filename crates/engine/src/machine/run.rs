@@ -53,6 +53,8 @@ pub(super) struct Run {
     pub open: BTreeMap<EffectId, Open>,
     /// Calls that wait for the run to go on: requested while pausing, failed, lost or unaffordable.
     pub held: VecDeque<Held>,
+    /// Tasks that were asked for again, with the id they were first asked for under.
+    pub attempts: BTreeMap<EffectId, EffectId>,
     pub ledger: Ledger,
     pub mode: Mode,
     /// How often it was resumed.
@@ -97,6 +99,7 @@ impl Run {
             nodes: BTreeMap::new(),
             open: BTreeMap::new(),
             held: VecDeque::new(),
+            attempts: BTreeMap::new(),
             ledger: Ledger::default(),
             mode: Mode::Going,
             resumes: 0,

@@ -15,6 +15,8 @@ use crate::desk::{AUDIT, Desk, passed};
 /// synced, takes its place; links and folders are made; files go.
 const CALLS: [&str; 7] = ["flock", "fchmod", "fsync", "renameat", "symlinkat", "mkdirat", "unlinkat"];
 const FILES: usize = 12;
+/// Where the folders of runs are.
+const WORK: &str = "home/.local/state/gadfly/work";
 /// More than any thread makes of one call.
 const MOST: usize = 40;
 
@@ -68,6 +70,7 @@ impl Stage {
         assert_eq!(undone.code, 0, "{}", undone.err);
         stage.is_as_before("the stage is set");
         copy(&stage.desk.path(""), &stage.desk.beside("kept"));
+        copy(&stage.desk.beside(WORK), &stage.desk.beside("kept-work"));
         stage
     }
 
@@ -76,6 +79,8 @@ impl Stage {
         // The store is set back with the project; nobody is to notice.
         let _ = fs::remove_dir_all(self.desk.beside("home/.local/state/gadfly/seals"));
         copy(&self.desk.beside("kept"), &self.desk.path(""));
+        fs::remove_dir_all(self.desk.beside(WORK)).unwrap();
+        copy(&self.desk.beside("kept-work"), &self.desk.beside(WORK));
     }
 
     /// Runs a command that is killed at the `nth` such call of one of its threads; false if it came through.

@@ -187,7 +187,7 @@ fn a_folder_that_is_gone_is_told_so() {
     fs::remove_dir_all(desk.work(&run)).unwrap();
     let shown = desk.gadfly(&["show", &run]).out;
     assert!(shown.contains("its folder is gone, so it cannot go on"), "{shown}");
-    let resumed = desk.gadfly(&["resume", &run, "--max-steps", "9", "--yes", "--unattended"]);
+    let resumed = desk.gadfly(&["resume", &run, "--max-steps", "9", "--unattended"]);
     assert!(resumed.code != 0 && resumed.err.contains("the run's folder is gone"), "{}", resumed.err);
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gadfly_engine::brief::Reference;
+use gadfly_engine::goal::Already;
 use gadfly_engine::plan::NodePlan;
 use gadfly_engine::protocol::watch::{self, Criterion, Policy, Server, Settings};
 use gadfly_engine::tree::Acceptance;
@@ -28,6 +29,8 @@ pub struct GoalRequest {
     pub flags: GoalFlags,
     /// Where runs are kept: the worker's folder is made there.
     pub store: Option<PathBuf>,
+    /// What follows if the goal is met before anything was done.
+    pub already: Already,
 }
 
 impl GoalRequest {
@@ -93,6 +96,7 @@ pub async fn prepare_goal(
         root: String::new(),
         below: String::new(),
         held: sandbox::kernel().is_ok(),
+        already: Some(request.already),
         acceptance: (!config.in_place.value).then(|| acceptance(&config, texts.goal.as_str())),
     };
     let others = [&settings.critic, &settings.judge].into_iter().flatten();
