@@ -48,6 +48,8 @@ pub struct Folder {
     ours: Vec<PathBuf>,
     plan: WorkspacePlan,
     means: Means,
+    /// It is in the record that there was one.
+    was_made: bool,
     state: Arc<Mutex<State>>,
 }
 
@@ -120,7 +122,13 @@ pub struct Inside {
 
 impl Folder {
     pub fn new(run: RunId, home: PathBuf, ours: Vec<PathBuf>, plan: WorkspacePlan, means: Means) -> Self {
-        Self { run, home, ours, plan, means, state: Arc::default() }
+        Self { run, home, ours, plan, means, was_made: false, state: Arc::default() }
+    }
+
+    /// Whether there was one: a second one would not have the work that was done in it.
+    pub const fn recorded(mut self, was_made: bool) -> Self {
+        self.was_made = was_made;
+        self
     }
 
     /// Held by everything that works in the folder.
@@ -171,7 +179,7 @@ impl Folder {
             return self.enter().await;
         }
         let mut state = self.settled().await?;
-        if state.workspace.is_some() || self.was_worked_in() {
+        if self.was_made || state.workspace.is_some() || self.was_worked_in() {
             return Err(FolderError::Gone { path: self.home.join("tree") });
         }
         state.workspace = Some(Arc::new(self.make(tell).await?));

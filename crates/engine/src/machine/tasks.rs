@@ -144,7 +144,10 @@ impl Run {
             return self.hands_off(dispatch);
         }
         let learned = match (&kind, reply) {
-            (EffectKind::Look(_), Reply::Looked(looked)) => Learned::Looked(looked.clone()),
+            (EffectKind::Look(_), Reply::Looked(looked)) => {
+                self.looked.insert(node.clone());
+                Learned::Looked(looked.clone())
+            }
             (EffectKind::Verify(_), Reply::Verified(verified)) => Learned::Verified(verified.clone()),
             (EffectKind::Tool(_), Reply::Tool(done)) => Learned::Tool(done.clone()),
             (EffectKind::Survey(_), Reply::Surveyed(surveyed)) => Learned::Surveyed(surveyed.clone()),

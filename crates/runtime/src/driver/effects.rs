@@ -166,7 +166,8 @@ impl Driving {
         let plan = plan.ok_or_else(|| "this run has no folder".to_owned())?;
         let means = self.driver.means.clone().ok_or_else(|| NoSupervisor.to_string())?;
         let ours = self.driver.host.journal().own_places();
-        let folder = Arc::new(Folder::new(self.run.clone(), home.clone(), ours, plan, means));
+        let folder = Folder::new(self.run.clone(), home.clone(), ours, plan, means);
+        let folder = Arc::new(folder.recorded(self.driver.engine.has_looked(node)));
         self.folders.insert(home, Arc::clone(&folder));
         Ok(folder)
     }
