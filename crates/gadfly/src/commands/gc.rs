@@ -29,7 +29,9 @@ fn go(args: &crate::cli::Gc, context: &Context) -> Result<Code, Code> {
     let report = collect(&what)?;
     let ownerless = context.user.custody().ownerless_work();
     if args.abandoned && args.apply {
-        ownerless.iter().for_each(|(work, _)| remove_whole_tree(work));
+        for (work, _) in &ownerless {
+            remove_whole_tree(work);
+        }
     }
     if context.global.json {
         let line = serde_json::json!({

@@ -58,8 +58,6 @@ impl Entry {
                 let head = "! cannot be checked here as it is:".to_owned();
                 Some(Self { head, style: plain.yellow(), text: safe::line(detail, LONGEST_REFUSAL) })
             }
-            // What was to be expected: it is what the goal is about.
-            Happened::CriterionTried { found: Found::NotMet, .. } => None,
             Happened::ProtectedChanged { paths } => {
                 let named = format!("what the goal is judged by was changed: {}", paths.join(", "));
                 entry("! protected:", plain.red(), &named)

@@ -37,7 +37,7 @@ impl Folder {
             tell(format!("the project does not have: {}", listed(&made.missing).join(", ")));
         }
         // Once for all the folders of a run.
-        if self.plan.per_node && !(self.shows_the_project() && !self.states().exists()) {
+        if self.plan.per_node && (self.states().exists() || !self.shows_the_project()) {
             return Ok(());
         }
         for (how, paths) in [("linked", &self.plan.link), ("copied", &self.plan.copy)] {

@@ -323,19 +323,3 @@ impl Texts {
 fn read(what: &str, path: &Path, place: Option<&Place>, problems: &mut Vec<Problem>) -> Option<String> {
     file::read_text(path).map_err(|e| problems.push(Problem::error(format!("{what}: {e}")).at(place))).ok()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_worker_is_where_its_tree_will_really_be() {
-        let tmp = tempfile::tempdir().unwrap();
-        let real = tmp.path().canonicalize().unwrap();
-        std::fs::create_dir(real.join("there")).unwrap();
-        std::os::unix::fs::symlink(real.join("there"), real.join("link")).unwrap();
-        let run = RunId::random().unwrap();
-        let found = tree_of(&real.join("link/not/yet"), &run);
-        assert_eq!(found, real.join("there/not/yet/runs").join(run.as_str()).join("tree/work"));
-    }
-}
