@@ -6,7 +6,7 @@ use crate::budget::{Limits, Money, Shortage, Spent, Usage};
 use crate::conflict::Conflicts;
 use crate::digest::Digest;
 use crate::effect::{CallFailure, Committed, EffectId, NodePath};
-use crate::goal::{Claimant, GoalStep, Nudge, WatchVerdict};
+use crate::goal::{Claimant, Found, GoalStep, Nudge, WatchVerdict};
 use crate::pipeline::event::PipelineEvent;
 use crate::plan::AgentCard;
 use crate::question::About;
@@ -234,6 +234,11 @@ pub enum Happened {
         in_a_row: u32,
     },
     GoalVerified {
+        detail: String,
+    },
+    /// The criterion was tried although nobody claimed anything: before the first call, or where a cap ends the goal.
+    CriterionTried {
+        found: Found,
         detail: String,
     },
     /// Files that the goal is judged by are not what they were at the start.

@@ -82,6 +82,29 @@ pub enum Claimant {
     Critic,
 }
 
+/// What trying a success criterion found before anybody claimed that it holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Found {
+    Met,
+    NotMet,
+    /// Not met, and as it looks it could not even be tried: no such command, or the sandbox refused something.
+    CannotRun,
+}
+
+/// What follows if the success criterion holds before anything was done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Already {
+    /// The goal ends: there is nothing to do.
+    #[default]
+    Stop,
+    /// A person chooses.
+    Ask,
+    /// It is worked on all the same.
+    Work,
+}
+
 /// Why the engine says something to the worker that nobody asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

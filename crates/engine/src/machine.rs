@@ -116,6 +116,11 @@ impl Engine {
         self.run.iter().flat_map(|r| r.open.values().map(|o| &o.effect))
     }
 
+    /// Whether the folder of a node was looked at: then it was made.
+    pub fn has_looked(&self, node: &crate::effect::NodePath) -> bool {
+        self.run.as_ref().is_some_and(|run| run.looked.contains(node))
+    }
+
     pub fn texts(&self) -> Option<&Texts> {
         self.run.as_ref().map(|r| &r.texts)
     }

@@ -7,6 +7,9 @@ use crate::conflict::Resolution;
 use crate::digest::Digest;
 use crate::effect::NodePath;
 
+/// How what is said in brackets after the output of a command begins, if it complained about what the sandbox refuses.
+pub const IN_SANDBOX: &str = "[it ran in a sandbox:";
+
 /// What a run's folder is made from. Frozen with the plan.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct WorkspacePlan {

@@ -1,9 +1,11 @@
 //! What a machine keeps outside its stores, in the user's state directory: the key that records are chained with,
-//! and the newest seal of every store. A store that came with a repository was chained with another key; one whose
-//! tail was cut lacks the seal that is kept here.
+//! the newest seal of every store, and the folders in which runs work. A store that came with a repository was chained
+//! with another key; one whose tail was cut lacks the seal that is kept here.
 
+use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
+use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
@@ -11,6 +13,9 @@ use crate::chain::{Chain, Mac};
 
 const KEY_FILE: &str = "journal.key";
 const SEALS: &str = "seals";
+const WORK: &str = "work";
+/// In the folder for the runs of a store: where that store is.
+const OF_STORE: &str = "store";
 const KEY_LENGTH: usize = 32;
 /// The store's id, the seal's number, its value.
 const SEAL_LENGTH: usize = 16 + 8 + 16;
@@ -101,10 +106,82 @@ impl Custody {
 
     /// By the store's place: a copy elsewhere goes its own way.
     fn seal_file(&self, store: &Path) -> Option<PathBuf> {
-        let place = store.canonicalize().ok()?;
-        let name = blake3::hash(place.as_os_str().as_encoded_bytes()).to_hex();
-        Some(self.dir.as_ref()?.join(SEALS).join(&name.as_str()[..32]))
+        let name = place_name(&store.canonicalize().ok()?);
+        Some(self.dir.as_ref()?.join(SEALS).join(name))
     }
+
+    /// Where the runs of the store in `dir` have their folders, whether or not the store was made yet: outside the
+    /// project, so that tools which look for a project above the folder they are in do not find it. Without a state
+    /// directory they are in the store.
+    pub fn work_of(&self, store: &Path) -> PathBuf {
+        let store = real(store);
+        match &self.dir {
+            // Short: some tools make sockets there, and the path of a socket may have 107 bytes.
+            Some(dir) => real(dir).join(WORK).join(&place_name(&store)[..12]),
+            None => store.join("runs"),
+        }
+    }
+
+    /// Whether a run of any store works here.
+    pub fn is_work(&self, place: &Path) -> bool {
+        self.dir.as_deref().is_some_and(|dir| place.starts_with(real(dir).join(WORK)))
+    }
+
+    /// The user's state directory, by its real path.
+    pub(crate) fn state_dir(&self) -> Option<PathBuf> {
+        self.dir.as_deref().map(real)
+    }
+
+    /// Makes the folder of [`Self::work_of`], with a note of whose it is.
+    pub(crate) fn make_work(&self, work: &Path, store: &Path) -> io::Result<()> {
+        make_private(work)?;
+        let note = work.join(OF_STORE);
+        if self.dir.is_none() || note.exists() {
+            return Ok(());
+        }
+        let new = work.join(format!("{OF_STORE}.{:016x}", crate::run_id::random_u64()?));
+        fs::write(&new, real(store).as_os_str().as_encoded_bytes())?;
+        fs::rename(new, note)
+    }
+
+    /// Folders of runs whose store is not where it was, and where that is: it was removed, or moved.
+    pub fn ownerless_work(&self) -> Vec<(PathBuf, PathBuf)> {
+        let Some(dir) = &self.dir else { return Vec::new() };
+        let folders = fs::read_dir(dir.join(WORK)).into_iter().flatten().flatten().map(|entry| entry.path());
+        let mut found: Vec<_> = folders.filter_map(|work| Some((store_of(&work)?, work))).collect();
+        found.retain(
+            |(store, _)| matches!(fs::metadata(store), Err(e) if e.kind() == io::ErrorKind::NotFound),
+        );
+        found.sort();
+        found.into_iter().map(|(store, work)| (work, store)).collect()
+    }
+}
+
+fn store_of(work: &Path) -> Option<PathBuf> {
+    let note = fs::read(work.join(OF_STORE)).ok()?;
+    Some(PathBuf::from(OsString::from_vec(note)))
+}
+
+fn place_name(real: &Path) -> String {
+    let hash = blake3::hash(real.as_os_str().as_encoded_bytes()).to_hex();
+    hash.as_str()[..32].to_owned()
+}
+
+/// The real path of what may not be there yet: that will be made as it is named.
+pub(crate) fn real(path: &Path) -> PathBuf {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let (mut there, mut rest) = (path.as_path(), Vec::new());
+    let real = loop {
+        match (there.canonicalize(), there.file_name(), there.parent()) {
+            (Ok(real), _, _) => break real,
+            (Err(_), Some(name), Some(above)) => {
+                rest.push(name);
+                there = above;
+            }
+            (Err(_), _, _) => return path,
+        }
+    };
+    rest.into_iter().rev().fold(real, |path, name| path.join(name))
 }
 
 impl Kept {
@@ -169,6 +246,24 @@ mod tests {
         assert_eq!(left, 1, "nothing but the key");
         fs::write(dir.path().join("state").join(KEY_FILE), b"short").unwrap();
         assert!(custody.make_chain().is_err(), "a damaged key is not replaced: every store would be foreign");
+    }
+
+    #[test]
+    fn runs_have_their_folders_outside_the_store_and_two_stores_never_share_them() {
+        let dir = tempfile::tempdir().unwrap();
+        let top = dir.path().canonicalize().unwrap();
+        let (state, one) = (top.join("state"), top.join("one/.gadfly"));
+        let custody = Custody::at(&state);
+        let before = custody.work_of(&one);
+        assert!(before.starts_with(&state) && before != custody.work_of(&top.join("two/.gadfly")));
+        fs::create_dir_all(&one).unwrap();
+        std::os::unix::fs::symlink(top.join("one"), top.join("link")).unwrap();
+        assert_eq!(custody.work_of(&top.join("link/.gadfly")), before, "by its real place, made or not");
+        custody.make_work(&before, &one).unwrap();
+        assert_eq!(custody.ownerless_work(), []);
+        fs::remove_dir_all(&one).unwrap();
+        assert_eq!(custody.ownerless_work(), [(before, one.clone())]);
+        assert_eq!(Custody::none().work_of(&one), one.join("runs"));
     }
 
     #[test]

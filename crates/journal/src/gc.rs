@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::sync_channel;
 
 use rusqlite::{Connection, OptionalExtension, params};
@@ -107,7 +107,7 @@ impl Journal {
             })?;
         let mut ownerless = self.leaving()?;
         ownerless.retain(|run| !report.runs.contains(run));
-        let folders = report.runs.iter().chain(&ownerless).map(|run| self.run_dir(run));
+        let folders = report.runs.iter().chain(&ownerless).flat_map(|run| self.folders_of(run));
         report.folders = folders.map(|folder| taken_by(&folder)).fold(0, u64::saturating_add);
         if !dry_run {
             // One folder that stays keeps neither the others nor the space.
@@ -128,16 +128,25 @@ impl Journal {
             let ids = rows.query_map([], |r| r.get::<_, String>(0))?.collect::<rusqlite::Result<Vec<_>>>()?;
             Ok(ids.iter().filter_map(|id| id.parse().ok()).collect())
         })?;
-        Ok(found.into_iter().filter(|run| self.run_dir(run).symlink_metadata().is_ok()).collect())
+        let is_left = |run: &RunId| self.folders_of(run).iter().any(|dir| dir.symlink_metadata().is_ok());
+        Ok(found.into_iter().filter(is_left).collect())
+    }
+
+    /// What a run has on disk: its reports in the store, and where its agents worked.
+    fn folders_of(&self, run: &RunId) -> Vec<PathBuf> {
+        let mut folders = vec![self.run_dir(run), self.work_dir(run)];
+        folders.dedup();
+        folders
     }
 
     fn forget_files(&self, run: &RunId, clear: &impl Fn(&Path)) -> Result<(), StoreError> {
         // Mail of a run that is gone is never delivered: what is left of it does no harm.
         let _ = self.discard_mail(run);
-        let folder = self.run_dir(run);
-        clear(&folder);
-        if folder.symlink_metadata().is_ok() {
-            return Err(StoreError::Left(folder.display().to_string()));
+        for folder in self.folders_of(run) {
+            clear(&folder);
+            if folder.symlink_metadata().is_ok() {
+                return Err(StoreError::Left(folder.display().to_string()));
+            }
         }
         let id = run.as_str().to_owned();
         self.write(move |conn| {
@@ -245,7 +254,7 @@ fn delete(conn: &Connection, chain: &Chain, run: &RunId, number: i64) -> rusqlit
 
 /// What removing a folder gives back. A file with another name elsewhere gives nothing; what cannot be looked
 /// at counts as nothing.
-fn taken_by(folder: &Path) -> u64 {
+pub fn taken_by(folder: &Path) -> u64 {
     let (mut bytes, mut waiting) = (0_u64, vec![folder.to_owned()]);
     while let Some(dir) = waiting.pop() {
         let Ok(entries) = fs::read_dir(dir) else { continue };

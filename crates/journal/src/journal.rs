@@ -12,7 +12,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 
 use crate::changes::Watcher;
-use crate::custody::Custody;
+use crate::custody::{Custody, real};
 use crate::inbox::Poller;
 use crate::lock::ProcessLock;
 use crate::origin::Identity;
@@ -39,6 +39,8 @@ pub(crate) struct Inner {
     journal: PathBuf,
     inbox: PathBuf,
     pub(crate) custody: Custody,
+    /// Where the runs' folders are.
+    work: PathBuf,
     pub(crate) identity: Identity,
     readers: Mutex<Vec<Connection>>,
     pub(crate) poller: Mutex<Poller>,
@@ -121,6 +123,7 @@ impl Journal {
             dir: dir.into(),
             inbox: dir.join(schema::File::Inbox.name()),
             custody: custody.clone(),
+            work: custody.work_of(dir),
             identity,
             readers: Mutex::new(vec![conn]),
             poller: Mutex::default(),
@@ -142,6 +145,26 @@ impl Journal {
     /// Where rendered files of a run belong. It is not made here.
     pub fn run_dir(&self, run: &RunId) -> PathBuf {
         self.inner.dir.join("runs").join(run.as_str())
+    }
+
+    /// Where a run's workers and critics have their folders, and what undoing needs is kept. It is not made here.
+    pub fn work_dir(&self, run: &RunId) -> PathBuf {
+        self.inner.work.join(run.as_str())
+    }
+
+    /// As [`Self::work_dir`], made if it is not there.
+    pub fn make_work_dir(&self, run: &RunId) -> io::Result<PathBuf> {
+        let dir = self.work_dir(run);
+        if !dir.is_dir() {
+            self.inner.custody.make_work(&self.inner.work, &self.inner.dir)?;
+            fs::create_dir_all(&dir)?;
+        }
+        Ok(dir)
+    }
+
+    /// What is Gadfly's own wherever it lies, also inside a project: the store and the user's state directory.
+    pub fn own_places(&self) -> Vec<PathBuf> {
+        std::iter::once(real(&self.inner.dir)).chain(self.inner.custody.state_dir()).collect()
     }
 
     pub(crate) fn journal_path(&self) -> &Path {

@@ -306,6 +306,7 @@ impl RunState {
             | Happened::Claimed { .. }
             | Happened::VerificationFailed { .. }
             | Happened::GoalVerified { .. }
+            | Happened::CriterionTried { .. }
             | Happened::ProtectedChanged { .. }
             | Happened::ToolDisabled { .. }
             | Happened::OutcomeUnknown { .. }

@@ -13,6 +13,7 @@ use gadfly_agents::scripted::Script;
 use gadfly_agents::{AgentSpec, Confinement, ProcessSpec, Secret, Timeouts, World, is_usual};
 use gadfly_engine::plan::NamedBy;
 use gadfly_engine::{AgentCard, Limits, Price};
+use gadfly_journal::Custody;
 use gadfly_project::config::{HOST, Key, Sandbox, keys};
 use gadfly_project::place::Layer;
 use gadfly_project::{AgentConfig, Config, Kind, Problem};
@@ -50,6 +51,7 @@ pub struct Recruiter<'a> {
     pub env: &'a Env,
     pub world: &'a World,
     pub launcher: Option<&'a Arc<dyn Launcher>>,
+    pub custody: &'a Custody,
 }
 
 impl Recruiter<'_> {
@@ -207,6 +209,7 @@ impl Recruiter<'_> {
             root: self.root,
             home: home.as_deref(),
             path: self.env.get("PATH").map_or("", String::as_str),
+            toolchains: installed::toolchains(|name| self.env.get(name).cloned(), home.as_deref()),
         };
         let mut install = surroundings.installed(command);
         install.extend(configured.read.iter().map(|path| meant(&path.value)));

@@ -35,6 +35,7 @@ pub struct Diagnosis {
     pub root: PathBuf,
     pub configs: Vec<Place>,
     pub store: Store,
+    pub work: Work,
     /// What to delete to be rid of Gadfly, beside the binary.
     pub leftovers: Vec<Place>,
     pub programs: Vec<Program>,
@@ -72,6 +73,17 @@ pub struct Store {
     pub bytes: u64,
     pub runs: Option<u64>,
     pub problem: Option<String>,
+}
+
+/// Where the folders of this project's runs are.
+#[derive(Clone, Debug, Serialize)]
+pub struct Work {
+    pub path: PathBuf,
+    pub runs: usize,
+    /// Stores whose runs left folders there, and that are not where they were.
+    pub ownerless: Vec<PathBuf>,
+    /// What lies above and tools may take for theirs, where the kernel gives commands no rooms of their own.
+    pub seen_above: Vec<PathBuf>,
 }
 
 /// A vendor's key, by the name of its variable only.
@@ -120,7 +132,9 @@ pub async fn diagnose(root: &Root, config: &Config, store: &Path, user: &UserDir
     let leftovers = [
         Some(("this project's store", store.to_owned())),
         user.config.clone().map(|path| ("your own configuration", path)),
-        user.state.clone().map(|path| ("what you trust, and what is known of providers", path)),
+        user.state
+            .clone()
+            .map(|path| ("what you trust, what is known of providers, and the folders of runs", path)),
     ];
     let (servers, programs) = tokio::join!(probe::local_servers(), programs::look(env));
     let left_alone = user.state.as_deref().map(|dir| FileBoard::below(dir).shut()).unwrap_or_default();
@@ -129,6 +143,7 @@ pub async fn diagnose(root: &Root, config: &Config, store: &Path, user: &UserDir
         root: root.dir.clone(),
         configs: own.into_iter().chain([place("the project's", project)]).collect(),
         store: look_at_store(store, &user.custody()),
+        work: look_at_work(store, &user.custody()),
         leftovers: leftovers.into_iter().flatten().map(|(what, path)| place(what, path)).collect(),
         programs,
         left_alone,
@@ -177,6 +192,28 @@ fn look_at_store(dir: &Path, custody: &Custody) -> Store {
         Err(problem) => store.problem = Some(problem),
     }
     store
+}
+
+fn look_at_work(store: &Path, custody: &Custody) -> Work {
+    /// What tools look for above the folder they are in.
+    const MANIFESTS: [&str; 8] = [
+        ".git",
+        "Cargo.toml",
+        ".cargo/config.toml",
+        "package.json",
+        "go.mod",
+        "pyproject.toml",
+        "pytest.ini",
+        "setup.cfg",
+    ];
+    let path = custody.work_of(store);
+    let folders = fs::read_dir(&path).into_iter().flatten().flatten();
+    let runs = folders.filter(|entry| entry.path().is_dir()).count();
+    let above = path.ancestors().skip(1).flat_map(|folder| MANIFESTS.map(|name| folder.join(name)));
+    let seen_above =
+        if crate::os::apart().is_ok() { Vec::new() } else { above.filter(|f| f.exists()).collect() };
+    let ownerless = custody.ownerless_work().into_iter().map(|(_, store)| store).collect();
+    Work { path, runs, ownerless, seen_above }
 }
 
 fn keys(env: &Env) -> Vec<KeyFact> {

@@ -396,7 +396,7 @@ impl Driving {
     async fn clear_away(&mut self, ended: &Ended) {
         let Ended::Outcome(outcome) = ended else { return };
         if outcome.is_ended() {
-            let run = self.driver.host.journal().run_dir(&self.run);
+            let run = self.driver.host.journal().work_dir(&self.run);
             let is_over = matches!(outcome, Outcome::Approved { .. });
             // Most runs have no folder: finding that out is not worth a thread.
             if run.exists() {

@@ -29,6 +29,7 @@ mod held;
 mod in_place;
 mod look;
 mod nodes;
+mod telling;
 
 pub(crate) use accept::commit_begun;
 pub(crate) use command::noted;
@@ -37,9 +38,6 @@ pub use nodes::{NODES, home_of};
 
 /// Children of a process that was killed are gone within two seconds; a slow machine gets more.
 const ENDING: Duration = Duration::from_secs(30);
-/// What making a folder of this size costs is worth a line.
-const MANY_FILES: usize = 500;
-const MANY_BYTES: u64 = 20 << 20;
 /// How many paths of a list are named one by one.
 const NAMED: usize = 50;
 
@@ -47,10 +45,12 @@ pub struct Folder {
     run: RunId,
     /// The run's own directory, or its node's; the workspace is in `tree` below it.
     home: PathBuf,
-    /// Where Gadfly keeps its runs, which is never part of the project.
-    store: PathBuf,
+    /// Gadfly's own places, which are never part of the project: its store, the user's state directory.
+    ours: Vec<PathBuf>,
     plan: WorkspacePlan,
     means: Arc<Means>,
+    /// It is in the record that there was one.
+    was_made: bool,
     state: Arc<Mutex<State>>,
 }
 
@@ -122,8 +122,20 @@ pub struct Inside {
 }
 
 impl Folder {
-    pub fn new(run: RunId, home: PathBuf, store: PathBuf, plan: WorkspacePlan, means: Arc<Means>) -> Self {
-        Self { run, home, store, plan, means, state: Arc::default() }
+    pub fn new(
+        run: RunId,
+        home: PathBuf,
+        ours: Vec<PathBuf>,
+        plan: WorkspacePlan,
+        means: Arc<Means>,
+    ) -> Self {
+        Self { run, home, ours, plan, means, was_made: false, state: Arc::default() }
+    }
+
+    /// Whether there was one: a second one would not have the work that was done in it.
+    pub fn recorded(mut self, was_made: bool) -> Self {
+        self.was_made = was_made;
+        self
     }
 
     /// Held by everything that works in the folder.
@@ -174,7 +186,7 @@ impl Folder {
             return self.enter().await;
         }
         let mut state = self.settled().await?;
-        if state.workspace.is_some() || self.was_worked_in() {
+        if self.was_made || state.workspace.is_some() || self.was_worked_in() {
             return Err(FolderError::Gone { path: self.home.join("tree") });
         }
         state.workspace = Some(Arc::new(self.make(tell).await?));
@@ -225,11 +237,11 @@ impl Folder {
 
     async fn make(&self, tell: &(dyn Fn(String) + Send + Sync)) -> Result<Workspace, FolderError> {
         let project = Path::new(&self.plan.project);
-        let inside = self.store.strip_prefix(project).ok().and_then(Path::to_str).filter(|p| !p.is_empty());
+        let inside = self.ours.iter().filter_map(|ours| ours.strip_prefix(project).ok()?.to_str());
         let bring = Bring {
             link: self.plan.link.clone(),
             copy: self.plan.copy.clone(),
-            without: inside.map(ToOwned::to_owned).into_iter().collect(),
+            without: inside.filter(|path| !path.is_empty()).map(ToOwned::to_owned).collect(),
         };
         let begun = Instant::now();
         // It never became ready, so nobody worked in it.
@@ -240,23 +252,8 @@ impl Folder {
         } else {
             Workspace::create(self.git(), project, &self.home, &bring).await?
         };
+        self.tell_of(&made, begun.elapsed(), tell).await?;
         let workspace = made.workspace;
-        let took = begun.elapsed();
-        let files = workspace.entries(workspace.base()).await?;
-        let bytes = files.iter().fold(0_u64, |sum, f| sum.saturating_add(f.bytes));
-        if files.len() >= MANY_FILES || bytes >= MANY_BYTES {
-            let (files, bytes, took) = (files.len(), bytes >> 20, took.as_secs_f64());
-            tell(format!("the run's folder: {files} files, {bytes} MB, made in {took:.1} s"));
-        }
-        if !made.left_out.is_empty() {
-            tell(format!(
-                "repositories inside the project are left out: {}",
-                listed(&made.left_out).join(", ")
-            ));
-        }
-        if !made.missing.is_empty() {
-            tell(format!("the project does not have: {}", listed(&made.missing).join(", ")));
-        }
         if !self.plan.in_place {
             self.set_up(&workspace, tell).await?;
         }

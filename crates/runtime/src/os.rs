@@ -4,6 +4,7 @@
 //! within bounds, and leaves nothing running. Unix only; Linux is complete, elsewhere a descendant
 //! that left the process group can survive (there is no subreaper to catch it).
 
+mod above;
 mod anchor;
 mod apart;
 mod capture;

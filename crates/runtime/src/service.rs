@@ -360,7 +360,7 @@ impl Gadfly {
     /// As [`Self::folder`], of one node of a run whose nodes have their own.
     pub fn folder_at(&self, run: &RunId, node: &NodePath) -> Option<PathBuf> {
         let means = self.means()?;
-        let run = self.journal().run_dir(run);
+        let run = self.journal().work_dir(run);
         let home = Some(home_of(&run, node)).filter(|home| home.is_dir()).unwrap_or(run);
         let workspace = Workspace::open(means.git(), &home).ok()?;
         Some(workspace.dir()).filter(|dir| dir.is_dir())

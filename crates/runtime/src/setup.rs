@@ -126,6 +126,7 @@ impl Setup {
             env: &self.env,
             world: &self.world,
             launcher: self.launcher.as_ref(),
+            custody: &self.custody,
         }
     }
 }

@@ -79,6 +79,11 @@ pub enum UndoError {
     Io { path: PathBuf, source: std::io::Error },
     #[error(transparent)]
     Program(#[from] NoSupervisor),
+    #[error(
+        "the folder of run `{run}` is gone, and with it what your files held before, so nothing can be taken back: {}",
+        path.display()
+    )]
+    Gone { run: RunId, path: PathBuf },
     #[error("{0}")]
     Folder(String),
     #[error(transparent)]
@@ -105,6 +110,8 @@ struct Told {
     saved: Option<Save>,
     /// The files by which a pipeline shows how it stands.
     shown_in: Option<StateFiles>,
+    /// An acceptance was asked for, and nothing is known of how it ended.
+    accepting: bool,
     /// The last file that was to be written, if nothing is known of how that ended.
     saving: Option<Save>,
 }
@@ -126,7 +133,7 @@ impl Told {
             for effect in record.step.effects {
                 match &effect.kind {
                     EffectKind::Save(save) if save.approved => told.saving = Some(save.clone()),
-                    EffectKind::Accept(_) => {}
+                    EffectKind::Accept(_) => told.accepting = true,
                     _ => continue,
                 }
                 asked.push(effect);
@@ -136,6 +143,7 @@ impl Told {
     }
 
     fn replied(&mut self, kind: &EffectKind, reply: &Reply) {
+        self.accepting &= !matches!(kind, EffectKind::Accept(_));
         match (kind, reply) {
             (EffectKind::Accept(accept), Reply::Accepted { commit, .. }) => {
                 self.accepted.push(accept.clone());
@@ -199,6 +207,9 @@ impl Gadfly {
         if let Some(files) = &told.shown_in {
             files.sweep();
         }
+        if told.accepting {
+            self.work_of(run)?;
+        }
         let half = self.take_back(run, &begun).await?;
         let undone = match told.brought() {
             None => None,
@@ -260,9 +271,15 @@ impl Gadfly {
         }
     }
 
+    /// Where the run's folders are, which may have been removed.
+    fn work_of(&self, run: &RunId) -> Result<PathBuf, UndoError> {
+        let path = self.journal().work_dir(run);
+        if path.is_dir() { Ok(path) } else { Err(UndoError::Gone { run: run.clone(), path }) }
+    }
+
     fn accepted_tree(&self, run: &RunId, accept: &Accept) -> Result<(Workspace, String), UndoError> {
         let means = self.means().ok_or(NoSupervisor)?;
-        let home = self.journal().run_dir(run);
+        let home = self.work_of(run)?;
         let failed = |e: FolderError| UndoError::Folder(e.to_string());
         let tree = tree_of(&home, &accept.tree).map_err(failed)?;
         let workspace = Workspace::open(means.git(), &home).map_err(|e| failed(e.into()))?;

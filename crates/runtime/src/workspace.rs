@@ -125,6 +125,8 @@ pub struct Created {
     pub left_out: Vec<String>,
     /// Paths of `link` and `copy` that the project does not have.
     pub missing: Vec<String>,
+    /// What git ignores and was not asked for, seen from the top of the tree.
+    pub not_brought: Vec<String>,
 }
 
 /// A file of a snapshot, from the store.

@@ -200,7 +200,7 @@ impl Cx<'_> {
 
     /// Has something done. It comes back as `Learned::Tool`, or as `lost`.
     pub fn tool(&mut self, what: ToolUse) -> EffectId {
-        self.task(EffectKind::Tool(what))
+        self.task(EffectKind::Tool(what), false)
     }
 
     /// As `tool`, again: the earlier attempt was lost.
@@ -335,36 +335,36 @@ impl Cx<'_> {
 
     /// Looks at the run's folder.
     pub fn look(&mut self, look: Look) -> EffectId {
-        self.task(EffectKind::Look(look))
+        self.task(EffectKind::Look(look), false)
     }
 
     /// Has a command run in the run's folder.
     pub fn verify(&mut self, verify: Verify) -> EffectId {
-        self.task(EffectKind::Verify(verify))
+        self.task(EffectKind::Verify(verify), false)
     }
 
     /// Asks a person. The answer comes as `Learned::Said`.
     pub fn ask(&mut self, question: Question) -> EffectId {
         let about = question.about;
-        let id = self.task(EffectKind::Ask(question));
+        let id = self.task(EffectKind::Ask(question), false);
         self.emit(Happened::Asked { effect: id.clone(), about });
         id
     }
 
     /// Looks at the user's project.
     pub fn survey(&mut self, survey: Survey) -> EffectId {
-        self.task(EffectKind::Survey(survey))
+        self.task(EffectKind::Survey(survey), false)
     }
 
     /// Brings a judged tree of this node, or of one below it, to the user. The run's own result is brought when it
     /// ends.
     pub fn accept(&mut self, accept: Accept) -> EffectId {
-        self.task(EffectKind::Accept(accept))
+        self.task(EffectKind::Accept(accept), false)
     }
 
     /// Puts files that were delivered on a branch.
     pub fn commit(&mut self, commit: CommitFiles) -> EffectId {
-        self.task(EffectKind::Commit(commit))
+        self.task(EffectKind::Commit(commit), false)
     }
 
     /// What a node below this one, through or not, has come to.
@@ -373,10 +373,20 @@ impl Cx<'_> {
         protocol.result(&self.run.texts)
     }
 
-    fn task(&mut self, kind: EffectKind) -> EffectId {
+    /// Asks for a task; `beyond` the clock it gets a short time of its own.
+    pub fn task(&mut self, kind: EffectKind, beyond: bool) -> EffectId {
         let id = self.run.next_id(self.node);
-        self.run.request_task(id.clone(), kind, None);
+        if beyond {
+            self.run.request_beyond(id.clone(), kind);
+        } else {
+            self.run.request_task(id.clone(), kind, None);
+        }
         id
+    }
+
+    /// Whether a task is the one that was first asked for under this id, perhaps again because its reply was lost.
+    pub fn is_attempt_of(&self, task: &EffectId, first: &EffectId) -> bool {
+        task == first || self.run.attempts.get(task) == Some(first)
     }
 
     /// Parks the run; when it goes on the protocol is told with `taken_up`.

@@ -1,7 +1,7 @@
 //! One run's state and how each kind of input moves it.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::calls::{Held, Open};
 use super::cx::{Answered, Cx};
@@ -53,6 +53,10 @@ pub(super) struct Run {
     pub open: BTreeMap<EffectId, Box<Open>>,
     /// Calls that wait for the run to go on: requested while pausing, failed, lost or unaffordable.
     pub held: VecDeque<Held>,
+    /// Nodes whose folder was seen, so that it must be there.
+    pub looked: BTreeSet<NodePath>,
+    /// Tasks that were asked for again, with the id they were first asked for under.
+    pub attempts: BTreeMap<EffectId, EffectId>,
     pub ledger: Ledger,
     pub mode: Mode,
     /// How often it was resumed.
@@ -97,6 +101,8 @@ impl Run {
             nodes: BTreeMap::new(),
             open: BTreeMap::new(),
             held: VecDeque::new(),
+            looked: BTreeSet::new(),
+            attempts: BTreeMap::new(),
             ledger: Ledger::default(),
             mode: Mode::Going,
             resumes: 0,

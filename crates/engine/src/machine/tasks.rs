@@ -17,6 +17,8 @@ use crate::turn::{Part, Role};
 
 /// Time for a look at a folder; making it is part of the first one.
 const LOOK_MS: u64 = 15 * 60_000;
+/// What a task gets that is done although the time is up.
+const BEYOND_MS: u64 = 2 * 60_000;
 /// What a command gets beyond its own limit, to be started and stopped.
 const VERIFY_GRACE_MS: u64 = 30_000;
 
@@ -50,9 +52,20 @@ pub enum Learned {
 impl Run {
     /// Issues a task, or holds it while the run is parked.
     pub fn request_task(&mut self, id: EffectId, kind: EffectKind, repeats: Option<EffectId>) {
+        self.issue_task(id, kind, repeats, false);
+    }
+
+    /// As `request_task`, although the time may be up.
+    pub fn request_beyond(&mut self, id: EffectId, kind: EffectKind) {
+        self.issue_task(id, kind, None, true);
+    }
+
+    fn issue_task(&mut self, id: EffectId, kind: EffectKind, repeats: Option<EffectId>, beyond: bool) {
         let node = id.node.clone();
         if let Some(earlier) = &repeats {
             self.hands_again(earlier, &id);
+            let first = self.attempts.remove(earlier).unwrap_or_else(|| earlier.clone());
+            self.attempts.insert(id.clone(), first);
         }
         let person = matches!(kind, EffectKind::Ask(_));
         if self.mode != Mode::Going || (self.ending.is_some() && !person) {
@@ -68,7 +81,10 @@ impl Run {
             return self.end_with(Outcome::Failed { failure });
         }
         let accounts = Self::accounts(&node, None);
-        if !person && let Some(shortage) = self.ledger.out_of_time(&accounts) {
+        if !person
+            && !beyond
+            && let Some(shortage) = self.ledger.out_of_time(&accounts)
+        {
             self.held.push_back(Held::Task { id: Some(id), node: node.clone(), kind, repeats });
             return self.short_of(&node, shortage);
         }
@@ -85,7 +101,7 @@ impl Run {
             EffectKind::Accept(_) | EffectKind::Commit(_) => Class::ChangesWorld,
             _ => Class::Read,
         };
-        let left = self.ledger.time_left(&accounts).unwrap_or(u64::MAX);
+        let left = if beyond { BEYOND_MS } else { self.ledger.time_left(&accounts).unwrap_or(u64::MAX) };
         let effect = Effect {
             id: id.clone(),
             class,
@@ -129,7 +145,10 @@ impl Run {
             return self.hands_off(dispatch);
         }
         let learned = match (&kind, reply) {
-            (EffectKind::Look(_), Reply::Looked(looked)) => Learned::Looked(looked.clone()),
+            (EffectKind::Look(_), Reply::Looked(looked)) => {
+                self.looked.insert(node.clone());
+                Learned::Looked(looked.clone())
+            }
             (EffectKind::Verify(_), Reply::Verified(verified)) => Learned::Verified(verified.clone()),
             (EffectKind::Tool(_), Reply::Tool(done)) => Learned::Tool(done.clone()),
             (EffectKind::Survey(_), Reply::Surveyed(surveyed)) => Learned::Surveyed(surveyed.clone()),

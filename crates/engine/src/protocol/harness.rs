@@ -476,6 +476,9 @@ fn event_line(event: &Happened) -> Option<String> {
             format!("verify:fail ({in_a_row}) {}", crate::brief::one_line(detail))
         }
         Happened::GoalVerified { detail } => format!("verified: {detail}"),
+        Happened::CriterionTried { found, detail } => {
+            format!("tried: {found:?}: {}", crate::brief::one_line(detail))
+        }
         Happened::ProtectedChanged { paths } => format!("protected changed: {}", paths.join(", ")),
         Happened::ToolDisabled { tool, because } => format!("{tool} disabled: {because}"),
         Happened::OutcomeUnknown { n, tool, handling } => format!("[{n}] {tool} unknown: {handling}"),

@@ -14,6 +14,7 @@ pub mod predicate;
 mod protected;
 pub mod settings;
 mod steps;
+mod trying;
 mod turns;
 mod verdict;
 mod verifying;
@@ -46,6 +47,7 @@ use ending::{Saying, Then};
 use people::Asking;
 use protected::Protected;
 use steps::Doing;
+use trying::Trying;
 use verifying::Checking;
 
 /// Version 2 of the rules: replies are read in `reading`.
@@ -66,7 +68,7 @@ pub(crate) mod tag {
 }
 
 fn manifest(plan: &NodePlan) -> Result<RunManifest, String> {
-    const WORK: &[&str] = &["goal", "worker", "root", "below", "held", "acceptance", "servers"];
+    const WORK: &[&str] = &["goal", "worker", "root", "below", "held", "acceptance", "servers", "already"];
     Ok(Settings::read(plan)?.manifest().ruled_by(plan, WORK))
 }
 
@@ -103,6 +105,9 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
         interrupting: None,
         parked_for: None,
         saying: None,
+        trying: None,
+        not_met: None,
+        already_met: false,
         awaiting: Awaiting::Nothing,
     }))
 }
@@ -149,6 +154,12 @@ struct Watch {
     parked_for: Option<Shortage>,
     /// The worker says its last words. What is waited for stays what it is meanwhile.
     saying: Option<Saying>,
+    /// The criterion is tried before a cap ends the goal. What is waited for stays what it is meanwhile.
+    trying: Option<Trying>,
+    /// The state in which the criterion was last found not to hold.
+    not_met: Option<Digest>,
+    /// It held before anything was done, and that was enough.
+    already_met: bool,
     awaiting: Awaiting,
 }
 
@@ -223,7 +234,10 @@ impl Protocol for Watch {
         }
     }
 
-    fn learned(&mut self, _effect: &EffectId, what: Learned, cx: &mut Cx<'_>) {
+    fn learned(&mut self, effect: &EffectId, what: Learned, cx: &mut Cx<'_>) {
+        if let Some(trying) = self.trying.take_if(|trying| cx.is_attempt_of(effect, &trying.effect)) {
+            return self.tried(trying, what, cx);
+        }
         match (what, std::mem::replace(&mut self.awaiting, Awaiting::Nothing)) {
             (Learned::Looked(looked), Awaiting::Checking(checking)) => self.file_seen(*checking, &looked, cx),
             (Learned::Looked(looked), awaiting) => self.looked(looked, awaiting, cx),
@@ -300,7 +314,8 @@ impl Protocol for Watch {
     }
 
     fn acceptance(&self) -> Option<Acceptance> {
-        self.settings.acceptance.clone()
+        // Of what was met already there is nothing to deliver.
+        self.settings.acceptance.clone().filter(|_| !self.already_met)
     }
 
     fn material(&self) -> Vec<Digest> {
@@ -322,7 +337,7 @@ impl Watch {
         };
         let before = self.tree.replace(tree).map(|tree| tree.digest);
         match awaiting {
-            Awaiting::FirstLook => self.set_out(cx),
+            Awaiting::FirstLook => self.try_first(cx),
             Awaiting::LookBefore => {
                 self.note_silent_work(before, cx);
                 // The critic may have spoken meanwhile.

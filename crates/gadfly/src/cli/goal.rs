@@ -57,6 +57,9 @@ pub struct Goal {
     /// Reference material for the worker; may be repeated
     #[arg(long, value_name = "FILE")]
     pub with: Vec<PathBuf>,
+    /// Work even if the success criterion holds already
+    #[arg(long)]
+    pub work_anyway: bool,
     /// Never wait for a person: park and exit
     #[arg(long)]
     pub unattended: bool,

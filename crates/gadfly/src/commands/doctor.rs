@@ -11,7 +11,7 @@ use owo_colors::OwoColorize as _;
 use crate::cli::{self, Doctor};
 use crate::context::Context;
 use crate::exit::{self, Code};
-use crate::output::table::moment;
+use crate::output::table::{counted, moment};
 use crate::output::{print, problems, safe};
 use crate::telemetry;
 
@@ -135,6 +135,7 @@ fn in_words(diagnosis: &Diagnosis, files: &ProjectFiles, context: &Context) -> R
         lines.push(format!("  {} configuration: {}", place.what, location(place)));
     }
     lines.push(store(diagnosis));
+    lines.extend(work(diagnosis));
     lines.extend(project(files));
     lines.extend(telemetry::told(context).iter().map(|line| format!("  {line}")));
     for agent in &diagnosis.agents {
@@ -197,6 +198,29 @@ fn store(diagnosis: &Diagnosis) -> String {
         }
         (None, None) => format!("  – store {path}: not there yet, the first run makes it"),
     }
+}
+
+/// Where the folders of runs are, and what is to be said of that place.
+fn work(diagnosis: &Diagnosis) -> Vec<String> {
+    let work = &diagnosis.work;
+    let shown = |path: &std::path::Path| safe::line(&path.display().to_string(), 300);
+    let mut lines = vec![format!("  folders of runs {}: {}", shown(&work.path), counted(work.runs, "run"))];
+    if !work.ownerless.is_empty() {
+        let stores: Vec<String> = work.ownerless.iter().take(GUESSES).map(|store| shown(store)).collect();
+        lines.push(format!(
+            "  ? {} left folders there and {} not found: {} (`gadfly gc --abandoned --apply` removes them)",
+            counted(work.ownerless.len(), "store"),
+            if work.ownerless.len() == 1 { "is" } else { "are" },
+            stores.join(", ")
+        ));
+    }
+    for path in &work.seen_above {
+        lines.push(format!(
+            "  ? {} lies above them, and this kernel cannot hide it from commands: tools that climb may stop at it",
+            shown(path)
+        ));
+    }
+    lines
 }
 
 fn location(place: &Place) -> String {

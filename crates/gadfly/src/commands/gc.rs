@@ -8,7 +8,7 @@ use super::runs::refuse_half_written;
 use crate::context::Context;
 use crate::exit::{self, Code};
 use crate::output::table::{counted, size};
-use crate::output::{error, print};
+use crate::output::{error, print, safe};
 
 const DAY_MS: u64 = 86_400_000;
 
@@ -27,10 +27,16 @@ fn go(args: &crate::cli::Gc, context: &Context) -> Result<Code, Code> {
         }
     }
     let report = collect(&what)?;
+    let ownerless = context.user.custody().ownerless_work();
+    if args.abandoned && args.apply {
+        for (work, _) in &ownerless {
+            remove_whole_tree(work);
+        }
+    }
     if context.global.json {
         let line = serde_json::json!({
             "runs": report.runs, "blobs": report.blobs, "bytes": report.bytes, "folders": report.folders,
-            "applied": args.apply,
+            "ownerless": ownerless.iter().map(|(work, _)| work).collect::<Vec<_>>(), "applied": args.apply,
         });
         print::out(&line.to_string())?;
         return Ok(exit::OK);
@@ -43,6 +49,15 @@ fn go(args: &crate::cli::Gc, context: &Context) -> Result<Code, Code> {
         format!("{}, {}, {}", counted(report.runs.len(), "run"), counted(blobs, "text"), size(report.bytes));
     if report.folders > 0 {
         sum = format!("{sum}, {} in folders", size(report.folders));
+    }
+    for (work, store) in &ownerless {
+        let [work, store] = [work, store].map(|path| safe::line(&path.display().to_string(), 300));
+        let what = match (args.abandoned, args.apply) {
+            (true, true) => "removed",
+            (true, false) => "would be removed",
+            (false, _) => "kept; `--abandoned` removes it",
+        };
+        print::err(&format!("folders of a store that is gone ({store}): {work}: {what}"));
     }
     if args.apply {
         print::err(&format!("removed {sum}"));

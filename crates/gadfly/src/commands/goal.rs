@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use gadfly_engine::Limits;
+use gadfly_engine::goal::Already;
 use gadfly_engine::protocol::watch::Criterion;
 use gadfly_project::config::until;
 use gadfly_project::{GoalFlags, Problem, suggest};
@@ -13,7 +14,7 @@ use crate::agreement::{self, Uses};
 use crate::cli::{Caps, Goal, Reached};
 use crate::context::Context;
 use crate::exit::Code;
-use crate::output::{error, problems};
+use crate::output::{error, problems, terminal};
 use crate::proposal;
 
 pub async fn goal(args: Goal, context: &Context) -> Code {
@@ -85,7 +86,12 @@ fn request(args: &Goal, context: &Context) -> Result<GoalRequest, Code> {
         (None, Some(path)) if path == Path::new("-") => flags.goal = Some(read_stdin("the goal")?),
         (None, path) => flags.goal_file.clone_from(path),
     }
-    Ok(GoalRequest { goal_name, flags, store: Some(context.store()) })
+    let already = match (args.work_anyway, !args.unattended && terminal::person_at_stdin()) {
+        (true, _) => Already::Work,
+        (false, true) => Already::Ask,
+        (false, false) => Already::Stop,
+    };
+    Ok(GoalRequest { goal_name, flags, store: Some(context.store()), already })
 }
 
 impl Reached {

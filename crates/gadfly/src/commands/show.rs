@@ -147,6 +147,11 @@ fn glance(journal: &Journal, state: &RunState, powers: &Powers, is_long: bool) -
         let home = journal.run_dir(&s.run);
         print::out(&format!("reports are in {}", safe::line(&home.to_string_lossy(), 400)))?;
     }
+    let home = journal.work_dir(&s.run);
+    if state.folder && !s.ended && !home.is_dir() {
+        let gone = format!("its folder is gone, so it cannot go on: {}", home.display());
+        print::out(&format!("{} {}", "warning:".yellow(), safe::line(&gone, 400)))?;
+    }
     for warning in &state.warnings {
         print::out(&format!("{} {}", "warning:".yellow(), safe::line(warning, 600)))?;
     }
@@ -156,7 +161,7 @@ fn glance(journal: &Journal, state: &RunState, powers: &Powers, is_long: bool) -
                 print::out("")?;
                 judged::question(&asked.question).iter().try_for_each(|line| print::out(line))?;
                 answer_given(journal, &s.run, effect)?;
-                let folder = journal.run_dir(&s.run).join("tree").join("work");
+                let folder = journal.work_dir(&s.run).join("tree").join("work");
                 if state.folder && folder.is_dir() {
                     print::out(&format!("its files are in {}", safe::line(&folder.to_string_lossy(), 400)))?;
                 }

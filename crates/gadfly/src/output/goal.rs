@@ -2,6 +2,7 @@
 //! verified is called so.
 
 use gadfly_engine::event::Happened;
+use gadfly_engine::goal::Found;
 use gadfly_engine::{Outcome, Waiting};
 use gadfly_journal::RunState;
 use gadfly_journal::state::{GoalState, Share};
@@ -33,6 +34,9 @@ pub fn headline(goal: &GoalState, outcome: Option<&Outcome>) -> String {
     let steps = counted(goal.used.steps as usize, "step");
     match outcome {
         None => "interrupted: nothing is lost".yellow().bold().to_string(),
+        Some(Outcome::Approved { .. }) if met_already(goal) => {
+            "already met: nothing was done and nothing paid".green().bold().to_string()
+        }
         Some(Outcome::Approved { .. }) => format!("verified after {steps}").green().bold().to_string(),
         Some(Outcome::Halted { .. } | Outcome::Aborted) if gave_up(goal).is_some() => {
             format!("gave up after {steps}: not verified").red().bold().to_string()
@@ -164,6 +168,12 @@ pub fn gave_up(goal: &GoalState) -> Option<(&str, &str)> {
         Some(Happened::GaveUp { reason, learned }) => Some((reason, learned)),
         _ => None,
     }
+}
+
+/// The criterion held before anything was done, and nothing was.
+pub fn met_already(goal: &GoalState) -> bool {
+    let is_met = |what: &Happened| matches!(what, Happened::CriterionTried { found: Found::Met, .. });
+    goal.used.turns == 0 && last(goal, is_met).is_some()
 }
 
 pub fn is_verified(goal: &GoalState) -> bool {

@@ -3,7 +3,7 @@
 
 use gadfly_engine::Digest;
 use gadfly_engine::event::Happened;
-use gadfly_engine::goal::{Claimant, GoalStep, Nudge, StepEnd, WatchVerdict};
+use gadfly_engine::goal::{Claimant, Found, GoalStep, Nudge, StepEnd, WatchVerdict};
 use owo_colors::{OwoColorize as _, Style, XtermColors};
 
 use super::live::{cells, fitting};
@@ -11,6 +11,7 @@ use super::safe;
 
 /// Longer texts are cut on the screen; `show --log` has them whole.
 const LONGEST: usize = 400;
+const LONGEST_REFUSAL: usize = 2_000;
 const LONGEST_ARGS: usize = 160;
 const LONGEST_PREVIEW: usize = 200;
 /// A step that takes longer says how long.
@@ -49,6 +50,14 @@ impl Entry {
                 entry(&format!("verify:fail ({in_a_row})"), plain.red(), detail)
             }
             Happened::GoalVerified { detail } => entry("✓ verified:", plain.green().bold(), detail),
+            Happened::CriterionTried { found: Found::Met, detail } => {
+                entry("✓ met already:", plain.green().bold(), detail)
+            }
+            Happened::CriterionTried { found: Found::CannotRun, detail } => {
+                // What was refused stands at the end, and is what a person can do something about.
+                let head = "! cannot be checked here as it is:".to_owned();
+                Some(Self { head, style: plain.yellow(), text: safe::line(detail, LONGEST_REFUSAL) })
+            }
             Happened::ProtectedChanged { paths } => {
                 let named = format!("what the goal is judged by was changed: {}", paths.join(", "));
                 entry("! protected:", plain.red(), &named)

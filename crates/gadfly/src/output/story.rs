@@ -287,6 +287,7 @@ impl Story {
             | Happened::Claimed { .. }
             | Happened::VerificationFailed { .. }
             | Happened::GoalVerified { .. }
+            | Happened::CriterionTried { .. }
             | Happened::ProtectedChanged { .. }
             | Happened::ToolDisabled { .. }
             | Happened::OutcomeUnknown { .. }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
+use gadfly_engine::goal::Already;
 use gadfly_engine::protocol::watch::Criterion;
 use gadfly_engine::{Limits, Money};
 use gadfly_project::config::until;
@@ -247,7 +248,7 @@ impl Goal {
             },
             ..GoalFlags::default()
         };
-        Ok(GoalRequest { goal_name: named, flags, store: Some(context.store()) })
+        Ok(GoalRequest { goal_name: named, flags, store: Some(context.store()), already: Already::Ask })
     }
 }
 

@@ -266,7 +266,7 @@ fn a_dry_run_says_what_would_be_done_and_leaves_nothing() {
     critic  → this machine (judge, scripted)
     until   all of: `make test` exits with 0; DONE.md exists
     watched every 5 steps
-    policy  risk=write_local; folder=[dir]/project/.gadfly/runs/[run]/tree/work; denied: fetch_url
+    policy  risk=write_local; folder=[dir]/home/.local/state/gadfly/work/[store]/[run]/tree/work; denied: fetch_url
     folder  a copy of [dir]/project; verified work goes into it
     runs    make test
     cost    nothing
@@ -307,13 +307,15 @@ fn told(said: &Said) -> String {
     let masked = said.masked();
     let told = masked.split("--- stderr\n").nth(1).unwrap_or_default();
     let told = told.split("\nthe first brief").next().unwrap_or_default();
-    told.lines().map(|line| mask(line, "/runs/") + "\n").collect()
+    told.lines()
+        .map(|line| mask(&mask(line, "/gadfly/work/", "[store]"), "[store]/", "[run]") + "\n")
+        .collect()
 }
 
-fn mask(line: &str, before: &str) -> String {
+fn mask(line: &str, before: &str, shown: &str) -> String {
     let Some(at) = line.find(before).map(|at| at + before.len()) else { return line.to_owned() };
     let end = line[at..].find(|c: char| !c.is_ascii_alphanumeric()).map_or(line.len(), |end| at + end);
-    format!("{}[run]{}", &line[..at], &line[end..])
+    format!("{}{shown}{}", &line[..at], &line[end..])
 }
 
 #[test]

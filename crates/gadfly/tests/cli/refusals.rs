@@ -373,7 +373,7 @@ fn a_command_without_a_folder_of_its_own_is_not_run_in_the_project() {
     project
         .write("gadfly.toml", &format!("{config}\n[agents.tool]\nkind = \"command\"\ncommand = [\"pwd\"]\n"));
     let args = ["run", "x", "--criterion", "at least 3 words", "--worker", "tool", "--trust"];
-    assert!(project.gadfly(&args).out.contains("/.gadfly/runs/"));
+    assert!(project.gadfly(&args).out.contains("/gadfly/work/"));
     // Where its folder would lie elsewhere, nothing is run.
     let store = project.path("store");
     std::fs::create_dir(&store).unwrap();

@@ -10,6 +10,9 @@ use crate::desk::{AUDIT, Desk, passed};
 use crate::pursuit::{GOAL, PROGRESSING, claims, hire, runs};
 use crate::strace;
 
+/// Where the folders of runs are.
+const FOLDERS: &str = "home/.local/state/gadfly/work";
+
 pub struct Stage {
     pub desk: Desk,
     pub run: String,
@@ -88,6 +91,8 @@ impl Stage {
     pub fn keep(&self) {
         let _ = fs::remove_dir_all(self.desk.beside("kept"));
         copy(&self.desk.path(""), &self.desk.beside("kept"));
+        let _ = fs::remove_dir_all(self.desk.beside("kept-work"));
+        copy(&self.desk.beside(FOLDERS), &self.desk.beside("kept-work"));
     }
 
     pub fn reset(&self) {
@@ -95,6 +100,8 @@ impl Stage {
         // The store is set back with the project; nobody is to notice.
         let _ = fs::remove_dir_all(self.desk.beside("home/.local/state/gadfly/seals"));
         copy(&self.desk.beside("kept"), &self.desk.path(""));
+        fs::remove_dir_all(self.desk.beside(FOLDERS)).unwrap();
+        copy(&self.desk.beside("kept-work"), &self.desk.beside(FOLDERS));
     }
 
     /// Runs a command that is killed at the `nth` such call of one of its threads, counting only those about `path` if

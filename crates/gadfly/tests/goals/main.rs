@@ -9,6 +9,8 @@ mod desk;
 
 mod caps;
 mod contained;
+mod first;
+mod folders;
 mod growth;
 mod in_place;
 mod killed;

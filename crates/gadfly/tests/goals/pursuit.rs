@@ -155,6 +155,8 @@ pub fn story(desk: &Desk) -> String {
     let run = desk.run_id();
     let shown = desk.gadfly(&["show", &run]).out;
     let dir = desk.beside("").canonicalize().unwrap();
+    let work = desk.work(&run).canonicalize().map(|work| work.display().to_string()).unwrap_or_default();
+    let shown = if work.is_empty() { shown } else { shown.replace(&work, "[work]/[run]") };
     let masked = shown.replace(&run, "[run]").replace(dir.to_str().unwrap(), "[dir]");
     masked.lines().filter(|line| !line.starts_with("begun ")).map(|line| without_times(line) + "\n").collect()
 }
@@ -268,5 +270,5 @@ impl Driven {
 
 /// The worker's own folder of the newest run.
 pub fn folder(desk: &Desk) -> std::path::PathBuf {
-    desk.path(&format!(".gadfly/runs/{}/tree/work", desk.run_id()))
+    desk.work(&desk.run_id()).join("tree/work")
 }

@@ -87,6 +87,20 @@ impl Desk {
         self.dir.path().join("project").join(name)
     }
 
+    /// Where the agents of a run of this project work, and what undoing needs is kept.
+    #[allow(dead_code)] // not in every test that has this desk
+    pub fn work(&self, run: &str) -> PathBuf {
+        let stores =
+            fs::read_dir(self.beside("home/.local/state/gadfly/work")).into_iter().flatten().flatten();
+        let found: Vec<PathBuf> =
+            stores.map(|store| store.path().join(run)).filter(|run| run.exists()).collect();
+        assert!(found.len() < 2, "{found:?}");
+        found
+            .into_iter()
+            .next()
+            .unwrap_or_else(|| self.beside("home/.local/state/gadfly/work/none").join(run))
+    }
+
     /// A place next to the project.
     pub fn beside(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)

@@ -30,7 +30,7 @@ fn removing_a_run_and_collecting_old_ones_leave_no_folder_behind() {
         desk.saying("c", &[if approved { passed(1) } else { found }.as_str()]);
         desk.audit(&["--rounds", "1"]);
         let run = desk.run_id();
-        let home = desk.path(".gadfly/runs").join(&run);
+        let home = desk.work(&run);
         assert!(home.exists());
         bury(&home.join("tree/work/target"));
         let said = if approved {

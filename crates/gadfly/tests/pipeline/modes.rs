@@ -85,5 +85,5 @@ fn a_run_that_was_exported_can_be_looked_at_elsewhere_and_gc_removes_it_whole() 
     assert_eq!(said.code, 0, "{}", said.err);
     assert!(other.gadfly(&["show", &run]).out.contains("gate commit is open: 91.60"));
     assert_eq!(desk.gadfly(&["runs", "rm", &run]).code, 0);
-    assert!(!desk.path(&format!(".gadfly/runs/{run}")).exists());
+    assert!(!desk.path(&format!(".gadfly/runs/{run}")).exists() && !desk.work(&run).exists());
 }

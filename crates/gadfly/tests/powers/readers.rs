@@ -163,7 +163,7 @@ fn what_a_reader_needs_it_has() {
     desk.program("c", &format!("cat >/dev/null\n{needs}\n{config}\ncat <<'END'\n{}\nEND", passed(1)));
     let said = desk.command(&crate::desk::AUDIT).env("TMPDIR", "/tmp").output().unwrap();
     assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
-    let work = desk.path(".gadfly/runs").join(desk.run_id()).join("work");
+    let work = desk.work(&desk.run_id()).join("work");
     let left: Vec<_> = fs::read_dir(work).into_iter().flatten().flatten().map(|e| e.path()).collect();
     assert!(left.is_empty(), "{left:?}");
 }

@@ -321,8 +321,8 @@ fn a_form_starts_a_goal_that_is_steered_and_paused_and_goes_on() {
     let form = json!({ "goal": "Make done.txt.", "until": ["test -e done.txt"], "worker": "w", "critic": "c",
         "max_steps": 20, "minutes": 5 });
     let run = server.start_agreeing("/api/start/goal", form);
-    let folder = desk.path(&format!(".gadfly/runs/{run}/tree/work"));
-    wait_for("the command is at work", || folder.join("begun").exists());
+    let folder = || desk.work(&run).join("tree/work");
+    wait_for("the command is at work", || folder().join("begun").exists());
     let post = |what: &str, body: &Value| server.post(&format!("/api/runs/{run}/{what}"), body);
     assert_eq!(post("steer", &json!({ "text": "" })).status, 400);
     assert_eq!(post("steer", &json!({ "text": "x".repeat(20_000) })).status, 400);
@@ -334,7 +334,7 @@ fn a_form_starts_a_goal_that_is_steered_and_paused_and_goes_on() {
         rail.iter().any(|entry| entry["what"]["event"] == what)
     };
     stream.until("both were heard", |page| on_rail(page, "steered") && on_rail(page, "pause_requested"));
-    std::fs::write(folder.join("go"), "").unwrap();
+    std::fs::write(folder().join("go"), "").unwrap();
     settled(&server, &run, "waiting(paused)");
     assert_eq!(post("resume", &json!({})).status, 200);
     let page = settled(&server, &run, "approved");

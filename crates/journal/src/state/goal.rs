@@ -390,6 +390,7 @@ pub(crate) const fn belongs_on_rail(what: &Happened) -> bool {
             | Happened::Claimed { .. }
             | Happened::VerificationFailed { .. }
             | Happened::GoalVerified { .. }
+            | Happened::CriterionTried { .. }
             | Happened::ProtectedChanged { .. }
             | Happened::ToolDisabled { .. }
             | Happened::OutcomeUnknown { .. }

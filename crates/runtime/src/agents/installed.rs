@@ -18,12 +18,42 @@ use std::path::{Path, PathBuf};
 /// An interpreter may be a script itself; nobody means more than that.
 const DEEPEST: usize = 4;
 
+/// Variables that say where a toolchain is, and where below the home it is looked for unless they do.
+const TOOLCHAINS: [(&str, Option<&str>); 11] = [
+    (CARGO, Some(".cargo")),
+    ("RUSTUP_HOME", Some(".rustup")),
+    ("PYENV_ROOT", Some(".pyenv")),
+    ("RBENV_ROOT", Some(".rbenv")),
+    ("NVM_DIR", Some(".nvm")),
+    ("VOLTA_HOME", Some(".volta")),
+    ("SDKMAN_DIR", Some(".sdkman")),
+    ("GOROOT", None),
+    ("GOMODCACHE", None),
+    ("JAVA_HOME", None),
+    ("PLAYWRIGHT_BROWSERS_PATH", None),
+];
+const CARGO: &str = "CARGO_HOME";
+
+/// Where toolchains are that exist, by the variables that name them.
+pub fn toolchains(
+    variable: impl Fn(&str) -> Option<String>,
+    home: Option<&Path>,
+) -> Vec<(&'static str, PathBuf)> {
+    let found = TOOLCHAINS.iter().filter_map(|(name, below)| {
+        let named = variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        Some((*name, named.or_else(|| Some(home?.join((*below)?)))?))
+    });
+    found.filter(|(_, path)| path.is_dir()).collect()
+}
+
 /// What this machine looks like to the program.
 pub struct Surroundings<'a> {
     pub root: &'a Path,
     pub home: Option<&'a Path>,
     /// The value of `PATH`.
     pub path: &'a str,
+    /// As [`toolchains`] finds them.
+    pub toolchains: Vec<(&'static str, PathBuf)>,
 }
 
 impl Surroundings<'_> {
@@ -103,23 +133,27 @@ impl Surroundings<'_> {
         found
     }
 
-    /// What is on `PATH`, with the compilers and libraries behind it; never what those keep passwords in.
+    /// What variables name and what is on `PATH`, with the compilers and libraries behind it; never what those keep
+    /// passwords in.
     fn toolchains(&self) -> Vec<PathBuf> {
         let mut found = Vec::new();
+        for (name, folder) in &self.toolchains {
+            if *name == CARGO {
+                found.extend(
+                    ["bin", "registry", "git", "config.toml", "config"].map(|part| folder.join(part)),
+                );
+            } else if !self.is_too_much(folder) {
+                found.push(folder.clone());
+            }
+        }
         for folder in
             std::env::split_paths(self.path).filter(|folder| folder.is_absolute() && folder.is_dir())
         {
             let prefix = folder.parent().filter(|prefix| !self.is_too_much(prefix));
-            match prefix {
-                Some(cargo) if folder.ends_with(".cargo/bin") => {
-                    found.extend(["registry", "git", "config.toml", "config"].map(|name| cargo.join(name)));
-                    found.extend(self.home.map(|home| home.join(".rustup")));
-                }
-                Some(prefix) if folder.ends_with(".pyenv/shims") || prefix.join("lib").is_dir() => {
-                    found.push(prefix.to_owned());
-                }
-                _ => {}
-            }
+            let whole =
+                prefix.filter(|prefix| folder.ends_with(".pyenv/shims") || prefix.join("lib").is_dir());
+            // Cargo's has its passwords.
+            found.extend(whole.filter(|_| !folder.ends_with(".cargo/bin")).map(Path::to_owned));
             if !self.is_too_much(&folder) {
                 found.push(folder);
             }
@@ -199,7 +233,7 @@ mod tests {
                 self.at("home/.nvm/v20/bin").display()
             );
             let (home, root) = (self.at("home"), self.at("home/project"));
-            let around = Surroundings { root: &root, home: Some(&home), path: &path };
+            let around = Surroundings { root: &root, home: Some(&home), path: &path, toolchains: Vec::new() };
             let found = around.installed(&command);
             let below = found.iter().filter_map(|p| p.strip_prefix(self.at("")).ok());
             let below = below.map(|p| p.to_str().unwrap().to_owned());
@@ -264,15 +298,21 @@ mod tests {
         let machine = Machine::new();
         machine.file("home/.cargo/bin/cargo", "");
         machine.file("home/.cargo/credentials.toml", "");
+        machine.file("home/.rustup/settings.toml", "");
+        machine.file("elsewhere/nvm/nvm.sh", "");
         machine.file("home/go/bin/go", "");
         machine.file("home/go/lib/x", "");
         machine.file("home/project/bin/tool", "");
         let (home, root) = (machine.at("home"), machine.at("home/project"));
         let bins = [".cargo/bin", "go/bin", "project/bin"].map(|bin| home.join(bin));
         let path = std::env::join_paths(&bins).unwrap().into_string().unwrap();
-        let found = Surroundings { root: &root, home: Some(&home), path: &path }.toolchains();
-        for wanted in [".cargo/bin", ".cargo/registry", ".rustup", "go", "project/bin"] {
-            assert!(found.contains(&home.join(wanted)), "{wanted}: {found:?}");
+        let nvm = machine.at("elsewhere/nvm").to_str().unwrap().to_owned();
+        let toolchains = toolchains(|name| (name == "NVM_DIR").then(|| nvm.clone()), Some(&home));
+        let found = Surroundings { root: &root, home: Some(&home), path: &path, toolchains }.toolchains();
+        for wanted in [".cargo/bin", ".cargo/registry", ".rustup", "go", "project/bin", "../elsewhere/nvm"] {
+            let wanted =
+                wanted.strip_prefix("../").map_or_else(|| home.join(wanted), |beside| machine.at(beside));
+            assert!(found.contains(&wanted), "{wanted:?}: {found:?}");
         }
         let holds = |path: &Path| found.iter().any(|given| path.starts_with(given));
         assert!(!holds(&home.join(".cargo/credentials.toml")), "{found:?}");

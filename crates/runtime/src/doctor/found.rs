@@ -118,7 +118,7 @@ fn of_server(server: &ServerFact) -> impl Iterator<Item = Found> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doctor::{KeyFact, Store, System};
+    use crate::doctor::{KeyFact, Store, System, Work};
     use gadfly_project::config::parse;
     use gadfly_project::{Config, Layer, Source};
 
@@ -144,6 +144,7 @@ mod tests {
             root: ".".into(),
             configs: vec![],
             store: Store { path: ".".into(), exists: false, format: 1, bytes: 0, runs: None, problem: None },
+            work: Work { path: ".".into(), runs: 0, ownerless: vec![], seen_above: vec![] },
             leftovers: vec![],
             programs: vec![],
             keys: keys.iter().map(key).collect(),

@@ -165,15 +165,18 @@ impl Driving {
         let plan = self.driver.engine.plan().and_then(|p| p.workspace.clone());
         let plan = plan.ok_or_else(|| "this run has no folder".to_owned())?;
         let means = self.driver.means.clone().ok_or_else(|| NoSupervisor.to_string())?;
-        let store = self.driver.host.journal().dir().to_owned();
-        let folder = Arc::new(Folder::new(self.run.clone(), home.clone(), store, plan, means));
+        let ours = self.driver.host.journal().own_places();
+        let folder = Folder::new(self.run.clone(), home.clone(), ours, plan, means);
+        let folder = Arc::new(folder.recorded(self.driver.engine.has_looked(node)));
         self.folders.insert(home, Arc::clone(&folder));
         Ok(folder)
     }
 
     /// Where everything of a node is kept: with the run's, or in a directory of its own.
     fn home(&self, node: &NodePath) -> PathBuf {
-        let run = self.driver.host.journal().run_dir(&self.run);
+        let journal = self.driver.host.journal();
+        // If it cannot be made, whoever is to use it says why.
+        let run = journal.make_work_dir(&self.run).unwrap_or_else(|_| journal.work_dir(&self.run));
         if self.is_per_node() { home_of(&run, node) } else { run }
     }
 

@@ -13,7 +13,7 @@ impl Folder {
     /// The files of the project in the folder, opened anew: whoever worked there may have put a link in its
     /// place.
     pub(crate) fn area(&self, inside: &Inside) -> Result<Area, String> {
-        Area::below(&inside.workspace.work(), &inside.workspace.dir(), &self.store)
+        Area::below(&inside.workspace.work(), &inside.workspace.dir(), &self.ours)
     }
 
     /// What a command gets that is held as a worker is. `own` is made ready to be its home and its place for

@@ -68,8 +68,8 @@ impl Folder {
         ));
         if self.home.canonicalize().is_ok_and(|home| home.starts_with(root)) {
             tell(format!(
-                "the run's own records are in {}, where its commands can write; `--store` keeps them elsewhere",
-                self.store.display()
+                "the run's own records are in {}, where its commands can write; `XDG_STATE_HOME` keeps them elsewhere",
+                self.home.display()
             ));
         }
         Ok(made)

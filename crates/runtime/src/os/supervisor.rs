@@ -19,6 +19,7 @@ use std::time::Duration;
 use gadfly_agents::launcher::Network;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, getsid, waitid};
 
+use super::above::hide;
 use super::anchor::{self, ANCHOR, Anchor};
 use super::apart::{ALONE_TRIAL, Rooms, TRIAL, separate};
 use super::processes::{keep_proc, kill_group, reap_orphans, sweep};
@@ -62,7 +63,10 @@ pub(super) fn offered() -> bool {
 
 /// Says whether this process can be taken into rooms of its own, and what it starts into a process table.
 fn try_apart(alone: bool) -> i32 {
-    let tried = separate(Rooms { network: true, memory: true });
+    let here = std::env::current_dir().unwrap_or_default();
+    let tried = separate(Rooms { network: true, memory: true }).and_then(|()| {
+        hide(&here, None, std::slice::from_ref(&here)) // as every call has it
+    });
     match tried.and_then(|()| if alone { Anchor::drop_here().map(drop) } else { Ok(()) }) {
         Ok(()) => 0,
         Err(why) => {
@@ -107,13 +111,19 @@ fn hold(spec: &Spec, brief: Vec<u8>, control: File) -> Result<Ending, Report> {
     if ended(&control, Duration::ZERO) {
         return Err(abandoned());
     }
+    let found = starting::find_program(spec);
     // While there is one thread: the kernel takes no other process there.
     if let Some(confines) = spec.sandbox.as_ref().filter(|confines| confines.apart) {
         let rooms = Rooms { network: confines.network == Network::None, memory: !confines.own };
         separate(rooms).map_err(|why| no_sandbox(&why))?;
+        if !confines.own {
+            let home = spec.env.iter().find(|(name, _)| name == "HOME").map(|(_, home)| Path::new(home));
+            hide(&spec.cwd.to_path(), home, &confines.paths()).map_err(|why| no_sandbox(&why))?;
+        }
     }
     keep_proc();
-    let Started { child, stdin, anchor } = starting::start(spec, !brief.is_empty() || spec.more)?;
+    let reads = !brief.is_empty() || spec.more;
+    let Started { child, stdin, anchor } = starting::start(spec, found.as_deref(), reads)?;
     let carrier = Carrier::new(control, stdin, brief, spec.more)
         .map_err(|error| give_up(child, "preparing its stdin", &error))?;
     let mut gauge = Gauge::new(spec, anchor.as_ref().map(Anchor::pid));

@@ -91,6 +91,13 @@ pub struct Confines {
     pub own: bool,
 }
 
+impl Confines {
+    /// Everything it may touch.
+    pub fn paths(&self) -> Vec<PathBuf> {
+        self.read.iter().chain(&self.write).map(RawPath::to_path).collect()
+    }
+}
+
 impl From<&Sandbox> for Confines {
     fn from(sandbox: &Sandbox) -> Self {
         let raw = |paths: &[PathBuf]| paths.iter().map(|path| path.as_path().into()).collect();

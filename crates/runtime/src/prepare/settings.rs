@@ -124,7 +124,7 @@ impl LoopSettings {
                     .map(|s| s.join("runs").join(run.as_str()).to_string_lossy().into_owned())
                     .unwrap_or_default();
             }
-            Self::Watch(settings) => settings.belong_to(run, store),
+            Self::Watch(settings) => settings.belong_to(run),
             Self::Revise(_) | Self::Score(_) | Self::Converge(_) | Self::Pipeline(_) => {}
         }
     }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gadfly_engine::brief::Reference;
+use gadfly_engine::goal::Already;
 use gadfly_engine::plan::NodePlan;
 use gadfly_engine::protocol::watch::{self, Criterion, Policy, Server, Settings};
 use gadfly_engine::tree::Acceptance;
@@ -28,6 +29,8 @@ pub struct GoalRequest {
     pub flags: GoalFlags,
     /// Where runs are kept: the worker's folder is made there.
     pub store: Option<PathBuf>,
+    /// What follows if the goal is met before anything was done.
+    pub already: Already,
 }
 
 impl GoalRequest {
@@ -43,6 +46,8 @@ pub struct GoalSettings {
     pub settings: Settings,
     /// The project, if it is worked on in place.
     pub in_place: Option<PathBuf>,
+    /// Where the runs of the store have their folders.
+    work: Option<PathBuf>,
     /// The project below the top of the worker's own tree.
     below: String,
     steps: u32,
@@ -91,6 +96,7 @@ pub async fn prepare_goal(
         root: String::new(),
         below: String::new(),
         held: sandbox::kernel().is_ok(),
+        already: Some(request.already),
         acceptance: (!config.in_place.value).then(|| acceptance(&config, texts.goal.as_str())),
     };
     let others = [&settings.critic, &settings.judge].into_iter().flatten();
@@ -116,6 +122,7 @@ pub async fn prepare_goal(
         settings: LoopSettings::Watch(Box::new(GoalSettings {
             settings,
             in_place: config.in_place.value.then(|| project.clone()),
+            work: request.store.as_deref().map(|store| recruiter.custody.work_of(store)),
             below: below(recruiter, &project).await,
             steps: config.limits.steps.unwrap_or(u32::MAX),
             turns: config.limits.turns.unwrap_or(u32::MAX),
@@ -160,37 +167,14 @@ impl GoalSettings {
     }
 
     /// Where the worker will be is known once the run has its name.
-    pub(super) fn belong_to(&mut self, run: &RunId, store: Option<&Path>) {
-        let root = match (&self.in_place, store) {
-            (Some(project), _) => Some(project.clone()),
-            // Joining nothing would leave a slash at the end.
-            (None, Some(store)) if self.below.is_empty() => Some(tree_of(store, run)),
-            (None, Some(store)) => Some(tree_of(store, run).join(&self.below)),
-            (None, None) => None,
-        };
+    pub(super) fn belong_to(&mut self, run: &RunId) {
+        let tree = self.work.as_ref().map(|work| work.join(run.as_str()).join("tree/work"));
+        // Joining nothing would leave a slash at the end.
+        let below = |tree: PathBuf| if self.below.is_empty() { tree } else { tree.join(&self.below) };
+        let root = self.in_place.clone().or_else(|| tree.map(below));
         self.settings.below.clone_from(&self.below);
         self.settings.root = root.map(|root| root.to_string_lossy().into_owned()).unwrap_or_default();
     }
-}
-
-/// The top of a run's private tree, by its real path: that is what the worker sees of it.
-fn tree_of(store: &Path, run: &RunId) -> PathBuf {
-    let store = std::path::absolute(store).unwrap_or_else(|_| store.to_owned());
-    let mut there = store.as_path();
-    let mut rest = Vec::new();
-    // What is not there yet will be made as it is named.
-    let real = loop {
-        match (there.canonicalize(), there.file_name(), there.parent()) {
-            (Ok(real), _, _) => break real,
-            (Err(_), Some(name), Some(above)) => {
-                rest.push(name);
-                there = above;
-            }
-            (Err(_), _, _) => break store.clone(),
-        }
-    };
-    let store = rest.into_iter().rev().fold(real, |path, name| path.join(name));
-    store.join("runs").join(run.as_str()).join("tree/work")
 }
 
 /// How many checks ask a model.
@@ -338,20 +322,4 @@ impl Texts {
 
 fn read(what: &str, path: &Path, place: Option<&Place>, problems: &mut Vec<Problem>) -> Option<String> {
     file::read_text(path).map_err(|e| problems.push(Problem::error(format!("{what}: {e}")).at(place))).ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_worker_is_where_its_tree_will_really_be() {
-        let tmp = tempfile::tempdir().unwrap();
-        let real = tmp.path().canonicalize().unwrap();
-        std::fs::create_dir(real.join("there")).unwrap();
-        std::os::unix::fs::symlink(real.join("there"), real.join("link")).unwrap();
-        let run = RunId::random().unwrap();
-        let found = tree_of(&real.join("link/not/yet"), &run);
-        assert_eq!(found, real.join("there/not/yet/runs").join(run.as_str()).join("tree/work"));
-    }
 }

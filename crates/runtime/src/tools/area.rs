@@ -29,7 +29,7 @@ pub struct Tree {
     project: Vec<String>,
     dir: OwnedFd,
     /// What lies below the project and is ours: nobody's to read or write.
-    ours: Option<String>,
+    ours: Vec<String>,
 }
 
 /// A file's place: the folder above it, and its name there.
@@ -46,7 +46,7 @@ pub struct Begin {
     /// Its path from the top of the tree, which ignore rules are about.
     pub from_top: PathBuf,
     pub rules: Rules,
-    pub ours: Option<String>,
+    pub ours: Vec<String>,
 }
 
 /// What a path names.
@@ -56,8 +56,8 @@ pub enum Named {
 }
 
 impl Area {
-    /// The project `dir` in the tree whose top is `work`. `store` is where Gadfly keeps its runs.
-    pub fn below(work: &Path, dir: &Path, store: &Path) -> Result<Self, String> {
+    /// The project `dir` in the tree whose top is `work`. `ours` is where Gadfly keeps its own.
+    pub fn below(work: &Path, dir: &Path, ours: &[PathBuf]) -> Result<Self, String> {
         let lost = |why: String| format!("the run's folder cannot be used: {why}");
         let project = dir.strip_prefix(work).map_err(|e| lost(e.to_string()))?;
         let project: Option<Vec<String>> =
@@ -68,8 +68,9 @@ impl Area {
         for part in &project {
             at = open_folder(&at, part.as_str()).map_err(|e| lost(said(e)))?;
         }
-        let ours = store.strip_prefix(dir).ok().and_then(Path::to_str).filter(|ours| !ours.is_empty());
-        Ok(Self::Below(Tree { top, project, dir: at, ours: ours.map(str::to_owned) }))
+        let ours = ours.iter().filter_map(|ours| ours.strip_prefix(dir).ok()?.to_str());
+        let ours = ours.filter(|ours| !ours.is_empty()).map(str::to_owned).collect();
+        Ok(Self::Below(Tree { top, project, dir: at, ours }))
     }
 
     /// The place of a file, which may not exist yet. `make` makes the folders above it.
@@ -121,7 +122,7 @@ impl Area {
                             path,
                             from_top: PathBuf::new(),
                             rules: Rules::default(),
-                            ours: None,
+                            ours: Vec::new(),
                         }))
                     }
                     Err(_) => Ok(Named::File(spot)),
@@ -138,7 +139,7 @@ impl Tree {
         let is_ours = |ours: &String| {
             path == *ours || path.strip_prefix(ours.as_str()).is_some_and(|rest| rest.starts_with('/'))
         };
-        if self.ours.as_ref().is_some_and(is_ours) {
+        if self.ours.iter().any(is_ours) {
             return Err("Gadfly keeps its runs there; it is not part of the project".to_owned());
         }
         Ok(path)

@@ -17,7 +17,7 @@ use gadfly_engine::powers::NOT_HELD;
 use gadfly_engine::{Guard, Layer, Observation, Permission};
 use gadfly_project::config::keys;
 
-use crate::agents::installed::Surroundings;
+use crate::agents::installed::{self, Surroundings};
 use crate::means::Means;
 use crate::os::{landlock, remove_tree};
 use crate::sandbox::{self, Ground, TCP_HOLDS};
@@ -33,14 +33,6 @@ const TAKEN_AWAY: [&str; 9] = [
     "SSH_AGENT_PID",
     "GPG_AGENT_INFO",
     "DBUS_SESSION_BUS_ADDRESS",
-];
-/// Toolchains that are looked for in the home unless these say where they are.
-const TOOLCHAINS: [(&str, &str); 5] = [
-    ("CARGO_HOME", ".cargo"),
-    ("RUSTUP_HOME", ".rustup"),
-    ("PYENV_ROOT", ".pyenv"),
-    ("RBENV_ROOT", ".rbenv"),
-    ("NVM_DIR", ".nvm"),
 ];
 const GIT_SETTINGS: [&str; 2] = [".gitconfig", ".config/git/config"];
 
@@ -108,7 +100,12 @@ impl Around<'_> {
             root: self.project,
             home: self.home(),
             path: self.variable("PATH").unwrap_or_default(),
+            toolchains: self.toolchains(),
         }
+    }
+
+    fn toolchains(&self) -> Vec<(&'static str, PathBuf)> {
+        installed::toolchains(|name| self.variable(name).map(str::to_owned), self.home())
     }
 
     fn env(&self) -> Vec<(String, String)> {
@@ -117,9 +114,9 @@ impl Around<'_> {
         env.retain(|(name, _)| !taken(name));
         let text = |path: PathBuf| path.to_str().map(str::to_owned);
         let home = |below: &str| self.home().map(|home| home.join(below)).filter(|path| path.exists());
-        for (name, below) in TOOLCHAINS {
+        for (name, path) in self.toolchains() {
             if !env.iter().any(|(n, _)| n == name) {
-                env.extend(home(below).and_then(text).map(|path| (name.to_owned(), path)));
+                env.extend(text(path).map(|path| (name.to_owned(), path)));
             }
         }
         let settings = GIT_SETTINGS.iter().find_map(|name| home(name)).and_then(text);

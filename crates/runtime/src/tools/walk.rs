@@ -144,7 +144,7 @@ pub fn walk(begin: Begin, stop: &Stop, mut visit: impl FnMut(&Entry<'_>) -> Cont
                 above: &folder,
                 name,
             };
-            let left_out = ours.as_ref().is_some_and(|ours| entry.path == *ours);
+            let left_out = ours.contains(&entry.path);
             if left_out || !(is_folder || is_file) || rules.ignore(&from_top.join(&below), is_folder) {
                 continue;
             }

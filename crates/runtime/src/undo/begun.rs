@@ -26,7 +26,7 @@ pub(super) struct Begun {
 
 impl Begun {
     pub fn of(journal: &Journal, run: &RunId, told: &Told) -> Self {
-        let home = journal.run_dir(run);
+        let home = journal.work_dir(run);
         let begun = begun_in(&home);
         let recorded: HashSet<PathBuf> = told
             .accepted
@@ -58,7 +58,7 @@ fn begun_in(run: &Path) -> Vec<PathBuf> {
 /// what was there before.
 pub fn is_half_written(journal: &Journal, run: &RunId) -> Result<bool, ReadError> {
     // A run that ended knows how its last file was written.
-    if journal.summary(run)?.ended && begun_in(&journal.run_dir(run)).is_empty() {
+    if journal.summary(run)?.ended && begun_in(&journal.work_dir(run)).is_empty() {
         return Ok(false);
     }
     Ok(!Begun::of(journal, run, &Told::by(journal, run)?).is_nothing())

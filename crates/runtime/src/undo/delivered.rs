@@ -40,10 +40,11 @@ impl Gadfly {
         let means = self.means().ok_or(NoSupervisor)?;
         let git = means.git();
         let failed = |e: WorkspaceError| UndoError::Folder(e.to_string());
+        let run = self.work_of(run)?;
         let mut past = Vec::with_capacity(accepts.len());
         for accept in accepts {
             let node = accept.at.clone().unwrap_or_else(NodePath::root);
-            let home = home_of(&self.journal().run_dir(run), &node);
+            let home = home_of(&run, &node);
             let tree = tree_of(&home, &accept.tree).map_err(|e| UndoError::Folder(e.to_string()))?;
             let workspace = Workspace::open(git.clone(), &home).map_err(failed)?;
             let judged = match &accept.only {

@@ -96,13 +96,14 @@ impl Gadfly {
             return Err(UndoError::Driven(run.clone()));
         }
         let means = self.means().ok_or(NoSupervisor)?;
-        let (home, store) = (self.journal().run_dir(run), self.journal().dir().to_owned());
-        let folder = Folder::new(run.clone(), home, store, told.plan, means);
+        let (home, ours) = (self.journal().work_dir(run), self.journal().own_places());
+        let folder = Folder::new(run.clone(), home, ours, told.plan, means);
         let inside = match folder.enter().await {
             Ok(inside) => inside,
             Err(FolderError::Gone { .. }) if told.last.is_none() => {
                 return Err(UndoError::Nothing(run.clone()));
             }
+            Err(FolderError::Gone { path }) => return Err(UndoError::Gone { run: run.clone(), path }),
             Err(FolderError::Taken { path }) => return Err(UndoError::Taken { path }),
             Err(other) => return Err(UndoError::Folder(other.to_string())),
         };

@@ -29,6 +29,8 @@ pub(super) struct Begun {
     /// What is brought in, seen from the root.
     bring: Bring,
     tracked: Vec<String>,
+    /// What git ignores and nobody asked for.
+    not_brought: Vec<String>,
     pub facts: Facts,
 }
 
@@ -49,7 +51,8 @@ impl Workspace {
         run: &Path,
         bring: &Bring,
     ) -> Result<Created, WorkspaceError> {
-        let Begun { home, project, bring, tracked, facts } = begin(&git, project, run, bring, false).await?;
+        let Begun { home, project, bring, tracked, not_brought, facts } =
+            begin(&git, project, run, bring, false).await?;
         fs::create_dir(home.join("kept")).map_err(WorkspaceError::io("made", &home))?;
         let work = home.join("work");
         fs::create_dir(&work).map_err(WorkspaceError::io("made", &work))?;
@@ -72,7 +75,7 @@ impl Workspace {
             let reason = "the worker's files are not the project's; take care that nothing changes them at the same time";
             return Err(WorkspaceError::Damaged { path: work, reason: reason.to_owned() });
         }
-        Ok(Created { left_out: workspace.facts.left_out.clone(), workspace, missing })
+        Ok(Created { left_out: workspace.facts.left_out.clone(), workspace, missing, not_brought })
     }
 
     /// The workspace of a run that works in the project itself: its base, and no tree of its own. The project is
@@ -88,7 +91,8 @@ impl Workspace {
         let workspace = Self::over(git, home, facts, tracked);
         workspace.note_beginning().await?;
         workspace.write_facts()?;
-        Ok(Created { left_out: workspace.facts.left_out.clone(), workspace, missing: Vec::new() })
+        let left_out = workspace.facts.left_out.clone();
+        Ok(Created { left_out, workspace, missing: Vec::new(), not_brought: Vec::new() })
     }
 
     /// Comes last: it says that all of it is there.
@@ -138,7 +142,8 @@ pub(super) async fn begin(
     let tracked = project.tracked_beside(&listing, &Excluded::new(own.without.iter().cloned()));
     let index = if in_place { WORK } else { BASE };
     let base = store.take(&project.root, index, &listing.files, &tracked).await?;
-    let rules = project.rules(&store, &listing, &tracked).await?;
+    let ignored = store.ignored(&project.root).await?;
+    let rules = project.rules(&store, &listing, &tracked, &ignored);
     write(&home.join("rules"), rules.as_bytes())?;
     write(&home.join("tracked"), &zero_ended(tracked.iter().map(String::as_str)))?;
     write(&home.join("unseen"), &zero_ended(project.unseen(&tracked, &listing)))?;
@@ -153,7 +158,13 @@ pub(super) async fn begin(
         left_out: listing.repositories.clone(),
         in_place,
     };
-    Ok(Begun { home, project, bring, tracked, facts })
+    let own = &facts.bring;
+    let stays = |path: &String| {
+        let path = path.trim_end_matches('/');
+        !own.all().any(|brought| brought == path || brought.starts_with(&format!("{path}/")))
+    };
+    let not_brought = ignored.into_iter().filter(stays).collect();
+    Ok(Begun { home, project, bring, tracked, not_brought, facts })
 }
 
 impl Project {
@@ -262,22 +273,16 @@ impl Project {
     }
 
     /// Every ignore rule that holds in the project now, as one list.
-    async fn rules(
-        &self,
-        store: &Store,
-        listing: &Listing,
-        tracked: &[String],
-    ) -> Result<String, WorkspaceError> {
+    fn rules(&self, store: &Store, listing: &Listing, tracked: &[String], ignored: &[String]) -> String {
         let mut rules = String::new();
         for name in ["info/user-exclude", "info/exclude"] {
             add_rules(&mut rules, "", &String::from_utf8_lossy(&rules_in(&store.dir.join(name))));
         }
-        let ignored = store.ignored(&self.root).await?;
         // A folder that ignores itself (`*` in its own ignore file) is listed as ignored, not its ignore file.
         let own = ignored.iter().filter(|p| p.ends_with('/')).map(|p| format!("{p}.gitignore"));
         let mut files: Vec<String> = own.collect();
         let named = |p: &&String| *p == ".gitignore" || p.ends_with("/.gitignore");
-        files.extend(listing.files.iter().chain(tracked).chain(&ignored).filter(named).cloned());
+        files.extend(listing.files.iter().chain(tracked).chain(ignored).filter(named).cloned());
         files.sort_by_key(|path| (path.matches('/').count(), path.clone()));
         files.dedup();
         for path in files {
@@ -287,7 +292,7 @@ impl Project {
                 add_rules(&mut rules, folder, &String::from_utf8_lossy(&rules_in(&self.root.join(&path))));
             }
         }
-        Ok(rules)
+        rules
     }
 }
 

@@ -102,7 +102,7 @@ impl Stage {
 }
 
 fn make(dir: &Path, plan: &WorkspacePlan, run: &RunId) -> Folder {
-    Folder::new(run.clone(), dir.join("runs/one"), dir.to_owned(), plan.clone(), means().into())
+    Folder::new(run.clone(), dir.join("runs/one"), vec![dir.to_owned()], plan.clone(), means().into())
 }
 
 /// Runs a script in a folder, as an agent of kind `command` would.

@@ -83,7 +83,8 @@ impl Stage {
         let run = dir.path().join("store/runs/one");
         let means = means(dir.path());
         let tools = Arc::new(Tools::new(&run, Some(&means)));
-        let folder = Folder::new(RunId::random().unwrap(), run, dir.path().join("store"), plan, means.into());
+        let ours = vec![dir.path().join("store")];
+        let folder = Folder::new(RunId::random().unwrap(), run, ours, plan, means.into());
         Self { folder: Arc::new(folder), tools, cancel: CancellationToken::new(), dir }
     }
 

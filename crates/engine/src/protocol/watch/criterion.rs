@@ -158,6 +158,11 @@ impl Criterion {
         leaves
     }
 
+    /// Whether checking this leaf costs neither money nor a person's time.
+    pub const fn is_free(&self) -> bool {
+        !matches!(self, Self::Judge { .. } | Self::Vision { .. } | Self::Manual)
+    }
+
     fn parts(&self) -> &[Self] {
         match self {
             Self::All(parts) | Self::Any(parts) => parts,

@@ -53,6 +53,10 @@ impl Watch {
             // How it ended does not depend on a look.
             return cx.finish(outcome.clone());
         }
+        if let Some(trying) = self.trying.take() {
+            // Interrupted while it was tried, and there is no time for it now.
+            return self.have_last_words(trying.then(), cx);
+        }
         if self.saying.is_some() {
             // Interrupted while it spoke: what follows the words is decided.
             return cx.out_of_budget(shortage);
@@ -60,8 +64,16 @@ impl Watch {
         self.stop(Then::Hold(shortage), cx);
     }
 
-    /// The goal is stopped; the worker explains itself once, without tools.
+    /// The goal is stopped. If what was asked for holds, it is reached all the same.
     pub(super) fn stop(&mut self, then: Then, cx: &mut Cx<'_>) {
+        if self.saying.is_none() && self.is_worth_trying(cx) {
+            return self.try_at_cap(then, cx);
+        }
+        self.have_last_words(then, cx);
+    }
+
+    /// The worker explains itself once, without tools.
+    pub(super) fn have_last_words(&mut self, then: Then, cx: &mut Cx<'_>) {
         let because = match &then {
             Then::Hold(shortage) | Then::Park(shortage) => shortage.to_string(),
             Then::Halt(_) => "the same calls were blocked again and again".to_owned(),

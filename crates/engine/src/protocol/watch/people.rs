@@ -29,6 +29,10 @@ pub(super) enum Asking {
         detail: String,
     },
     Servers,
+    /// The criterion holds before anything was done.
+    Already {
+        detail: String,
+    },
 }
 
 fn asks(about: About, text: String, choices: Vec<Choice>, free: bool) -> Question {
@@ -91,6 +95,15 @@ pub(super) fn protected(paths: &[String], detail: &str) -> Question {
         Choice::new("stop", "end the goal here"),
     ];
     asks(About::Protected, text, choices, false)
+}
+
+pub(super) fn already(detail: &str) -> Question {
+    let text = format!("The goal is met already, before anything was done: {detail}");
+    let choices = vec![
+        Choice::new("done", "that is enough; the goal ends here, and nothing is paid"),
+        Choice::new("work", "have it worked on all the same"),
+    ];
+    asks(About::Manual, text, choices, false)
 }
 
 pub(super) fn servers(because: &str) -> Question {
@@ -166,6 +179,8 @@ impl Watch {
                 self.does_not_hold(&checking, &detail, cx);
             }
             (Asking::Servers, _) => self.next_turn(cx),
+            (Asking::Already { detail }, "done") => self.end_as_met(detail, cx),
+            (Asking::Already { .. }, _) => self.set_out(cx),
         }
     }
 

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::criterion::Criterion;
 use crate::brief::Reference;
 use crate::digest::Digest;
+use crate::goal::Already;
 use crate::manifest::{Contact, Job, Purpose, RunManifest};
 use crate::plan::NodePlan;
 use crate::tool::Risk;
@@ -54,6 +55,10 @@ pub struct Settings {
     pub below: String,
     /// The kernel holds the worker's commands to its folder. If not, commands that name other places are asked about.
     pub held: bool,
+    /// What follows if the criterion holds before anything was done. None in records of goals whose criterion was tried
+    /// only when somebody claimed that it holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub already: Option<Already>,
     /// How the work gets to the user; none if it is done in place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acceptance: Option<Acceptance>,

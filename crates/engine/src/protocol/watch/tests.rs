@@ -9,4 +9,5 @@ mod game;
 mod hands;
 mod long;
 mod policy;
+mod trying;
 mod watching;

@@ -4,10 +4,12 @@
 use super::answer::{self, Said};
 use super::people::{self, Asking};
 use super::steps::{OUTPUTS, keep_newest};
+use super::trying::{Trying, could_run};
 use super::{Awaiting, Criterion, FAILED_CLAIMS, FileCheck, Then, Watch, criterion, predicate, tag};
 use crate::brief::one_line;
 use crate::budget::{Cap, Kept};
 use crate::digest::Digest;
+use crate::effect::{EffectId, EffectKind};
 use crate::event::Happened;
 use crate::goal::Claimant;
 use crate::machine::{Cx, LedTurn};
@@ -21,13 +23,25 @@ const TAIL: usize = 15;
 /// Why a file that may lie in the folder does not count.
 const NOT_DELIVERED: &str = "it does not exist among the files that are delivered (what git ignores is not)";
 
-/// A claim that is being verified.
+/// A claim that is being verified, or the criterion being tried without one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Checking {
-    by: Claimant,
-    rationale: String,
+    pub why: Why,
+    pub rationale: String,
     /// What is known of each leaf, in the order they are written.
-    known: Vec<Result<String, String>>,
+    pub known: Vec<Result<String, String>>,
+    /// A command of it could not even be run.
+    pub could_not_run: bool,
+}
+
+/// Why the criterion is checked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Why {
+    Claim(Claimant),
+    /// Before anything is done.
+    First,
+    /// The goal is about to stop.
+    Cap(Then),
 }
 
 /// How a criterion stands by what is known of its leaves.
@@ -90,26 +104,38 @@ impl Watch {
         let Some((by, rationale)) = self.claim.take() else { return self.after_claim(cx) };
         self.claims += 1;
         self.announce(cx);
-        self.check_next(Checking { by, rationale, known: Vec::new() }, cx);
+        self.check_next(
+            Checking { why: Why::Claim(by), rationale, known: Vec::new(), could_not_run: false },
+            cx,
+        );
     }
 
-    fn check_next(&mut self, mut checking: Checking, cx: &mut Cx<'_>) {
+    pub(super) fn check_next(&mut self, mut checking: Checking, cx: &mut Cx<'_>) {
         let until = self.settings.until.clone();
         let mut at = 0;
-        let leaf = match standing(&until, &checking.known, &mut at) {
-            Standing::Known(Ok(detail)) => return self.holds(checking, detail, cx),
-            Standing::Known(Err(detail)) => return self.does_not_hold(&checking, &detail, cx),
-            Standing::Needs(leaf) => leaf,
+        let leaf = match (standing(&until, &checking.known, &mut at), &checking.why) {
+            (Standing::Known(Ok(detail)), Why::First) => return self.is_met_already(detail, cx),
+            (Standing::Known(Ok(detail)), _) => return self.holds(checking, detail, cx),
+            (Standing::Known(Err(detail)), Why::Claim(_)) => {
+                return self.does_not_hold(&checking, &detail, cx);
+            }
+            (Standing::Known(Err(detail)), _) => return self.is_not_met(checking, detail, cx),
+            (Standing::Needs(leaf), _) => leaf,
         };
         // Leaves that cannot matter any more were passed over.
         checking.known.resize(at.saturating_sub(1), Err("not checked".to_owned()));
+        if !leaf.is_free() && !matches!(checking.why, Why::Claim(_)) {
+            // Nobody claimed anything: nobody is asked or paid.
+            return self.learned_of(checking, Err("it is asked when somebody claims it".to_owned()), cx);
+        }
         let network = self.settings.policy.risk >= Risk::NetworkWrite;
-        match leaf {
+        let effect = match leaf {
             Criterion::Shell { command, timeout_ms, .. } => {
                 let Some(tree) = self.tree.as_ref().map(|tree| tree.digest) else { return };
                 let held = Some(HeldCommand { network });
                 let (command, timeout_ms) = (command.clone(), *timeout_ms);
-                cx.verify(Verify { command, tree, runs: 1, timeout_ms, held });
+                let verify = Verify { command, tree, runs: 1, timeout_ms, held };
+                checking.task(EffectKind::Verify(verify), cx)
             }
             Criterion::Json { file: path, .. } | Criterion::File { path, .. }
                 if self.settings.acceptance.is_some() =>
@@ -118,34 +144,39 @@ impl Watch {
                 let tree = self.tree.as_ref().map(|tree| tree.digest);
                 let below = &self.settings.below;
                 let path = if below.is_empty() { path.clone() } else { format!("{below}/{path}") };
-                cx.look(Look { tree, paths: vec![path] });
+                checking.task(EffectKind::Look(Look { tree, paths: vec![path] }), cx)
             }
             Criterion::Json { file: path, .. } | Criterion::File { path, .. } => {
                 let read = Deed::ReadFile { path: path.clone(), from: 1, lines: u32::MAX };
-                cx.tool(ToolUse { whole: true, ..ToolUse::new(read, 0) });
+                checking.task(EffectKind::Tool(ToolUse { whole: true, ..ToolUse::new(read, 0) }), cx)
             }
             Criterion::Http { url, .. } => {
-                cx.tool(ToolUse { whole: true, ..ToolUse::new(Deed::FetchUrl { url: url.clone() }, 0) });
+                let fetch = ToolUse::new(Deed::FetchUrl { url: url.clone() }, 0);
+                checking.task(EffectKind::Tool(ToolUse { whole: true, ..fetch }), cx)
             }
             Criterion::Vision { command, file, .. } => {
                 let (line, file) = (command.clone(), file.clone());
                 let shot = Deed::Screenshot { line, file, timeout_ms: 120_000 };
-                cx.tool(ToolUse { network, ..ToolUse::new(shot, 0) });
+                cx.tool(ToolUse { network, ..ToolUse::new(shot, 0) })
             }
             Criterion::Judge { question } => {
                 let messages = self.judge_messages(question, &checking.rationale, cx);
-                self.ask_judge(messages, cx);
+                self.ask_judge(messages, cx)
             }
             Criterion::Manual => {
                 let question = people::manual(&checking.rationale);
                 return self.ask(Asking::Manual(Box::new(checking)), question, cx);
             }
             Criterion::All(_) | Criterion::Any(_) => return,
+        };
+        if matches!(checking.why, Why::Cap(_)) {
+            self.trying = Some(Trying { effect, checking, looking: false });
+        } else {
+            self.awaiting = Awaiting::Checking(Box::new(checking));
         }
-        self.awaiting = Awaiting::Checking(Box::new(checking));
     }
 
-    fn ask_judge(&self, messages: Vec<crate::turn::Message>, cx: &mut Cx<'_>) {
+    fn ask_judge(&self, messages: Vec<crate::turn::Message>, cx: &mut Cx<'_>) -> EffectId {
         let turn = LedTurn {
             agent: self.settings.judge(),
             role: Role::Critic,
@@ -156,7 +187,7 @@ impl Watch {
             kept: Kept::All,
             settled: 0,
         };
-        cx.lead(turn);
+        cx.lead(turn)
     }
 
     /// The leaf that is being checked.
@@ -184,7 +215,7 @@ impl Watch {
     }
 
     /// A command of the criterion ended.
-    pub(super) fn command_ran(&mut self, checking: Checking, verified: &Verified, cx: &mut Cx<'_>) {
+    pub(super) fn command_ran(&mut self, mut checking: Checking, verified: &Verified, cx: &mut Cx<'_>) {
         let Some(Criterion::Shell { command, exit_code, .. }) = self.leaf(&checking) else { return };
         let command = one_line(&command);
         let result = match verified.runs.last() {
@@ -194,6 +225,7 @@ impl Watch {
             }
             Some(run) => {
                 self.printed(&command, run.output);
+                checking.could_not_run |= !could_run(verified, cx.text(&run.output));
                 let printed = match tail(cx.text(&run.output)) {
                     nothing if nothing.trim().is_empty() => "It printed nothing.".to_owned(),
                     tail => format!("Its output ends:\n{tail}"),
@@ -263,6 +295,11 @@ impl Watch {
 
     /// The criterion holds. It counts only if what it goes by is what it was, or a person lets it stand.
     fn holds(&mut self, checking: Checking, detail: String, cx: &mut Cx<'_>) {
+        if matches!(checking.why, Why::Cap(_)) {
+            // Nobody claimed it, so nobody was shown what there is.
+            self.claims += 1;
+            self.announce(cx);
+        }
         let changed = self.tree.as_ref().map_or_else(Vec::new, |tree| self.protected.changed(&tree.changes));
         if changed.is_empty() {
             return self.reached(detail, cx);
@@ -295,11 +332,12 @@ impl Watch {
 
     pub(super) fn does_not_hold(&mut self, checking: &Checking, detail: &str, cx: &mut Cx<'_>) {
         self.failed_claims += 1;
+        self.not_met = self.tree.as_ref().map(|tree| tree.digest);
         let (detail, in_a_row) = (detail.to_owned(), self.failed_claims);
         cx.emit(Happened::VerificationFailed { detail: detail.clone(), in_a_row });
-        let who = match checking.by {
-            Claimant::Critic => "The critic believed the goal to be reached. ",
-            Claimant::Worker => "",
+        let who = match checking.why {
+            Why::Claim(Claimant::Critic) => "The critic believed the goal to be reached. ",
+            _ => "",
         };
         let words = format!(
             "{who}Verification failed: {detail}\n\nKeep working: put right what is wrong and claim again, or give up with a report if you cannot."

@@ -16,7 +16,8 @@ pub fn is_within_a_call(context: &Context) -> bool {
     let here = std::env::current_dir().unwrap_or_default();
     let ceilings = std::env::var_os(CEILING).unwrap_or_default();
     let ceilings = std::env::split_paths(&ceilings);
-    std::iter::once(here).chain(ceilings).any(|place| is_ours(&place, &store))
+    let custody = context.user.custody();
+    std::iter::once(here).chain(ceilings).any(|place| custody.is_work(&place) || is_ours(&place, &store))
 }
 
 /// Only calls of ours take place in there.

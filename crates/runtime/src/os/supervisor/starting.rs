@@ -25,16 +25,21 @@ pub struct Started {
     pub anchor: Option<Anchor>,
 }
 
-pub fn start(spec: &Spec, reads: bool) -> Result<Started, Report> {
+/// The program of a command in a sandbox. It is sought outside: inside, one out of reach would give way to the next of
+/// its name.
+pub fn find_program(spec: &Spec) -> Option<PathBuf> {
+    spec.sandbox.as_ref().and_then(|_| find(spec, Access::EXEC_OK))
+}
+
+/// Starts the command; `found` is what [`find_program`] found.
+pub fn start(spec: &Spec, found: Option<&Path>, reads: bool) -> Result<Started, Report> {
     let cwd = spec.cwd.to_path();
     if !cwd.is_dir() {
         return Err(Report::Refused { why: Refusal::DirectoryMissing, detail: String::new() });
     }
-    // What the start itself needs is sought and opened here, outside the sandbox: inside, a program out of reach
-    // would give way to the next of its name, and `/dev/null` may be out of reach too.
-    let found = spec.sandbox.as_ref().and_then(|_| find(spec, Access::EXEC_OK));
+    // Opened here, outside the sandbox: `/dev/null` may be out of its reach.
     let nothing = || File::open("/dev/null").map_err(|error| system("opening `/dev/null`", &error));
-    let mut command = Command::new(found.as_deref().unwrap_or_else(|| Path::new(&spec.program)));
+    let mut command = Command::new(found.unwrap_or_else(|| Path::new(&spec.program)));
     command.arg0(&spec.program).args(&spec.args).env_clear().envs(spec.env.iter().cloned());
     command.current_dir(&cwd).process_group(0);
     command.stdin(if reads { Stdio::piped() } else { nothing()?.into() });
@@ -43,7 +48,7 @@ pub fn start(spec: &Spec, reads: bool) -> Result<Started, Report> {
         Some(confines) => in_sandbox(command, confines, &cwd, spec)?,
     };
     let (child, anchor) = spawned;
-    let mut child = child.map_err(|error| diagnose(spec, &error))?;
+    let mut child = child.map_err(|error| diagnose(spec, found, &error))?;
     Ok(Started { child: Pid::from_child(&child), stdin: child.stdin.take(), anchor })
 }
 
@@ -70,8 +75,9 @@ fn in_sandbox(
 }
 
 /// "No such file" and "permission denied" are said of different things; the person can mend each in another way.
-fn diagnose(spec: &Spec, error: &io::Error) -> Report {
+fn diagnose(spec: &Spec, found: Option<&Path>, error: &io::Error) -> Report {
     let why = match error.kind() {
+        io::ErrorKind::NotFound if found.is_some_and(|file| !file.exists()) => Refusal::OutsideSandbox,
         io::ErrorKind::NotFound if find(spec, Access::EXISTS).is_some() => Refusal::InterpreterMissing,
         io::ErrorKind::NotFound => Refusal::ProgramMissing,
         io::ErrorKind::PermissionDenied
