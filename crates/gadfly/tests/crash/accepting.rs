@@ -79,8 +79,10 @@ impl Stage {
         // The store is set back with the project; nobody is to notice.
         let _ = fs::remove_dir_all(self.desk.beside("home/.local/state/gadfly/seals"));
         copy(&self.desk.beside("kept"), &self.desk.path(""));
-        fs::remove_dir_all(self.desk.beside(WORK)).unwrap();
-        copy(&self.desk.beside("kept-work"), &self.desk.beside(WORK));
+        if self.desk.beside("kept-work").exists() {
+            let _ = fs::remove_dir_all(self.desk.beside(WORK));
+            copy(&self.desk.beside("kept-work"), &self.desk.beside(WORK));
+        }
     }
 
     /// Runs a command that is killed at the `nth` such call of one of its threads; false if it came through.
