@@ -225,13 +225,13 @@ fn commands_of_a_recorded_plan_are_run_only_after_agreement() {
     assert_eq!(said.code, 4, "{said:?}");
     let _ = fs::remove_file(&mark);
     let run = desk.run_id();
-    assert_eq!(desk.gadfly(&["answer", &run, "Done."]).code, 0);
     // As for a store that came with the project: this machine did not record it, and nobody remembers what it names.
-    fs::remove_dir_all(desk.beside("home/.local/state/gadfly")).unwrap();
+    desk.forgets_this_machine();
     let said = desk.gadfly(&["resume", &run, "--unattended"]);
     assert!(said.code != 0 && said.err.contains("was not made by you"), "{said:?}");
     assert!(!mark.exists());
     assert_eq!(desk.gadfly(&["own"]).code, 0);
+    assert_eq!(desk.gadfly(&["answer", &run, "Done."]).code, 0);
     for args in [&["resume", &run, "--unattended"][..], &["resume", "--all", "--unattended"]] {
         let said = desk.gadfly(args);
         assert_ne!(said.code, 0, "{args:?}: {said:?}");

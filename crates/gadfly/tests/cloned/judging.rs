@@ -205,10 +205,10 @@ fn a_run_that_was_not_begun_here_is_judged_by_its_own_rules_only_after_a_word() 
     assert_eq!(desk.gadfly(&[&run[..], &["--unattended"]].concat()).code, 4);
     let id = desk.run_id();
     assert_eq!(desk.gadfly(&["resume", &id, "--unattended"]).code, 4, "begun here");
-    assert_eq!(desk.gadfly(&["answer", &id, "A draft."]).code, 0);
     // As in a clone: this machine did not record it, and nobody here remembers it.
-    let _ = fs::remove_dir_all(desk.beside("home/.local/state/gadfly"));
+    desk.forgets_this_machine();
     assert_eq!(desk.gadfly(&["own"]).code, 0);
+    assert_eq!(desk.gadfly(&["answer", &id, "A draft."]).code, 0);
     for args in [&["resume", &id, "--unattended"][..], &["resume", "--all", "--unattended"]] {
         let said = desk.gadfly(args);
         assert_ne!(said.code, 0, "{args:?}: {said:?}");

@@ -92,7 +92,9 @@ impl Stage {
         let _ = fs::remove_dir_all(self.desk.beside("kept"));
         copy(&self.desk.path(""), &self.desk.beside("kept"));
         let _ = fs::remove_dir_all(self.desk.beside("kept-work"));
-        copy(&self.desk.beside(FOLDERS), &self.desk.beside("kept-work"));
+        if self.desk.beside(FOLDERS).exists() {
+            copy(&self.desk.beside(FOLDERS), &self.desk.beside("kept-work"));
+        }
     }
 
     pub fn reset(&self) {
@@ -100,8 +102,10 @@ impl Stage {
         // The store is set back with the project; nobody is to notice.
         let _ = fs::remove_dir_all(self.desk.beside("home/.local/state/gadfly/seals"));
         copy(&self.desk.beside("kept"), &self.desk.path(""));
-        fs::remove_dir_all(self.desk.beside(FOLDERS)).unwrap();
-        copy(&self.desk.beside("kept-work"), &self.desk.beside(FOLDERS));
+        let _ = fs::remove_dir_all(self.desk.beside(FOLDERS));
+        if self.desk.beside("kept-work").exists() {
+            copy(&self.desk.beside("kept-work"), &self.desk.beside(FOLDERS));
+        }
     }
 
     /// Runs a command that is killed at the `nth` such call of one of its threads, counting only those about `path` if

@@ -128,7 +128,7 @@ async fn a_folder_that_is_swapped_for_a_link_meanwhile_gains_nothing() {
 /// What a command tries, with the places it would reach in `$…`.
 const TRIES: [&str; 12] = [
     "echo gone > $PROJECT/a.txt",
-    "rm -rf $PROJECT/src",
+    "rm -r $PROJECT/src",
     "echo gone > $ELSEWHERE/precious",
     "cd $ELSEWHERE && echo gone > new",
     "ln -s $ELSEWHERE here && echo gone > here/precious",
