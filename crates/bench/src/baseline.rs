@@ -13,9 +13,9 @@ use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 pub type Fault = Box<dyn std::error::Error + Send + Sync>;
 
-const DRAFT: &str = include_str!("../../engine/src/prompts/revise-worker-draft-1.md");
-const REVISE: &str = include_str!("../../engine/src/prompts/revise-worker-revision-1.md");
-const CRITIC: &str = include_str!("../../engine/src/prompts/revise-critic-1.md");
+pub const DRAFT: &str = include_str!("../../engine/src/prompts/revise-worker-draft-1.md");
+pub const REVISE: &str = include_str!("../../engine/src/prompts/revise-worker-revision-1.md");
+pub const CRITIC: &str = include_str!("../../engine/src/prompts/revise-critic-1.md");
 const TABLES: &str = "PRAGMA page_size = 2048; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;
 PRAGMA synchronous = FULL; PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 16384;
 CREATE TABLE records(run INTEGER, seq INTEGER, texts BLOB, PRIMARY KEY(run, seq)) STRICT;

@@ -1,11 +1,12 @@
-//! The comparison: Gadfly, the baseline and the baseline without a journal by turns, so that whatever else
-//! the machine does falls on all three.
+//! The comparison: Gadfly, the baseline and others by turns, so that whatever else
+//! the machine does falls on all.
 
 use std::fmt::Write as _;
 use std::process::Command;
 
 use crate::Binaries;
 use crate::baseline::Fault;
+use crate::langgraph;
 use crate::measure::{self, Measured};
 use crate::scene::{self, CALLS, Scene};
 use crate::server::Server;
@@ -15,9 +16,12 @@ pub enum Runner {
     Gadfly,
     Baseline,
     NoJournal,
+    LangGraph,
 }
 
 pub const RUNNERS: [Runner; 3] = [Runner::Gadfly, Runner::Baseline, Runner::NoJournal];
+/// Beside what many use for such loops; it has to be installed first.
+pub const WITH_LANGGRAPH: [Runner; 3] = [Runner::Gadfly, Runner::Baseline, Runner::LangGraph];
 
 impl Runner {
     const fn name(self) -> &'static str {
@@ -25,6 +29,7 @@ impl Runner {
             Self::Gadfly => "`gadfly batch`",
             Self::Baseline => "baseline",
             Self::NoJournal => "baseline, no journal",
+            Self::LangGraph => "LangGraph, SQLite checkpointer",
         }
     }
 }
@@ -48,14 +53,14 @@ pub struct Lap {
     _scene: Scene,
 }
 
-/// Runs all three by turns, as often as asked for.
-pub fn hold(binaries: &Binaries, load: Load, turns: usize) -> Result<Vec<Lap>, Fault> {
+/// Runs them by turns, as often as asked for.
+pub fn hold(binaries: &Binaries, runners: &[Runner], load: Load, turns: usize) -> Result<Vec<Lap>, Fault> {
     let server = Server::start(&binaries.server, load.latency_ms)?;
     let mut laps = Vec::new();
     for turn in 0..turns {
-        for at in 0..RUNNERS.len() {
+        for at in 0..runners.len() {
             // Each begins as often as the others.
-            let runner = RUNNERS[(at + turn) % RUNNERS.len()];
+            let runner = runners[(at + turn) % runners.len()];
             laps.push(lap(binaries, &server, load, runner)?);
         }
     }
@@ -67,12 +72,18 @@ pub fn lap(binaries: &Binaries, server: &Server, load: Load, runner: Runner) -> 
     let scene = Scene::new(&server.v1(), load.loops)?;
     server.reset()?;
     let store = scene.path(if runner == Runner::Gadfly { ".gadfly" } else { "store" });
+    if matches!(runner, Runner::Baseline | Runner::LangGraph) {
+        std::fs::create_dir(&store)?;
+    }
     let mut command = match runner {
         Runner::Gadfly => scene.batch(&binaries.gadfly, load.jobs),
         Runner::Baseline | Runner::NoJournal => baseline(binaries, server, &scene, load.jobs),
+        Runner::LangGraph => {
+            let python = langgraph::install(binaries.bench.parent().ok_or("this program is in no folder")?)?;
+            langgraph::command(&python, &server.v1(), &scene, load.jobs, &store)?
+        }
     };
     if runner == Runner::Baseline {
-        std::fs::create_dir(&store)?;
         command.arg(store.join("journal.db"));
     }
     let Measured { wall, cpu, peak_kb, .. } = measure::run(&mut command, &scene.path("said.txt"))?;
@@ -110,14 +121,14 @@ fn baseline(binaries: &Binaries, server: &Server, scene: &Scene, jobs: usize) ->
 }
 
 /// The rows of one load, medians over its laps.
-pub fn rows(load: Load, laps: &[Lap]) -> String {
+pub fn rows(runners: &[Runner], load: Load, laps: &[Lap]) -> String {
     let of = |runner: Runner, value: fn(&Lap) -> f64| -> Vec<f64> {
         laps.iter().filter(|l| l.runner == runner).map(value).collect()
     };
     // Against the baseline of the same turn, not of the whole run.
     let baseline = of(Runner::Baseline, |l| l.rate);
     let mut out = String::new();
-    for runner in RUNNERS {
+    for &runner in runners {
         let rates = of(runner, |l| l.rate);
         let ratios = rates.iter().zip(&baseline).map(|(rate, base)| 100.0 * rate / base).collect();
         let range = rates.iter().fold((f64::MAX, 0.0_f64), |(a, b), r| (a.min(*r), b.max(*r)));

@@ -1,7 +1,7 @@
 //! The single numbers beside the comparison: memory per loop, time to the first call, bytes per new byte.
 
 use std::fmt::Write as _;
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, UNIX_EPOCH};
 
 use crate::Binaries;
 use crate::baseline::Fault;
@@ -48,22 +48,32 @@ pub struct Storage {
 }
 
 pub fn storage(binaries: &Binaries) -> Result<Storage, Fault> {
-    const ROUNDS: usize = 10;
-    let drafts = drafts(ROUNDS);
-    let scene = Scene::scripted(&drafts)?;
-    let mut command = scene.batch(&binaries.gadfly, 1);
-    command.args(["--rounds", &ROUNDS.to_string()]);
-    measure::run(&mut command, &scene.path("said.txt"))?;
-    scene.all_approved(1)?;
+    let text = draft(100 * 1024);
+    let drafts: Vec<String> =
+        (1..=10).map(|round| text.replacen("# Draft", &format!("# Draft {round}"), 1)).collect();
+    let (stored, _) = loop_of(binaries, &Scene::scripted(&drafts)?, drafts.len())?;
     let mut compressed = 0;
     for draft in &drafts {
         compressed += zstd::bulk::compress(draft.as_bytes(), 9)?.len() as u64;
     }
-    Ok(Storage { draft: drafts[0].len(), stored: scene::bytes(&scene.path(".gadfly"))?, compressed })
+    Ok(Storage { draft: drafts[0].len(), stored, compressed })
 }
 
-/// Text that compresses like prose, a few words different from round to round.
-fn drafts(rounds: usize) -> Vec<String> {
+/// A loop of so many rounds on a draft of so many bytes: the bytes stored, and how long it took.
+pub fn revised(binaries: &Binaries, rounds: usize, bytes: usize) -> Result<(u64, Duration), Fault> {
+    loop_of(binaries, &Scene::printing(&draft(bytes), rounds)?, rounds)
+}
+
+fn loop_of(binaries: &Binaries, scene: &Scene, rounds: usize) -> Result<(u64, Duration), Fault> {
+    let mut command = scene.batch(&binaries.gadfly, 1);
+    command.args(["--rounds", &rounds.to_string()]);
+    let ran = measure::run(&mut command, &scene.path("said.txt"))?;
+    scene.all_approved(1)?;
+    Ok((scene::bytes(&scene.path(".gadfly"))?, ran.wall))
+}
+
+/// Text that compresses like prose.
+fn draft(bytes: usize) -> String {
     const WORDS: [&str; 16] = [
         "the", "sample", "of", "patients", "was", "measured", "twice", "in", "each", "cohort", "and", "its",
         "error", "stayed", "below", "five",
@@ -76,7 +86,7 @@ fn drafts(rounds: usize) -> Vec<String> {
         state
     };
     let mut text = String::from("# Draft\n\n");
-    while text.len() < 100 * 1024 {
+    while text.len() < bytes {
         let n = next();
         text.push_str(WORDS[(n % 16) as usize]);
         if n % 7 == 0 {
@@ -84,5 +94,5 @@ fn drafts(rounds: usize) -> Vec<String> {
         }
         text.push(if n % 11 == 0 { '\n' } else { ' ' });
     }
-    (1..=rounds).map(|round| text.replacen("# Draft", &format!("# Draft {round}"), 1)).collect()
+    text
 }

@@ -4,6 +4,8 @@
 mod baseline;
 mod contest;
 mod facts;
+mod growth;
+mod langgraph;
 mod measure;
 mod opening;
 mod scene;
@@ -14,12 +16,14 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use baseline::Fault;
-use contest::Load;
+use contest::{Load, Runner};
 use gadfly_bench::store::fill;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 const USAGE: &str = "usage: gadfly-bench [--quick] [--no-build] [--only contest|memory|start|storage]\n\
                      \u{20}      gadfly-bench open [--quick]\n\
+                     \u{20}      gadfly-bench growth [--quick] [--no-build]\n\
+                     \u{20}      gadfly-bench langgraph [--quick] [--no-build]\n\
                      \u{20}      gadfly-bench fill-store DIR [--runs N] [--records N] [--rounds N]\n\
                      \u{20}      gadfly-bench baseline URL TASKS.jsonl JOBS [JOURNAL.db]";
 
@@ -45,7 +49,37 @@ fn main() -> Result<(), Fault> {
         }
         ["open"] => opening::measure(&mut std::io::stdout(), opening::LARGE),
         ["open", "--quick"] => opening::measure(&mut std::io::stdout(), opening::QUICK),
+        ["growth", ref flags @ ..] => {
+            let Flags { quick, build } = Flags::read(flags)?;
+            let sizes = if quick { growth::QUICK } else { growth::FULL };
+            growth::measure(&mut std::io::stdout(), sizes, &binaries(build)?)
+        }
+        ["langgraph", ref flags @ ..] => {
+            let Flags { quick, build } = Flags::read(flags)?;
+            let (loops, turns) = if quick { (300, 1) } else { (1_000, 3) };
+            let loads = [Load { loops, jobs: 100, latency_ms: 0 }];
+            compare(&mut std::io::stdout(), &binaries(build)?, &contest::WITH_LANGGRAPH, &loads, turns)
+        }
         ref flags => bench(flags),
+    }
+}
+
+struct Flags {
+    quick: bool,
+    build: bool,
+}
+
+impl Flags {
+    fn read(flags: &[&str]) -> Result<Self, Fault> {
+        let mut read = Self { quick: false, build: true };
+        for flag in flags {
+            match *flag {
+                "--quick" => read.quick = true,
+                "--no-build" => read.build = false,
+                _ => return Err(USAGE.into()),
+            }
+        }
+        Ok(read)
     }
 }
 
@@ -71,22 +105,11 @@ fn bench(flags: &[&str]) -> Result<(), Fault> {
     let (turns, scale) = if quick { (3, 1) } else { (5, 2) };
     let mut out = std::io::stdout();
     if wanted("contest") {
-        writeln!(
-            out,
-            "| load | runner | loops/s (range) | of baseline | CPU ms per loop | KB stored per loop | peak MB |"
-        )?;
-        writeln!(out, "|---|---|---|---|---|---|---|")?;
         let loads = [
             Load { loops: 3_000 * scale, jobs: 100, latency_ms: 0 },
             Load { loops: 3_000 * scale, jobs: 1_000, latency_ms: 50 },
         ];
-        let mut held = Vec::new();
-        for load in loads {
-            let laps = contest::hold(&binaries, load, turns)?;
-            write!(out, "{}", contest::rows(load, &laps))?;
-            out.flush()?;
-            held.push(laps);
-        }
+        compare(&mut out, &binaries, &contest::RUNNERS, &loads, turns)?;
         writeln!(out)?;
     }
     writeln!(out, "| fact | measured |\n|---|---|")?;
@@ -109,6 +132,28 @@ fn bench(flags: &[&str]) -> Result<(), Fault> {
             stored >> 10,
             compressed >> 10
         )?;
+    }
+    Ok(())
+}
+
+fn compare(
+    out: &mut impl std::io::Write,
+    binaries: &Binaries,
+    runners: &[Runner],
+    loads: &[Load],
+    turns: usize,
+) -> Result<(), Fault> {
+    writeln!(
+        out,
+        "| load | runner | loops/s (range) | of baseline | CPU ms per loop | KB stored per loop | peak MB |"
+    )?;
+    writeln!(out, "|---|---|---|---|---|---|---|")?;
+    let mut held = Vec::new();
+    for &load in loads {
+        let laps = contest::hold(binaries, runners, load, turns)?;
+        write!(out, "{}", contest::rows(runners, load, &laps))?;
+        out.flush()?;
+        held.push(laps);
     }
     Ok(())
 }

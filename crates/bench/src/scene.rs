@@ -31,22 +31,30 @@ impl Scene {
     /// A project of scripted agents: the drafts in order, rejected until the last.
     pub fn scripted(drafts: &[String]) -> Result<Self, Fault> {
         let scene = Self { dir: TempDir::with_prefix("gadfly-bench-")? };
-        let mut script = String::new();
+        let mut script = verdicts(drafts.len())?;
         for (n, draft) in drafts.iter().enumerate() {
             fs::write(scene.path(&format!("draft-{n}.md")), draft)?;
             writeln!(script, "[[reply]]\nrole = \"worker\"\nfile = \"draft-{n}.md\"\n")?;
-            let verdict = if n + 1 == drafts.len() {
-                "[STATUS: APPROVED]\\nIt meets the rubric."
-            } else if n == 0 {
-                "[STATUS: REJECTED]\\n- Name the sample size."
-            } else {
-                "[STATUS: REJECTED]\\nStill unresolved:\\n- 1 Name the sample size."
-            };
-            writeln!(script, "[[reply]]\nrole = \"critic\"\ntext = \"{verdict}\"\n")?;
         }
         let agent = |name| format!("[agents.{name}]\nkind = \"scripted\"\nscript = \"replies.toml\"\n\n");
         fs::write(scene.path("replies.toml"), script)?;
         fs::write(scene.path("gadfly.toml"), agent("w") + &agent("c"))?;
+        fs::write(scene.path("tasks.jsonl"), lines(1))?;
+        Ok(scene)
+    }
+
+    /// A project whose worker is a program that prints this text of any length, under another heading each time.
+    pub fn printing(text: &str, rounds: usize) -> Result<Self, Fault> {
+        let scene = Self { dir: TempDir::with_prefix("gadfly-bench-")? };
+        fs::write(scene.path("draft.md"), text)?;
+        fs::write(scene.path("replies.toml"), verdicts(rounds)?)?;
+        let draft = scene.path("draft.md").display().to_string();
+        let command = format!("cat >/dev/null; date '+# Version %N'; cat '{draft}'");
+        let agents = format!(
+            "[agents.w]\nkind = \"command\"\ncommand = [\"sh\", \"-c\", {command:?}]\nread = [{draft:?}]\n\n\
+             [agents.c]\nkind = \"scripted\"\nscript = \"replies.toml\"\n"
+        );
+        fs::write(scene.path("gadfly.toml"), agents)?;
         fs::write(scene.path("tasks.jsonl"), lines(1))?;
         Ok(scene)
     }
@@ -81,6 +89,22 @@ impl Scene {
             Err(format!("{approved} of {tasks} loops were approved").into())
         }
     }
+}
+
+/// The replies of a critic that rejects until the last round.
+fn verdicts(rounds: usize) -> Result<String, Fault> {
+    let mut script = String::new();
+    for round in 1..=rounds {
+        let verdict = if round == rounds {
+            "[STATUS: APPROVED]\\nIt meets the rubric."
+        } else if round == 1 {
+            "[STATUS: REJECTED]\\n- Name the sample size."
+        } else {
+            "[STATUS: REJECTED]\\nStill unresolved:\\n- 1 Name the sample size."
+        };
+        writeln!(script, "[[reply]]\nrole = \"critic\"\ntext = \"{verdict}\"\n")?;
+    }
+    Ok(script)
 }
 
 /// Bytes of all files in a folder.

@@ -8,6 +8,7 @@ mod telling;
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::{Duration, Instant};
 
 use gadfly_engine::{Digest, Input, Step};
 use gadfly_journal::{AppendError, Custody, Journal, RunId, RunWriter};
@@ -68,6 +69,20 @@ pub fn fill(dir: &Path, custody: &Custody, what: Fill) -> Result<Filled, Fault> 
     }
     pen.finish()?;
     Ok(filled)
+}
+
+/// Adds a loop of so many rounds, the nth run, waiting for each record: how long each took.
+pub fn append_one_by_one(journal: &Journal, n: u32, rounds: u32) -> Result<Vec<Duration>, Fault> {
+    let mut writer = journal.create(RunId::derived(&Digest::of(format!("slow {n}").as_bytes())))?;
+    let mut took = Vec::new();
+    for (input, step) in rounds::long(n, rounds) {
+        let (done, told) = sync_channel(1);
+        let begun = Instant::now();
+        writer.append(&input, &step, None, move |result| drop(done.send(result)));
+        told.recv()??;
+        took.push(begun.elapsed());
+    }
+    Ok(took)
 }
 
 /// Appends without waiting for each record, and says if one was refused.

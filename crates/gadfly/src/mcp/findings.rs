@@ -68,6 +68,7 @@ pub struct Questions {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
+#[allow(clippy::struct_field_names)] // what a client reads
 pub struct Runs {
     pub runs: Vec<RunRow>,
     /// There are older ones: call again with a higher offset.

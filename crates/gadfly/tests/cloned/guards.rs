@@ -226,7 +226,7 @@ fn commands_of_a_recorded_plan_are_run_only_after_agreement() {
     let _ = fs::remove_file(&mark);
     let run = desk.run_id();
     // As for a store that came with the project: this machine did not record it, and nobody remembers what it names.
-    desk.forgets_this_machine();
+    crate::forget_this_machine(&desk);
     let said = desk.gadfly(&["resume", &run, "--unattended"]);
     assert!(said.code != 0 && said.err.contains("was not made by you"), "{said:?}");
     assert!(!mark.exists());

@@ -206,7 +206,7 @@ fn a_run_that_was_not_begun_here_is_judged_by_its_own_rules_only_after_a_word() 
     let id = desk.run_id();
     assert_eq!(desk.gadfly(&["resume", &id, "--unattended"]).code, 4, "begun here");
     // As in a clone: this machine did not record it, and nobody here remembers it.
-    desk.forgets_this_machine();
+    crate::forget_this_machine(&desk);
     assert_eq!(desk.gadfly(&["own"]).code, 0);
     assert_eq!(desk.gadfly(&["answer", &id, "A draft."]).code, 0);
     for args in [&["resume", &id, "--unattended"][..], &["resume", "--all", "--unattended"]] {

@@ -161,7 +161,7 @@ fn a_page_does_not_agree_to_what_a_recorded_run_writes_elsewhere() {
         ["run", "Write.", "--worker", "w", "--critic", "me", "--criterion", "x", "--yes", "--unattended"];
     assert_eq!(desk.gadfly(&[&args[..], &["--out", elsewhere.to_str().unwrap()]].concat()).code, 4);
     // Nobody remembers that the user named it: as for a run that came with the project.
-    desk.forgets_this_machine();
+    crate::forget_this_machine(&desk);
     let server = Server::start(&desk);
     let run = desk.run_id();
     let mut page = server.follow(&format!("/api/live/runs/{run}"));

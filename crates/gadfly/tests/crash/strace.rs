@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 /// How long a command may take that has nobody to wait for.
-const LONGEST_S: &str = "60";
+const LONGEST_S: &str = "20";
 /// What threads wake each other with.
 const WAKE_UP: &str = "<anon_inode:[eventfd]>";
 
@@ -68,13 +68,11 @@ impl Traced {
     }
 }
 
-/// Pipes, sockets and what wakes a thread are no files, and no disk makes them fail.
+/// Pipes, sockets and what wakes a thread are no files, and no disk makes them fail. A call that was traced in two halves
+/// names nothing in its second.
 pub fn is_about_a_file(call: &str) -> bool {
-    !["<pipe:", WAKE_UP, "<socket:", "</dev/"].iter().any(|other| call.contains(other))
-}
-
-pub fn is_a_wake_up(call: &str) -> bool {
-    call.contains(WAKE_UP)
+    let about = call.rsplit_once(" = ").map_or(call, |(about, _)| about);
+    about.contains('/') && !about.contains("</dev/")
 }
 
 /// Runs a command to its end. `calls` are watched, those about this path only if there is one; `faults` are added to

@@ -87,19 +87,6 @@ impl Desk {
         self.dir.path().join("project").join(name)
     }
 
-    /// As if what is recorded came from another machine: this one has another key, and no memory of it. The folders of its
-    /// runs stay.
-    pub fn forgets_this_machine(&self) {
-        for entry in fs::read_dir(self.beside("home/.local/state/gadfly")).unwrap().flatten() {
-            let path = entry.path();
-            match path.is_dir() {
-                true if path.ends_with("work") => {}
-                true => fs::remove_dir_all(path).unwrap(),
-                false => fs::remove_file(path).unwrap(),
-            }
-        }
-    }
-
     /// Where the agents of a run of this project work, and what undoing needs is kept.
     #[allow(dead_code)] // not in every test that has this desk
     pub fn work(&self, run: &str) -> PathBuf {

@@ -122,8 +122,11 @@ impl Workspace {
         judged: &str,
         resolution: Option<&Resolution>,
     ) -> Result<Accepted, WorkspaceError> {
-        let steps = reversed(self.landed(judged, resolution).await?);
-        self.store.apply_steps(steps, &self.facts.root).await
+        let landed = self.landed(judged, resolution).await?;
+        let done = self.store.apply_steps(reversed(landed.clone()), &self.facts.root).await?;
+        // A folder that could not be removed with its last file.
+        self.store.clear_beside(landed, &self.facts.root).await;
+        Ok(done)
     }
 
     /// What taking back would do.

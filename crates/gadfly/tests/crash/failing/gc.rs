@@ -61,7 +61,7 @@ fn gc_survives_whichever_operation_fails() {
         stage.is_as_before(place);
         fine(place, &mut desk.command(&GC), &[0]);
         if way == "gc" {
-            assert_eq!(left(), [stage.run.clone()], "{place}");
+            assert_eq!(left(), *std::slice::from_ref(&stage.run), "{place}");
             stage.is_whole(place);
         } else {
             assert_eq!(left(), [""; 0], "{place}");
