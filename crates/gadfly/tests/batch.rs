@@ -437,8 +437,13 @@ async fn stopped_by(name: &str) {
     let project = Project::over(&server, "worker", "critic:R,A");
     project.tasks(ids(60));
     server.hold_after(30);
-    let child =
-        project.command(&["--jobs", "4"]).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let plain = project.command(&["--jobs", "4"]);
+    // Whoever runs the tests may be deaf to it, as under `nohup`, and so would be whatever they start.
+    let mut hearing = Command::new("env");
+    hearing.arg("--default-signal=HUP").arg(plain.get_program()).args(plain.get_args());
+    hearing.current_dir(project.dir.path()).env_clear();
+    hearing.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let child = hearing.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     while server.calls().total < 30 {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }

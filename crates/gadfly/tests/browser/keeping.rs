@@ -40,8 +40,7 @@ fn a_run_that_used_up_its_cap_goes_on_with_a_higher_one() {
 #[test]
 fn times_go_on_while_a_call_is_under_way() {
     let desk = Desk::folder(&[]);
-    let gate = desk.beside("go");
-    desk.program("slow", &format!("while [ ! -e '{}' ]; do sleep 0.05; done; echo A draft.", gate.display()));
+    let gate = desk.held_program("slow", "echo A draft.");
     desk.saying("c", &["[STATUS: APPROVED]"]);
     let run = ["run", "A slow one", "--worker", "slow", "--critic", "c", "--criterion", "x", "--yes"];
     let mut slow = desk.spawn(&run);

@@ -25,8 +25,7 @@ fn no_run_is_lost_or_stale_on_the_overview() {
     let said = desk.gadfly(&JUDGE);
     assert_eq!(said.code, 4, "{said:?}");
     let waiting = desk.run_id();
-    let gate = desk.beside("go");
-    desk.program("slow", &format!("while [ ! -e '{}' ]; do sleep 0.05; done; echo A draft.", gate.display()));
+    let gate = desk.held_program("slow", "echo A draft.");
     let run = ["run", "A slow one", "--worker", "slow", "--critic", "c", "--criterion", "x", "--yes"];
     let mut slow = desk.spawn(&run);
     wait_for("the slow run is there", || desk.gadfly(&["runs", "--json"]).out.contains("running"));

@@ -151,6 +151,17 @@ impl Desk {
         self.configure(&format!("[agents.{name}]\nkind = \"command\"\ncommand = [{}]\n", json!(file)));
     }
 
+    /// A program that does this once the file is there whose path comes back. In no sandbox: from inside of one it would
+    /// not be seen.
+    #[allow(dead_code)] // some of these tests wait for nothing
+    pub fn held_program(&self, name: &str, then: &str) -> PathBuf {
+        let gate = self.beside("go");
+        let script = format!("while [ ! -e '{}' ]; do sleep 0.05; done; {then}", gate.display());
+        self.program(name, &script);
+        self.configure("sandbox = \"off\"\n");
+        gate
+    }
+
     /// Adds to the user's own configuration: it is trusted, and no part of the project.
     pub fn configure(&self, more: &str) {
         let file = self.beside("home/.config/gadfly/gadfly.toml");

@@ -125,11 +125,7 @@ fn a_question_is_answered_in_the_page_and_the_run_goes_on() {
 fn of_two_answers_to_one_question_the_second_is_refused() {
     let desk = Desk::folder(&[]);
     desk.configure("[agents.me]\nkind = \"person\"\n");
-    let gate = desk.beside("go");
-    desk.program(
-        "c",
-        &format!("while [ ! -e '{}' ]; do sleep 0.05; done; echo '[STATUS: APPROVED]'", gate.display()),
-    );
+    let gate = desk.held_program("c", "echo '[STATUS: APPROVED]'");
     let server = Server::start(&desk);
     let form = json!({ "task": "Write.", "worker": "me", "critic": "c", "criteria": ["is short"] });
     let run = server.start_agreeing("/api/start/loop", form);
@@ -243,8 +239,7 @@ fn a_review_of_the_host_is_not_given_in_the_page() {
 #[test]
 fn what_nobody_drives_is_resumed_here_and_what_has_ended_is_left_alone() {
     let desk = Desk::folder(&[]);
-    let gate = desk.beside("go");
-    desk.program("w", &format!("while [ ! -e '{}' ]; do sleep 0.05; done; echo A draft.", gate.display()));
+    let gate = desk.held_program("w", "echo A draft.");
     desk.saying("c", &["[STATUS: APPROVED]"]);
     let mut child =
         desk.spawn(&["run", "Write.", "--worker", "w", "--critic", "c", "--criterion", "short", "--yes"]);
@@ -289,8 +284,7 @@ fn a_run_is_cancelled_whether_it_is_driven_or_not() {
 #[test]
 fn when_the_server_ends_its_runs_are_interrupted_and_can_be_resumed() {
     let desk = Desk::folder(&[]);
-    let gate = desk.beside("go");
-    desk.program("w", &format!("while [ ! -e '{}' ]; do sleep 0.05; done; echo A draft.", gate.display()));
+    let gate = desk.held_program("w", "echo A draft.");
     desk.saying("c", &["[STATUS: APPROVED]"]);
     let server = Server::start(&desk);
     let run = server.start_agreeing(

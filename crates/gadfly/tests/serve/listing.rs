@@ -46,8 +46,7 @@ fn what_waits_is_bounded_in_a_large_store() {
 #[test]
 fn what_is_at_work_is_told_until_it_ends_however_many_runs_came_after() {
     let desk = Desk::folder(&[]);
-    let gate = desk.beside("go");
-    desk.program("slow", &format!("while [ ! -e '{}' ]; do sleep 0.05; done; echo A draft.", gate.display()));
+    let gate = desk.held_program("slow", "echo A draft.");
     desk.saying("w", &["A draft."]);
     desk.saying("c", &["[STATUS: APPROVED]"]);
     let mut child =

@@ -145,8 +145,7 @@ fn a_reply_in_json_can_be_read_in_words_and_as_it_came() {
 #[test]
 fn a_run_that_a_terminal_drives_is_followed_to_its_verdict() {
     let desk = Desk::folder(&[]);
-    let gate = desk.beside("go");
-    desk.program("w", &format!("while [ ! -e '{}' ]; do sleep 0.05; done; echo A draft.", gate.display()));
+    let gate = desk.held_program("w", "echo A draft.");
     desk.saying("c", &["[STATUS: APPROVED]"]);
     let mut child =
         desk.spawn(&["run", "Write.", "--worker", "w", "--critic", "c", "--criterion", "short", "--yes"]);

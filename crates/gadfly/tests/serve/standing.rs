@@ -29,8 +29,7 @@ fn a_run_that_waits_for_an_answer_is_not_offered_to_be_resumed_without_one() {
 #[test]
 fn a_wish_is_told_until_it_is_done() {
     let desk = Desk::folder(&[]);
-    let gate = desk.beside("go");
-    desk.program("w", &format!("while [ ! -e '{}' ]; do sleep 0.05; done; echo A draft.", gate.display()));
+    let gate = desk.held_program("w", "echo A draft.");
     desk.saying("c", &["[STATUS: APPROVED]"]);
     let mut child =
         desk.spawn(&["run", "Write.", "--worker", "w", "--critic", "c", "--criterion", "short", "--yes"]);

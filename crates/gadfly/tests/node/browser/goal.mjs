@@ -2,7 +2,7 @@
 // for the scenario.
 
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { agreeAll, appears, part, play, project, runOf, stands } from './stage.mjs';
 
@@ -18,7 +18,9 @@ await play(async (page) => {
   await part(page, 'terms').waitFor();
   await agreeAll(page);
   await stands(page, 'running');
-  const tree = join(project, '.gadfly', 'runs', runOf(page), 'tree', 'work');
+  const folders = join(project, '..', 'home', '.local', 'state', 'gadfly', 'work');
+  await appears(folders, 'the folders of runs');
+  const tree = join(folders, readdirSync(folders)[0], runOf(page), 'tree', 'work');
   await appears(join(tree, 'begun1'), 'the first command');
 
   await part(page, 'steer-text').fill('mind the <b>gap</b>');
