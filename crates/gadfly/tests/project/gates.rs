@@ -38,9 +38,10 @@ fn zero_is_a_score_and_a_stale_one_is_none() {
     desk.gadfly(&["gate"]).is(3).says("overall is 75.00, commit needs 80");
     desk.write(SCRIPT, "library(fixest) # changed\n");
     desk.gadfly(&["gate"])
-        .is(0)
+        .is(3)
         .says(&format!("stale: {SCRIPT} changed since it was judged"))
-        .says("60% of 120%");
+        .says("60% of 120%")
+        .says(&format!("coder: {SCRIPT} changed since it was judged, commit needs all work judged as it is"));
 }
 
 #[test]
@@ -53,6 +54,7 @@ fn commands_of_a_gate_have_to_end_as_they_should_and_are_agreed_to_first() {
     let desk = Desk::new();
     desk.made();
     desk.receipt("strategist", 95, &[MEMO]);
+    desk.receipt("coder", 95, &[SCRIPT]);
     let gate = |command: &str, exit: i32| {
         format!(
             "[gates.commit]\ncommands = [{{ name = \"lint\", command = \"{command}\", exit = {exit} }}]\n"
@@ -77,11 +79,14 @@ fn commands_of_a_gate_have_to_end_as_they_should_and_are_agreed_to_first() {
 fn in_a_clone_receipts_count_and_strictly_they_do_not() {
     let desk = Desk::new();
     desk.made();
+    let script = desk.read(SCRIPT);
+    std::fs::remove_file(desk.path(SCRIPT)).unwrap();
     desk.receipt("strategist", 88, &[MEMO]);
     desk.gadfly(&["gate"]).is(0).says("there is no journal here: scores are those of the receipts");
     desk.gadfly(&["gate", "--strict"]).is(3).says("--strict needs the journal");
     assert!(!desk.path(".gadfly").exists(), "asking leaves nothing behind");
     // Nor does a journal that was not made here.
+    desk.write(SCRIPT, &script);
     desk.judged("coder", 99, &[SCRIPT]);
     desk.gadfly(&["gate", "--strict"]).is(3).says("does not count").says("code 20% coder – not judged yet");
     desk.write(MEMO, "changed");
@@ -118,6 +123,7 @@ fn a_receipt_that_was_edited_does_not_count() {
 fn json_has_the_report_and_says_whose_word_it_is() {
     let desk = Desk::new();
     desk.made();
+    std::fs::remove_file(desk.path(SCRIPT)).unwrap();
     desk.receipt("strategist", 88, &[MEMO]);
     let gate = desk.gadfly(&["gate", "--json"]).is(0).json();
     assert_eq!(gate["open"], true);

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::desk::{Desk, MEMO};
+use crate::desk::{Desk, MEMO, SCRIPT};
 
 const HOOK: &str = ".git/hooks/pre-commit";
 
@@ -10,6 +10,7 @@ fn with_receipt() -> Desk {
     let desk = Desk::new();
     desk.made();
     desk.receipt("strategist", 88, &[MEMO]);
+    desk.receipt("coder", 88, &[SCRIPT]);
     desk.committed();
     desk
 }

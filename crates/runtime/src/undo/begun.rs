@@ -75,7 +75,7 @@ impl Gadfly {
 
     /// A branch that the run made without living to say so in its record.
     pub(super) async fn branch_begun(&self, run: &RunId, told: &Told) -> Result<Option<String>, UndoError> {
-        let home = self.journal().run_dir(run);
+        let home = self.journal().work_dir(run);
         let Some((branch, message)) = commit_begun(&home).filter(|_| told.commit.is_none()) else {
             return Ok(None);
         };
