@@ -203,7 +203,8 @@ struct Step {
 fn a_step_compares_each_file_with_few_patterns_and_reads_only_what_changed() {
     let project = Project::new(200);
     let warm = project.step();
-    assert_eq!((warm.read, warm.done, warm.ready, warm.opens), (0, 100, 100, true));
+    let stands = (warm.read, warm.done, warm.ready, warm.opens);
+    assert_eq!(stands, (0, 100, 100, false), "half of what is there was never judged");
     let files = 200 * EACH;
     assert!(warm.compared <= 2 * files, "{} comparisons for {files} files", warm.compared);
     fs::write(project.root().join("out/a0004/f0.md"), "# Other\n").unwrap();
