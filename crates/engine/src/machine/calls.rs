@@ -207,9 +207,8 @@ impl Run {
     /// Answered calls of this agent before this one, and those under way beside it.
     fn ordinal(&self, call: &CallSpec) -> u32 {
         let answered = self.replies.get(&(call.agent.clone(), call.role)).copied().unwrap_or(0);
-        let same =
-            |o: &&Box<Open>| o.call.as_ref().is_some_and(|c| c.agent == call.agent && c.role == call.role);
-        let beside = self.open.values().filter(same).count();
+        let same = |o: &Open| o.call.as_ref().is_some_and(|c| c.agent == call.agent && c.role == call.role);
+        let beside = self.open.values().filter(|o| same(o)).count();
         answered.saturating_add(u32::try_from(beside).unwrap_or(u32::MAX))
     }
 
@@ -435,9 +434,9 @@ impl Run {
     pub fn take_up_lost(&mut self) {
         let agents = &self.plan.agents;
         let is_no_person = |call: &CallSpec| agents.get(&call.agent).is_some_and(|card| !card.person);
-        let is_lost =
-            |o: &&Box<Open>| o.effect.class != Class::Person || o.call.as_ref().is_some_and(is_no_person);
-        let lost: Vec<EffectId> = self.open.values().filter(is_lost).map(|o| o.effect.id.clone()).collect();
+        let is_lost = |o: &Open| o.effect.class != Class::Person || o.call.as_ref().is_some_and(is_no_person);
+        let lost: Vec<EffectId> =
+            self.open.values().filter(|o| is_lost(o)).map(|o| o.effect.id.clone()).collect();
         for id in lost {
             let Some(open) = self.open.remove(&id) else { continue };
             self.charge_unknown(&open);

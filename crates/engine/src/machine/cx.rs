@@ -219,10 +219,10 @@ impl Cx<'_> {
 
     /// This node's call of this role that is under way.
     pub fn at_work(&self, role: Role) -> Option<EffectId> {
-        let mine = |o: &&Box<super::calls::Open>| {
+        let mine = |o: &super::calls::Open| {
             o.effect.id.node == *self.node && !o.cancelled && o.call.as_ref().is_some_and(|c| c.role == role)
         };
-        self.run.open.values().find(mine).map(|o| o.effect.id.clone())
+        self.run.open.values().find(|o| mine(o)).map(|o| o.effect.id.clone())
     }
 
     /// Takes back a call of this node that waits for the run to go on. The node is told when it does, with

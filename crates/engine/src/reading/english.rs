@@ -19,7 +19,7 @@ fn with_whole_characters(pattern: &str) -> String {
         rest = &rest[at..];
         let item = match rest.as_bytes() {
             [b'[', ..] => &rest[..class(rest)],
-            [b'\\', ..] => &rest[..1 + rest[1..].chars().next().map_or(0, char::len_utf8)],
+            [b'\\', ..] => &rest[..=rest[1..].chars().next().map_or(0, char::len_utf8)],
             _ => &rest[..1],
         };
         let is_wide = match item {
