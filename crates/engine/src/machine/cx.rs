@@ -200,7 +200,7 @@ impl Cx<'_> {
 
     /// Has something done. It comes back as `Learned::Tool`, or as `lost`.
     pub fn tool(&mut self, what: ToolUse) -> EffectId {
-        self.task(EffectKind::Tool(what), false)
+        self.task(EffectKind::Tool(what))
     }
 
     /// As `tool`, again: the earlier attempt was lost.
@@ -335,36 +335,36 @@ impl Cx<'_> {
 
     /// Looks at the run's folder.
     pub fn look(&mut self, look: Look) -> EffectId {
-        self.task(EffectKind::Look(look), false)
+        self.task(EffectKind::Look(look))
     }
 
     /// Has a command run in the run's folder.
     pub fn verify(&mut self, verify: Verify) -> EffectId {
-        self.task(EffectKind::Verify(verify), false)
+        self.task(EffectKind::Verify(verify))
     }
 
     /// Asks a person. The answer comes as `Learned::Said`.
     pub fn ask(&mut self, question: Question) -> EffectId {
         let about = question.about;
-        let id = self.task(EffectKind::Ask(question), false);
+        let id = self.task(EffectKind::Ask(question));
         self.emit(Happened::Asked { effect: id.clone(), about });
         id
     }
 
     /// Looks at the user's project.
     pub fn survey(&mut self, survey: Survey) -> EffectId {
-        self.task(EffectKind::Survey(survey), false)
+        self.task(EffectKind::Survey(survey))
     }
 
     /// Brings a judged tree of this node, or of one below it, to the user. The run's own result is brought when it
     /// ends.
     pub fn accept(&mut self, accept: Accept) -> EffectId {
-        self.task(EffectKind::Accept(accept), false)
+        self.task(EffectKind::Accept(accept))
     }
 
     /// Puts files that were delivered on a branch.
     pub fn commit(&mut self, commit: CommitFiles) -> EffectId {
-        self.task(EffectKind::Commit(commit), false)
+        self.task(EffectKind::Commit(commit))
     }
 
     /// What a node below this one, through or not, has come to.
@@ -373,14 +373,16 @@ impl Cx<'_> {
         protocol.result(&self.run.texts)
     }
 
-    /// Asks for a task; `beyond` the clock it gets a short time of its own.
-    pub fn task(&mut self, kind: EffectKind, beyond: bool) -> EffectId {
+    pub(crate) fn task(&mut self, kind: EffectKind) -> EffectId {
         let id = self.run.next_id(self.node);
-        if beyond {
-            self.run.request_beyond(id.clone(), kind);
-        } else {
-            self.run.request_task(id.clone(), kind, None);
-        }
+        self.run.request_task(id.clone(), kind, None);
+        id
+    }
+
+    /// As `task`, although the time may be up: it gets a short time of its own.
+    pub(crate) fn task_beyond_clock(&mut self, kind: EffectKind) -> EffectId {
+        let id = self.run.next_id(self.node);
+        self.run.request_beyond_clock(id.clone(), kind);
         id
     }
 

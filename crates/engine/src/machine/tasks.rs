@@ -56,7 +56,7 @@ impl Run {
     }
 
     /// As `request_task`, although the time may be up.
-    pub fn request_beyond(&mut self, id: EffectId, kind: EffectKind) {
+    pub fn request_beyond_clock(&mut self, id: EffectId, kind: EffectKind) {
         self.issue_task(id, kind, None, true);
     }
 

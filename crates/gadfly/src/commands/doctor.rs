@@ -208,7 +208,7 @@ fn work(diagnosis: &Diagnosis) -> Vec<String> {
     if !work.ownerless.is_empty() {
         let stores: Vec<String> = work.ownerless.iter().take(GUESSES).map(|store| shown(store)).collect();
         lines.push(format!(
-            "  ? {} left folders there and {} not found: {} (`gadfly gc --abandoned --apply` removes them)",
+            "  ? {} left folders there and {} not found: {} (`gadfly gc --abandoned --apply` removes what is old)",
             counted(work.ownerless.len(), "store"),
             if work.ownerless.len() == 1 { "is" } else { "are" },
             stores.join(", ")

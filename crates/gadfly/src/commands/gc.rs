@@ -1,5 +1,9 @@
 //! `gadfly gc`: old runs and texts nobody needs. It only says what it would do, unless told to do it.
 
+use std::fs;
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
 use gadfly_journal::Gc;
 use gadfly_runtime::clock::wall_ms;
 use gadfly_runtime::os::remove_whole_tree;
@@ -28,8 +32,11 @@ fn go(args: &crate::cli::Gc, context: &Context) -> Result<Code, Code> {
     }
     let report = collect(&what)?;
     let ownerless = context.user.custody().ownerless_work();
-    if args.abandoned && args.apply {
-        for (work, _) in &ownerless {
+    // A disk may be unplugged, and what undoing needs would be gone when it is back: only what is old is removed.
+    let removed: Vec<bool> =
+        ownerless.iter().map(|(work, _)| args.abandoned && is_older(work, before_ms)).collect();
+    if args.apply {
+        for ((work, _), _) in ownerless.iter().zip(&removed).filter(|(_, removed)| **removed) {
             remove_whole_tree(work);
         }
     }
@@ -50,11 +57,12 @@ fn go(args: &crate::cli::Gc, context: &Context) -> Result<Code, Code> {
     if report.folders > 0 {
         sum = format!("{sum}, {} in folders", size(report.folders));
     }
-    for (work, store) in &ownerless {
+    for ((work, store), removed) in ownerless.iter().zip(removed) {
         let [work, store] = [work, store].map(|path| safe::line(&path.display().to_string(), 300));
-        let what = match (args.abandoned, args.apply) {
+        let what = match (removed, args.apply) {
             (true, true) => "removed",
             (true, false) => "would be removed",
+            (false, _) if args.abandoned => "kept; somebody worked there since",
             (false, _) => "kept; `--abandoned` removes it",
         };
         print::err(&format!("folders of a store that is gone ({store}): {work}: {what}"));
@@ -66,4 +74,14 @@ fn go(args: &crate::cli::Gc, context: &Context) -> Result<Code, Code> {
         print::err(&format!("would remove {sum}{kept}. `--apply` does it"));
     }
     Ok(exit::OK)
+}
+
+/// Whether no run worked here since.
+fn is_older(work: &Path, before_ms: u64) -> bool {
+    let runs = fs::read_dir(work).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut changed = runs.chain([work.to_owned()]).map(|path| fs::metadata(path)?.modified());
+    changed.all(|at| {
+        let since = at.ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+        since.is_some_and(|since| since.as_millis() < u128::from(before_ms))
+    })
 }

@@ -22,15 +22,28 @@ pub(super) fn lacking(world: &World<'_>, product: &Product) -> Vec<String> {
     gaps
 }
 
-/// A file of an agent's work, if there is one. What sets tools up is none: templates come with it.
+/// A file of an agent's work, if it was begun: one that the registry names, or else something in every folder it names.
+/// One folder alone proves nothing, since templates and tools keep files there, too.
 pub(super) fn begun(world: &World<'_>, entry: &Entry) -> Option<String> {
-    let mut named = entry.produces.iter().flat_map(|product| product.patterns.iter().chain(&product.files));
-    named.find_map(|pattern| {
-        let mut found = world.listing.matching(pattern).map(|(path, _)| path);
-        found.find(|path| pattern.is_plain_file() || !sets_tools_up(path)).map(str::to_owned)
-    })
+    let products: Vec<Vec<&Pattern>> = entry
+        .produces
+        .iter()
+        .map(|product| product.patterns.iter().chain(&product.files).collect())
+        .collect();
+    let found = |pattern: &&Pattern| {
+        let mut paths = world.listing.matching(pattern).map(|(path, _)| path);
+        paths.find(|path| pattern.is_plain_file() || !sets_tools_up(path)).map(str::to_owned)
+    };
+    let mut named = products.iter().flatten().filter(|pattern| pattern.is_plain_file());
+    if let Some(path) = named.find_map(found) {
+        return Some(path);
+    }
+    let folders = products.iter().filter(|patterns| patterns.iter().any(|p| !p.is_plain_file()));
+    let each: Option<Vec<String>> = folders.map(|patterns| patterns.iter().find_map(found)).collect();
+    each?.into_iter().next()
 }
 
+/// A template brings these, whoever works there.
 fn sets_tools_up(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.split('.').next().unwrap_or(name);

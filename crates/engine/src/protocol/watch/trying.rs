@@ -42,7 +42,10 @@ impl Checking {
 
     /// At a cap the clock may have run out: what is needed to tell how the goal stands is done beyond it.
     pub fn task(&self, kind: EffectKind, cx: &mut Cx<'_>) -> EffectId {
-        cx.task(kind, matches!(self.why, Why::Cap(_)))
+        match self.why {
+            Why::Cap(_) => cx.task_beyond_clock(kind),
+            Why::Claim(_) | Why::First => cx.task(kind),
+        }
     }
 }
 
@@ -73,9 +76,10 @@ impl Watch {
 
     /// Nothing was done and nothing is delivered.
     pub(super) fn end_as_met(&mut self, detail: String, cx: &mut Cx<'_>) {
+        // Nobody tries it before the folder was looked at; without that there is nothing to stand on.
+        let Some(draft) = self.tree.as_ref().map(|tree| tree.digest) else { return self.set_out(cx) };
         self.already_met = true;
         cx.emit(Happened::GoalVerified { detail });
-        let Some(draft) = self.tree.as_ref().map(|tree| tree.digest) else { return };
         cx.finish(Outcome::Approved { draft, overruled: false, notes: Vec::new() });
     }
 

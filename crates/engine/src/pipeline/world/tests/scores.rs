@@ -244,12 +244,23 @@ fn work_that_is_there_and_was_not_judged_as_it_is_closes_every_gate() {
     bench.file("paper/figures/.gitkeep", "");
     bench.file("scripts/README.md", "What goes here.");
     assert_eq!(blocking(&bench), [""; 0], "what a template brings is no work");
-    bench.file("scripts/01_main.R", "lm(y ~ x)");
+    bench.file("scripts/generate_dashboard.py", "print('a tool of the template')");
+    assert_eq!(blocking(&bench), [""; 0], "one of the folders says nothing");
+    bench.file("quality_reports/results_summary.md", "# Results");
+    let summary = "coder: quality_reports/results_summary.md is there and was never judged, commit needs all work judged as it is";
+    assert_eq!(blocking(&bench), [summary], "nobody else makes a file of this name");
+    bench.listing.remove("quality_reports/results_summary.md");
+    bench.file("data/cleaned/panel.csv", "y,x");
+    bench.file("paper/figures/event.tex", "a figure");
     assert_eq!(
         blocking(&bench),
-        ["coder: scripts/01_main.R is there and was never judged, commit needs all work judged as it is"]
+        [
+            "data-engineer: data/cleaned/panel.csv is there and was never judged, commit needs all work judged as it is"
+        ],
+        "something is in each of its folders"
     );
-    bench.listing.remove("scripts/01_main.R");
+    bench.listing.remove("data/cleaned/panel.csv");
+    bench.listing.remove("paper/figures/event.tex");
     bench.memo(90);
     bench.listing.remove(MEMO);
     assert_eq!(
