@@ -88,6 +88,8 @@ pub enum Claimant {
 pub enum Found {
     Met,
     NotMet,
+    /// On the same files it failed and then passed, which is neither.
+    Flaky,
     /// Not met, and as it looks it could not even be tried: no such command, or the sandbox refused something.
     CannotRun,
 }

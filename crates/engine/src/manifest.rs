@@ -86,7 +86,7 @@ pub struct PlannedCommand {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Purpose {
     /// Makes a worker's folder ready.
-    Setup,
+    Prepare,
     /// Checks a worker's files.
     Verify,
     /// Says whether a goal is reached.
@@ -236,9 +236,11 @@ impl RunManifest {
         } else {
             PlannedWrite::Project(project)
         });
-        let setup =
-            folder.setup.iter().map(|line| PlannedCommand { purpose: Purpose::Setup, line: line.clone() });
-        self.runs = setup.chain(self.runs).collect();
+        let prepare = folder
+            .prepare
+            .iter()
+            .map(|line| PlannedCommand { purpose: Purpose::Prepare, line: line.clone() });
+        self.runs = prepare.chain(self.runs).collect();
         self
     }
 

@@ -23,7 +23,7 @@ pub struct WorkspacePlan {
     pub copy: Vec<String>,
     /// A command that makes the folder ready.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub setup: Option<String>,
+    pub prepare: Option<String>,
     /// There is no folder of its own: the work is done in the project itself, after a snapshot.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_place: bool,
@@ -102,7 +102,7 @@ pub enum FileContent {
     Missing,
 }
 
-/// A command the engine has run in the folder: verify commands, the folder's `setup`.
+/// A command the engine has run in the folder: verify commands, the folder's `prepare`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Verify {
     /// A line for `sh -c`.
@@ -115,6 +115,9 @@ pub struct Verify {
     /// It is held in the sandbox of a worker: it runs what a worker wrote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held: Option<HeldCommand>,
+    /// In a folder made of exactly what would be delivered, not in the one that was worked in.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fresh: bool,
 }
 
 /// How far a command that is held may reach.

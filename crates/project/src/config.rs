@@ -97,7 +97,7 @@ pub struct Defaults {
 pub struct Workspace {
     pub link: Vec<Sourced<String>>,
     pub copy: Vec<Sourced<String>>,
-    pub setup: Option<Sourced<String>>,
+    pub prepare: Option<Sourced<String>>,
 }
 
 const SEE_CHECK: &str = "see the other problems, or run `gadfly check`";
@@ -331,6 +331,6 @@ impl Defaults {
 impl Workspace {
     fn read(table: &Table) -> Self {
         let list = |key| table.texts(key).map(|l| l.value).unwrap_or_default();
-        Self { link: list("link"), copy: list("copy"), setup: table.text("setup") }
+        Self { link: list("link"), copy: list("copy"), prepare: table.text("prepare") }
     }
 }

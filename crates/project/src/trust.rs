@@ -176,9 +176,9 @@ pub fn obeyed(project: &Path, target: &Path, place: Option<Place>) -> Option<Tru
 
 /// What the project wants done to every folder that a worker gets.
 pub fn of_workspace(workspace: &Workspace) -> Vec<TrustEntry> {
-    let Workspace { link, copy, setup: command } = workspace;
+    let Workspace { link, copy, prepare: command } = workspace;
     let project = |layer| layer == Layer::Project;
-    let commands = command.iter().filter(|s| project(s.layer)).map(|s| setup(&s.value, s.place.clone()));
+    let commands = command.iter().filter(|s| project(s.layer)).map(|s| prepare(&s.value, s.place.clone()));
     let linked = link.iter().filter(|l| project(l.layer)).map(|l| linked(&l.value, l.place.clone()));
     let copied = copy.iter().filter(|c| project(c.layer)).map(|c| copied(&c.value, c.place.clone()));
     commands.chain(linked).chain(copied).collect()
@@ -191,9 +191,9 @@ pub fn verify(command: &str, place: Option<Place>) -> TrustEntry {
 }
 
 /// The command that makes a worker's folder ready.
-pub fn setup(command: &str, place: Option<Place>) -> TrustEntry {
-    let text = format!("run {} to set up workspaces", visible(command));
-    entry(What::Command, text, &["setup", command], place)
+pub fn prepare(command: &str, place: Option<Place>) -> TrustEntry {
+    let text = format!("run {} to prepare workspaces", visible(command));
+    entry(What::Command, text, &["prepare", command], place)
 }
 
 /// An ignored path that a worker can reach, and change, through a link.

@@ -15,7 +15,6 @@ use gadfly_engine::tree::WorkspacePlan;
 use gadfly_engine::{CallFailure, Digest, FailureKind, Reply, Usage};
 use gadfly_journal::RunId;
 use tokio::sync::{Mutex, OwnedMutexGuard};
-use tokio_util::sync::CancellationToken;
 
 use crate::means::Means;
 use crate::os::{children_ended, remove_tree};
@@ -25,10 +24,12 @@ use crate::workspace::{Bring, Git, Workspace, WorkspaceError, read_beside};
 mod accept;
 mod branch;
 mod command;
+mod fresh;
 mod held;
 mod in_place;
 mod look;
 mod nodes;
+mod prepared;
 mod telling;
 
 pub(crate) use accept::commit_begun;
@@ -67,6 +68,8 @@ struct State {
     lent: Option<String>,
     /// What was found changed of what git runs or obeys.
     hooks: Vec<String>,
+    /// A fresh folder, with the tree it was made from.
+    fresh: Option<(String, Arc<fresh::Fresh>)>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -175,6 +178,7 @@ impl Folder {
             if !self.ready().exists() {
                 return Err(FolderError::Gone { path: self.home.join("tree") });
             }
+            self.clear_fresh();
             state.workspace = Some(Arc::new(Workspace::open(self.git(), &self.home)?));
         }
         self.inside(state)
@@ -241,7 +245,9 @@ impl Folder {
         let bring = Bring {
             link: self.plan.link.clone(),
             copy: self.plan.copy.clone(),
+            prepared: self.plan.prepare.is_some(),
             without: inside.filter(|path| !path.is_empty()).map(ToOwned::to_owned).collect(),
+            ..Bring::default()
         };
         let begun = Instant::now();
         // It never became ready, so nobody worked in it.
@@ -253,43 +259,15 @@ impl Folder {
             Workspace::create(self.git(), project, &self.home, &bring).await?
         };
         self.tell_of(&made, begun.elapsed(), tell).await?;
-        let workspace = made.workspace;
+        let mut workspace = made.workspace;
         if !self.plan.in_place {
-            self.set_up(&workspace, tell).await?;
+            self.prepare(&mut workspace, tell).await?;
         }
         let base = workspace.base().to_owned();
         self.remember(workspace.digest(&base).await?, &base)?;
         let ready = self.ready();
         write_atomically(&ready, b"").map_err(FolderError::io(&ready))?;
         Ok(workspace)
-    }
-
-    /// What the user's `setup` changed in the project's files is put back: it is not the worker's work.
-    async fn set_up(
-        &self,
-        workspace: &Workspace,
-        tell: &(dyn Fn(String) + Send + Sync),
-    ) -> Result<(), FolderError> {
-        let Some(line) = &self.plan.setup else { return Ok(()) };
-        tell(format!("setup: {line}"));
-        let dir = workspace.dir();
-        let ran = self
-            .run_once(
-                line,
-                &dir,
-                self.means.own_command(&dir, false),
-                command::SETUP_TIME,
-                &CancellationToken::new(),
-            )
-            .await?;
-        if !ran.is_green() {
-            let (end, output) = (ran.end, ran.output.trim());
-            let message = format!(
-                "the workspace's `setup` failed ({end}): correct `{line}` and resume; it said:\n{output}"
-            );
-            return Err(FolderError::Command(message));
-        }
-        Ok(workspace.restore(workspace.base()).await?)
     }
 
     fn states(&self) -> PathBuf {
@@ -315,10 +293,12 @@ impl Folder {
 
     /// Puts the folder into this state, whatever happened to it. The user's own project stays as it is.
     pub async fn restored(&self, digest: &Digest) -> Result<Inside, FolderError> {
-        let inside = self.enter().await?;
+        let mut inside = self.enter().await?;
         if self.plan.in_place {
             return Ok(inside);
         }
+        let fresh = inside.state.fresh.take();
+        let _ = tokio::task::spawn_blocking(move || drop(fresh)).await;
         inside.workspace.restore(&self.tree_of(digest)?).await?;
         Ok(inside)
     }
@@ -362,9 +342,13 @@ impl Folder {
 
     /// Removes what an accepted run needs no more. The store stays: it is what undoing needs.
     pub async fn tidy(&self) {
-        let Ok(inside) = self.enter().await else { return };
-        let gone = inside.workspace.disposable();
-        let _ = tokio::task::spawn_blocking(move || gone.iter().for_each(|dir| remove_tree(dir))).await;
+        let Ok(mut inside) = self.enter().await else { return };
+        let (gone, fresh) = (inside.workspace.disposable(), inside.state.fresh.take());
+        let _ = tokio::task::spawn_blocking(move || {
+            drop(fresh);
+            gone.iter().for_each(|dir| remove_tree(dir));
+        })
+        .await;
     }
 }
 

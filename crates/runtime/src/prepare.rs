@@ -209,7 +209,7 @@ fn folder(recruiter: &Recruiter<'_>) -> WorkspacePlan {
         project: recruiter.root.to_string_lossy().into_owned(),
         link: texts(&configured.link),
         copy: texts(&configured.copy),
-        setup: configured.setup.as_ref().map(|s| s.value.clone()),
+        prepare: configured.prepare.as_ref().map(|s| s.value.clone()),
         in_place: false,
         per_node: false,
     }

@@ -8,10 +8,10 @@
 //!
 //! Choices a user can notice:
 //! - What is ignored is what was ignored in the base: a worker that edits `.gitignore` hides nothing by it.
-//! - Ignored files (build caches) survive a restore.
-//! - Repositories inside the project are left out, and named.
+//! - Ignored files (build caches) survive a restore, and so do folders that mark themselves as caches.
+//! - Repositories inside the project are left out, and named; of submodules the files are there, to be read.
 //!
-//! It decides nothing about a run, and runs no command but git: `setup` is the driver's.
+//! It decides nothing about a run, and runs no command but git: `prepare` is the folder's.
 
 use std::collections::HashSet;
 use std::fs;
@@ -25,6 +25,7 @@ pub(crate) use checkout::Checkout;
 pub(crate) use commit_files::Intent as CommitIntent;
 pub use error::WorkspaceError;
 pub use folder::{FolderState, hash_folder};
+pub(crate) use fresh::copy_paths;
 pub use git::Git;
 pub use in_place::WayBack;
 pub use intent::{TakenBack, is_begun};
@@ -44,15 +45,19 @@ use crate::os::remove_tree;
 mod apply;
 mod blobs;
 mod bring;
+mod caches;
 mod checkout;
 mod clone;
 mod commit;
 mod commit_files;
 mod conflict;
+mod copying;
 mod create;
+mod dependencies;
 mod diff;
 mod error;
 mod folder;
+mod fresh;
 mod git;
 mod hooks;
 mod ignore_rules;
@@ -121,12 +126,12 @@ impl Facts {
 /// A new workspace, and what its user should know of it.
 pub struct Created {
     pub workspace: Workspace,
-    /// Repositories inside the project: the worker does not see their content.
-    pub left_out: Vec<String>,
     /// Paths of `link` and `copy` that the project does not have.
     pub missing: Vec<String>,
     /// What git ignores and was not asked for, seen from the top of the tree.
     pub not_brought: Vec<String>,
+    /// Dependencies and submodules that are too large to be copied unasked.
+    pub too_large: Vec<String>,
 }
 
 /// A file of a snapshot, from the store.
@@ -215,6 +220,11 @@ impl Workspace {
         &self.facts.left_out
     }
 
+    /// What was brought into the tree beside the project's files.
+    pub const fn brought(&self) -> &Bring {
+        &self.facts.bring
+    }
+
     /// What the worker's tree holds now.
     pub async fn snapshot(&self) -> Result<Snapshot, WorkspaceError> {
         let _turn = self.turn.lock().await;
@@ -258,9 +268,23 @@ impl Workspace {
             return Err(WorkspaceError::NotADirectory { path: work });
         }
         let rules = self.home.join("rules");
-        let listing = self.store.listing(&work, Rules::List(&rules), &self.excluded).await?;
+        let mut listing = self.store.listing(&work, Rules::List(&rules), &self.excluded).await?;
+        self.leave_out_caches(&mut listing).await?;
         let tree = self.store.take(&work, WORK, &listing.files, &self.tracked).await?;
         Ok((tree, listing.repositories))
+    }
+
+    /// Leaves out what tools made for themselves since the run began.
+    async fn leave_out_caches(&self, listing: &mut tree::Listing) -> Result<(), WorkspaceError> {
+        let (work, files) = (self.work(), std::mem::take(&mut listing.files));
+        let (mut found, mut files) = off_thread(move || (caches::among(&work, &files), files)).await;
+        if !found.is_empty() {
+            let base = self.store.entries(&self.facts.base).await?;
+            found.retain(|cache| !base.iter().any(|entry| caches::is_below(&entry.path, cache)));
+            files.retain(|path| !found.iter().any(|cache| caches::is_below(path, cache)));
+        }
+        listing.files = files;
+        Ok(())
     }
 
     async fn open_up(&self) -> Result<(), WorkspaceError> {

@@ -49,7 +49,14 @@ impl Protocol for Errand {
         match what {
             Learned::Looked(looked) => {
                 let tree = looked.tree.unwrap().digest;
-                cx.verify(Verify { command: "true".into(), tree, runs: 1, timeout_ms: 1000, held: None });
+                cx.verify(Verify {
+                    command: "true".into(),
+                    tree,
+                    runs: 1,
+                    timeout_ms: 1000,
+                    held: None,
+                    fresh: false,
+                });
             }
             Learned::Verified(_) => _ = cx.ask(question()),
             Learned::Said { text, .. } => match question().pick(cx.text(&text)) {

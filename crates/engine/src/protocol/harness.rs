@@ -167,10 +167,29 @@ impl<S: Plays> Table<S> {
         self.reply_with("read", Reply::Looked(Looked { tree: None, files: seen }), texts)
     }
 
-    /// How the verify command that is under way ended.
+    /// How the verify command that is under way ended, however often it is run on this state: what fails is run again, and
+    /// what passes is run in a fresh folder.
     pub fn verifies(&mut self, code: i32, output: &str) -> &mut Self {
+        let under_way = |game: &Self| match game.engine.open_effects().next().map(|e| e.kind.clone()) {
+            Some(EffectKind::Verify(verify)) => Some((verify.command, verify.tree)),
+            _ => None,
+        };
+        let first = under_way(self);
+        self.verifies_once(code, output);
+        while first.is_some() && under_way(self) == first {
+            self.verifies_once(code, output);
+        }
+        self
+    }
+
+    /// How one run of it ended.
+    pub fn verifies_once(&mut self, code: i32, output: &str) -> &mut Self {
+        self.verifies_slowly(code, output, 5)
+    }
+
+    pub fn verifies_slowly(&mut self, code: i32, output: &str, took_ms: u64) -> &mut Self {
         let text = Text::new(output);
-        let run = OneRun { end: RunEnd::Code(code), output: text.digest(), took_ms: 5 };
+        let run = OneRun { end: RunEnd::Code(code), output: text.digest(), took_ms };
         let verified = Verified { runs: vec![run], changed: Vec::new() };
         self.reply_with(&format!("verify exit {code}"), Reply::Verified(verified), vec![text])
     }
@@ -410,6 +429,9 @@ fn effect_line(effect: &Effect) -> String {
         EffectKind::Save(_) => "save unapproved".to_owned(),
         EffectKind::Look(look) if look.paths.is_empty() => "look".to_owned(),
         EffectKind::Look(look) => format!("read {}", look.paths.join(", ")),
+        EffectKind::Verify(verify) if verify.fresh => {
+            format!("verify `{}` in a fresh folder", verify.command)
+        }
         EffectKind::Verify(verify) => format!("verify `{}`", verify.command),
         EffectKind::Ask(question) => {
             format!("question {}: {}", question.about.name(), question.shown_choices().join(" / "))

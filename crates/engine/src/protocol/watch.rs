@@ -7,6 +7,7 @@
 
 mod answer;
 mod briefs;
+mod commands;
 pub mod criterion;
 mod ending;
 mod people;
@@ -107,6 +108,8 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
         saying: None,
         trying: None,
         not_met: None,
+        tried_at: 0,
+        check_took_ms: None,
         already_met: false,
         awaiting: Awaiting::Nothing,
     }))
@@ -158,6 +161,10 @@ struct Watch {
     trying: Option<Trying>,
     /// The state in which the criterion was last found not to hold.
     not_met: Option<Digest>,
+    /// The step after which it was last tried between two turns.
+    tried_at: u32,
+    /// How long its commands took in the worker's folder when it was last checked.
+    check_took_ms: Option<u64>,
     /// It held before anything was done, and that was enough.
     already_met: bool,
     awaiting: Awaiting,
@@ -200,6 +207,8 @@ enum Awaiting {
     Critic,
     /// The folder's state, before a claim is verified.
     LookAtClaim,
+    /// The folder's state, before the criterion is tried between two turns.
+    LookToTry,
     Checking(Box<Checking>),
     PutBack,
     Person(Box<Asking>, Question),
@@ -344,6 +353,7 @@ impl Watch {
                 if self.claim.is_some() { self.look_at_claim(cx) } else { self.next_turn(cx) }
             }
             Awaiting::LookAtClaim => self.verify_claim(cx),
+            Awaiting::LookToTry => self.try_between(cx),
             Awaiting::LastLook(outcome) => cx.finish(outcome),
             other => self.awaiting = other,
         }
@@ -369,6 +379,9 @@ impl Watch {
     fn next_turn(&mut self, cx: &mut Cx<'_>) {
         if let Some(shortage) = self.used_up(cx) {
             return self.stop(Then::Park(shortage), cx);
+        }
+        if self.is_due() {
+            return self.look_to_try(cx);
         }
         let led = self.is_led(cx);
         let words = std::mem::take(&mut self.words);

@@ -53,6 +53,9 @@ impl Entry {
             Happened::CriterionTried { found: Found::Met, detail } => {
                 entry("✓ met already:", plain.green().bold(), detail)
             }
+            Happened::CriterionTried { found: Found::Flaky, detail } => {
+                entry("? flaky:", plain.yellow(), detail)
+            }
             Happened::CriterionTried { found: Found::CannotRun, detail } => {
                 // What was refused stands at the end, and is what a person can do something about.
                 let head = "! cannot be checked here as it is:".to_owned();

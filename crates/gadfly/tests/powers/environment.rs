@@ -107,17 +107,17 @@ fn no_agent_gets_a_secret() {
 }
 
 #[test]
-fn no_verify_command_and_no_setup_gets_a_secret_unless_the_user_lists_it() {
+fn no_verify_command_and_no_prepare_gets_a_secret_unless_the_user_lists_it() {
     let desk = audited();
     desk.scripted("w", &[Answer { text: "done", files: &[("a.txt", "two\n")], delete: &[] }]);
-    let (verified, set_up) = (desk.beside("verified"), desk.beside("setup"));
-    desk.configure(&format!("[workspace]\nsetup = \"printenv >{}\"\n", set_up.display()));
+    let (verified, set_up) = (desk.beside("verified"), desk.beside("prepare"));
+    desk.configure(&format!("[workspace]\nprepare = \"printenv >{}\"\n", set_up.display()));
     let verify = format!("printenv >{}", verified.display());
     let args = [&crate::desk::AUDIT[..], &["--verify", &verify]].concat();
     let said = go(&desk, &args);
     assert_eq!(said.code, 0, "{}", said.err);
     check("verify", &fs::read_to_string(&verified).unwrap());
-    check("setup", &fs::read_to_string(&set_up).unwrap());
+    check("prepare", &fs::read_to_string(&set_up).unwrap());
     desk.configure("[commands]\nenv = [\"DATABASE_URL\"]\n");
     desk.commit("two");
     let said = go(&desk, &args);

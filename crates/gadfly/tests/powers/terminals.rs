@@ -42,7 +42,7 @@ fn no_agent_and_no_command_of_its_run_reaches_the_terminal_of_who_started_it() {
         kind.agent(&desk, "w", &format!("{shouting}\necho two >a.txt"), "done", "");
         let quiet = shouting.replace(">heard.txt", ">scratch/heard.txt");
         kind.agent(&desk, "c", &quiet, &passed(1), "");
-        desk.configure(&format!("[workspace]\nsetup = {}\n", serde_json::json!(shouting)));
+        desk.configure(&format!("[workspace]\nprepare = {}\n", serde_json::json!(shouting)));
         let screen = at_a_terminal(&desk, &[&crate::desk::AUDIT[..], &["--verify", &shouting]].concat());
         assert!(screen.contains("ended 0"), "{}: {screen}", kind.name);
         assert!(!screen.contains(&format!("\n{EVIL}")), "{}: {screen}", kind.name);

@@ -1,4 +1,4 @@
-//! What commands that are no agents are given of the user's: those that verify, `setup`, hooks, a gate's, and those
+//! What commands that are no agents are given of the user's: those that verify, `prepare`, hooks, a gate's, and those
 //! that a model runs. Only the user's own file says so: a project's has no say in it.
 
 use super::mcp::is_variable;

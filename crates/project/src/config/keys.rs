@@ -368,7 +368,7 @@ pub const KEYS: &[Key] = &[
     // Workspaces
     key(Section::Workspace, "link", Shape::Texts),
     key(Section::Workspace, "copy", Shape::Texts),
-    key(Section::Workspace, "setup", Shape::Text),
+    key(Section::Workspace, "prepare", Shape::Text),
     // Commands
     key(Section::Commands, "env", Shape::Texts),
     key(Section::Commands, "terminals", Shape::Flag).or(Fixed::Flag(false)),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use gadfly_engine::manifest::{Contact, PlannedCommand, PlannedRead, PlannedWrite, Purpose, RunManifest};
 
-use super::{TrustEntry, copied, goals, judging, linked, pipeline, setup, verify};
+use super::{TrustEntry, copied, goals, judging, linked, pipeline, prepare, verify};
 
 /// What the plan runs, reads and contacts and by what it is judged, beside its agents and servers, which are agreed to as they are configured now.
 pub fn of_manifest(manifest: &RunManifest) -> Vec<TrustEntry> {
@@ -34,7 +34,7 @@ pub fn written_by(manifest: &RunManifest) -> Vec<String> {
 fn command(command: &PlannedCommand) -> TrustEntry {
     let line = &command.line;
     match &command.purpose {
-        Purpose::Setup => setup(line, None),
+        Purpose::Prepare => prepare(line, None),
         Purpose::Verify => verify(line, None),
         Purpose::Until => goals::until(line, None),
         Purpose::Hook(event) => pipeline::hook(event, line, None),

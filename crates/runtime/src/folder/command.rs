@@ -1,8 +1,9 @@
-//! Commands in the folder: verify commands and `setup`. Each runs with a limit on time and on what is kept
+//! Commands in the folder: verify commands and `prepare`. Each runs with a limit on time and on what is kept
 //! of its output, leaves no process behind, and what it changed in the folder is put back.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gadfly_agents::launcher::{Beside, Command, Exit, Network};
@@ -10,14 +11,14 @@ use gadfly_engine::Text;
 use gadfly_engine::tree::{HeldCommand, OneRun, RunEnd, Verified, Verify};
 use tokio_util::sync::CancellationToken;
 
-use super::{Folder, FolderError, listed};
-use crate::os::remove_tree;
+use super::fresh::{Fresh, Own};
+use super::{Folder, FolderError, Inside, listed};
 use crate::tools::confined::Confined;
 
 /// How much of the end of a command's output is kept.
 pub const OUTPUT_KEPT: usize = 8 * 1024;
-/// How long the user's `setup` may take.
-pub(super) const SETUP_TIME: Duration = Duration::from_mins(10);
+/// How long the user's `prepare` may take.
+pub(super) const PREPARE_TIME: Duration = Duration::from_mins(10);
 
 /// Both streams go the same way, in the order they were written, and only their end is kept: a command that
 /// never stops writing is neither cut off nor remembered whole.
@@ -34,6 +35,12 @@ impl Ran {
     pub fn is_green(&self) -> bool {
         self.end == RunEnd::Code(0)
     }
+
+    fn verified(self) -> (Verified, Vec<Text>) {
+        let output = Text::new(self.output);
+        let run = OneRun { end: self.end, output: output.digest(), took_ms: self.took_ms };
+        (Verified { runs: vec![run], changed: Vec::new() }, vec![output])
+    }
 }
 
 impl Folder {
@@ -44,28 +51,33 @@ impl Folder {
         cancel: &CancellationToken,
     ) -> Result<(Verified, Vec<Text>), FolderError> {
         let mut tree = self.tree_of(&verify.tree)?;
-        let inside = self.restored(&verify.tree).await?;
+        let mut inside = if verify.fresh { self.enter().await? } else { self.restored(&verify.tree).await? };
         if inside.workspace.is_in_place() {
             // What the user changed meanwhile is not the command's doing.
             tree = inside.workspace.snapshot().await?.tree;
         }
-        let dir = inside.workspace.dir();
+        let fresh = match verify.fresh && !inside.workspace.is_in_place() {
+            true => match self.fresh_for(verify, &mut inside, &tree, cancel).await? {
+                Ok(fresh) => Some(fresh),
+                Err(failed) => return Ok(failed.verified()),
+            },
+            false => None,
+        };
+        let (root, dir) = match &fresh {
+            Some(fresh) => (fresh.root.clone(), fresh.dir.clone()),
+            None => (inside.workspace.work(), inside.workspace.dir()),
+        };
         let time = Duration::from_millis(verify.timeout_ms.max(1));
         let (mut runs, mut texts, mut changed) = (Vec::new(), Vec::new(), BTreeSet::new());
         for _ in 0..verify.runs.max(1) {
-            let own = self.home.join("work").join(format!("verify-{:016x}", fastrand::u64(..)));
-            // Its home is empty: what a worker left in its own decides nothing.
-            // Servers that tests start listen on ports that the system chooses, if not on a loopback of their own.
-            let network = |held: HeldCommand| if held.network { Network::FreePorts } else { Network::None };
-            let held = verify.held.map(|held| self.confined(&inside, &own, network(held))).transpose()?;
-            let held_at_all = held.is_some();
-            let held = held.unwrap_or_else(|| self.means.own_command(&dir, true));
+            let own = Own::new(self);
+            let held = self.held_for(verify, root.clone(), &dir, &own)?;
             let ran = self.run_once(&verify.command, &dir, held, time, cancel).await;
-            if held_at_all {
-                let _ = tokio::task::spawn_blocking(move || remove_tree(&own)).await;
-            }
+            let _ = tokio::task::spawn_blocking(move || drop(own)).await;
             let ran = ran?;
-            changed.extend(inside.put_back(&tree).await?);
+            if fresh.is_none() {
+                changed.extend(inside.put_back(&tree).await?);
+            }
             let green = ran.is_green();
             let output = Text::new(ran.output);
             runs.push(OneRun { end: ran.end, output: output.digest(), took_ms: ran.took_ms });
@@ -76,6 +88,48 @@ impl Folder {
         }
         let changed: Vec<String> = changed.into_iter().collect();
         Ok((Verified { runs, changed: listed(&changed) }, texts))
+    }
+
+    /// The fresh folder of what is checked, made ready if there is none yet, or how making it ready failed.
+    async fn fresh_for(
+        &self,
+        verify: &Verify,
+        inside: &mut Inside,
+        tree: &str,
+        cancel: &CancellationToken,
+    ) -> Result<Result<Arc<Fresh>, Ran>, FolderError> {
+        if let Some(fresh) = Self::fresh_of(inside, tree) {
+            return Ok(Ok(fresh));
+        }
+        let fresh = self.make_fresh(inside, tree).await?;
+        let own = Own::new(self);
+        let held = self.held_for(verify, fresh.root.clone(), &fresh.dir, &own)?;
+        match self.prepare_fresh(&inside.workspace, tree, &fresh.root, held, cancel).await? {
+            Ok(()) => {
+                inside.state.fresh = Some((tree.to_owned(), Arc::clone(&fresh)));
+                Ok(Ok(fresh))
+            }
+            Err(output) => Ok(Err(Ran { end: RunEnd::Code(1), output, took_ms: 0 })),
+        }
+    }
+
+    /// What a check gets: the sandbox of a worker if it runs what a worker wrote, else the user's rights.
+    fn held_for(
+        &self,
+        verify: &Verify,
+        root: PathBuf,
+        dir: &Path,
+        own: &Own,
+    ) -> Result<Confined, FolderError> {
+        match verify.held {
+            // Its home is empty: what a worker left in its own decides nothing.
+            // Servers that tests start listen on ports that the system chooses, if not on a loopback of their own.
+            Some(HeldCommand { network: true }) => {
+                self.confined_to(root, dir, own.path(), Network::FreePorts)
+            }
+            Some(HeldCommand { network: false }) => self.confined_to(root, dir, own.path(), Network::None),
+            None => Ok(self.means.own_command(dir, true)),
+        }
     }
 
     pub(super) async fn run_once(

@@ -1,6 +1,6 @@
 //! The run's folder for tools: what file tools may touch in it, and what holds a command there.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use gadfly_agents::launcher::Network;
 
@@ -24,8 +24,19 @@ impl Folder {
         own: &Path,
         network: Network,
     ) -> Result<Confined, FolderError> {
-        let ground = Ground { tree: inside.workspace.work(), linked: self.linked(), ..Ground::default() };
-        self.around(&inside.workspace.dir(), own, network).confined(ground).map_err(FolderError::io(own))
+        self.confined_to(inside.workspace.work(), &inside.workspace.dir(), own, network)
+    }
+
+    /// The same in another folder: its top, and where the command starts.
+    pub(super) fn confined_to(
+        &self,
+        tree: PathBuf,
+        dir: &Path,
+        own: &Path,
+        network: Network,
+    ) -> Result<Confined, FolderError> {
+        let ground = Ground { tree, linked: self.linked(), ..Ground::default() };
+        self.around(dir, own, network).confined(ground).map_err(FolderError::io(own))
     }
 
     /// What a command gets that a person let reach whatever the user reaches.

@@ -27,11 +27,9 @@ impl Folder {
             let (files, bytes, took) = (files.len(), bytes >> 20, took.as_secs_f64());
             tell(format!("the run's folder: {files} files, {bytes} MB, made in {took:.1} s"));
         }
-        if !made.left_out.is_empty() {
-            tell(format!(
-                "repositories inside the project are left out: {}",
-                listed(&made.left_out).join(", ")
-            ));
+        let left_out = made.workspace.left_out();
+        if !left_out.is_empty() {
+            tell(format!("repositories inside the project are left out: {}", listed(left_out).join(", ")));
         }
         if !made.missing.is_empty() {
             tell(format!("the project does not have: {}", listed(&made.missing).join(", ")));
@@ -46,13 +44,26 @@ impl Folder {
                 tell(format!("{how} into the run's folder: {}", some(&there)));
             }
         }
-        // Work that needs what is not there would fail unexplained.
         let below = made.workspace.below();
-        let absent: Vec<String> = made.not_brought.iter().map(|path| from_project(below, path)).collect();
+        let seen = |paths: &[String]| -> Vec<String> {
+            paths.iter().map(|path| from_project(below, path)).collect()
+        };
+        let brought = made.workspace.brought();
+        for (what, paths) in [
+            ("dependencies, copied into the run's folder", &brought.dependencies),
+            ("submodules, copied to be read; what is changed in them is not delivered", &brought.submodules),
+            ("too large to be copied unasked; name it in `link` or make it by `prepare`", &made.too_large),
+        ] {
+            if !paths.is_empty() {
+                tell(format!("{what}: {}", some(&seen(paths).iter().collect::<Vec<_>>())));
+            }
+        }
+        // Work that needs what is not there would fail unexplained.
+        let absent = seen(&made.not_brought);
         if !absent.is_empty() {
             tell(format!(
                 "ignored by git and not in the run's folder: {}; if the work needs it, name it in `[workspace]` of \
-                 gadfly.toml: `copy`, `link` or `setup`",
+                 gadfly.toml: `copy`, `link` or `prepare`",
                 some(&absent.iter().collect::<Vec<_>>())
             ));
         }

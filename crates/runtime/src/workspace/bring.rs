@@ -1,4 +1,5 @@
-//! Brings what git ignores into a worker's tree: `link` and `copy` of the workspace's settings.
+//! Brings what git does not keep into a worker's tree: `link` and `copy` of the workspace's settings, folders of
+//! dependencies, the files of submodules.
 //!
 //! What is brought is no part of any snapshot. A link leads to the user's own folder: who writes there
 //! writes to the user's files, so it is for what is only read.
@@ -9,7 +10,7 @@ use std::path::{Component, Path};
 
 use serde::{Deserialize, Serialize};
 
-use super::clone::{copy_file, copy_folder};
+use super::copying;
 use super::error::WorkspaceError;
 
 /// Paths relative to the project.
@@ -17,6 +18,18 @@ use super::error::WorkspaceError;
 pub struct Bring {
     pub link: Vec<String>,
     pub copy: Vec<String>,
+    /// Folders of dependencies that were found; as `copy`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dependencies: Vec<String>,
+    /// Submodules of the repository: their files are copied, and not their repositories.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub submodules: Vec<String>,
+    /// What the user's `prepare` made, which another layer keeps.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub made: Vec<String>,
+    /// A command makes what the work needs: no dependencies are looked for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub prepared: bool,
     /// Folders of Gadfly's own inside the project, beside `.gadfly`, which are never part of it.
     pub without: Vec<String>,
 }
@@ -25,7 +38,8 @@ impl Bring {
     /// Checks that every path stays inside the project, and returns them in their plainest form.
     pub fn checked(&self) -> Result<Self, WorkspaceError> {
         let all = |paths: &[String]| paths.iter().map(|p| inside(p)).collect::<Result<Vec<_>, _>>();
-        let checked = Self { link: all(&self.link)?, copy: all(&self.copy)?, without: all(&self.without)? };
+        let (link, copy, without) = (all(&self.link)?, all(&self.copy)?, all(&self.without)?);
+        let checked = Self { link, copy, without, ..self.clone() };
         if let Some(path) = checked.link.iter().find(|p| checked.copy.contains(p)) {
             return Err(WorkspaceError::unusable(path, "it stands in both `link` and `copy`: keep one"));
         }
@@ -34,43 +48,61 @@ impl Bring {
 
     /// Everything that no snapshot contains.
     pub fn all(&self) -> impl Iterator<Item = &String> {
-        self.link.iter().chain(&self.copy).chain(&self.without)
+        let asked = self.link.iter().chain(&self.copy).chain(&self.without);
+        asked.chain(&self.dependencies).chain(&self.submodules).chain(&self.made)
+    }
+
+    /// Whether a path, or something below it, is brought.
+    pub fn covers(&self, path: &str) -> bool {
+        let path = path.trim_end_matches('/');
+        let below =
+            |brought: &str| brought.strip_prefix(path).is_some_and(|p| p.is_empty() || p.starts_with('/'));
+        self.all().any(|brought| below(brought))
     }
 
     /// Puts everything into the tree; returns what the project does not have. Waits for the disk.
     pub fn perform(&self, project: &Path, work: &Path) -> Result<Vec<String>, WorkspaceError> {
         let mut missing = Vec::new();
-        for (paths, links) in [(&self.link, true), (&self.copy, false)] {
-            for path in paths {
-                let (from, to) = (project.join(path), work.join(path));
-                let Ok(real) = from.canonicalize() else {
-                    missing.push(path.clone());
-                    continue;
-                };
-                if !real.starts_with(project) {
-                    let reason = "it leads out of the project: name a path inside it";
-                    return Err(WorkspaceError::unusable(path, reason));
-                }
-                let result = if links { link(&from, &to) } else { copy(&from, &to) };
-                result.map_err(WorkspaceError::io("brought into the workspace", &from))?;
+        let copied = self.copy.iter().chain(&self.dependencies).map(|path| (path, How::Copy));
+        let all = self.link.iter().map(|path| (path, How::Link)).chain(copied);
+        for (path, how) in all.chain(self.submodules.iter().map(|path| (path, How::WithoutGit))) {
+            let (from, to) = (project.join(path), work.join(path));
+            let Ok(real) = from.canonicalize() else {
+                missing.push(path.clone());
+                continue;
+            };
+            if !real.starts_with(project) {
+                let reason = "it leads out of the project: name a path inside it";
+                return Err(WorkspaceError::unusable(path, reason));
             }
+            how.bring(&from, &to, project, work)
+                .map_err(WorkspaceError::io("brought into the workspace", &from))?;
         }
         Ok(missing)
     }
 }
 
-fn link(from: &Path, to: &Path) -> io::Result<()> {
-    if let Some(above) = to.parent() {
-        fs::create_dir_all(above)?;
-    }
-    std::os::unix::fs::symlink(from, to)
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum How {
+    Link,
+    Copy,
+    WithoutGit,
 }
 
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    if let Some(above) = to.parent() {
-        fs::create_dir_all(above)?;
+impl How {
+    fn bring(self, from: &Path, to: &Path, project: &Path, work: &Path) -> io::Result<()> {
+        if let Some(above) = to.parent() {
+            fs::create_dir_all(above)?;
+        }
+        match self {
+            Self::Link => std::os::unix::fs::symlink(from, to),
+            Self::Copy => {
+                copying::copy(from, to, &|_| true)?;
+                copying::at_home(to, project, work)
+            }
+            Self::WithoutGit => copying::copy(from, to, &|name| name != ".git"),
+        }
     }
-    if fs::symlink_metadata(from)?.is_dir() { copy_folder(from, to) } else { copy_file(from, to) }
 }
 
 /// The path with `/` between plain names only.

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::bring::Bring;
 use super::clone;
+use super::dependencies;
 use super::error::WorkspaceError;
 use super::git::{Git, Place, text, zero_ended, zero_separated};
 use super::ignore_rules::add_rules;
@@ -26,11 +27,11 @@ const BASE: &str = "base";
 pub(super) struct Begun {
     home: PathBuf,
     project: Project,
-    /// What is brought in, seen from the root.
-    bring: Bring,
     tracked: Vec<String>,
     /// What git ignores and nobody asked for.
     not_brought: Vec<String>,
+    /// Dependencies and submodules that are too large to be copied unasked.
+    too_large: Vec<String>,
     pub facts: Facts,
 }
 
@@ -51,7 +52,7 @@ impl Workspace {
         run: &Path,
         bring: &Bring,
     ) -> Result<Created, WorkspaceError> {
-        let Begun { home, project, bring, tracked, not_brought, facts } =
+        let Begun { home, project, tracked, not_brought, too_large, facts } =
             begin(&git, project, run, bring, false).await?;
         fs::create_dir(home.join("kept")).map_err(WorkspaceError::io("made", &home))?;
         let work = home.join("work");
@@ -65,7 +66,7 @@ impl Workspace {
         if project.repository.is_some() {
             clone::copy_index(&workspace.store.git, &project.indexed, &work).await?;
         }
-        let (root, into) = (project.root.clone(), work.clone());
+        let (root, into, bring) = (project.root.clone(), work.clone(), workspace.facts.bring.clone());
         let missing = off_thread(move || bring.perform(&root, &into)).await?;
         fs::create_dir_all(workspace.dir()).map_err(WorkspaceError::io("made", &work))?;
 
@@ -75,7 +76,7 @@ impl Workspace {
             let reason = "the worker's files are not the project's; take care that nothing changes them at the same time";
             return Err(WorkspaceError::Damaged { path: work, reason: reason.to_owned() });
         }
-        Ok(Created { left_out: workspace.facts.left_out.clone(), workspace, missing, not_brought })
+        Ok(Created { workspace, missing, not_brought, too_large })
     }
 
     /// The workspace of a run that works in the project itself: its base, and no tree of its own. The project is
@@ -91,12 +92,11 @@ impl Workspace {
         let workspace = Self::over(git, home, facts, tracked);
         workspace.note_beginning().await?;
         workspace.write_facts()?;
-        let left_out = workspace.facts.left_out.clone();
-        Ok(Created { left_out, workspace, missing: Vec::new(), not_brought: Vec::new() })
+        Ok(Created { workspace, missing: Vec::new(), not_brought: Vec::new(), too_large: Vec::new() })
     }
 
     /// Comes last: it says that all of it is there.
-    fn write_facts(&self) -> Result<(), WorkspaceError> {
+    pub(super) fn write_facts(&self) -> Result<(), WorkspaceError> {
         let path = self.home.join("workspace.json");
         let json = serde_json::to_vec_pretty(&self.facts)
             .map_err(|e| WorkspaceError::Damaged { path: self.home.clone(), reason: e.to_string() })?;
@@ -144,10 +144,20 @@ pub(super) async fn begin(
     let base = store.take(&project.root, index, &listing.files, &tracked).await?;
     let ignored = store.ignored(&project.root).await?;
     let rules = project.rules(&store, &listing, &tracked, &ignored);
+    let mut too_large = Vec::new();
+    if !in_place {
+        let stays = ignored.iter().filter(|path| !own.prepared && !own.covers(path)).cloned().collect();
+        let (root, modules) = (project.root.clone(), project.submodules(&listing));
+        let found = off_thread(move || dependencies::among(&root, stays, modules)).await;
+        own.dependencies = found.copied;
+        own.submodules = found.submodules;
+        too_large = found.too_large;
+    }
     write(&home.join("rules"), rules.as_bytes())?;
     write(&home.join("tracked"), &zero_ended(tracked.iter().map(String::as_str)))?;
     write(&home.join("unseen"), &zero_ended(project.unseen(&tracked, &listing)))?;
     write(&home.join("converted"), &project.converted(&store, &base).await?)?;
+    let copied = own.submodules.clone();
     let facts = Facts {
         version: VERSION,
         root: project.root.clone(),
@@ -155,16 +165,12 @@ pub(super) async fn begin(
         repository: project.repository.as_ref().map(|(r, _)| r.clone()),
         base,
         bring: own,
-        left_out: listing.repositories.clone(),
+        left_out: listing.repositories.iter().filter(|path| !copied.contains(path)).cloned().collect(),
         in_place,
     };
-    let own = &facts.bring;
-    let stays = |path: &String| {
-        let path = path.trim_end_matches('/');
-        !own.all().any(|brought| brought == path || brought.starts_with(&format!("{path}/")))
-    };
+    let stays = |path: &String| !facts.bring.covers(path) && !too_large.contains(path);
     let not_brought = ignored.into_iter().filter(stays).collect();
-    Ok(Begun { home, project, bring, tracked, not_brought, facts })
+    Ok(Begun { home, project, tracked, not_brought, too_large, facts })
 }
 
 impl Project {
@@ -192,7 +198,8 @@ impl Project {
                 |p: &String| if self.below.is_empty() { p.clone() } else { format!("{}/{p}", self.below) };
             paths.iter().map(below).collect()
         };
-        Bring { link: moved(&bring.link), copy: moved(&bring.copy), without: moved(&bring.without) }
+        let (link, copy, without) = (moved(&bring.link), moved(&bring.copy), moved(&bring.without));
+        Bring { link, copy, without, prepared: bring.prepared, ..Bring::default() }
     }
 
     /// The store: the user's objects, and the ignore rules that hold outside the tree.
@@ -227,6 +234,13 @@ impl Project {
         tracked.sort_unstable();
         tracked.dedup();
         tracked
+    }
+
+    /// Repositories inside the tree that are part of it.
+    fn submodules(&self, listing: &Listing) -> Vec<String> {
+        let registered: HashSet<&str> =
+            self.indexed.iter().filter(|e| e.is_repository()).map(|e| e.path.as_str()).collect();
+        listing.repositories.iter().filter(|path| registered.contains(path.as_str())).cloned().collect()
     }
 
     /// A link in the place of tracked files would make them look deleted.

@@ -15,7 +15,7 @@ const NOW: Look = Look { tree: None, paths: Vec::new() };
 fn stage() -> Stage {
     Stage::with(|plan| {
         plan.in_place = true;
-        plan.setup = Some("touch set-up".into());
+        plan.prepare = Some("touch set-up".into());
     })
 }
 

@@ -76,11 +76,11 @@ async fn an_earlier_state_is_found_by_another_process_and_its_files_can_be_read(
 
 #[tokio::test]
 async fn setup_runs_once_in_the_folder_and_its_failure_says_what_it_printed() {
-    let stage = Stage::with(|plan| plan.setup = Some("echo ran >> a.txt; mkdir -p cache".into()));
+    let stage = Stage::with(|plan| plan.prepare = Some("echo ran >> a.txt; mkdir -p cache".into()));
     let (base, _) = stage.look().await;
     assert!(base.changes.is_empty(), "what setup changes in the project's files is not the worker's work");
     assert_eq!(fs::read_to_string(stage.project().join("a.txt")).unwrap(), "one\n");
-    let stage = Stage::with(|plan| plan.setup = Some("echo no such package; exit 4".into()));
+    let stage = Stage::with(|plan| plan.prepare = Some("echo no such package; exit 4".into()));
     let failed = stage.folder.look(&Look { tree: None, paths: Vec::new() }, &|_| {}).await.unwrap_err();
     let said = failed.to_string();
     assert!(said.contains("exit code 4") && said.contains("no such package"), "{said}");

@@ -13,7 +13,7 @@ use super::{Audit, Awaiting, questions};
 impl Audit {
     /// Verify commands are tried once before anybody is paid, so that their state is known.
     pub(super) fn try_out(&mut self, at: usize, cx: &mut Cx<'_>) {
-        if !self.run_command(at, 1, cx) {
+        if !self.run_command(at, 1, false, cx) {
             return self.begin_round(cx);
         }
         self.awaiting = Awaiting::Trial(at);
@@ -25,18 +25,19 @@ impl Audit {
     }
 
     pub(super) fn verify(&mut self, at: usize, cx: &mut Cx<'_>) {
-        if !self.run_command(at, self.settings.verify_runs, cx) {
+        // In a fresh folder: what the worker built, or left where git does not look, proves nothing.
+        if !self.run_command(at, self.settings.verify_runs, true, cx) {
             return self.judge(cx);
         }
         self.awaiting = Awaiting::Verify(at);
     }
 
     /// Runs the command of this index on the work; false if there is none.
-    fn run_command(&self, at: usize, runs: u32, cx: &mut Cx<'_>) -> bool {
+    fn run_command(&self, at: usize, runs: u32, fresh: bool, cx: &mut Cx<'_>) -> bool {
         let tree = self.work.as_ref().map(Work::artifact);
         let (Some(command), Some(tree)) = (self.settings.verify.get(at), tree) else { return false };
         let (command, timeout_ms) = (command.clone(), self.settings.verify_timeout_ms);
-        cx.verify(Verify { command, tree, runs, timeout_ms, held: None });
+        cx.verify(Verify { command, tree, runs, timeout_ms, held: None, fresh });
         true
     }
 

@@ -75,7 +75,7 @@ impl Pipeline {
             return self.pass(purpose, cx);
         };
         let (command, timeout_ms) = (one.line.clone(), one.timeout_ms);
-        cx.verify(Verify { command, tree, runs: 1, timeout_ms, held: None });
+        cx.verify(Verify { command, tree, runs: 1, timeout_ms, held: None, fresh: false });
     }
 
     pub(super) fn checked(&mut self, verified: &Verified, cx: &mut Cx<'_>) {

@@ -28,6 +28,11 @@ pub(super) enum Asking {
         checking: Box<Checking>,
         detail: String,
     },
+    /// The check passes and fails on the same files.
+    Flaky {
+        checking: Box<Checking>,
+        detail: String,
+    },
     Servers,
     /// The criterion holds before anything was done.
     Already {
@@ -95,6 +100,17 @@ pub(super) fn protected(paths: &[String], detail: &str) -> Question {
         Choice::new("stop", "end the goal here"),
     ];
     asks(About::Protected, text, choices, false)
+}
+
+pub(super) fn flaky(detail: &str) -> Question {
+    let text = format!("{detail}\n\nA flaky check proves nothing. Is the goal reached?");
+    let choices = vec![
+        Choice::new("accept", "it is, as far as you can tell"),
+        Choice::new("again", "run the check once more, from the beginning"),
+        Choice::taking("reject", "TEXT", "it is not; this is told to the worker"),
+        Choice::new("stop", "end the goal here"),
+    ];
+    asks(About::Manual, text, choices, false)
 }
 
 pub(super) fn already(detail: &str) -> Question {
@@ -177,6 +193,16 @@ impl Watch {
                 let detail =
                     format!("files the goal is judged by were changed, and a person does not agree: {rest}");
                 self.does_not_hold(&checking, &detail, cx);
+            }
+            (Asking::Flaky { checking, detail }, "accept") => {
+                self.holds(*checking, format!("a person accepts it: {detail}"), cx);
+            }
+            (Asking::Flaky { checking, .. }, "again") => {
+                let Checking { why, rationale, .. } = *checking;
+                self.check_next(Checking { rationale, ..Checking::new(why) }, cx);
+            }
+            (Asking::Flaky { checking, .. }, _) => {
+                self.does_not_hold(&checking, &format!("the check is flaky, and a person says: {rest}"), cx);
             }
             (Asking::Servers, _) => self.next_turn(cx),
             (Asking::Already { detail }, "done") => self.end_as_met(detail, cx),

@@ -4,6 +4,7 @@
 
 mod caps;
 mod claims;
+mod commands;
 mod crashes;
 mod game;
 mod hands;

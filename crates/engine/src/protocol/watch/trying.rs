@@ -1,10 +1,10 @@
 //! The criterion is tried although nobody claimed anything, as far as that costs nothing: before the first call, so that
-//! nothing is paid for what holds already or cannot be checked here, and where a cap ends the goal, so that what holds is
-//! never called unverified.
+//! nothing is paid for what holds already or cannot be checked here; now and then where it is quick, so that nobody works
+//! on after it holds; and where a cap ends the goal, so that what holds is never called unverified.
 
 use super::people::{self, Asking};
 use super::verifying::{Checking, Why};
-use super::{Criterion, Then, Watch};
+use super::{Awaiting, Criterion, Then, Watch};
 use crate::effect::{EffectId, EffectKind};
 use crate::event::Happened;
 use crate::goal::{Already, Found};
@@ -15,6 +15,11 @@ use crate::turn::Role;
 
 /// What shells answer with when there is no such command, or when it may not be executed.
 const NOT_FOUND: [RunEnd; 2] = [RunEnd::Code(127), RunEnd::Code(126)];
+
+/// Steps from one try to the next.
+const EVERY: u32 = 10;
+/// A criterion whose commands took longer than this together is not tried between.
+const QUICK_MS: u64 = 10_000;
 
 /// The criterion being tried before a cap ends the goal.
 pub(super) struct Trying {
@@ -30,21 +35,28 @@ impl Trying {
     pub fn then(self) -> Then {
         match self.checking.why {
             Why::Cap(then) => then,
-            Why::Claim(_) | Why::First => Then::Halt(crate::outcome::Halt::Stuck),
+            Why::Claim(_) | Why::First | Why::Interval => Then::Halt(crate::outcome::Halt::Stuck),
         }
     }
 }
 
 impl Checking {
-    fn new(why: Why) -> Self {
-        Self { why, rationale: String::new(), known: Vec::new(), could_not_run: false }
+    pub fn new(why: Why) -> Self {
+        Self {
+            why,
+            rationale: String::new(),
+            known: Vec::new(),
+            could_not_run: false,
+            failed_once: None,
+            fresh: None,
+        }
     }
 
     /// At a cap the clock may have run out: what is needed to tell how the goal stands is done beyond it.
     pub fn task(&self, kind: EffectKind, cx: &mut Cx<'_>) -> EffectId {
         match self.why {
             Why::Cap(_) => cx.task_beyond_clock(kind),
-            Why::Claim(_) | Why::First => cx.task(kind),
+            Why::Claim(_) | Why::First | Why::Interval => cx.task(kind),
         }
     }
 }
@@ -56,6 +68,7 @@ impl Watch {
 
     pub(super) fn try_first(&mut self, cx: &mut Cx<'_>) {
         if self.costs_nothing() {
+            self.check_took_ms = Some(0);
             self.check_next(Checking::new(Why::First), cx);
         } else {
             self.set_out(cx);
@@ -90,8 +103,31 @@ impl Watch {
         cx.emit(Happened::CriterionTried { found, detail });
         match checking.why {
             Why::Cap(then) => self.have_last_words(then, cx),
+            Why::Interval => self.next_turn(cx),
             Why::Claim(_) | Why::First => self.set_out(cx),
         }
+    }
+
+    /// Whether it is time to see whether the goal is reached without anybody having noticed.
+    pub(super) fn is_due(&self) -> bool {
+        self.costs_nothing()
+            && self.n.saturating_sub(self.tried_at) >= EVERY
+            && self.check_took_ms.is_some_and(|took| took <= QUICK_MS)
+    }
+
+    pub(super) fn look_to_try(&mut self, cx: &mut Cx<'_>) {
+        self.tried_at = self.n;
+        self.awaiting = Awaiting::LookToTry;
+        cx.look(Look { tree: None, paths: Vec::new() });
+    }
+
+    /// The folder was looked at, to try the criterion on it.
+    pub(super) fn try_between(&mut self, cx: &mut Cx<'_>) {
+        if self.tree.as_ref().map(|tree| tree.digest) == self.not_met {
+            return self.next_turn(cx);
+        }
+        self.check_took_ms = Some(0);
+        self.check_next(Checking::new(Why::Interval), cx);
     }
 
     /// Not while somebody works in the folder, and not before anybody did.

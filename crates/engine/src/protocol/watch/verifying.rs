@@ -2,9 +2,10 @@
 //! judged by are compared with what they were. Nothing a worker or a critic says makes a goal reached.
 
 use super::answer::{self, Said};
+use super::commands::Fresh;
 use super::people::{self, Asking};
 use super::steps::{OUTPUTS, keep_newest};
-use super::trying::{Trying, could_run};
+use super::trying::Trying;
 use super::{Awaiting, Criterion, FAILED_CLAIMS, FileCheck, Then, Watch, criterion, predicate, tag};
 use crate::brief::one_line;
 use crate::budget::{Cap, Kept};
@@ -15,7 +16,7 @@ use crate::goal::Claimant;
 use crate::machine::{Cx, LedTurn};
 use crate::outcome::Outcome;
 use crate::tool::{Deed, Image, Risk, ToolDone, ToolEnd, ToolUse};
-use crate::tree::{FileContent, HeldCommand, Look, Looked, RunEnd, Verified, Verify};
+use crate::tree::{FileContent, Look, Looked};
 use crate::turn::Role;
 
 /// How many lines of a failed command's output the worker is told at once.
@@ -32,6 +33,10 @@ pub(super) struct Checking {
     pub known: Vec<Result<String, String>>,
     /// A command of it could not even be run.
     pub could_not_run: bool,
+    /// How a command failed that is being run once more.
+    pub failed_once: Option<String>,
+    /// What holds in the worker's folder is being checked in a fresh one.
+    pub fresh: Option<Fresh>,
 }
 
 /// Why the criterion is checked.
@@ -40,6 +45,8 @@ pub(super) enum Why {
     Claim(Claimant),
     /// Before anything is done.
     First,
+    /// Some steps after it was last tried.
+    Interval,
     /// The goal is about to stop.
     Cap(Then),
 }
@@ -104,10 +111,8 @@ impl Watch {
         let Some((by, rationale)) = self.claim.take() else { return self.after_claim(cx) };
         self.claims += 1;
         self.announce(cx);
-        self.check_next(
-            Checking { why: Why::Claim(by), rationale, known: Vec::new(), could_not_run: false },
-            cx,
-        );
+        self.check_took_ms = Some(0);
+        self.check_next(Checking { rationale, ..Checking::new(Why::Claim(by)) }, cx);
     }
 
     pub(super) fn check_next(&mut self, mut checking: Checking, cx: &mut Cx<'_>) {
@@ -115,7 +120,7 @@ impl Watch {
         let mut at = 0;
         let leaf = match (standing(&until, &checking.known, &mut at), &checking.why) {
             (Standing::Known(Ok(detail)), Why::First) => return self.is_met_already(detail, cx),
-            (Standing::Known(Ok(detail)), _) => return self.holds(checking, detail, cx),
+            (Standing::Known(Ok(detail)), _) => return self.holds_here(checking, detail, cx),
             (Standing::Known(Err(detail)), Why::Claim(_)) => {
                 return self.does_not_hold(&checking, &detail, cx);
             }
@@ -131,11 +136,7 @@ impl Watch {
         let network = self.settings.policy.risk >= Risk::NetworkWrite;
         let effect = match leaf {
             Criterion::Shell { command, timeout_ms, .. } => {
-                let Some(tree) = self.tree.as_ref().map(|tree| tree.digest) else { return };
-                let held = Some(HeldCommand { network });
-                let (command, timeout_ms) = (command.clone(), *timeout_ms);
-                let verify = Verify { command, tree, runs: 1, timeout_ms, held };
-                checking.task(EffectKind::Verify(verify), cx)
+                return self.run_command(checking, command.clone(), *timeout_ms, cx);
             }
             Criterion::Json { file: path, .. } | Criterion::File { path, .. }
                 if self.settings.acceptance.is_some() =>
@@ -169,6 +170,10 @@ impl Watch {
             }
             Criterion::All(_) | Criterion::Any(_) => return,
         };
+        self.await_check(effect, checking);
+    }
+
+    pub(super) fn await_check(&mut self, effect: EffectId, checking: Checking) {
         if matches!(checking.why, Why::Cap(_)) {
             self.trying = Some(Trying { effect, checking, looking: false });
         } else {
@@ -191,7 +196,7 @@ impl Watch {
     }
 
     /// The leaf that is being checked.
-    fn leaf(&self, checking: &Checking) -> Option<Criterion> {
+    pub(super) fn leaf(&self, checking: &Checking) -> Option<Criterion> {
         match standing(&self.settings.until, &checking.known, &mut 0) {
             Standing::Needs(leaf) => Some(leaf.clone()),
             Standing::Known(_) => None,
@@ -212,29 +217,6 @@ impl Watch {
     pub(super) fn printed(&mut self, command: &str, output: Digest) {
         self.outputs.push_back((command.to_owned(), output));
         keep_newest(&mut self.outputs, OUTPUTS);
-    }
-
-    /// A command of the criterion ended.
-    pub(super) fn command_ran(&mut self, mut checking: Checking, verified: &Verified, cx: &mut Cx<'_>) {
-        let Some(Criterion::Shell { command, exit_code, .. }) = self.leaf(&checking) else { return };
-        let command = one_line(&command);
-        let result = match verified.runs.last() {
-            Some(run) if run.end == RunEnd::Code(exit_code) => {
-                self.printed(&command, run.output);
-                Ok(format!("`{command}` exits with {exit_code}"))
-            }
-            Some(run) => {
-                self.printed(&command, run.output);
-                checking.could_not_run |= !could_run(verified, cx.text(&run.output));
-                let printed = match tail(cx.text(&run.output)) {
-                    nothing if nothing.trim().is_empty() => "It printed nothing.".to_owned(),
-                    tail => format!("Its output ends:\n{tail}"),
-                };
-                Err(format!("`{command}`: {}, wanted exit code {exit_code}. {printed}", run.end))
-            }
-            None => Err(format!("`{command}` did not run")),
-        };
-        self.learned_of(checking, result, cx);
     }
 
     /// A file, a page or a picture that a criterion is about.
@@ -294,8 +276,8 @@ impl Watch {
     }
 
     /// The criterion holds. It counts only if what it goes by is what it was, or a person lets it stand.
-    fn holds(&mut self, checking: Checking, detail: String, cx: &mut Cx<'_>) {
-        if matches!(checking.why, Why::Cap(_)) {
+    pub(super) fn holds(&mut self, checking: Checking, detail: String, cx: &mut Cx<'_>) {
+        if matches!(checking.why, Why::Cap(_) | Why::Interval) {
             // Nobody claimed it, so nobody was shown what there is.
             self.claims += 1;
             self.announce(cx);
@@ -410,7 +392,7 @@ fn media(base64: &str) -> Option<&'static str> {
         .find_map(|(begins, media)| base64.starts_with(begins).then_some(media))
 }
 
-fn tail(output: &str) -> String {
+pub(super) fn tail(output: &str) -> String {
     let lines: Vec<&str> = output.trim_end().lines().collect();
     lines[lines.len().saturating_sub(TAIL)..].join("\n")
 }

@@ -172,8 +172,8 @@ pub const ROWS: &[Row] = &[
     }),
     row("gate-judging", |w, _| w.config("[gates.commit]\noverall = 0\neach = 0\n")),
     // What a worker's folder gets, and what is run on it.
-    row("workspace-setup", |w, _| {
-        w.config(&format!("[workspace]\nsetup = {}\n", json!(w.touching("m-setup"))));
+    row("workspace-prepare", |w, _| {
+        w.config(&format!("[workspace]\nprepare = {}\n", json!(w.touching("m-prepare"))));
     }),
     row("workspace-links", |w, _| {
         w.link("secret", SECRET);

@@ -37,7 +37,7 @@ fn a_question_to_the_user_waits_and_its_answer_is_part_of_the_task() {
     > run#3 “…”
       run#4 look
     > run#4 looked
-      run#5 verify `make test`
+      run#5 verify `make test` in a fresh folder
     > run#5 verify exit 0
       verify `make test` green
       run#6 ask critic cato
@@ -54,7 +54,7 @@ fn a_question_to_the_user_waits_and_its_answer_is_part_of_the_task() {
     > run#8 “…”
       run#9 look
     > run#9 looked
-      run#10 verify `make test`
+      run#10 verify `make test` in a fresh folder
     > run#10 verify exit 0
       verify `make test` green
       run#11 ask critic cato
@@ -124,7 +124,7 @@ fn an_item_that_is_dropped_is_judged_no_more_and_the_same_work_is_judged_again()
     > run#3 “…”
       run#4 look
     > run#4 looked
-      run#5 verify `make test`
+      run#5 verify `make test` in a fresh folder
     > run#5 verify exit 0
       verify `make test` green
       run#6 ask critic cato

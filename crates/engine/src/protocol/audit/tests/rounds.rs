@@ -23,7 +23,7 @@ fn a_clean_first_round_is_approved_and_accepted() {
     > run#3 “…”
       run#4 look
     > run#4 looked
-      run#5 verify `make test`
+      run#5 verify `make test` in a fresh folder
     > run#5 verify exit 0
       verify `make test` green
       run#6 ask critic cato
@@ -58,7 +58,7 @@ fn findings_go_to_the_build_fixer_with_the_verify_output_and_all_findings() {
     > run#3 “…”
       run#4 look
     > run#4 looked
-      run#5 verify `make test`
+      run#5 verify `make test` in a fresh folder
     > run#5 verify exit 0
       verify `make test` green
       run#6 ask critic cato
@@ -71,7 +71,7 @@ fn findings_go_to_the_build_fixer_with_the_verify_output_and_all_findings() {
     > run#7 “…”
       run#8 look
     > run#8 looked
-      run#9 verify `make test`
+      run#9 verify `make test` in a fresh folder
     > run#9 verify exit 0
       verify `make test` green
       run#10 ask critic cato
@@ -108,7 +108,7 @@ fn a_red_verify_asks_no_critic_and_goes_to_the_build_fixer() {
     > run#3 “done”
       run#4 look
     > run#4 looked
-      run#5 verify `make test`
+      run#5 verify `make test` in a fresh folder
     > run#5 verify exit 2
       verify `make test` red
       route executor: The verify command `make test` failed: exit code 2.
@@ -117,7 +117,7 @@ fn a_red_verify_asks_no_critic_and_goes_to_the_build_fixer() {
     > run#6 “…”
       run#7 look
     > run#7 looked
-      run#8 verify `make test`
+      run#8 verify `make test` in a fresh folder
     > run#8 verify exit 0
       verify `make test` green
       run#9 ask critic cato
@@ -263,7 +263,7 @@ fn the_researchers_answer_joins_the_next_briefs() {
     > run#3 “…”
       run#4 look
     > run#4 looked
-      run#5 verify `make test`
+      run#5 verify `make test` in a fresh folder
     > run#5 verify exit 0
       verify `make test` green
       run#6 ask critic cato
@@ -279,7 +279,7 @@ fn the_researchers_answer_joins_the_next_briefs() {
     > run#8 “done”
       run#9 look
     > run#9 looked
-      run#10 verify `make test`
+      run#10 verify `make test` in a fresh folder
     > run#10 verify exit 0
       verify `make test` green
       run#11 ask critic cato

@@ -20,9 +20,11 @@ fn a_verified_claim_ends_it_and_brings_the_work_to_the_user() {
     > run#5 looked
       run#6 verify `make test`
     > run#6 verify exit 0
+      run#7 verify `make test` in a fresh folder
+    > run#7 verify exit 0
       verified: `make test` exits with 0
-      run#7 accept
-    > run#7 accepted
+      run#8 accept
+    > run#8 accepted
       accepted a
       = approved
     ");
