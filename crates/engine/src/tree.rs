@@ -118,6 +118,9 @@ pub struct Verify {
     /// In a folder made of exactly what would be delivered, not in the one that was worked in.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub fresh: bool,
+    /// Files that it must have written: evidence of what it ran, which is kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<String>,
 }
 
 /// How far a command that is held may reach.
@@ -133,6 +136,17 @@ pub struct Verified {
     /// Entries that running it changed; they were put back.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<String>,
+    /// What it wrote of the evidence that was wanted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<Evidence>,
+}
+
+/// A file that a command wrote while it ran on a recorded state.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Evidence {
+    pub path: String,
+    pub digest: Digest,
+    pub bytes: u64,
 }
 
 impl Verified {

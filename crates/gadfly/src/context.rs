@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gadfly_journal::{FindError, Journal, ListFilter, OpenError, RunId};
-use gadfly_project::{Config, Problem, Root, file, suggest};
+use gadfly_project::{Config, Problem, Root, Sourced, file, suggest};
 use gadfly_runtime::Gadfly;
 use gadfly_runtime::prepare::BaseFiles;
 use gadfly_runtime::setup::Setup;
@@ -48,6 +48,15 @@ impl Context {
             user: UserDirs::from_env(),
             base: self.base.clone(),
         }
+    }
+
+    /// The same, with what the command line says makes a worker's folder ready.
+    pub fn preparing(&self, command: Option<&str>) -> Self {
+        let mut config = self.config.clone();
+        if let Some(command) = command {
+            config.workspace.prepare = Some(Sourced::flag(command.to_owned()));
+        }
+        Self { problems: self.problems.clone(), ..self.with(config) }
     }
 
     /// Files that flags name: one of the project's may not lead out of it by a link that came with it.

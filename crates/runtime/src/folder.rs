@@ -24,6 +24,7 @@ use crate::workspace::{Bring, Git, Workspace, WorkspaceError, read_beside};
 mod accept;
 mod branch;
 mod command;
+mod evidence;
 mod fresh;
 mod held;
 mod in_place;
@@ -36,6 +37,7 @@ pub(crate) use accept::commit_begun;
 pub(crate) use command::noted;
 pub use in_place::{Taken, lockable};
 pub use nodes::{NODES, home_of};
+pub use prepared::unused_layers;
 
 /// Children of a process that was killed are gone within two seconds; a slow machine gets more.
 const ENDING: Duration = Duration::from_secs(30);

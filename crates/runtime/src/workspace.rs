@@ -274,8 +274,12 @@ impl Workspace {
         Ok((tree, listing.repositories))
     }
 
-    /// Leaves out what tools made for themselves since the run began.
+    /// Leaves out what tools made for themselves since the run began. In place everything counts: what is not seen there
+    /// is in the user's folder all the same.
     async fn leave_out_caches(&self, listing: &mut tree::Listing) -> Result<(), WorkspaceError> {
+        if self.facts.in_place {
+            return Ok(());
+        }
         let (work, files) = (self.work(), std::mem::take(&mut listing.files));
         let (mut found, mut files) = off_thread(move || (caches::among(&work, &files), files)).await;
         if !found.is_empty() {

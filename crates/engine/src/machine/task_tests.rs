@@ -56,6 +56,7 @@ impl Protocol for Errand {
                     timeout_ms: 1000,
                     held: None,
                     fresh: false,
+                    evidence: Vec::new(),
                 });
             }
             Learned::Verified(_) => _ = cx.ask(question()),

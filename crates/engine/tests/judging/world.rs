@@ -210,7 +210,7 @@ impl World {
                 let output = Text::new(format!("ran, exit {code}\n"));
                 let run = OneRun { end: RunEnd::Code(code), output: output.digest(), took_ms: 1 };
                 texts.push(output);
-                Reply::Verified(Verified { runs: vec![run], changed: Vec::new() })
+                Reply::Verified(Verified { runs: vec![run], changed: Vec::new(), evidence: Vec::new() })
             }
             EffectKind::Ask(question) => {
                 let answer = self.decide(question);

@@ -54,6 +54,9 @@ pub struct Goal {
     /// The branch to commit to (implies --commit; default: gadfly/RUN)
     #[arg(long, value_name = "NAME")]
     pub branch: Option<String>,
+    /// Make the folder ready by this command first, as `npm ci`: run once, and kept until a manifest or lock file changes
+    #[arg(long, value_name = "COMMAND", conflicts_with = "in_place")]
+    pub prepare: Option<String>,
     /// Reference material for the worker; may be repeated
     #[arg(long, value_name = "FILE")]
     pub with: Vec<PathBuf>,
@@ -82,6 +85,9 @@ pub struct Reached {
     /// The code that the commands must end with
     #[arg(long, value_name = "CODE", requires = "until", value_parser = clap::value_parser!(i32).range(0..=255))]
     pub until_exit: Option<i32>,
+    /// A file that the command must write when it runs on what would be delivered; it is kept; may be repeated
+    #[arg(long, value_name = "FILE", requires = "until")]
+    pub evidence: Vec<String>,
     /// A JSON file holds this, as 'out.json: results.passed >= 3'
     #[arg(long, value_name = "FILE: PREDICATE", value_parser = until::read_json)]
     pub until_json: Vec<Criterion>,

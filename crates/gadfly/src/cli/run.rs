@@ -138,6 +138,9 @@ pub struct Working {
     /// How often each must succeed
     #[arg(long, value_name = "N", help_heading = "Protocol audit")]
     pub verify_runs: Option<u64>,
+    /// Make the folder ready by this command first, as `npm ci`: run once, and kept until a manifest or lock file changes
+    #[arg(long, value_name = "COMMAND", help_heading = "Protocol audit")]
+    pub prepare: Option<String>,
     /// Commit approved work to a branch of its own, in place of changing your files
     #[arg(long, help_heading = "Protocol audit")]
     pub commit: bool,

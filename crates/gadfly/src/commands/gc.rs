@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, UNIX_EPOCH};
 
 use gadfly_journal::Gc;
 use gadfly_runtime::clock::wall_ms;
+use gadfly_runtime::folder::unused_layers;
 use gadfly_runtime::os::remove_whole_tree;
 
 use super::runs::refuse_half_written;
@@ -31,6 +32,11 @@ fn go(args: &crate::cli::Gc, context: &Context) -> Result<Code, Code> {
         }
     }
     let report = collect(&what)?;
+    let since = UNIX_EPOCH + Duration::from_millis(before_ms);
+    let layers = unused_layers(&context.user.custody().work_of(&context.store()), since);
+    if args.apply {
+        layers.iter().for_each(|layer| remove_whole_tree(layer));
+    }
     let ownerless = context.user.custody().ownerless_work();
     // A disk may be unplugged, and what undoing needs would be gone when it is back: only what is old is removed.
     let removed: Vec<bool> =
@@ -43,7 +49,7 @@ fn go(args: &crate::cli::Gc, context: &Context) -> Result<Code, Code> {
     if context.global.json {
         let line = serde_json::json!({
             "runs": report.runs, "blobs": report.blobs, "bytes": report.bytes, "folders": report.folders,
-            "ownerless": ownerless.iter().map(|(work, _)| work).collect::<Vec<_>>(), "applied": args.apply,
+            "layers": layers, "ownerless": ownerless.iter().map(|(work, _)| work).collect::<Vec<_>>(), "applied": args.apply,
         });
         print::out(&line.to_string())?;
         return Ok(exit::OK);
@@ -56,6 +62,9 @@ fn go(args: &crate::cli::Gc, context: &Context) -> Result<Code, Code> {
         format!("{}, {}, {}", counted(report.runs.len(), "run"), counted(blobs, "text"), size(report.bytes));
     if report.folders > 0 {
         sum = format!("{sum}, {} in folders", size(report.folders));
+    }
+    if !layers.is_empty() {
+        sum = format!("{sum}, {} of `prepare`", counted(layers.len(), "layer"));
     }
     for ((work, store), removed) in ownerless.iter().zip(removed) {
         let [work, store] = [work, store].map(|path| safe::line(&path.display().to_string(), 300));

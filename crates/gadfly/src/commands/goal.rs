@@ -18,6 +18,7 @@ use crate::output::{error, problems, terminal};
 use crate::proposal;
 
 pub async fn goal(args: Goal, context: &Context) -> Code {
+    let context = &context.preparing(args.prepare.as_deref());
     let named = args.worker.is_some() || args.watching.critic.is_some();
     let done = match proposal::for_nobody(context, named).await {
         Ok(Some(proposed)) => Box::pin(go(args, &proposed)).await,
@@ -97,10 +98,7 @@ fn request(args: &Goal, context: &Context) -> Result<GoalRequest, Code> {
 impl Reached {
     /// All of them together; none if none is given.
     fn criterion(&self) -> Result<Option<Criterion>, Code> {
-        let exits = |shell: &Criterion| {
-            let shell = shell.clone();
-            self.until_exit.map_or_else(|| shell.clone(), |code| until::exiting(shell.clone(), code))
-        };
+        let exits = |shell: &Criterion| until::exiting(shell.clone(), self.until_exit, &self.evidence);
         let others =
             [&self.until_json, &self.until_file, &self.until_http, &self.until_judge, &self.until_vision];
         let mut checks: Vec<Criterion> = self.until.iter().map(exits).collect();

@@ -26,6 +26,7 @@ use crate::session::Session;
 use crate::{proposal, quota, report, telemetry};
 
 pub async fn run(args: Run, context: &Context) -> Code {
+    let context = &context.preparing(args.working.prepare.as_deref());
     if let Some(name) = args.task.as_deref().filter(|name| !asked::is_known(name, context)) {
         match pipeline::alone(name, context) {
             Ok(Some(alone)) => {

@@ -193,7 +193,7 @@ mod tests {
     fn a_red_verify_shows_how_it_ended_and_the_last_it_said() {
         let runs =
             vec![OneRun { end: RunEnd::Code(101), output: gadfly_engine::Digest::of(b""), took_ms: 1 }];
-        let verified = Verified { runs, changed: vec!["Cargo.lock".into()] };
+        let verified = Verified { runs, changed: vec!["Cargo.lock".into()], evidence: Vec::new() };
         let output: Vec<String> = (1..=40).map(|n| format!("line {n}")).collect();
         let output = output.join("\n");
         let lines = verify("make test", false, &verified, Some(&output));

@@ -151,7 +151,7 @@ pub fn audit() -> RunState {
     second.fixed = vec![2];
     second.criteria = vec![criterion("SC-1", "Unsatisfied", false), criterion("SC-2", "Satisfied", true)];
     let run = OneRun { end: RunEnd::Code(0), output: digest(), took_ms: 900 };
-    let verified = Verified { runs: vec![run], changed: vec![] };
+    let verified = Verified { runs: vec![run], changed: vec![], evidence: Vec::new() };
     let ran = Happened::VerifyRan { round: 2, command: "make test".into(), green: true, verified };
     let open = vec!["no eviction".to_owned()];
     let halted = Outcome::Halted { reason: Halt::Cap, draft: None, open };

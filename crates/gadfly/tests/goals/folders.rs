@@ -112,12 +112,12 @@ fn a_toolchain_is_where_its_variable_says() {
 fn node_project() -> Desk {
     let desk = Desk::repository(&[
         ("package.json", r#"{"name":"demo","scripts":{"test":"node test.js"},"dependencies":{"adder":"1"}}"#),
-        ("add.js", "module.exports = (a, b) => require('adder')(a, b) - 1;\n"),
+        ("add.js", "module.exports = (a, b) => require('./library/adder')(a, b) - 1;\n"),
         ("test.js", "if (require('./add.js')(2, 2) !== 4) throw new Error('not four');\n"),
     ]);
-    desk.write(".gitignore", ".gadfly/\nnode_modules/\n");
+    desk.write(".gitignore", ".gadfly/\nlibrary/\n");
     desk.commit("ignored");
-    desk.write("node_modules/adder/index.js", "module.exports = (a, b) => a + b;\n");
+    desk.write("library/adder.js", "module.exports = (a, b) => a + b;\n");
     hire(&desk, "w", &mending("node test.js", ("add.js", " - 1", "")), "");
     desk
 }
@@ -129,14 +129,14 @@ fn what_git_ignores_is_named_at_the_start_with_the_setting_that_brings_it() {
     let without = desk.gadfly(&goal);
     assert_ne!(without.code, 0, "{}", without.err);
     let line = without.err.lines().find(|line| line.contains("ignored by git")).unwrap_or_default();
-    assert!(line.contains("node_modules") && line.contains("`[workspace]`"), "{}", without.err);
+    assert!(line.contains("library") && line.contains("`[workspace]`"), "{}", without.err);
     assert!(!without.err.contains("EACCES"), "as in a fresh clone: {}", without.err);
     for (setting, says) in [("copy", "copied into"), ("link", "linked into")] {
         let desk = node_project();
-        desk.configure(&format!("[workspace]\n{setting} = [\"node_modules\"]\n"));
+        desk.configure(&format!("[workspace]\n{setting} = [\"library\"]\n"));
         let with = desk.gadfly(&goal);
         assert_eq!(with.code, 0, "{setting}: {}", with.err);
-        assert!(with.err.contains(&format!("{says} the run's folder: node_modules")), "{}", with.err);
+        assert!(with.err.contains(&format!("{says} the run's folder: library")), "{}", with.err);
         assert!(!with.err.contains("ignored by git"), "{}", with.err);
     }
 }

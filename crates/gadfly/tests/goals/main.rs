@@ -11,6 +11,7 @@ mod caps;
 mod contained;
 mod first;
 mod folders;
+mod fresh;
 mod growth;
 mod in_place;
 mod killed;

@@ -159,7 +159,7 @@ fn questions_are_open_until_they_are_answered() {
 fn what_happened_around_a_judgement_is_kept_with_its_round() {
     let mut state = state();
     let run = OneRun { end: RunEnd::Code(101), output: digest(), took_ms: 5 };
-    let verified = Verified { runs: vec![run], changed: vec![] };
+    let verified = Verified { runs: vec![run], changed: vec![], evidence: Vec::new() };
     let ran = |round| Happened::VerifyRan {
         round,
         command: "make test".into(),

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use gadfly_agents::launcher::{Beside, Command, Exit, Network};
 use gadfly_engine::Text;
@@ -39,7 +39,7 @@ impl Ran {
     fn verified(self) -> (Verified, Vec<Text>) {
         let output = Text::new(self.output);
         let run = OneRun { end: self.end, output: output.digest(), took_ms: self.took_ms };
-        (Verified { runs: vec![run], changed: Vec::new() }, vec![output])
+        (Verified { runs: vec![run], changed: Vec::new(), evidence: Vec::new() }, vec![output])
     }
 }
 
@@ -69,12 +69,17 @@ impl Folder {
         };
         let time = Duration::from_millis(verify.timeout_ms.max(1));
         let (mut runs, mut texts, mut changed) = (Vec::new(), Vec::new(), BTreeSet::new());
+        let mut evidence = Vec::new();
         for _ in 0..verify.runs.max(1) {
             let own = Own::new(self);
             let held = self.held_for(verify, root.clone(), &dir, &own)?;
+            let began = SystemTime::now();
             let ran = self.run_once(&verify.command, &dir, held, time, cancel).await;
             let _ = tokio::task::spawn_blocking(move || drop(own)).await;
             let ran = ran?;
+            if ran.is_green() {
+                evidence = self.keep_evidence(&dir, &verify.evidence, began)?;
+            }
             if fresh.is_none() {
                 changed.extend(inside.put_back(&tree).await?);
             }
@@ -87,7 +92,7 @@ impl Folder {
             }
         }
         let changed: Vec<String> = changed.into_iter().collect();
-        Ok((Verified { runs, changed: listed(&changed) }, texts))
+        Ok((Verified { runs, changed: listed(&changed), evidence }, texts))
     }
 
     /// The fresh folder of what is checked, made ready if there is none yet, or how making it ready failed.

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use gadfly_engine::Digest;
 use serde::{Deserialize, Serialize};
@@ -178,6 +179,18 @@ impl Folder {
         let run = nodes.and_then(Path::parent).unwrap_or(&self.home);
         run.parent().unwrap_or(run)
     }
+}
+
+/// Layers below the folders of a store that nobody used since.
+pub fn unused_layers(store_work: &Path, since: SystemTime) -> Vec<PathBuf> {
+    let layers =
+        fs::read_dir(store_work.join(LAYERS)).into_iter().flatten().flatten().map(|entry| entry.path());
+    let used = |layer: &Path| {
+        // One without facts is being made, or was left behind by who died.
+        let mark = Some(layer.join(FACTS)).filter(|facts| facts.exists()).unwrap_or_else(|| layer.to_owned());
+        fs::metadata(mark).and_then(|meta| meta.modified()).is_ok_and(|at| at >= since)
+    };
+    layers.filter(|layer| !used(layer)).collect()
 }
 
 impl Layer {

@@ -85,6 +85,8 @@ impl Protocol for Small {
                         runs: 1,
                         timeout_ms: 20_000,
                         held: None,
+                        fresh: false,
+                        evidence: Vec::new(),
                     });
                 } else {
                     let (messages, tree) = (brief("work"), Some(self.digest()));

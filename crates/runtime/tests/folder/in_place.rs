@@ -39,6 +39,8 @@ async fn nothing_that_is_done_in_the_project_puts_its_files_back() {
         runs: 2,
         timeout_ms: 20_000,
         held: None,
+        fresh: false,
+        evidence: Vec::new(),
     };
     let (verified, _) = stage.folder.verify(&verify, &CancellationToken::new()).await.unwrap();
     assert_eq!(verified.changed, ["b.txt"], "only what the command changed");

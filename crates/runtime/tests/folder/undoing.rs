@@ -52,7 +52,15 @@ impl Protocol for Plain {
                 let tree = self.tree.unwrap();
                 if self.worked {
                     let command = "true".to_owned();
-                    cx.verify(Verify { command, tree, runs: 1, timeout_ms: 20_000, held: None });
+                    cx.verify(Verify {
+                        command,
+                        tree,
+                        runs: 1,
+                        timeout_ms: 20_000,
+                        held: None,
+                        fresh: false,
+                        evidence: Vec::new(),
+                    });
                 } else {
                     let messages =
                         vec![Message { from: Speaker::User, parts: vec![Part::Text("go".into())] }];

@@ -15,7 +15,15 @@ async fn verify(
     runs: u32,
     timeout_ms: u64,
 ) -> (Verified, Vec<Text>) {
-    let verify = Verify { command: command.to_owned(), tree, runs, timeout_ms, held: None };
+    let verify = Verify {
+        command: command.to_owned(),
+        tree,
+        runs,
+        timeout_ms,
+        held: None,
+        fresh: false,
+        evidence: Vec::new(),
+    };
     stage.folder.verify(&verify, &CancellationToken::new()).await.unwrap()
 }
 
@@ -112,6 +120,8 @@ async fn a_command_that_is_called_off_ends() {
         runs: 1,
         timeout_ms: 600_000,
         held: None,
+        fresh: false,
+        evidence: Vec::new(),
     };
     let calling_off = async {
         while alive("sleep 987659").is_empty() {

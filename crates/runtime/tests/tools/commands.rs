@@ -161,7 +161,15 @@ async fn a_held_verify_command_is_in_the_same_sandbox_with_a_home_of_its_own() {
     let precious = stage.at("elsewhere/precious");
     let line =
         format!("cat ~/.planted; echo x > ~/mine; cat {0}; echo gone > {0}; cat a.txt", precious.display());
-    let verify = |held| Verify { command: line.clone(), tree, runs: 2, timeout_ms: 30_000, held };
+    let verify = |held| Verify {
+        command: line.clone(),
+        tree,
+        runs: 2,
+        timeout_ms: 30_000,
+        held,
+        fresh: false,
+        evidence: Vec::new(),
+    };
     let held = verify(Some(HeldCommand { network: false }));
     let (done, texts) = stage.folder.verify(&held, &CancellationToken::new()).await.unwrap();
     assert_eq!((done.is_green(), done.runs.len()), (true, 2));

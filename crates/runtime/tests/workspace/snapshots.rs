@@ -161,7 +161,11 @@ async fn a_worker_cannot_hide_files_by_ignoring_them() {
     put(&work.join("ignored/still"), "ignored in the base");
     let taken = workspace.snapshot().await.unwrap();
     let paths: Vec<&str> = taken.changes.iter().map(|c| c.path.as_str()).collect();
-    assert_eq!(paths, [".gitignore", "hidden.txt", "hidden/.gitignore", "hidden/f"]);
+    // A folder that marks itself as none of the project's is not delivered, so that hiding in it gains nothing.
+    assert_eq!(paths, [".gitignore", "hidden.txt"]);
+    let fresh = desk.path("../fresh");
+    workspace.fresh(&taken.tree, &fresh).await.unwrap();
+    assert!(fresh.join("hidden.txt").exists() && !fresh.join("hidden").exists());
 }
 
 #[tokio::test]
@@ -362,7 +366,7 @@ async fn a_folder_inside_a_repository_gets_the_whole_repository() {
 }
 
 #[tokio::test]
-async fn repositories_inside_are_left_out_and_named() {
+async fn repositories_inside_are_left_out_and_named_and_of_submodules_the_files_are_there() {
     let desk = Desk::busy();
     for name in ["vendor/lib", "empty"] {
         desk.write(&format!("{name}/f"), "x");
@@ -373,8 +377,12 @@ async fn repositories_inside_are_left_out_and_named() {
     desk.git(&["-c", "advice.addEmbeddedRepo=false", "add", "vendor/lib"]);
     desk.git(&["commit", "-q", "-m", "with a repository inside"]);
     let created = desk.try_create("r1", &Bring::default()).await.unwrap();
-    assert_eq!(created.left_out, ["empty", "vendor/lib"]);
+    assert_eq!(created.workspace.left_out(), ["empty"]);
+    assert_eq!(created.workspace.brought().submodules, ["vendor/lib"]);
     let workspace = created.workspace;
+    assert!(
+        workspace.dir().join("vendor/lib/f").exists() && !workspace.dir().join("vendor/lib/.git").exists()
+    );
     put(&workspace.dir().join("own/f"), "x");
     git_in(&workspace.dir().join("own"), &desk.home(), &["init", "-q"]);
     put(&workspace.dir().join("kept.txt"), "changed\n");

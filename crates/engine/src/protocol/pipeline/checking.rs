@@ -75,7 +75,15 @@ impl Pipeline {
             return self.pass(purpose, cx);
         };
         let (command, timeout_ms) = (one.line.clone(), one.timeout_ms);
-        cx.verify(Verify { command, tree, runs: 1, timeout_ms, held: None, fresh: false });
+        cx.verify(Verify {
+            command,
+            tree,
+            runs: 1,
+            timeout_ms,
+            held: None,
+            fresh: false,
+            evidence: Vec::new(),
+        });
     }
 
     pub(super) fn checked(&mut self, verified: &Verified, cx: &mut Cx<'_>) {

@@ -137,7 +137,15 @@ impl Score {
     fn run_command(&self, command: &Command, cx: &mut Cx<'_>) {
         let Some(tree) = self.ground.as_ref().and_then(|ground| ground.begin(false)) else { return };
         let (command, timeout_ms) = (command.line.clone(), command.timeout_ms);
-        cx.verify(Verify { command, tree, runs: 1, timeout_ms, held: None, fresh: false });
+        cx.verify(Verify {
+            command,
+            tree,
+            runs: 1,
+            timeout_ms,
+            held: None,
+            fresh: false,
+            evidence: Vec::new(),
+        });
     }
 
     fn hooked(&mut self, after: bool, at: usize, verified: &Verified, cx: &mut Cx<'_>) {

@@ -23,6 +23,18 @@ pub(super) struct Fresh {
     detail: String,
 }
 
+const EVIDENCE: &str = ", evidence: ";
+
+/// What is said of a command that passed, with the digests of its evidence: they bind it to this very run.
+fn passed(line: &str, exit_code: i32, verified: &Verified) -> String {
+    let evidence = verified.evidence.iter();
+    let evidence: Vec<String> =
+        evidence.map(|e| format!("{} ({} bytes, {})", e.path, e.bytes, e.digest.short())).collect();
+    let evidence =
+        if evidence.is_empty() { String::new() } else { format!("{EVIDENCE}{}", evidence.join(", ")) };
+    format!("`{line}` exits with {exit_code}{evidence}")
+}
+
 impl Watch {
     pub(super) fn run_command(
         &mut self,
@@ -33,7 +45,14 @@ impl Watch {
     ) {
         let Some(tree) = self.tree.as_ref().map(|tree| tree.digest) else { return };
         let held = Some(HeldCommand { network: self.settings.policy.risk >= Risk::NetworkWrite });
-        let verify = Verify { command, tree, runs: 1, timeout_ms, held, fresh: checking.fresh.is_some() };
+        // In the worker's folder anybody could have put it there; in place there is no other.
+        let counts = checking.fresh.is_some() || self.settings.acceptance.is_none();
+        let evidence = match self.command_of(&checking) {
+            Some(Criterion::Shell { evidence, .. }) if counts => evidence,
+            _ => Vec::new(),
+        };
+        let fresh = checking.fresh.is_some();
+        let verify = Verify { command, tree, runs: 1, timeout_ms, held, fresh, evidence };
         let effect = checking.task(EffectKind::Verify(verify), cx);
         self.await_check(effect, checking);
     }
@@ -48,9 +67,8 @@ impl Watch {
 
     /// A command of the criterion ended.
     pub(super) fn command_ran(&mut self, mut checking: Checking, verified: &Verified, cx: &mut Cx<'_>) {
-        let Some(Criterion::Shell { command, exit_code, timeout_ms }) = self.command_of(&checking) else {
-            return;
-        };
+        let Some(leaf @ Criterion::Shell { .. }) = self.command_of(&checking) else { return };
+        let Criterion::Shell { command, exit_code, timeout_ms, evidence } = leaf else { return };
         let line = one_line(&command);
         let Some(run) = verified.runs.last() else {
             return self.command_is_known(checking, Err(format!("`{line}` did not run")), cx);
@@ -66,7 +84,15 @@ impl Watch {
                 );
                 return self.is_flaky(checking, detail, cx);
             }
-            return self.command_is_known(checking, Ok(format!("`{line}` exits with {exit_code}")), cx);
+            let left = |path: &&String| verified.evidence.iter().all(|left| left.path != **path);
+            let counts = checking.fresh.is_some() || self.settings.acceptance.is_none();
+            let result = match evidence.iter().find(left).filter(|_| counts) {
+                Some(path) => Err(format!(
+                    "`{line}` exits with {exit_code}, but did not write {path}, which is wanted as evidence"
+                )),
+                None => Ok(passed(&line, exit_code, verified)),
+            };
+            return self.command_is_known(checking, result, cx);
         }
         let can_run = could_run(verified, cx.text(&run.output));
         checking.could_not_run |= !can_run;
@@ -88,6 +114,11 @@ impl Watch {
     fn command_is_known(&mut self, mut checking: Checking, result: Result<String, String>, cx: &mut Cx<'_>) {
         let Some(fresh) = checking.fresh.take() else { return self.learned_of(checking, result, cx) };
         match result {
+            // With its evidence, if any was wanted.
+            Ok(detail) if detail.contains(EVIDENCE) => {
+                let detail = format!("{}; {detail}", fresh.detail);
+                self.check_fresh(checking, fresh.left, detail, cx);
+            }
             Ok(_) => self.check_fresh(checking, fresh.left, fresh.detail, cx),
             Err(detail) => {
                 let detail = format!(

@@ -14,6 +14,8 @@ pub const DEEPEST: usize = 8;
 pub const MOST_LEAVES: usize = 64;
 /// The most a compiled pattern may take.
 const LARGEST_PATTERN: usize = 1024 * 1024;
+/// The most files that a command may have to leave as evidence.
+const MOST_EVIDENCE: usize = 8;
 /// The most of a text that is shown in a sentence.
 const SHOWN: usize = 120;
 
@@ -25,6 +27,9 @@ pub enum Criterion {
         command: String,
         exit_code: i32,
         timeout_ms: u64,
+        /// Files that the command must have written, below the worker's folder: what the running thing showed.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        evidence: Vec<String>,
     },
     /// `dot.path op literal`, of a JSON file.
     Json {
@@ -88,8 +93,16 @@ impl Criterion {
     fn own_problem(&self) -> Option<String> {
         let blank = |text: &str, what: &str| text.trim().is_empty().then(|| format!("{what} is empty"));
         match self {
-            Self::Shell { command, timeout_ms, .. } => blank(command, "the command of a success criterion")
-                .or_else(|| (*timeout_ms == 0).then(|| format!("`{}` is given no time", short(command)))),
+            Self::Shell { command, timeout_ms, evidence, .. } => {
+                blank(command, "the command of a success criterion")
+                    .or_else(|| (*timeout_ms == 0).then(|| format!("`{}` is given no time", short(command))))
+                    .or_else(|| evidence.iter().find_map(|path| wrong_path(path)))
+                    .or_else(|| {
+                        let too_many = evidence.len() > MOST_EVIDENCE;
+                        too_many
+                            .then(|| format!("a command may leave at most {MOST_EVIDENCE} files as evidence"))
+                    })
+            }
             Self::Json { file, predicate } => wrong_path(file).or_else(|| predicate::parse(predicate).err()),
             Self::File { path, check } => wrong_path(path).or_else(|| match check {
                 FileCheck::Exists => None,
@@ -122,7 +135,13 @@ impl Criterion {
     /// One line for prompts and people.
     pub fn humanised(&self) -> String {
         match self {
-            Self::Shell { command, exit_code, .. } => format!("`{}` exits with {exit_code}", line(command)),
+            Self::Shell { command, exit_code, evidence, .. } if evidence.is_empty() => {
+                format!("`{}` exits with {exit_code}", line(command))
+            }
+            Self::Shell { command, exit_code, evidence, .. } => {
+                let written = line(&evidence.join(", "));
+                format!("`{}` exits with {exit_code} and writes {written}", line(command))
+            }
             Self::Json { file, predicate } => format!("in {}: {}", line(file), line(predicate)),
             Self::File { path, check } => match check {
                 FileCheck::Exists => format!("{} exists", line(path)),

@@ -16,7 +16,8 @@ use crate::turn::Role;
 /// What shells answer with when there is no such command, or when it may not be executed.
 const NOT_FOUND: [RunEnd; 2] = [RunEnd::Code(127), RunEnd::Code(126)];
 
-/// Steps from one try to the next.
+/// Steps from one try to the next, and half of those before it: a try looks at everything that was changed, so that in a
+/// long goal many of them would cost more than they save.
 const EVERY: u32 = 10;
 /// A criterion whose commands took longer than this together is not tried between.
 const QUICK_MS: u64 = 10_000;
@@ -111,7 +112,7 @@ impl Watch {
     /// Whether it is time to see whether the goal is reached without anybody having noticed.
     pub(super) fn is_due(&self) -> bool {
         self.costs_nothing()
-            && self.n.saturating_sub(self.tried_at) >= EVERY
+            && self.n >= self.tried_at.saturating_add(EVERY + self.tried_at / 2)
             && self.check_took_ms.is_some_and(|took| took <= QUICK_MS)
     }
 

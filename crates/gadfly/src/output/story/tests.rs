@@ -48,7 +48,7 @@ fn two_critics_tell_each_finding_once_and_what_moved_once() {
 fn a_red_command_shows_its_last_words_and_a_question_its_ways_out() {
     let output = Text::new("compiling\nerror: no such field");
     let runs = vec![OneRun { end: RunEnd::Code(101), output: output.digest(), took_ms: 5 }];
-    let verified = Verified { runs, changed: vec![] };
+    let verified = Verified { runs, changed: vec![], evidence: Vec::new() };
     let ran = Happened::VerifyRan { round: 1, command: "make test".into(), green: false, verified };
     let choices = vec![Choice::taking("grant", "N", "allow N more rounds")];
     let question = Question { about: About::Stuck, text: "No headway.".into(), choices, free: true };

@@ -10,7 +10,7 @@ use crate::place::brief;
 
 /// A command that must end with 0.
 pub fn shell(command: String) -> Criterion {
-    Criterion::Shell { command, exit_code: 0, timeout_ms: CHECK_TIMEOUT_MS }
+    Criterion::Shell { command, exit_code: 0, timeout_ms: CHECK_TIMEOUT_MS, evidence: Vec::new() }
 }
 
 pub fn millis(time: Duration) -> u64 {
@@ -116,11 +116,12 @@ pub fn timed(criterion: &mut Criterion, time: Duration) {
     }
 }
 
-/// The same, with this code expected of every command.
-pub fn exiting(criterion: Criterion, code: i32) -> Criterion {
+/// The same, with this code expected of a command, and these files as evidence.
+pub fn exiting(criterion: Criterion, code: Option<i32>, evidence: &[String]) -> Criterion {
     match criterion {
-        Criterion::Shell { command, timeout_ms, .. } => {
-            Criterion::Shell { command, exit_code: code, timeout_ms }
+        Criterion::Shell { command, timeout_ms, exit_code, .. } => {
+            let exit_code = code.unwrap_or(exit_code);
+            Criterion::Shell { command, exit_code, timeout_ms, evidence: evidence.to_vec() }
         }
         other => other,
     }

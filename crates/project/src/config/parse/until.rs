@@ -16,7 +16,7 @@ use crate::suggest;
 
 /// The checks there are, each with the other keys its table may have. A table is of the first that it names.
 const CHECKS: [(&str, &[&str]); 9] = [
-    ("shell", &["exit_code", "timeout"]),
+    ("shell", &["exit_code", "timeout", "evidence"]),
     ("json", &["where"]),
     ("vision", &["file", "expect"]),
     ("http", &["status", "contains"]),
@@ -98,7 +98,8 @@ impl Reader<'_> {
                 let exit_code = self.number(found, &fields, "exit_code", 0, 255).ok()?.unwrap_or(0);
                 let exit_code = i32::try_from(exit_code).unwrap_or(0);
                 let timeout_ms = self.millis(found, &fields)?;
-                Some(Criterion::Shell { command, exit_code, timeout_ms })
+                let evidence = self.texts(found, &fields, "evidence")?;
+                Some(Criterion::Shell { command, exit_code, timeout_ms, evidence })
             }
             "json" => {
                 let file = self.text(Shape::Text, &own.as_found())?;
@@ -201,6 +202,21 @@ impl Reader<'_> {
         let Some(value) = fields.get(key) else { return Ok(None) };
         let inner = Inner::of(found, key, value);
         self.text(Shape::Text, &inner.as_found()).map(Some).ok_or(Reported)
+    }
+
+    /// A list of strings; empty if there is none.
+    fn texts(
+        &mut self,
+        found: &Found<'_, '_>,
+        fields: &Fields<'_, '_>,
+        key: &'static str,
+    ) -> Option<Vec<String>> {
+        let Some(value) = fields.get(key) else { return Some(Vec::new()) };
+        let inner = Inner::of(found, key, value);
+        match self.value(Shape::Texts, &inner.as_found())? {
+            Value::Texts(texts) => Some(texts.into_iter().map(|text| text.value).collect()),
+            _ => None,
+        }
     }
 
     fn needed(

@@ -42,6 +42,7 @@ fn every_form_of_a_success_criterion_is_read() {
         command: command.into(),
         exit_code,
         timeout_ms,
+        evidence: Vec::new(),
     };
     assert_eq!(until("\"cargo test\""), shell("cargo test", 0, 600_000));
     assert_eq!(until("{ shell = \"make\", exit_code = 2, timeout = \"5s\" }"), shell("make", 2, 5000));

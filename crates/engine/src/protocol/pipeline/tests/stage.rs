@@ -377,7 +377,10 @@ impl Stage {
                 let code = (self.commands)(&verify.command, &state);
                 let output = Text::new(format!("{} ended", verify.command));
                 let run = OneRun { end: RunEnd::Code(code), output: output.digest(), took_ms: 1 };
-                (Reply::Verified(Verified { runs: vec![run], changed: Vec::new() }), vec![output])
+                (
+                    Reply::Verified(Verified { runs: vec![run], changed: Vec::new(), evidence: Vec::new() }),
+                    vec![output],
+                )
             }
             EffectKind::Tool(tool) => {
                 let Deed::WriteFile { path, content } = &tool.deed else { panic!("{tool:?}") };

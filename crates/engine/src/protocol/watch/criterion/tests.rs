@@ -4,7 +4,7 @@
 use super::*;
 
 fn shell(command: &str) -> Criterion {
-    Criterion::Shell { command: command.to_owned(), exit_code: 0, timeout_ms: 1000 }
+    Criterion::Shell { command: command.to_owned(), exit_code: 0, timeout_ms: 1000, evidence: Vec::new() }
 }
 
 fn file(path: &str, check: FileCheck) -> Criterion {
@@ -25,7 +25,10 @@ fn what_could_never_be_checked_is_refused_at_the_start() {
     let many = |n: usize| Criterion::Any(vec![Criterion::Manual; n]);
     let wrong = [
         (shell("  "), "empty"),
-        (Criterion::Shell { command: "x".to_owned(), exit_code: 0, timeout_ms: 0 }, "no time"),
+        (
+            Criterion::Shell { command: "x".to_owned(), exit_code: 0, timeout_ms: 0, evidence: Vec::new() },
+            "no time",
+        ),
         (json("a.json", "a = 3"), "dot.path"),
         (json("", "a exists"), "no name"),
         (file("a", FileCheck::Matches("(".to_owned())), "regular expression"),

@@ -5,7 +5,7 @@ use super::super::criterion::FileCheck;
 use super::*;
 
 fn shell(command: &str) -> Criterion {
-    Criterion::Shell { command: command.to_owned(), exit_code: 0, timeout_ms: 1000 }
+    Criterion::Shell { command: command.to_owned(), exit_code: 0, timeout_ms: 1000, evidence: Vec::new() }
 }
 
 fn change(path: &str, kind: ChangeKind) -> Change {

@@ -345,7 +345,8 @@ fn last_words_that_fail_or_cannot_be_paid_are_not_asked_for_again() {
     let mut unpaid = judged(|table| {
         (table.settings.limits, table.limits.money) = (TIME, Some(Money(210)));
         table.agents.entry("dora".into()).and_modify(|card| card.per_call.money = Some(Money(150)));
-        let ran = Criterion::Shell { command: "make".into(), exit_code: 0, timeout_ms: 1000 };
+        let ran =
+            Criterion::Shell { command: "make".into(), exit_code: 0, timeout_ms: 1000, evidence: Vec::new() };
         let judge = table.settings.settings.until.clone();
         table.settings.settings.until = Criterion::All(vec![judge, ran]);
     });

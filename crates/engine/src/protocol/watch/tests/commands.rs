@@ -45,7 +45,12 @@ fn in_place_nothing_is_delivered_and_the_folder_itself_counts() {
 
 #[test]
 fn every_command_that_passed_is_run_in_a_fresh_folder_and_nothing_else_is_asked_twice() {
-    let shell = |command: &str| Criterion::Shell { command: command.into(), exit_code: 0, timeout_ms: 1000 };
+    let shell = |command: &str| Criterion::Shell {
+        command: command.into(),
+        exit_code: 0,
+        timeout_ms: 1000,
+        evidence: Vec::new(),
+    };
     let judge = Criterion::Judge { question: "is it good?".into() };
     let any = Criterion::Any(vec![shell("fails"), shell("works")]);
     let until = Criterion::All(vec![shell("first"), any, judge]);

@@ -37,7 +37,12 @@ pub fn settings() -> Settings {
         interval: 3,
         strict_critic: false,
         judge: None,
-        until: Criterion::Shell { command: "make test".into(), exit_code: 0, timeout_ms: 1000 },
+        until: Criterion::Shell {
+            command: "make test".into(),
+            exit_code: 0,
+            timeout_ms: 1000,
+            evidence: Vec::new(),
+        },
         policy: Policy::default(),
         protect: Vec::new(),
         protect_tests: true,

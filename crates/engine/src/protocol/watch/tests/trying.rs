@@ -82,7 +82,12 @@ fn what_cannot_be_run_is_said_and_worked_on() {
 #[test]
 fn nobody_is_paid_or_asked_for_a_try() {
     let judge = || Criterion::Judge { question: "is it good?".into() };
-    let make = || Criterion::Shell { command: "make test".into(), exit_code: 0, timeout_ms: 1000 };
+    let make = || Criterion::Shell {
+        command: "make test".into(),
+        exit_code: 0,
+        timeout_ms: 1000,
+        evidence: Vec::new(),
+    };
     let only_judge = tried(|s| s.until = judge());
     assert!(only_judge.asked(Role::Worker), "{}", only_judge.log());
     let mut both = tried(|s| s.until = Criterion::All(vec![make(), judge()]));
