@@ -42,6 +42,7 @@ use tree::{Excluded, Rules, make_accessible, make_accessible_or_remove, off_thre
 use crate::os::remove_tree;
 
 mod apply;
+mod beside;
 mod blobs;
 mod bring;
 mod checkout;
@@ -127,6 +128,8 @@ pub struct Created {
     pub missing: Vec<String>,
     /// What git ignores and was not asked for, seen from the top of the tree.
     pub not_brought: Vec<String>,
+    /// Of a run in place: what undoing it could not bring back.
+    pub not_kept: Vec<String>,
 }
 
 /// A file of a snapshot, from the store.

@@ -75,7 +75,8 @@ impl Workspace {
             let reason = "the worker's files are not the project's; take care that nothing changes them at the same time";
             return Err(WorkspaceError::Damaged { path: work, reason: reason.to_owned() });
         }
-        Ok(Created { left_out: workspace.facts.left_out.clone(), workspace, missing, not_brought })
+        let (left_out, not_kept) = (workspace.facts.left_out.clone(), Vec::new());
+        Ok(Created { workspace, left_out, missing, not_brought, not_kept })
     }
 
     /// The workspace of a run that works in the project itself: its base, and no tree of its own. The project is
@@ -89,10 +90,10 @@ impl Workspace {
         let bring = Bring { without, ..Bring::default() };
         let Begun { home, tracked, facts, .. } = begin(&git, project, run, &bring, true).await?;
         let workspace = Self::over(git, home, facts, tracked);
-        workspace.note_beginning().await?;
+        let not_kept = workspace.note_beginning().await?;
         workspace.write_facts()?;
         let left_out = workspace.facts.left_out.clone();
-        Ok(Created { left_out, workspace, missing: Vec::new(), not_brought: Vec::new() })
+        Ok(Created { workspace, left_out, missing: Vec::new(), not_brought: Vec::new(), not_kept })
     }
 
     /// Comes last: it says that all of it is there.
