@@ -102,6 +102,7 @@ pub async fn prepare_goal(
         below: String::new(),
         held: sandbox::kernel().is_ok(),
         already: Some(request.already),
+        headway: true,
         acceptance: (!config.in_place.value).then(|| acceptance(&config, texts.goal.as_str())),
     };
     let others = [&settings.critic, &settings.judge].into_iter().flatten();
