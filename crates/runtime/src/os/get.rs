@@ -40,31 +40,31 @@ pub fn local(url: &str) -> Option<Address> {
     is_here.then(|| Address { authority: authority.to_owned(), host, port, path })
 }
 
-/// Writes the answer to standard output as it came.
-pub fn get(url: &str) -> i32 {
+/// Writes the answer as it came.
+pub fn get(url: &str, mut out: impl io::Write, mut complain: impl io::Write) -> i32 {
     let Some(address) = local(url) else { return 2 };
-    match ask(&address) {
+    match ask(&address, &mut out) {
         Ok(()) => 0,
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => NOBODY,
         Err(error) => {
-            let _ = writeln!(io::stderr(), "{error}");
+            let _ = writeln!(complain, "{error}");
             1
         }
     }
 }
 
-fn ask(address: &Address) -> io::Result<()> {
+fn ask(address: &Address, out: &mut impl io::Write) -> io::Result<()> {
     let mut last = io::Error::from(io::ErrorKind::ConnectionRefused);
     for socket in (address.host.as_str(), address.port).to_socket_addrs()? {
         match TcpStream::connect_timeout(&socket, PATIENCE) {
-            Ok(stream) => return bring(stream, address),
+            Ok(stream) => return bring(stream, address, out),
             Err(error) => last = error,
         }
     }
     Err(last)
 }
 
-fn bring(mut stream: TcpStream, address: &Address) -> io::Result<()> {
+fn bring(mut stream: TcpStream, address: &Address, out: &mut impl io::Write) -> io::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     // In the older version the answer ends with the connection and comes in one piece.
@@ -73,7 +73,7 @@ fn bring(mut stream: TcpStream, address: &Address) -> io::Result<()> {
         stream,
         "GET {path} HTTP/1.0\r\nHost: {authority}\r\nUser-Agent: gadfly\r\nAccept: */*\r\nConnection: close\r\n\r\n"
     )?;
-    io::copy(&mut stream.take(LARGEST), &mut io::stdout())?;
+    io::copy(&mut stream.take(LARGEST), out)?;
     Ok(())
 }
 

@@ -5,7 +5,7 @@
 //! command in it, it is gone. Linux only.
 
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -64,12 +64,12 @@ impl Loopback {
 }
 
 /// What the process does that makes one: it waits until somebody holds it.
-pub(super) fn make() -> i32 {
+pub(super) fn make(mut tell: impl io::Write) -> i32 {
     let made = separate(&Rooms { network: true, memory: false, joins: None });
     let line = made.as_ref().map_or_else(String::as_str, |()| READY);
-    if std::io::stderr().write_all(format!("{line}\n").as_bytes()).is_err() || made.is_err() {
+    if tell.write_all(format!("{line}\n").as_bytes()).is_err() || made.is_err() {
         return 1;
     }
-    let _ = std::io::stdin().read_to_end(&mut Vec::new());
+    let _ = io::stdin().read_to_end(&mut Vec::new());
     0
 }

@@ -52,8 +52,10 @@ pub fn supervise() {
             (None, _) => std::process::exit(serve()),
             (Some(second), None) if second == TRIAL => std::process::exit(try_apart(false)),
             (Some(second), None) if second == ALONE_TRIAL => std::process::exit(try_apart(true)),
-            (Some(second), None) if second == LOOPBACK => std::process::exit(loopback::make()),
-            (Some(second), Some(url)) if second == GET => std::process::exit(get(&url.to_string_lossy())),
+            (Some(second), None) if second == LOOPBACK => std::process::exit(loopback::make(io::stderr())),
+            (Some(second), Some(url)) if second == GET => {
+                std::process::exit(get(&url.to_string_lossy(), io::stdout(), io::stderr()))
+            }
             (Some(second), None) if second == ANCHOR => std::process::exit(anchor::hold(io::stderr())),
             _ => {}
         }
