@@ -42,9 +42,19 @@ pub struct Sandbox {
     /// It gets rooms of its own: pseudo-terminals and shared memory that nobody else has and, without the
     /// network, a loopback that nobody else has. Without such rooms it has no pseudo-terminals and no loopback.
     pub apart: bool,
+    /// The loopback it gets without the network is one that it shares with others of its run. Only in rooms of its own.
+    pub shares: Option<Shared>,
     /// A command of the user's own, with the user's rights: only the terminals are kept from it. Signals,
     /// sockets and what root may do are left as they are.
     pub own: bool,
+}
+
+/// A network that several commands share, by where the kernel shows it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Shared {
+    /// Whose it is, unless it is root's.
+    pub user: Option<PathBuf>,
+    pub net: PathBuf,
 }
 
 /// What of the network a command may use.

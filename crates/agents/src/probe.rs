@@ -61,6 +61,21 @@ pub async fn models(base_url: &str) -> Result<Vec<String>, ProbeError> {
     tokio::time::timeout(WHOLE, ask(url)).await.unwrap_or(Err(ProbeError::Silent))
 }
 
+/// Whether something takes connections at this address of this machine. Nothing is sent. What cannot be told, such as
+/// an address that is slow, counts as listening: only a refusal is certain.
+pub async fn listens(url: &str) -> bool {
+    let address = Url::parse(url).ok().filter(is_loopback);
+    let Some(addresses) = address.and_then(|url| url.socket_addrs(|| None).ok()) else { return true };
+    for address in addresses {
+        let tried = tokio::time::timeout(CONNECT, tokio::net::TcpStream::connect(address)).await;
+        match tried {
+            Ok(Err(error)) if error.kind() == std::io::ErrorKind::ConnectionRefused => {}
+            _ => return true,
+        }
+    }
+    false
+}
+
 async fn ask(url: Url) -> Result<Vec<String>, ProbeError> {
     let client = client::build(Route { connect: CONNECT, local: true, plain: url.scheme() == "http" })
         .map_err(|_| ProbeError::Silent)?;

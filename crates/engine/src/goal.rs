@@ -119,4 +119,10 @@ pub enum Nudge {
     Misled,
     /// It ended its turn without saying how it stands.
     GoOn,
+    /// Its calls bring the same result again and again.
+    Circle,
+    /// Its calls cannot be read.
+    Unreadable,
+    /// Files were made or changed while it had drifted.
+    Drift,
 }

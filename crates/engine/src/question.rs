@@ -35,6 +35,8 @@ pub enum About {
     Manual,
     /// Files a goal is judged by were changed.
     Protected,
+    /// Files were made or changed while a worker had drifted from its goal.
+    Drift,
     /// A condition of a registry that only a person can judge.
     Condition,
     /// A plan, before anything is done by it.
@@ -57,6 +59,7 @@ impl About {
             Self::Unknown => "unknown",
             Self::Manual => "manual",
             Self::Protected => "protected",
+            Self::Drift => "drift",
             Self::Condition => "condition",
             Self::Plan => "plan",
             Self::Outside => "outside",

@@ -91,12 +91,53 @@ pub enum Deed {
     McpTools {
         servers: Vec<String>,
     },
+    /// Something about what stays up beside the commands.
+    Process(Process),
     /// Runs a command that makes a picture, and brings the picture as base64.
     Screenshot {
         line: String,
         file: String,
         timeout_ms: u64,
     },
+}
+
+/// What can be done about a process that stays up: a server, a watcher. It is known by its name.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Process {
+    /// A line for `sh -c`, in the run's folder.
+    Start {
+        name: String,
+        line: String,
+    },
+    List,
+    Log {
+        name: String,
+    },
+    Stop {
+        name: String,
+    },
+}
+
+impl Process {
+    /// The tool that does it, as a model names it.
+    pub const fn tool(&self) -> &'static str {
+        match self {
+            Self::Start { .. } => "start_process",
+            Self::List => "list_processes",
+            Self::Log { .. } => "read_process_log",
+            Self::Stop { .. } => "stop_process",
+        }
+    }
+
+    /// The line it runs, or the name it is about.
+    pub fn about(&self) -> &str {
+        match self {
+            Self::Start { line, .. } => line,
+            Self::Log { name } | Self::Stop { name } => name,
+            Self::List => "",
+        }
+    }
 }
 
 /// A tool as a model is told of it. Also one that a server offers.
@@ -116,8 +157,10 @@ impl Deed {
             | Self::ListFiles { .. }
             | Self::SearchFiles { .. }
             | Self::FetchUrl { .. }
+            | Self::Process(Process::List | Process::Log { .. })
             | Self::McpTools { .. } => true,
-            Self::RunCommand { .. }
+            Self::Process(Process::Start { .. } | Process::Stop { .. })
+            | Self::RunCommand { .. }
             | Self::WriteFile { .. }
             | Self::EditFile { .. }
             | Self::Mcp { .. }
@@ -137,6 +180,7 @@ impl Deed {
             Self::FetchUrl { .. } => "fetch_url",
             Self::Mcp { .. } => "mcp",
             Self::McpTools { .. } => "mcp_tools",
+            Self::Process(process) => process.tool(),
             Self::Screenshot { .. } => "screenshot",
         }
     }

@@ -130,6 +130,11 @@ impl Session<'_> {
                 // Not even its first record was written: there is nothing to resume.
                 error::fault(&why.to_string())
             }
+            Err(ResumeError::Agents { problems: found, .. })
+                if matches!(self.gadfly.journal().summary(&self.run), Err(ReadError::NotFound(_))) =>
+            {
+                problems::refuse(&found, &self.context.root.dir)
+            }
             Err(error) => refuse(self.context, &self.run, error),
         };
         if let Some(why) = self.gadfly.unsigned() {

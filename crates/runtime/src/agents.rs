@@ -23,9 +23,11 @@ use crate::prepare::Member;
 use crate::sandbox;
 use crate::team::{Needs, Team};
 use installed::Surroundings;
+use startable::resolve_program;
 use state_paths::state_paths;
 
 pub(crate) mod installed;
+pub(crate) mod startable;
 mod state_paths;
 
 /// How long a command that prints a key may take, and how much it may print.
@@ -137,6 +139,9 @@ impl Recruiter<'_> {
             team.add(&agent.name, card, None);
             return Ok(());
         }
+        if let Some(problem) = startable::unstartable_agent(agent, self.root, self.env) {
+            return Err(vec![problem]);
+        }
         let (spec, needs) = self.spec(agent).await.map_err(|p| vec![p])?;
         let built = gadfly_agents::build(agent.kind.value.name(), spec, self.world)
             .map_err(|e| vec![Problem::error(e.to_string()).at(agent.place.as_ref())])?;
@@ -154,10 +159,7 @@ impl Recruiter<'_> {
             Some(path) => Some(Arc::new(read_script(agent, &path.value)?)),
             None => None,
         };
-        let mut command: Vec<String> = agent.command.iter().map(|c| c.value.clone()).collect();
-        if let Some(program) = command.first_mut() {
-            *program = resolve_program(program, self.root);
-        }
+        let command = startable::words(&agent.command, self.root);
         let env = agent.env.iter().filter_map(|n| Some((n.value.clone(), self.env.get(&n.value)?.clone())));
         let (process, needs) = self.process(agent, &command);
         let spec = AgentSpec {
@@ -391,13 +393,4 @@ pub(crate) fn read_script(agent: &AgentConfig, path: &Path) -> Result<Script, Pr
     };
     Script::parse(&text, read)
         .map_err(|e| Problem::error(format!("script {}: {e}", path.display())).at(place))
-}
-
-/// A program given as a relative path is meant from the project's root; a bare name is looked up in PATH.
-pub(crate) fn resolve_program(program: &str, root: &Path) -> String {
-    if program.contains('/') && !program.starts_with('/') {
-        root.join(program).to_string_lossy().into_owned()
-    } else {
-        program.to_owned()
-    }
 }

@@ -167,6 +167,11 @@ impl Batch {
         })
     }
 
+    /// Servers on this machine that nobody could ask: looked for once somebody agreed to start.
+    pub async fn unreachable(&self) -> Vec<Problem> {
+        self.gadfly.unreachable(&self.template.team.cards()).await
+    }
+
     /// The brief the first task's worker would get.
     pub fn first_brief(&self) -> Option<String> {
         let task = tasks::open(&self.request.tasks).ok()?.next()?.ok()?;

@@ -23,7 +23,8 @@ pub use programs::Program;
 pub use settings::check;
 pub use trial::{Ended, Tried, try_agent};
 
-use crate::agents::{Env, read_script, resolve_program};
+use crate::agents::startable::{program, unstartable_agent};
+use crate::agents::{Env, read_script};
 use crate::board::FileBoard;
 use crate::os::ProcessLauncher;
 use crate::user_dirs::UserDirs;
@@ -226,17 +227,6 @@ fn is_set(env: &Env, variable: &str) -> bool {
     env.get(variable).is_some_and(|value| !value.trim().is_empty())
 }
 
-/// Where a program is found, as a shell would.
-pub(crate) fn on_path(program: &str, env: &Env) -> Option<PathBuf> {
-    let path = env.get("PATH")?;
-    std::env::split_paths(path).map(|dir| dir.join(program)).find(|file| is_program(file))
-}
-
-fn is_program(file: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    fs::metadata(file).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
-}
-
 async fn agent_state(agent: &AgentConfig, root: &Path, env: &Env) -> AgentState {
     match agent.kind.value {
         Kind::Person => AgentState::Ready("answers come with `gadfly answer`".into()),
@@ -244,11 +234,15 @@ async fn agent_state(agent: &AgentConfig, root: &Path, env: &Env) -> AgentState 
             Ok(_) => AgentState::Ready("its script can be read".into()),
             Err(why) => AgentState::Broken(why),
         },
-        kind if kind.is_process() => match program_of(agent, root, env) {
-            Some(Ok(path)) => AgentState::Ready(format!("runs {}", path.display())),
-            Some(Err(why)) => AgentState::Broken(why),
-            None => AgentState::Broken("it names no command".into()),
-        },
+        kind if kind.is_process() => {
+            let named = agent.command.first().map(|word| program(&word.value, root, env));
+            match (named, unstartable_agent(agent, root, env)) {
+                (None, _) => AgentState::Broken("it names no command".into()),
+                (Some(Err(why)), _) => AgentState::Broken(why),
+                (Some(Ok(_)), Some(problem)) => AgentState::Broken(problem.message),
+                (Some(Ok(path)), None) => AgentState::Ready(format!("runs {}", path.display())),
+            }
+        }
         _ => over_http(agent, env).await,
     }
 }
@@ -256,23 +250,6 @@ async fn agent_state(agent: &AgentConfig, root: &Path, env: &Env) -> AgentState 
 fn scripted(agent: &AgentConfig) -> Result<Script, String> {
     let path = agent.script.as_ref().ok_or("it names no script")?;
     read_script(agent, &path.value).map_err(|p| p.message)
-}
-
-/// The program of a command agent, or why it cannot be run.
-pub(crate) fn program_of(agent: &AgentConfig, root: &Path, env: &Env) -> Option<Result<PathBuf, String>> {
-    let named = &agent.command.first()?.value;
-    let program = resolve_program(named, root);
-    if !program.contains('/') {
-        return Some(on_path(&program, env).ok_or_else(|| format!("`{program}` is not found in PATH")));
-    }
-    let file = PathBuf::from(program);
-    Some(if is_program(&file) {
-        Ok(file)
-    } else if file.exists() {
-        Err(format!("{} is not executable: chmod +x it", file.display()))
-    } else {
-        Err(format!("{} does not exist", file.display()))
-    })
 }
 
 async fn over_http(agent: &AgentConfig, env: &Env) -> AgentState {

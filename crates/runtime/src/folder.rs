@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use gadfly_agents::launcher::Launcher;
@@ -17,7 +17,7 @@ use gadfly_journal::RunId;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use crate::means::Means;
-use crate::os::{children_ended, remove_tree};
+use crate::os::{Loopback, children_ended, remove_tree};
 use crate::save::write_atomically;
 use crate::workspace::{Bring, Git, Workspace, WorkspaceError, read_beside};
 
@@ -55,6 +55,8 @@ pub struct Folder {
     /// It is in the record that there was one.
     was_made: bool,
     state: Arc<Mutex<State>>,
+    /// The network that its commands share, once there is one.
+    loopback: OnceLock<Option<Loopback>>,
 }
 
 #[derive(Default)]
@@ -134,7 +136,16 @@ impl Folder {
         plan: WorkspacePlan,
         means: Arc<Means>,
     ) -> Self {
-        Self { run, home, ours, plan, means, was_made: false, state: Arc::default() }
+        Self {
+            run,
+            home,
+            ours,
+            plan,
+            means,
+            was_made: false,
+            state: Arc::default(),
+            loopback: OnceLock::new(),
+        }
     }
 
     /// Whether there was one: a second one would not have the work that was done in it.

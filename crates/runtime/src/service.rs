@@ -2,6 +2,7 @@
 
 mod answering;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -18,7 +19,7 @@ use gadfly_journal::{
 use gadfly_project::{Config, Problem, Root};
 use tokio::sync::{mpsc, watch};
 
-use crate::agents::Recruiter;
+use crate::agents::{Recruiter, startable};
 use crate::clock::wall_ms;
 use crate::driver::{DriveError, Driver, Ended, Stop, Update};
 use crate::folder::home_of;
@@ -209,6 +210,7 @@ impl Gadfly {
         team: Team,
         driving: Driving,
     ) -> Result<Ended, ResumeError> {
+        self.reach(&run, &start.plan.agents).await?;
         let writer = self.journal().create(run)?;
         let driver = self.driver(Engine::new(self.protocols.clone()), writer, team, driving);
         Box::pin(self.drive(driver, What::Started(Box::new(start)), texts)).await
@@ -228,6 +230,7 @@ impl Gadfly {
             .await
             .map_err(|problems| ResumeError::Agents { run: run.clone(), problems })?;
         team.extend(configured);
+        self.reach(run, &cards).await?;
         let agents = team
             .cards()
             .into_iter()
@@ -236,6 +239,29 @@ impl Gadfly {
         let first = What::Resumed { limits: raise.limits, rounds: raise.rounds, agents };
         let driver = self.driver(engine, writer, team, driving);
         Box::pin(self.drive(driver, first, Vec::new())).await
+    }
+
+    /// Nobody is paid before everybody can be asked: servers on this machine are looked for. Whoever calls this has
+    /// agreed to the agents.
+    async fn reach(&self, run: &RunId, cards: &BTreeMap<String, AgentCard>) -> Result<(), ResumeError> {
+        let problems = self.unreachable(cards).await;
+        if problems.is_empty() {
+            return Ok(());
+        }
+        Err(ResumeError::Agents { run: run.clone(), problems })
+    }
+
+    /// What is wrong with the servers on this machine that these agents ask.
+    pub(crate) async fn unreachable(&self, cards: &BTreeMap<String, AgentCard>) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        for (name, card) in cards.iter().filter(|(name, _)| self.own.get(name).is_none()) {
+            let reached_as = self.member(name, card).reached_as;
+            if let Some(agent) = self.config().agents.get(&reached_as) {
+                let found = startable::unreachable(agent).await;
+                problems.extend(found.filter(|problem| !problems.contains(problem)));
+            }
+        }
+        problems
     }
 
     /// Drives a run, and signs what it leaves.

@@ -9,8 +9,10 @@ pub(crate) mod area;
 mod changing;
 pub(crate) mod confined;
 mod finding;
+mod inside;
 mod kept;
 mod picture;
+mod processes;
 mod reading;
 mod remote;
 mod running;
@@ -21,7 +23,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use gadfly_engine::tool::{Deed, SHOWN, ToolDone, ToolEnd, ToolUse};
+use gadfly_engine::tool::{Deed, Process, SHOWN, ToolDone, ToolEnd, ToolUse};
 use gadfly_engine::{Digest, EffectId, Observation, Reply, Text};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -33,6 +35,7 @@ use crate::sandbox;
 use area::Area;
 use changing::Edit;
 use kept::{Output, Outputs};
+use processes::Processes;
 use reading::Window;
 use remote::Remote;
 use running::NotRun;
@@ -52,6 +55,7 @@ pub struct Tools {
     remote: Remote,
     /// What holds commands was said.
     introduced: AtomicBool,
+    processes: Processes,
 }
 
 impl Tools {
@@ -62,11 +66,13 @@ impl Tools {
             own: home.join("work").join("commands"),
             remote: Remote::new(means),
             introduced: AtomicBool::new(false),
+            processes: Processes::default(),
         }
     }
 
-    /// Ends the servers that were started.
+    /// Ends the servers and processes that were started.
     pub async fn close(&self) {
+        self.processes.close().await;
         self.remote.close().await;
     }
 }
@@ -163,7 +169,10 @@ impl ToolTask {
         let ToolUse { deed, begin, beyond, .. } = &self.wanted;
         begin.is_some()
             || match deed {
-                Deed::FetchUrl { .. } | Deed::Mcp { .. } | Deed::McpTools { .. } => false,
+                // Asked from within the run's own network, it is a command.
+                Deed::FetchUrl { url } => self.is_asked_inside(url),
+                Deed::Mcp { .. } | Deed::McpTools { .. } => false,
+                Deed::Process(process) => matches!(process, Process::Start { .. }),
                 Deed::RunCommand { .. } | Deed::Screenshot { .. } => true,
                 Deed::ReadFile { path, .. } => !beyond && Outputs::number(path).is_none(),
                 Deed::WriteFile { .. }
@@ -199,6 +208,7 @@ impl ToolTask {
     ) -> Result<Came, FolderError> {
         let remote = &self.tools.remote;
         match &self.wanted.deed {
+            Deed::FetchUrl { url } if self.is_asked_inside(url) => self.ask_inside(inside, url, time).await,
             Deed::FetchUrl { url } if self.wanted.whole => Ok(remote.page(url, time, &self.cancel).await),
             Deed::FetchUrl { url } => Ok(remote.fetch(url, time, &self.cancel).await),
             Deed::Mcp { server, tool, args } => Ok(match text(&self.texts, args) {
@@ -215,6 +225,7 @@ impl ToolTask {
                 Err(why) => Err(why),
             }),
             Deed::RunCommand { line, .. } => self.command(inside, line, None, time).await,
+            Deed::Process(process) => self.process(inside, process).await,
             Deed::Screenshot { line, file, .. } => self.command(inside, line, Some(file), time).await,
             Deed::ReadFile { .. }
             | Deed::WriteFile { .. }

@@ -19,14 +19,17 @@ use crate::save::{digest_of, sweep_beside, write_atomically};
 use crate::service::Gadfly;
 use crate::workspace::{Accepted, WayBack, Workspace, WorkspaceError};
 
+mod already;
 mod begun;
 mod delivered;
 mod in_place;
 
+pub use already::undone_ms;
 pub use begun::is_half_written;
 
 /// What was taken back.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[allow(clippy::large_enum_variant)] // there is one at a time
 pub enum Undone {
     /// These files of the checkout are what they were before the run.
     Checkout {
@@ -59,6 +62,8 @@ pub struct Preview {
 pub enum UndoError {
     #[error("run `{0}` changed none of your files, so there is nothing to take back")]
     Nothing(RunId),
+    #[error("run `{run}` was taken back already; nothing was done")]
+    Already { run: RunId, at_ms: u64 },
     #[error("run `{run}` only made the branch `{branch}`; remove it with: git branch -D {branch}")]
     Committed { run: RunId, branch: String },
     #[error(
@@ -172,6 +177,19 @@ impl Told {
 }
 
 impl Undone {
+    /// A folder that a removed file was in could not be removed: doing it again does.
+    fn left_a_folder(&self) -> bool {
+        let Self::Checkout { root, paths, .. } = self else { return false };
+        let is_empty = |path: &String| {
+            let gone = root.join(path);
+            let above = gone.parent().filter(|above| *above != root.as_path() && !gone.exists());
+            above
+                .and_then(|above| fs::read_dir(above).ok())
+                .is_some_and(|mut entries| entries.next().is_none())
+        };
+        paths.iter().any(is_empty)
+    }
+
     /// Both at once: what was half done, and what was whole.
     fn and(self, other: Self) -> Self {
         match (self, other) {
@@ -196,6 +214,23 @@ impl Gadfly {
     /// Takes back what this run changed in the user's files. Of a run that worked in place `preview_undo` says
     /// whether a person should be asked first.
     pub async fn undo(&self, run: &RunId) -> Result<Undone, UndoError> {
+        self.not_undone(run)?;
+        let undone = self.undo_once(run).await?;
+        if !undone.left_a_folder() {
+            already::note(self.journal(), &self.journal().summary(run)?);
+        }
+        Ok(undone)
+    }
+
+    /// Once more would take back what was done since by somebody else.
+    fn not_undone(&self, run: &RunId) -> Result<(), UndoError> {
+        match undone_ms(self.journal(), &self.journal().summary(run)?) {
+            Some(at_ms) => Err(UndoError::Already { run: run.clone(), at_ms }),
+            None => Ok(()),
+        }
+    }
+
+    async fn undo_once(&self, run: &RunId) -> Result<Undone, UndoError> {
         if let Some(told) = self.in_place(run)? {
             return self.undo_in_place(run, told).await;
         }
@@ -228,6 +263,7 @@ impl Gadfly {
 
     /// What `undo` would do. Changes no file of the user's.
     pub async fn preview_undo(&self, run: &RunId) -> Result<Preview, UndoError> {
+        self.not_undone(run)?;
         if let Some(told) = self.in_place(run)? {
             return self.preview_in_place(run, told).await;
         }

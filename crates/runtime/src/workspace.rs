@@ -43,6 +43,7 @@ use tree::{Excluded, Rules, make_accessible, make_accessible_or_remove, off_thre
 use crate::os::remove_tree;
 
 mod apply;
+mod beside;
 mod blobs;
 mod bring;
 mod caches;
@@ -132,6 +133,8 @@ pub struct Created {
     pub not_brought: Vec<String>,
     /// Dependencies and submodules that are too large to be copied unasked.
     pub too_large: Vec<String>,
+    /// Of a run in place: what undoing it could not bring back.
+    pub not_kept: Vec<String>,
 }
 
 /// A file of a snapshot, from the store.

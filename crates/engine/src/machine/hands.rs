@@ -223,7 +223,7 @@ impl Run {
         let place = self.plan.workspace.as_ref();
         let project = place.map_or_else(String::new, |place| place.project.clone());
         let in_place = place.is_some_and(|place| place.in_place);
-        let reading = Reading { root: &project, servers: &[], timeout_ms: COMMAND_MS };
+        let reading = Reading { root: &project, servers: &[], timeout_ms: COMMAND_MS, processes: false };
         let wish = wish::read(&call.name, &args, &reading, &mut |text| self.intern(text));
         let (deed, outside) = match wish {
             Ok(Wish::Do { deed, outside }) => (deed, outside),

@@ -10,8 +10,10 @@ mod briefs;
 mod commands;
 pub mod criterion;
 mod ending;
+mod headway;
 mod people;
 pub mod predicate;
+mod processes;
 mod protected;
 pub mod settings;
 mod steps;
@@ -45,7 +47,9 @@ pub use criterion::{Criterion, FileCheck};
 pub use settings::{Policy, Server, Settings};
 
 use ending::{Saying, Then};
+use headway::Headway;
 use people::Asking;
+use processes::Up;
 use protected::Protected;
 use steps::Doing;
 use trying::Trying;
@@ -69,7 +73,8 @@ pub(crate) mod tag {
 }
 
 fn manifest(plan: &NodePlan) -> Result<RunManifest, String> {
-    const WORK: &[&str] = &["goal", "worker", "root", "below", "held", "acceptance", "servers", "already"];
+    const WORK: &[&str] =
+        &["goal", "worker", "root", "below", "held", "acceptance", "servers", "already", "headway"];
     Ok(Settings::read(plan)?.manifest().ruled_by(plan, WORK))
 }
 
@@ -80,10 +85,12 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
     }
     Ok(Box::new(Watch {
         protected: Protected::new(&settings.until, &settings.protect, settings.protect_tests),
+        guard: if settings.headway { LoopGuard::looking_further() } else { LoopGuard::default() },
+        headway: Headway::default(),
+        up: Up::default(),
         settings,
         offered: Vec::new(),
         transcript: Transcript::default(),
-        guard: LoopGuard::default(),
         steps: VecDeque::new(),
         outputs: VecDeque::new(),
         n: 0,
@@ -122,6 +129,8 @@ struct Watch {
     offered: Vec<Offered>,
     transcript: Transcript,
     guard: LoopGuard,
+    headway: Headway,
+    up: Up,
     /// The last steps, oldest first.
     steps: VecDeque<GoalStep>,
     /// What the last commands printed, with what they were.
@@ -209,6 +218,8 @@ enum Awaiting {
     LookAtClaim,
     /// The folder's state, before the criterion is tried between two turns.
     LookToTry,
+    /// The folder's state, before the critic looks at the steps that led to it.
+    LookForCritic,
     Checking(Box<Checking>),
     PutBack,
     Person(Box<Asking>, Question),
@@ -310,6 +321,7 @@ impl Protocol for Watch {
     fn steered(&mut self, text: Digest, cx: &mut Cx<'_>) {
         let words = format!("PERSON: {}", cx.text(&text));
         self.tell_worker(words, cx);
+        self.forgive();
         self.listen_to_person(cx);
     }
 
@@ -349,11 +361,17 @@ impl Watch {
             Awaiting::FirstLook => self.try_first(cx),
             Awaiting::LookBefore => {
                 self.note_silent_work(before, cx);
+                self.note_drift_of_hands(cx);
                 // The critic may have spoken meanwhile.
                 if self.claim.is_some() { self.look_at_claim(cx) } else { self.next_turn(cx) }
             }
             Awaiting::LookAtClaim => self.verify_claim(cx),
             Awaiting::LookToTry => self.try_between(cx),
+            Awaiting::LookForCritic => {
+                self.headway.seen(self.tree.as_ref());
+                self.awaiting = Awaiting::Critic;
+                self.ask_critic(cx);
+            }
             Awaiting::LastLook(outcome) => cx.finish(outcome),
             other => self.awaiting = other,
         }
@@ -365,6 +383,9 @@ impl Watch {
             return self.next_turn(cx);
         }
         self.offered = offered::builtin();
+        if self.settings.headway {
+            self.offered.extend(offered::processes());
+        }
         self.offered.retain(|tool| !policy::is_denied(&self.settings.policy, &tool.name));
         self.offered.extend(offered::goal_end());
         if self.settings.servers.is_empty() {
@@ -383,6 +404,7 @@ impl Watch {
         if self.is_due() {
             return self.look_to_try(cx);
         }
+        self.tell_of_gone_processes(cx);
         let led = self.is_led(cx);
         let words = std::mem::take(&mut self.words);
         let (messages, settled) = if led { self.led_messages(cx) } else { self.hands_messages(&words, cx) };
@@ -441,8 +463,7 @@ impl Watch {
             return;
         }
         if self.is_critics_turn() {
-            self.awaiting = Awaiting::Critic;
-            return self.ask_critic(cx);
+            return self.call_critic(cx);
         }
         self.look_then_turn(cx);
     }

@@ -1,7 +1,8 @@
 //! Stops a worker that goes round in circles, before any model is asked about it: the same call with the same
-//! result again and again, short cycles of such calls, a tool that only fails. What comes of a call is looked at:
-//! who gets something new from the same call is not in a circle, and who waits is not either.
+//! result again and again, cycles of such calls, one tool that brings the same whatever it is asked, a tool that only
+//! fails. What comes of a call is looked at: who gets something new is not in a circle, and who waits is not either.
 
+mod varied;
 mod waiting;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -9,6 +10,7 @@ use std::collections::{BTreeMap, VecDeque};
 use super::json::canonical;
 use crate::digest::Digest;
 
+use varied::{Varied, without_comment, without_digits};
 pub use waiting::is_waiting;
 
 /// The same call with the same result: so often, and the next is blocked.
@@ -16,8 +18,13 @@ const IDENTICAL: usize = 3;
 /// A cycle is whole so often, and the next call of it is blocked.
 const REPETITIONS: usize = 2;
 const PERIODS: [usize; 2] = [2, 3];
+/// The periods of a guard that looks further, and how often a cycle must be whole that is only roughly the same.
+const FURTHER: std::ops::RangeInclusive<usize> = 2..=6;
+const ROUGHLY: usize = 6;
 /// Calls that are kept in mind.
-const WINDOW: usize = 8;
+const WINDOW: usize = 36;
+/// A wait that is over sooner was none, in milliseconds.
+const SOME_TIME: u64 = 900;
 /// Errors of one tool in a row that switch it off.
 const ERRORS: u32 = 3;
 /// The block at which the run is halted.
@@ -34,6 +41,33 @@ pub struct LoopGuard {
     blocks: u32,
     /// This turn was blocked before: whoever wishes for the same call nine times at once has not been told yet.
     counted: bool,
+    /// Looks for longer cycles, numbers aside, and for varied arguments.
+    further: bool,
+    varied: Varied,
+    /// The last call that said it waits did not.
+    hurries: bool,
+}
+
+/// What came of a call.
+#[derive(Clone, Copy, Debug)]
+pub struct Came<'a> {
+    pub text: &'a str,
+    /// The tool itself failed.
+    pub is_error: bool,
+    /// It did not end well, whoever's fault that is.
+    pub failed: bool,
+    /// It may have changed something.
+    pub changed: bool,
+    pub took_ms: u64,
+}
+
+/// What the guard says of a call that was done.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Word {
+    /// The tool is switched off.
+    Off(String),
+    /// The worker should know.
+    Circle(String),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,6 +76,16 @@ struct Call {
     what: Digest,
     result: Digest,
     waits: bool,
+    /// Tool and arguments, comments aside; the result, of a failure without its numbers.
+    roughly: (Digest, Digest),
+    changed: bool,
+}
+
+impl Call {
+    /// The same call with the same result.
+    fn is_again(&self, other: &Self) -> bool {
+        (self.what, self.result, self.waits) == (other.what, other.result, other.waits)
+    }
 }
 
 /// Why a call is not done.
@@ -54,6 +98,17 @@ pub struct Block {
 }
 
 impl LoopGuard {
+    /// A guard that looks further.
+    pub fn looking_further() -> Self {
+        Self { further: true, ..Self::default() }
+    }
+
+    /// A person had a word with the worker: tools that only failed may be tried again.
+    pub fn forgive(&mut self) {
+        self.errors.clear();
+        self.varied.changed();
+    }
+
     /// The model is told what came of its calls, and wishes anew.
     pub const fn new_turn(&mut self) {
         self.counted = false;
@@ -71,11 +126,39 @@ impl LoopGuard {
 
     /// What came of a call. Says so, once, when its tool is switched off.
     pub fn after(&mut self, tool: &str, args: &str, result: Digest, is_error: bool) -> Option<String> {
+        let (what, waits) = (what(tool, args), is_waiting(tool, args));
+        self.remember(Call { what, result, waits, roughly: (what, result), changed: false });
+        self.count_error(tool, is_error)
+    }
+
+    /// As [`Self::after`], of a guard that looks further.
+    pub fn heard(&mut self, tool: &str, args: &str, came: &Came<'_>) -> Option<Word> {
+        let claims_to_wait = is_waiting(tool, args);
+        if claims_to_wait {
+            self.hurries = came.took_ms < SOME_TIME;
+        }
+        let waits = claims_to_wait && !self.hurries;
+        self.remember(Call {
+            what: what(tool, args),
+            result: result_of(came.text),
+            waits,
+            roughly: (roughly(tool, args), news(came)),
+            changed: came.changed,
+        });
+        let circle = if came.changed || waits {
+            self.varied.changed();
+            None
+        } else {
+            self.varied.came(tool, args, came)
+        };
+        self.count_error(tool, came.is_error).map(Word::Off).or_else(|| circle.map(Word::Circle))
+    }
+
+    fn remember(&mut self, call: Call) {
         if self.calls.len() == WINDOW {
             self.calls.pop_front();
         }
-        self.calls.push_back(Call { what: what(tool, args), result, waits: is_waiting(tool, args) });
-        self.count_error(tool, is_error)
+        self.calls.push_back(call);
     }
 
     pub fn is_disabled(&self, tool: &str) -> bool {
@@ -91,13 +174,13 @@ impl LoopGuard {
         self.blocks
     }
 
-    fn objection(&self, tool: &str, args: &str) -> Option<String> {
+    fn objection(&mut self, tool: &str, args: &str) -> Option<String> {
         if self.is_disabled(tool) {
             return Some(format!(
                 "`{tool}` is switched off for this run: it failed {ERRORS} times in a row."
             ));
         }
-        if is_waiting(tool, args) {
+        if is_waiting(tool, args) && !self.hurries {
             return None;
         }
         let what = what(tool, args);
@@ -107,7 +190,14 @@ impl LoopGuard {
                  change something first, or take another way."
             ));
         }
-        let period = PERIODS.into_iter().find(|period| self.is_in_cycle(what, *period))?;
+        let periods = if self.further { FURTHER } else { PERIODS[0]..=PERIODS[1] };
+        let goes_round = |period: &usize| {
+            self.is_in_cycle(what, *period)
+                || self.further && self.is_roughly_in_cycle(roughly(tool, args), *period)
+        };
+        let Some(period) = periods.into_iter().find(goes_round) else {
+            return self.varied.objection(tool);
+        };
         Some(format!(
             "The last calls go round in a circle of {period}, each with the same result as before, and this call of `{tool}` \
              would go on with it. Take another way."
@@ -117,7 +207,7 @@ impl LoopGuard {
     fn is_repeated(&self, what: Digest) -> bool {
         let mut last = self.calls.iter().rev();
         let Some(newest) = last.next().filter(|call| call.what == what) else { return false };
-        last.take_while(|call| *call == newest).count() + 1 >= IDENTICAL
+        last.take_while(|call| call.is_again(newest)).count() + 1 >= IDENTICAL
     }
 
     /// Would this call go on with a cycle whose calls have all shown that they bring nothing new?
@@ -125,9 +215,20 @@ impl LoopGuard {
         let length = period * REPETITIONS;
         let Some(from) = self.calls.len().checked_sub(length) else { return false };
         let last: Vec<&Call> = self.calls.iter().skip(from).collect();
-        let goes_round = last.iter().zip(last.iter().skip(period)).all(|(one, next)| one == next);
+        let goes_round = last.iter().zip(last.iter().skip(period)).all(|(one, next)| one.is_again(next));
         let is_next = last.first().is_some_and(|first| first.what == what);
         goes_round && is_next && last.iter().all(|call| !call.waits)
+    }
+
+    /// As [`Self::is_in_cycle`], numbers aside, of one that came round more often and changed nothing.
+    fn is_roughly_in_cycle(&self, what: Digest, period: usize) -> bool {
+        let Some(from) = self.calls.len().checked_sub(period * ROUGHLY) else { return false };
+        let last: Vec<&Call> = self.calls.iter().skip(from).collect();
+        let goes_round =
+            last.iter().zip(last.iter().skip(period)).all(|(one, next)| one.roughly == next.roughly);
+        // Whichever of its calls comes next: who was blocked at one would go on with another.
+        let is_next = last.iter().take(period).any(|call| call.roughly.0 == what);
+        goes_round && is_next && last.iter().all(|call| !call.waits && !call.changed)
     }
 
     fn count_error(&mut self, tool: &str, is_error: bool) -> Option<String> {
@@ -154,6 +255,15 @@ impl LoopGuard {
 
 fn what(tool: &str, args: &str) -> Digest {
     Digest::of(format!("{tool}\n{}", canonical(args)).as_bytes())
+}
+
+/// What came of a call, to be compared: of a failure without its numbers.
+fn news(came: &Came<'_>) -> Digest {
+    if came.failed { Digest::of(without_digits(came.text).as_bytes()) } else { result_of(came.text) }
+}
+
+fn roughly(tool: &str, args: &str) -> Digest {
+    Digest::of(format!("{tool}\n{}", without_comment(args)).as_bytes())
 }
 
 /// What to do without the tool.

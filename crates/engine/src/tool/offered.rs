@@ -82,6 +82,33 @@ pub fn builtin() -> Vec<Offered> {
     ]
 }
 
+/// What a worker of a goal starts so that it stays up.
+pub fn processes() -> Vec<Offered> {
+    let name = || text("Its name: letters, digits, `-` and `_`, at most 32.");
+    vec![
+        offered(
+            "start_process",
+            "Starts something that must stay up, such as a server: what run_command starts ends with the command. It has the \
+             same folder and sandbox, and your commands reach it at 127.0.0.1. It is stopped when the goal ends.",
+            &json!({"name": name(), "command": text("A line for `sh -c` that does not end and stays in the foreground.")}),
+            &["name", "command"],
+        ),
+        offered("list_processes", "Lists the processes you started, and whether they run.", &json!({}), &[]),
+        offered(
+            "read_process_log",
+            "Shows whether a process runs or how it ended, and what it wrote: the end of it.",
+            &json!({"name": name()}),
+            &["name"],
+        ),
+        offered(
+            "stop_process",
+            "Stops a process you started, with everything that it started.",
+            &json!({"name": name()}),
+            &["name"],
+        ),
+    ]
+}
+
 /// How a worker ends its goal: the only two ways it has.
 pub fn goal_end() -> Vec<Offered> {
     vec![
@@ -137,7 +164,7 @@ mod tests {
 
     #[test]
     fn every_tool_says_what_it_is_for_and_refuses_unknown_arguments() {
-        for tool in builtin().into_iter().chain(goal_end()) {
+        for tool in builtin().into_iter().chain(processes()).chain(goal_end()) {
             assert!(tool.description.ends_with('.'), "{}", tool.name);
             assert_eq!(tool.schema["additionalProperties"], false, "{}", tool.name);
             let properties = tool.schema["properties"].as_object().unwrap();

@@ -5,7 +5,7 @@
 mod in_full;
 
 use super::elsewhere::names_elsewhere;
-use super::{Deed, Risk};
+use super::{Deed, Process, Risk};
 use crate::protocol::watch::{Policy, Server};
 
 pub use in_full::in_full;
@@ -40,10 +40,13 @@ pub struct Ruled<'a> {
 /// What doing it counts as.
 pub fn risk(deed: &Deed, servers: &[Server]) -> Risk {
     match deed {
-        Deed::ReadFile { .. } | Deed::ListFiles { .. } | Deed::SearchFiles { .. } | Deed::McpTools { .. } => {
-            Risk::ReadOnly
-        }
-        Deed::WriteFile { .. }
+        Deed::ReadFile { .. }
+        | Deed::ListFiles { .. }
+        | Deed::SearchFiles { .. }
+        | Deed::McpTools { .. }
+        | Deed::Process(Process::List | Process::Log { .. }) => Risk::ReadOnly,
+        Deed::Process(Process::Start { .. } | Process::Stop { .. })
+        | Deed::WriteFile { .. }
         | Deed::EditFile { .. }
         | Deed::RunCommand { .. }
         | Deed::Screenshot { .. } => Risk::WriteLocal,
@@ -75,8 +78,10 @@ pub fn rule(policy: &Policy, it: &Ruled<'_>) -> Ruling {
     }
     let place = match deed {
         // Held by the kernel, it cannot get anywhere else, whatever it names.
-        Deed::RunCommand { .. } if held => None,
-        Deed::RunCommand { line, .. } => names_elsewhere(line, root),
+        Deed::RunCommand { .. } | Deed::Process(_) if held => None,
+        Deed::RunCommand { line, .. } | Deed::Process(Process::Start { line, .. }) => {
+            names_elsewhere(line, root)
+        }
         _ => outside.map(ToOwned::to_owned),
     };
     if let Some(place) = place {
@@ -99,6 +104,12 @@ fn names(pattern: &str, name: &str) -> bool {
 fn purpose(deed: &Deed) -> String {
     match deed {
         Deed::RunCommand { line, .. } => format!("run {}", quoted(line)),
+        Deed::Process(process @ Process::Start { .. }) => {
+            format!("start {}, which stays up", quoted(process.about()))
+        }
+        Deed::Process(Process::List) => "list its processes".to_owned(),
+        Deed::Process(Process::Log { name }) => format!("read the log of {}", quoted(name)),
+        Deed::Process(Process::Stop { name }) => format!("stop {}", quoted(name)),
         Deed::ReadFile { path, .. } => format!("read {}", quoted(path)),
         Deed::WriteFile { path, .. } => format!("write {}", quoted(path)),
         Deed::EditFile { path, .. } => format!("change {}", quoted(path)),
@@ -129,6 +140,7 @@ pub fn exactly(deed: &Deed) -> &str {
         // Named by the reason, in full or not at all.
         Deed::Mcp { tool, .. } => tool,
         Deed::McpTools { .. } => "",
+        Deed::Process(process) => process.about(),
     }
 }
 

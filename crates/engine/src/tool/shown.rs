@@ -43,6 +43,7 @@ pub fn shown_args(name: &str, args: &str) -> String {
 fn order<'a>(name: &str, map: &'a Map<String, Value>) -> Vec<&'a str> {
     let first: &[&str] = match name {
         "run_command" => &["command"],
+        "start_process" => &["name", "command"],
         "read_file" => &["path", "from", "lines"],
         "write_file" | "list_files" => &["path"],
         "edit_file" => &["path", "old"],

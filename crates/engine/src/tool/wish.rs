@@ -3,10 +3,10 @@
 
 use serde_json::{Map, Value};
 
-use super::Deed;
 use super::json::sorted;
 use super::offered;
 use super::place::Place;
+use super::{Deed, Process};
 use crate::digest::Digest;
 
 pub use super::elsewhere::names_elsewhere;
@@ -47,6 +47,8 @@ pub struct Reading<'a> {
     pub servers: &'a [&'a str],
     /// What a command gets if nobody says, and at most.
     pub timeout_ms: u64,
+    /// The worker was offered to start processes.
+    pub processes: bool,
 }
 
 /// Reads a call. The error is a sentence for the model.
@@ -56,7 +58,7 @@ pub fn read(
     reading: &Reading<'_>,
     store: &mut dyn FnMut(String) -> Digest,
 ) -> Result<Wish, String> {
-    let known = Known::of(name, reading.servers).ok_or_else(|| unknown(name, reading.servers))?;
+    let known = Known::of(name, reading).ok_or_else(|| unknown(name, reading))?;
     let args = Args::read(name, args)?;
     let wish = |deed| Ok(Wish::Do { deed, outside: None });
     match known {
@@ -122,12 +124,22 @@ pub fn read(
             }
             wish(Deed::FetchUrl { url })
         }
+        Known::Ours("start_process") => {
+            let (name, line) = (args.process()?, args.needed("command")?);
+            if line.trim().is_empty() || line.contains('\0') {
+                return Err(args.wrong("command", "a line for the shell"));
+            }
+            wish(Deed::Process(Process::Start { name, line }))
+        }
+        Known::Ours("list_processes") => wish(Deed::Process(Process::List)),
+        Known::Ours("read_process_log") => wish(Deed::Process(Process::Log { name: args.process()? })),
+        Known::Ours("stop_process") => wish(Deed::Process(Process::Stop { name: args.process()? })),
         Known::Ours("claim_complete") => Ok(Wish::Claim { rationale: bounded(args.needed("rationale")?) }),
         Known::Ours("abort_with_report") => Ok(Wish::Abort {
             reason: bounded(args.needed("reason")?),
             learned: bounded(args.needed("what_was_learned")?),
         }),
-        Known::Ours(_) => Err(unknown(name, reading.servers)),
+        Known::Ours(_) => Err(unknown(name, reading)),
     }
 }
 
@@ -150,8 +162,9 @@ enum Known<'a> {
 }
 
 impl<'a> Known<'a> {
-    fn of(name: &'a str, servers: &[&'a str]) -> Option<Self> {
-        let of_server = servers
+    fn of(name: &'a str, reading: &Reading<'a>) -> Option<Self> {
+        let of_server = reading
+            .servers
             .iter()
             .filter_map(|server| Some((*server, name.strip_prefix(server)?.strip_prefix("__")?)))
             .filter(|(_, tool)| !tool.is_empty() && tool.len() <= 256 && !tool.chars().any(char::is_control))
@@ -159,18 +172,20 @@ impl<'a> Known<'a> {
             .max_by_key(|(server, _)| server.len());
         match of_server {
             Some((server, tool)) => Some(Self::OfServer { server, tool }),
-            None => ours().any(|known| known == name).then_some(Self::Ours(name)),
+            None => ours(reading).any(|known| known == name).then_some(Self::Ours(name)),
         }
     }
 }
 
-fn ours() -> impl Iterator<Item = String> {
-    offered::builtin().into_iter().chain(offered::goal_end()).map(|tool| tool.name)
+fn ours(reading: &Reading<'_>) -> impl Iterator<Item = String> {
+    let processes = if reading.processes { offered::processes() } else { Vec::new() };
+    offered::builtin().into_iter().chain(processes).chain(offered::goal_end()).map(|tool| tool.name)
 }
 
-fn unknown(name: &str, servers: &[&str]) -> String {
+fn unknown(name: &str, reading: &Reading<'_>) -> String {
+    let servers = reading.servers;
     let name: String = name.chars().filter(|c| !c.is_control()).take(80).collect();
-    let known: Vec<String> = ours().collect();
+    let known: Vec<String> = ours(reading).collect();
     let sentence = format!("There is no tool `{name}`. There are: {}.", known.join(", "));
     if servers.is_empty() {
         return sentence;
@@ -245,6 +260,16 @@ impl<'a> Args<'a> {
             Some(plain @ (Value::Number(_) | Value::Bool(_))) => Ok(Some(plain.to_string())),
             Some(_) => Err(self.wrong(key, "a text")),
         }
+    }
+
+    /// The name of a process.
+    fn process(&self) -> Result<String, String> {
+        let name = self.needed("name")?;
+        let good = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if name.is_empty() || name.len() > 32 || !name.chars().all(good) {
+            return Err(self.wrong("name", "letters, digits, `-` and `_`, at most 32"));
+        }
+        Ok(name)
     }
 
     fn needed(&self, key: &str) -> Result<String, String> {

@@ -82,6 +82,10 @@ async fn prepare(args: &cli::Batch, context: &Context) -> Result<Option<Batch>, 
         print::err("nothing was started");
         return Ok(None);
     }
+    let unreachable = if due > 0 { batch.unreachable().await } else { Vec::new() };
+    if !unreachable.is_empty() {
+        return Err(problems::refuse(&unreachable, root));
+    }
     Ok(Some(batch))
 }
 

@@ -3,7 +3,7 @@
 use gadfly_journal::{Journal, ListFilter, OpenError, RemoveError, RunId, Summary};
 use gadfly_runtime::clock::wall_ms;
 use gadfly_runtime::os::remove_whole_tree;
-use gadfly_runtime::undo::is_half_written;
+use gadfly_runtime::undo::{is_half_written, undone_ms};
 
 use crate::cli::{Runs, RunsCommand};
 use crate::context::{Context, find};
@@ -57,13 +57,14 @@ fn list(args: &Runs, context: &Context) -> Result<(), Code> {
     found.truncate(shown);
     say_missing(&journal)?;
     if context.global.json {
-        return found.iter().try_for_each(json);
+        return found.iter().try_for_each(|summary| json(summary, undone_ms(&journal, summary)));
     }
     if found.is_empty() && !more {
         nothing(args, context);
         return Ok(());
     }
-    table::runs(&found, wall_ms()).iter().try_for_each(|line| print::out(line))?;
+    let undone = |summary: &Summary| undone_ms(&journal, summary).is_some();
+    table::runs(&found, wall_ms(), undone).iter().try_for_each(|line| print::out(line))?;
     if more {
         print::err(&format!("the newest {}; for more: gadfly runs -n {}", args.limit, wider(args.limit)));
     }
@@ -99,9 +100,12 @@ fn nothing(args: &Runs, context: &Context) {
     }
 }
 
-fn json(summary: &Summary) -> Result<(), Code> {
-    let line = serde_json::to_string(summary).map_err(|e| error::fault(&e.to_string()))?;
-    print::out(&line)
+fn json(summary: &Summary, undone_ms: Option<u64>) -> Result<(), Code> {
+    let mut line = serde_json::to_value(summary).map_err(|e| error::fault(&e.to_string()))?;
+    if let (Some(fields), Some(at_ms)) = (line.as_object_mut(), undone_ms) {
+        fields.insert("undone_ms".to_owned(), at_ms.into());
+    }
+    print::out(&line.to_string())
 }
 
 fn remove(typed: &[String], context: &Context) -> Result<(), Code> {

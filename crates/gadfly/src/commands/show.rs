@@ -10,6 +10,7 @@ mod verify;
 
 use gadfly_journal::state::PipelineView;
 use gadfly_journal::{Journal, MailKind, ReadError, RunId, RunState, Window};
+use gadfly_runtime::undo::undone_ms;
 use owo_colors::OwoColorize as _;
 use serde_json::json;
 
@@ -85,6 +86,9 @@ fn go(args: &Show, context: &Context) -> Result<(), Code> {
         if let Some(fields) = line.as_object_mut().filter(|_| !powers.calls().is_empty()) {
             fields.insert("powers".to_owned(), json!(powers.calls()));
         }
+        if let (Some(fields), Some(at_ms)) = (line.as_object_mut(), undone_ms(&journal, &state.summary)) {
+            fields.insert("undone_ms".to_owned(), json!(at_ms));
+        }
         return print::out(&line.to_string());
     }
     glance(&journal, &state, &powers, is_long)
@@ -125,7 +129,8 @@ fn glance(journal: &Journal, state: &RunState, powers: &Powers, is_long: bool) -
         Some(view) => format!(", {}", counted(view.agents.len(), "agent")),
         None => format!("{worker}, {critic}"),
     };
-    print::out(&format!("{}, {}{part}", coloured(&s.state), s.protocol))?;
+    let undone = if undone_ms(journal, s).is_some() { " (undone)" } else { "" };
+    print::out(&format!("{}{undone}, {}{part}", coloured(&s.state), s.protocol))?;
     print::out(&format!("begun {}, last change {}", moment(s.created_ms), moment(s.updated_ms)))?;
     // A text that cannot be read is missing from the story; `--log` says why.
     let text = |digest: &gadfly_engine::Digest| journal.text(digest).ok().flatten().map(|t| t.to_string());
@@ -178,7 +183,8 @@ fn glance(journal: &Journal, state: &RunState, powers: &Powers, is_long: bool) -
         print::out(&format!("  {}", again::command(&format!("answer {run} --effect {effect} \"…\""))))?;
     }
     if s.state != "running" {
-        for line in ending::block(state, state.outcome.as_ref(), DraftIs::InJournal) {
+        let undone = undone_ms(journal, s);
+        for line in ending::block(state, state.outcome.as_ref(), DraftIs::InJournal, undone) {
             print::out(&line)?;
         }
     }

@@ -7,7 +7,7 @@ use gadfly_runtime::workspace::WayBack;
 use crate::cli;
 use crate::context::{Context, find};
 use crate::exit::{self, Code};
-use crate::output::table::counted;
+use crate::output::table::{counted, moment};
 use crate::output::{ask, error, print, safe, terminal};
 
 pub async fn undo(args: &cli::Undo, context: &Context) -> Code {
@@ -58,6 +58,10 @@ fn refused(why: &UndoError) -> Code {
             error::usage(&why.to_string());
             exit::HALTED
         }
+        UndoError::Already { run, at_ms } => error::usage(&format!(
+            "run `{run}` was taken back already, on {}; nothing was done",
+            moment(*at_ms)
+        )),
         UndoError::Nothing(_)
         | UndoError::Committed { .. }
         | UndoError::Driven(_)

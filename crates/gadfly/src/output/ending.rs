@@ -22,8 +22,13 @@ pub enum DraftIs {
     InJournal,
 }
 
-/// `outcome` is none if the run was interrupted.
-pub fn block(state: &RunState, outcome: Option<&Outcome>, draft: DraftIs) -> Vec<String> {
+/// `outcome` is none if the run was interrupted; `undone` is when what it did was taken back.
+pub fn block(
+    state: &RunState,
+    outcome: Option<&Outcome>,
+    draft: DraftIs,
+    undone: Option<u64>,
+) -> Vec<String> {
     let run = &state.summary.run;
     let mut lines = vec![String::new(), headline(state, outcome)];
     let mut say = |label: &str, text: String| lines.push(format!("  {label:<11}{text}"));
@@ -131,6 +136,10 @@ pub fn block(state: &RunState, outcome: Option<&Outcome>, draft: DraftIs) -> Vec
         goal::undo(state).or_else(|| delivered.then(|| ("undo", again::command(&format!("undo {run}")))));
     let undo = undo.filter(|_| !onwards.iter().any(|(label, _)| *label == "undo"));
     onwards.extend(undo);
+    if let Some(at_ms) = undone {
+        onwards.retain(|(label, _)| *label != "undo");
+        say("undone", format!("{}: your files are what they were before the run", moment(at_ms)));
+    }
     for (label, command) in onwards {
         say(label, command.bold().to_string());
     }
@@ -138,7 +147,7 @@ pub fn block(state: &RunState, outcome: Option<&Outcome>, draft: DraftIs) -> Vec
 }
 
 pub fn print(state: &RunState, outcome: Option<&Outcome>, draft: DraftIs) {
-    print::err_lines(&block(state, outcome, draft));
+    print::err_lines(&block(state, outcome, draft, None));
 }
 
 fn headline(state: &RunState, outcome: Option<&Outcome>) -> String {
@@ -282,7 +291,7 @@ mod tests {
     use crate::report::sample::{begun, digest, goal_gave_up, goal_stuck, goal_verified, step, unverified};
 
     fn told(state: &RunState) -> String {
-        let lines = block(state, state.outcome.as_ref(), DraftIs::InJournal).join("\n");
+        let lines = block(state, state.outcome.as_ref(), DraftIs::InJournal, None).join("\n");
         anstream::adapter::strip_str(&lines).to_string()
     }
 

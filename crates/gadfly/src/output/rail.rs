@@ -167,6 +167,9 @@ fn told(why: Nudge, text: &str) -> String {
         Nudge::Stuck => "step back and try another way",
         Nudge::Misled => "come back to the goal",
         Nudge::GoOn => "go on, claim completion or give up",
+        Nudge::Circle => "the same result again and again: take another way",
+        Nudge::Unreadable => "the last calls could not be read: here is their form",
+        Nudge::Drift => "take back what was made while it had drifted, or say why it is needed",
     }
     .to_owned()
 }

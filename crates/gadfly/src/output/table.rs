@@ -51,10 +51,13 @@ pub fn counted(n: usize, one: &str) -> String {
 }
 
 /// Newest first, as it comes.
-pub fn runs(summaries: &[Summary], now_ms: u64) -> Vec<String> {
+pub fn runs(summaries: &[Summary], now_ms: u64, undone: impl Fn(&Summary) -> bool) -> Vec<String> {
     let head = ["RUN", "STATE", "ROUNDS", "COST", "AGE", "TITLE"].map(str::to_owned);
     let rows = summaries.iter().map(|s| {
-        let state = if s.overruled { format!("{} (overruled)", s.state) } else { s.state.clone() };
+        let mut state = if s.overruled { format!("{} (overruled)", s.state) } else { s.state.clone() };
+        if undone(s) {
+            state.push_str(" (undone)");
+        }
         [
             s.run.to_string(),
             state,

@@ -142,6 +142,7 @@ fn doing(deed: &Deed) -> String {
             return format!("{}: {}", safe::line(server, 40), safe::line(tool, 60));
         }
         Deed::McpTools { .. } => "",
+        Deed::Process(process) => process.about(),
     };
     format!("{} {}", deed.tool(), safe::line(what, 100)).trim_end().to_owned()
 }

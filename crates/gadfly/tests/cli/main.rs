@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)] // a test that cannot go on says so
 
 mod acting;
+mod beforehand;
 mod goals;
 mod looking;
 mod models;

@@ -171,7 +171,7 @@ fn a_missing_key_is_named_by_its_variable_and_never_sent() {
 }
 
 #[test]
-fn an_unreachable_server_fails_with_its_address() {
+fn an_unreachable_server_is_refused_with_its_address_and_nothing_is_begun() {
     // Bound and closed again: nobody listens there.
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let project =
@@ -180,9 +180,9 @@ fn an_unreachable_server_fails_with_its_address() {
         "[agents.writer]\nkind = \"openai\"\nbase_url = \"http://127.0.0.1:{port}/v1\"\nmodel = \"m\"\n"
     ));
     let said = project.gadfly(&RUN);
-    assert_eq!(said.code, 1, "{}", said.err);
-    assert!(said.err.contains("failed") && said.err.contains(&port.to_string()), "{}", said.err);
-    assert!(said.err.contains("gadfly resume"), "{}", said.err);
+    assert_eq!(said.code, 2, "{}", said.err);
+    assert!(said.err.contains("nothing listens") && said.err.contains(&port.to_string()), "{}", said.err);
+    assert!(project.states().is_empty(), "nothing was begun");
 }
 
 #[test]

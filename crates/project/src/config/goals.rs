@@ -22,8 +22,19 @@ use crate::place::{Layer, Place, Problem, Sourced, brief};
 use crate::suggest;
 
 /// The tools a worker is offered besides those of servers.
-pub const TOOLS: [&str; 7] =
-    ["run_command", "read_file", "write_file", "edit_file", "list_files", "search_files", "fetch_url"];
+pub const TOOLS: [&str; 11] = [
+    "run_command",
+    "read_file",
+    "write_file",
+    "edit_file",
+    "list_files",
+    "search_files",
+    "fetch_url",
+    "start_process",
+    "list_processes",
+    "read_process_log",
+    "stop_process",
+];
 /// By these a worker ends a goal: no policy takes them away.
 const LAST_TOOLS: [&str; 2] = ["claim_complete", "abort_with_report"];
 

@@ -11,8 +11,9 @@ use gadfly_project::Kind;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
-use super::{is_set, on_path};
+use super::is_set;
 use crate::agents::Env;
+use crate::agents::startable::on_path;
 use crate::os::ProcessLauncher;
 
 /// Programs on a script engine take seconds to begin on a busy machine.

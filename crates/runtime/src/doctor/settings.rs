@@ -8,7 +8,7 @@ use gadfly_project::{
     AgentConfig, Config, Flags, LoopConfig, Place, Problem, Protocol, deduction_table, file, rubric,
 };
 
-use super::program_of;
+use crate::agents::startable::unstartable_agent;
 use crate::agents::{Env, read_script};
 
 /// Everything that is wrong with the files the configuration names. `known` are problems found before:
@@ -37,13 +37,7 @@ fn of_agent(agent: &AgentConfig, root: &Path, env: &Env) -> Option<Problem> {
     if let Some(script) = &agent.script {
         return read_script(agent, &script.value).err();
     }
-    let place = agent.command.first()?.place.as_ref();
-    let why = program_of(agent, root, env)?.err()?;
-    Some(
-        Problem::error(format!("agent `{}` cannot be run: {why}", agent.name))
-            .help("correct `command`, or install it")
-            .at(place),
-    )
+    unstartable_agent(agent, root, env)
 }
 
 fn of_loop(looped: &LoopConfig) -> Vec<Problem> {

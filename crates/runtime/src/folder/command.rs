@@ -2,7 +2,7 @@
 //! of its output, leaves no process behind, and what it changed in the folder is put back.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -63,16 +63,13 @@ impl Folder {
             },
             false => None,
         };
-        let (root, dir) = match &fresh {
-            Some(fresh) => (fresh.root.clone(), fresh.dir.clone()),
-            None => (inside.workspace.work(), inside.workspace.dir()),
-        };
+        let dir = fresh.as_ref().map_or_else(|| inside.workspace.dir(), |fresh| fresh.dir.clone());
         let time = Duration::from_millis(verify.timeout_ms.max(1));
         let (mut runs, mut texts, mut changed) = (Vec::new(), Vec::new(), BTreeSet::new());
         let mut evidence = Vec::new();
         for _ in 0..verify.runs.max(1) {
             let own = Own::new(self);
-            let held = self.held_for(verify, root.clone(), &dir, &own)?;
+            let held = self.held_for(verify, &inside, fresh.as_deref(), &dir, &own)?;
             let began = SystemTime::now();
             let ran = self.run_once(&verify.command, &dir, held, time, cancel).await;
             let _ = tokio::task::spawn_blocking(move || drop(own)).await;
@@ -108,7 +105,7 @@ impl Folder {
         }
         let fresh = self.make_fresh(inside, tree).await?;
         let own = Own::new(self);
-        let held = self.held_for(verify, fresh.root.clone(), &fresh.dir, &own)?;
+        let held = self.held_for(verify, inside, Some(&fresh), &fresh.dir, &own)?;
         match self.prepare_fresh(&inside.workspace, tree, &fresh.root, held, cancel).await? {
             Ok(()) => {
                 inside.state.fresh = Some((tree.to_owned(), Arc::clone(&fresh)));
@@ -122,18 +119,19 @@ impl Folder {
     fn held_for(
         &self,
         verify: &Verify,
-        root: PathBuf,
+        inside: &Inside,
+        fresh: Option<&Fresh>,
         dir: &Path,
         own: &Own,
     ) -> Result<Confined, FolderError> {
-        match verify.held {
-            // Its home is empty: what a worker left in its own decides nothing.
-            // Servers that tests start listen on ports that the system chooses, if not on a loopback of their own.
-            Some(HeldCommand { network: true }) => {
-                self.confined_to(root, dir, own.path(), Network::FreePorts)
-            }
-            Some(HeldCommand { network: false }) => self.confined_to(root, dir, own.path(), Network::None),
-            None => Ok(self.means.own_command(dir, true)),
+        // Its home is empty: what a worker left in its own decides nothing.
+        // Servers that tests start listen on ports that the system chooses, if not on a loopback of their own.
+        let network = |held: HeldCommand| if held.network { Network::FreePorts } else { Network::None };
+        match (verify.held.map(network), fresh) {
+            // What the worker started does not reach into a fresh folder.
+            (Some(network), Some(fresh)) => self.confined_to(fresh.root.clone(), dir, own.path(), network),
+            (Some(network), None) => self.confined(inside, own.path(), network),
+            (None, _) => Ok(self.means.own_command(dir, true)),
         }
     }
 

@@ -1,10 +1,12 @@
 //! The run's folder for tools: what file tools may touch in it, and what holds a command there.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use gadfly_agents::launcher::Network;
+use gadfly_agents::launcher::{Launcher, Network};
 
 use super::{Folder, FolderError, Inside};
+use crate::os::Loopback;
 use crate::sandbox::Ground;
 use crate::tools::area::Area;
 use crate::tools::confined::{Around, Confined};
@@ -24,10 +26,13 @@ impl Folder {
         own: &Path,
         network: Network,
     ) -> Result<Confined, FolderError> {
-        self.confined_to(inside.workspace.work(), &inside.workspace.dir(), own, network)
+        let mut confined =
+            self.confined_to(inside.workspace.work(), &inside.workspace.dir(), own, network)?;
+        self.share_network(&mut confined);
+        Ok(confined)
     }
 
-    /// The same in another folder: its top, and where the command starts.
+    /// The same in another folder, with a network of its own: its top, and where the command starts.
     pub(super) fn confined_to(
         &self,
         tree: PathBuf,
@@ -37,6 +42,26 @@ impl Folder {
     ) -> Result<Confined, FolderError> {
         let ground = Ground { tree, linked: self.linked(), ..Ground::default() };
         self.around(dir, own, network).confined(ground).map_err(FolderError::io(own))
+    }
+
+    /// Without the network of this machine, all commands of a run are in one of their own: what one starts, the next one
+    /// reaches. Where that cannot be had each has its own.
+    fn share_network(&self, confined: &mut Confined) {
+        let Some(sandbox) = confined.sandbox.as_mut() else { return };
+        if sandbox.apart && sandbox.network == Network::None {
+            let loopback = self.loopback.get_or_init(|| Loopback::new().ok());
+            sandbox.shares = loopback.as_ref().map(Loopback::shared);
+        }
+    }
+
+    /// Whether commands of this run have a network of their own that something may listen in.
+    pub(crate) fn has_own_network(&self) -> bool {
+        self.loopback.get().is_some_and(Option::is_some)
+    }
+
+    /// Starts what stays up: it does not keep others out of the folder.
+    pub(crate) fn launcher_of_processes(&self) -> Arc<dyn Launcher> {
+        Arc::clone(&self.means.launcher)
     }
 
     /// What a command gets that a person let reach whatever the user reaches.

@@ -66,6 +66,15 @@ impl Folder {
             root.display(),
             self.run
         ));
+        let inside = made.workspace.left_out().iter().map(|path| format!("{path} (a repository inside)"));
+        let not_kept: Vec<String> = made.not_kept.iter().cloned().chain(inside).collect();
+        if !not_kept.is_empty() {
+            tell(format!(
+                "undoing it cannot bring back what it changes in: {}; all else comes back, git's own files and ignored \
+                 ones too",
+                listed(&not_kept).join(", ")
+            ));
+        }
         if self.home.canonicalize().is_ok_and(|home| home.starts_with(root)) {
             tell(format!(
                 "the run's own records are in {}, where its commands can write; `XDG_STATE_HOME` keeps them elsewhere",

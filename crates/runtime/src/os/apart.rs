@@ -10,6 +10,8 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
+use gadfly_agents::launcher::Shared;
+
 /// The hidden second argument that makes a supervisor try the rooms, and nothing else.
 pub(super) const TRIAL: &str = "__apart";
 /// The same, with a process table of its own.
@@ -56,21 +58,28 @@ fn tried(known: &OnceLock<Result<(), String>>, trial: &str) -> Result<(), String
         .clone()
 }
 
+/// Who can be asked.
+pub(super) fn supervisor() -> Option<&'static std::path::Path> {
+    SUPERVISOR.get().map(PathBuf::as_path)
+}
+
 /// What of its own a command gets besides terminals.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Rooms {
     pub network: bool,
     pub memory: bool,
+    /// A network that is there already, in place of a new one.
+    pub joins: Option<Shared>,
 }
 
 /// Takes this process into rooms of its own. It must have one thread. The error says what the system did not allow.
-pub(super) fn separate(rooms: Rooms) -> Result<(), String> {
+pub(super) fn separate(rooms: &Rooms) -> Result<(), String> {
     imp::separate(rooms)
 }
 
 #[cfg(not(target_os = "linux"))]
 mod imp {
-    pub fn separate(_: super::Rooms) -> Result<(), String> {
+    pub fn separate(_: &super::Rooms) -> Result<(), String> {
         Err("only Linux has namespaces".to_owned())
     }
 }
@@ -81,27 +90,34 @@ pub(super) use imp::unshare;
 #[cfg(target_os = "linux")]
 mod imp {
     use std::fs;
+    use std::os::fd::AsFd as _;
     use std::path::Path;
+
+    use gadfly_agents::launcher::Shared;
 
     use rustix::io::Errno;
     use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_bind, mount_change};
     use rustix::net::netlink::SocketAddrNetlink;
     use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketType, recv, sendto, socket};
     use rustix::process::{getegid, geteuid};
-    use rustix::thread::UnshareFlags;
+    use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space};
 
     use super::Rooms;
 
     const SHARED_MEMORY: &str = "/dev/shm";
 
-    pub fn separate(own: Rooms) -> Result<(), String> {
+    pub fn separate(own: &Rooms) -> Result<(), String> {
         let doing = |what: &'static str| move |error: Errno| format!("{what}: {error}");
         let (user, group) = (geteuid(), getegid());
+        let joins = own.joins.as_ref().filter(|_| own.network);
         let mut rooms = UnshareFlags::NEWNS;
-        rooms.set(UnshareFlags::NEWNET, own.network);
-        rooms.set(UnshareFlags::NEWUSER, !user.is_root());
+        rooms.set(UnshareFlags::NEWNET, own.network && joins.is_none());
+        rooms.set(UnshareFlags::NEWUSER, !user.is_root() && joins.is_none());
+        if let Some(shared) = joins {
+            join(shared)?;
+        }
         unshare(rooms).map_err(doing("namespaces of its own"))?;
-        if !user.is_root() {
+        if !user.is_root() && joins.is_none() {
             let map = |name: &str, line: String| {
                 fs::write(format!("/proc/self/{name}"), line).map_err(|error| format!("{name}: {error}"))
             };
@@ -125,7 +141,24 @@ mod imp {
             mount("tmpfs", SHARED_MEMORY, "tmpfs", flags, Some(c"mode=1777"))
                 .map_err(doing("shared memory of its own"))?;
         }
-        if own.network { loopback().map_err(doing("a loopback of its own")) } else { Ok(()) }
+        if own.network && joins.is_none() {
+            loopback().map_err(doing("a loopback of its own"))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Goes into a network that others are in.
+    fn join(shared: &Shared) -> Result<(), String> {
+        let enter = |path: &Path, kind| {
+            let doing = |why: String| format!("the run's own network, {}: {why}", path.display());
+            let room = fs::File::open(path).map_err(|error| doing(error.to_string()))?;
+            move_into_link_name_space(room.as_fd(), Some(kind)).map_err(|error| doing(error.to_string()))
+        };
+        if let Some(user) = &shared.user {
+            enter(user, LinkNameSpaceType::User)?;
+        }
+        enter(&shared.net, LinkNameSpaceType::Network)
     }
 
     /// Only a table of open files that is taken apart makes this call unsound, and that is not asked for.

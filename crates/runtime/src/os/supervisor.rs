@@ -22,6 +22,8 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, getsid, waitid
 use super::above::hide;
 use super::anchor::{self, ANCHOR, Anchor};
 use super::apart::{ALONE_TRIAL, Rooms, TRIAL, separate};
+use super::get::{GET, get};
+use super::loopback::{self, LOOPBACK};
 use super::processes::{keep_proc, kill_group, reap_orphans, sweep};
 use super::sampling::Gauge;
 use super::stdin::{Carrier, ended};
@@ -50,6 +52,10 @@ pub fn supervise() {
             (None, _) => std::process::exit(serve()),
             (Some(second), None) if second == TRIAL => std::process::exit(try_apart(false)),
             (Some(second), None) if second == ALONE_TRIAL => std::process::exit(try_apart(true)),
+            (Some(second), None) if second == LOOPBACK => std::process::exit(loopback::make(io::stderr())),
+            (Some(second), Some(url)) if second == GET => {
+                std::process::exit(get(&url.to_string_lossy(), io::stdout(), io::stderr()))
+            }
             (Some(second), None) if second == ANCHOR => std::process::exit(anchor::hold(io::stderr())),
             _ => {}
         }
@@ -61,10 +67,15 @@ pub(super) fn offered() -> bool {
     OFFERED.get().is_some()
 }
 
+/// This program, if it can be started as one of our own helpers.
+pub fn own_program() -> Option<std::path::PathBuf> {
+    if offered() { std::env::current_exe().ok() } else { None }
+}
+
 /// Says whether this process can be taken into rooms of its own, and what it starts into a process table.
 fn try_apart(alone: bool) -> i32 {
     let here = std::env::current_dir().unwrap_or_default();
-    let tried = separate(Rooms { network: true, memory: true }).and_then(|()| {
+    let tried = separate(&Rooms { network: true, memory: true, joins: None }).and_then(|()| {
         hide(&here, None, std::slice::from_ref(&here)) // as every call has it
     });
     match tried.and_then(|()| if alone { Anchor::drop_here().map(drop) } else { Ok(()) }) {
@@ -114,8 +125,9 @@ fn hold(spec: &Spec, brief: Vec<u8>, control: File) -> Result<Ending, Report> {
     let found = starting::find_program(spec);
     // While there is one thread: the kernel takes no other process there.
     if let Some(confines) = spec.sandbox.as_ref().filter(|confines| confines.apart) {
-        let rooms = Rooms { network: confines.network == Network::None, memory: !confines.own };
-        separate(rooms).map_err(|why| no_sandbox(&why))?;
+        let (network, joins) = (confines.network == Network::None, confines.shares.clone());
+        let rooms = Rooms { network, memory: !confines.own, joins };
+        separate(&rooms).map_err(|why| no_sandbox(&why))?;
         if !confines.own {
             let home = spec.env.iter().find(|(name, _)| name == "HOME").map(|(_, home)| Path::new(home));
             hide(&spec.cwd.to_path(), home, &confines.paths()).map_err(|why| no_sandbox(&why))?;

@@ -11,7 +11,7 @@ use std::io::{self, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use gadfly_agents::launcher::{Network, Sandbox};
+use gadfly_agents::launcher::{Network, Sandbox, Shared};
 use serde::{Deserialize, Serialize};
 
 use super::limits::ChildLimits;
@@ -19,7 +19,7 @@ use super::limits::ChildLimits;
 /// The hidden first argument that turns a program into the supervisor.
 pub const ARGUMENT: &str = "__supervise";
 /// Raised when the spec changes its meaning: an installed supervisor of another version refuses.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 /// Above what any kernel accepts as arguments and environment.
 pub const MAX_SPEC: usize = 8 << 20;
 /// The supervisor holds the brief in memory, so that it can always watch its control pipe.
@@ -89,6 +89,8 @@ pub struct Confines {
     pub network: Network,
     pub apart: bool,
     pub own: bool,
+    #[serde(default)]
+    pub shares: Option<Shared>,
 }
 
 impl Confines {
@@ -101,8 +103,9 @@ impl Confines {
 impl From<&Sandbox> for Confines {
     fn from(sandbox: &Sandbox) -> Self {
         let raw = |paths: &[PathBuf]| paths.iter().map(|path| path.as_path().into()).collect();
-        let Sandbox { read, write, network, apart, own } = sandbox;
-        Self { read: raw(read), write: raw(write), network: *network, apart: *apart, own: *own }
+        let Sandbox { read, write, network, apart, own, shares } = sandbox;
+        let (read, write, shares) = (raw(read), raw(write), shares.clone());
+        Self { read, write, network: *network, apart: *apart, own: *own, shares }
     }
 }
 
@@ -228,6 +231,7 @@ mod tests {
                 network: Network::Out,
                 apart: true,
                 own: false,
+                shares: None,
             }),
             max_memory_bytes: Some(1),
             max_processes: None,

@@ -16,7 +16,7 @@ use gadfly_project::{Config, GoalConfig, GoalFlags, Kind, Place, Problem, Source
 
 use super::settings::{Part, small};
 use super::{Draft, LoopSettings, Prepared, folder};
-use crate::agents::Recruiter;
+use crate::agents::{Recruiter, startable};
 use crate::sandbox;
 use crate::team::Team;
 use crate::workspace::Git;
@@ -77,6 +77,11 @@ pub async fn prepare_goal(
     if problems.iter().any(Problem::is_error) {
         return Err(problems);
     }
+    problems.extend(config.mcp.iter().filter_map(|name| {
+        let server = recruiter.config.mcp.get(&name.value)?;
+        let who = format!("the MCP server `{}`", server.name);
+        startable::unstartable(&who, &server.command, recruiter.root, recruiter.env)
+    }));
     worth_saying(&config, &mut problems);
     let run_limits = recruiter.config.limits.with(request.flags.limits);
     let capped = run_limits.money.is_some() || config.limits.money.is_some();
@@ -97,6 +102,7 @@ pub async fn prepare_goal(
         below: String::new(),
         held: sandbox::kernel().is_ok(),
         already: Some(request.already),
+        headway: true,
         acceptance: (!config.in_place.value).then(|| acceptance(&config, texts.goal.as_str())),
     };
     let others = [&settings.critic, &settings.judge].into_iter().flatten();
@@ -108,8 +114,8 @@ pub async fn prepare_goal(
             return Err(problems);
         }
     };
-    if let Some(problem) = without_hands(worker, &team) {
-        problems.push(problem);
+    problems.extend(without_hands(worker, &team));
+    if problems.iter().any(Problem::is_error) {
         return Err(problems);
     }
     let project = recruiter.root.canonicalize().unwrap_or_else(|_| recruiter.root.to_owned());

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::confined::Confined;
 use super::kept::Output;
 
-const MERGED: &str = "exec sh -c \"$1\" 2>&1";
+pub(super) const MERGED: &str = "exec sh -c \"$1\" 2>&1";
 const CHUNK: usize = 32 << 10;
 
 /// How a command ended.

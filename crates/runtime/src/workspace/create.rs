@@ -76,7 +76,7 @@ impl Workspace {
             let reason = "the worker's files are not the project's; take care that nothing changes them at the same time";
             return Err(WorkspaceError::Damaged { path: work, reason: reason.to_owned() });
         }
-        Ok(Created { workspace, missing, not_brought, too_large })
+        Ok(Created { workspace, missing, not_brought, too_large, not_kept: Vec::new() })
     }
 
     /// The workspace of a run that works in the project itself: its base, and no tree of its own. The project is
@@ -90,9 +90,10 @@ impl Workspace {
         let bring = Bring { without, ..Bring::default() };
         let Begun { home, tracked, facts, .. } = begin(&git, project, run, &bring, true).await?;
         let workspace = Self::over(git, home, facts, tracked);
-        workspace.note_beginning().await?;
+        let not_kept = workspace.note_beginning().await?;
         workspace.write_facts()?;
-        Ok(Created { workspace, missing: Vec::new(), not_brought: Vec::new(), too_large: Vec::new() })
+        let (missing, not_brought, too_large) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Created { workspace, missing, not_brought, too_large, not_kept })
     }
 
     /// Comes last: it says that all of it is there.

@@ -9,13 +9,16 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use gadfly_engine::Digest;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::beside::{Beside, BesideWay, INDEX, Kept, Sight};
 use super::checkout::Checkout;
 use super::error::WorkspaceError;
 use super::hooks::Hooks;
 use super::outline::{Drift, Outline, Passed};
+use super::repository::Repository;
 use super::store::checked;
 use super::tree::off_thread;
 use super::{Facts, Snapshot, Workspace};
@@ -23,6 +26,7 @@ use crate::save::write_atomically;
 
 const OUTLINE: &str = "outline.json";
 const HOOKS: &str = "hooks.json";
+const KEPT: &str = "beside.json";
 
 /// What going back would do.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -37,13 +41,15 @@ pub struct WayBack {
     pub left_alone: Vec<String>,
     /// Repositories that were made inside since the run began, which no snapshot holds: these stay.
     pub repositories: Vec<String>,
-    /// What git runs or obeys that is not what it was: it stays.
+    /// What git runs or obeys that is not what it was, and stays so.
     pub hooks: Vec<String>,
     /// The state it leads from.
     pub(super) from: String,
     /// The run's files, whether or not they are back already.
     pub(super) files: Vec<String>,
     pub(super) drift: Drift,
+    /// What goes back of git's own files and of ignored ones; they are among those above, too.
+    pub(super) beside: BesideWay,
 }
 
 impl WayBack {
@@ -51,18 +57,46 @@ impl WayBack {
     pub fn is_done(&self) -> bool {
         self.restored.is_empty() && self.removed.is_empty() && self.drift.0.is_empty()
     }
+
+    fn add_beside(&mut self, beside: &Beside, way: BesideWay) {
+        self.restored.extend(way.restore.iter().map(|key| beside.shown(key)));
+        self.removed.extend(way.remove.iter().map(|key| beside.shown(key)));
+        if !way.objects.is_empty() {
+            self.restored.push(format!(".git/objects ({} files)", way.objects.len()));
+        }
+        if way.pointer {
+            self.restored.push(".git".to_owned());
+        }
+        let comes_back = |path: &String| self.restored.contains(path) || self.removed.contains(path);
+        let stays: Vec<String> = self.hooks.iter().filter(|path| !comes_back(path)).cloned().collect();
+        self.hooks = stays;
+        self.left_alone.extend(way.left.iter().cloned());
+        self.beside = way;
+    }
 }
 
 impl Workspace {
-    /// Writes down what no tree keeps of the beginning.
-    pub(super) async fn note_beginning(&self) -> Result<(), WorkspaceError> {
+    /// Writes down, and keeps, what no tree keeps of the beginning. Returns what could not be kept.
+    pub(super) async fn note_beginning(&self) -> Result<Vec<String>, WorkspaceError> {
         let outline = self.outline().await?;
         self.put(OUTLINE, &outline)?;
-        self.put(HOOKS, &Hooks::of(&self.repositories()))
+        self.put(HOOKS, &Hooks::of(&self.repositories()))?;
+        let (beside, ignored) = (self.beside(), self.ignored().await?);
+        let kept = off_thread(move || beside.keep(&ignored)).await;
+        let mut kept = kept.map_err(WorkspaceError::io("kept", &self.home))?;
+        self.tell_index(&mut kept.before).await;
+        self.put(KEPT, &kept)?;
+        Ok(kept.without)
     }
 
     /// Writes down what no tree keeps of this snapshot.
     pub(super) async fn note_drift(&self, tree: &str) -> Result<(), WorkspaceError> {
+        if let Some(kept) = self.get_if_any::<Kept>(KEPT)? {
+            let sight = self.sight(&kept).await?;
+            let dir = self.home.join("sights");
+            fs::create_dir_all(&dir).map_err(WorkspaceError::io("made", &dir))?;
+            self.put(&sight_of(checked(tree)?), &sight)?;
+        }
         let drift = self.drift().await?;
         let name = drift_of(checked(tree)?);
         if drift == Drift::default() && !self.home.join(&name).exists() {
@@ -122,11 +156,22 @@ impl Workspace {
             Some(last) => self.get_if_any(&drift_of(last))?.unwrap_or_default(),
             None => found,
         };
+        if let Some(kept) = self.get_if_any::<Kept>(KEPT)? {
+            let now = self.sight(&kept).await?;
+            let after: Option<Sight> = match last {
+                Some(last) => self.get_if_any(&sight_of(last))?,
+                None => None,
+            };
+            let beside = self.beside();
+            let there = beside.clone();
+            let found = move || there.way(&kept, after.as_ref().unwrap_or(&now), &now);
+            way.add_beside(&beside, off_thread(found).await);
+        }
         Ok(WayBack { conflicts, from, ..way })
     }
 
     /// Takes back what the run did, all of it or, if a file changed since, nothing. Cut off in the middle, doing
-    /// it again finishes it. The user's index, HEAD and stash are not touched.
+    /// it again finishes it.
     pub async fn go_back(&self, way: &WayBack) -> Result<(), WorkspaceError> {
         if !way.conflicts.is_empty() {
             return Err(WorkspaceError::Conflict { paths: way.conflicts.clone() });
@@ -140,7 +185,40 @@ impl Workspace {
         self.store.apply(&way.from, &self.facts.base, &root).await?;
         let (at, drift, files) = (root.clone(), way.drift.clone(), way.files.clone());
         let last = move || outline.finish(&drift, &files, &mut Checkout::open(&at)?);
-        off_thread(last).await.map_err(io)
+        off_thread(last).await.map_err(io)?;
+        let Some(kept) = self.get_if_any::<Kept>(KEPT)? else { return Ok(()) };
+        let (beside, way) = (self.beside(), way.beside.clone());
+        off_thread(move || beside.go_back(&kept, &way)).await.map_err(io)
+    }
+
+    fn beside(&self) -> Beside {
+        Beside::of(&self.home, &self.facts.root, self.facts.repository.as_ref())
+    }
+
+    /// What git ignores, by the rules of the beginning, and is not the run's own.
+    async fn ignored(&self) -> Result<Vec<String>, WorkspaceError> {
+        let mut ignored = self.store.ignored_by(&self.work(), &self.home.join("rules")).await?;
+        ignored.retain(|path| !self.excluded.contains(path.trim_end_matches('/')));
+        Ok(ignored)
+    }
+
+    async fn sight(&self, kept: &Kept) -> Result<Sight, WorkspaceError> {
+        let (beside, ignored, kept) = (self.beside(), self.ignored().await?, kept.clone());
+        let mut sight = off_thread(move || beside.sight(&ignored, &kept)).await;
+        self.tell_index(&mut sight).await;
+        Ok(sight)
+    }
+
+    /// The index by what it lists, where git can read it.
+    async fn tell_index(&self, sight: &mut Sight) {
+        let Some(repository) = self.facts.repository.as_ref().filter(|_| sight.marks.contains_key(INDEX))
+        else {
+            return;
+        };
+        let Ok(place) = repository.place(&self.store.git, &self.facts.root).await else { return };
+        if let Ok(listed) = Repository::index(&self.store.git, &place).await {
+            sight.marks.insert(INDEX.to_owned(), Digest::of(format!("{listed:?}").as_bytes()).to_string());
+        }
     }
 
     /// A snapshot, and what no tree keeps of it; nothing is written down of it.
@@ -202,6 +280,10 @@ impl Workspace {
             Err(source) => Err(WorkspaceError::Io { doing: "read", path, source }),
         }
     }
+}
+
+fn sight_of(tree: &str) -> String {
+    format!("sights/{tree}.json")
 }
 
 fn drift_of(tree: &str) -> String {

@@ -329,7 +329,7 @@ async fn the_program_that_path_names_first_is_the_one_that_runs_or_none() {
 /// A supervisor told something else about its kernel than a launcher would.
 fn told(scene: &Scene, kernel: &str, script: &str) -> (Child, String) {
     let raw = |path: &Path| path.to_str().unwrap().as_bytes().to_vec();
-    let Sandbox { read, write, network, apart, own } = scene.sandbox();
+    let Sandbox { read, write, network, apart, own, shares: _ } = scene.sandbox();
     let paths = |paths: Vec<PathBuf>| paths.iter().map(|path| raw(path)).collect::<Vec<_>>();
     let besides = json!({
         "cwd": raw(&scene.at("tree")), "kernel": kernel,

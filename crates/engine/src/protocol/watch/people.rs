@@ -33,6 +33,12 @@ pub(super) enum Asking {
         checking: Box<Checking>,
         detail: String,
     },
+    /// What was made or changed while the worker had drifted would be delivered.
+    Drift {
+        checking: Box<Checking>,
+        detail: String,
+        paths: Vec<String>,
+    },
     Servers,
     /// The criterion holds before anything was done.
     Already {
@@ -113,6 +119,19 @@ pub(super) fn flaky(detail: &str) -> Question {
     asks(About::Manual, text, choices, false)
 }
 
+pub(super) fn drift(paths: &[String], detail: &str) -> Question {
+    let text = format!(
+        "The check passes ({detail}), but these files were made or changed while the worker had drifted from the goal: {}.",
+        some_of(paths)
+    );
+    let choices = vec![
+        Choice::new("all", "deliver them with the rest"),
+        Choice::new("without", "the worker takes them back and claims again"),
+        Choice::new("stop", "end the goal here; nothing is delivered, and the folder stays"),
+    ];
+    asks(About::Drift, text, choices, false)
+}
+
 pub(super) fn already(detail: &str) -> Question {
     let text = format!("The goal is met already, before anything was done: {detail}");
     let choices = vec![
@@ -186,9 +205,7 @@ impl Watch {
             (Asking::Manual(checking), _) => {
                 self.learned_of(*checking, Err(format!("a person says no: {rest}")), cx);
             }
-            (Asking::Protected { detail, .. }, "accept") => {
-                self.reached(detail, cx);
-            }
+            (Asking::Protected { checking, detail }, "accept") => self.drift_aside(*checking, detail, cx),
             (Asking::Protected { checking, .. }, _) => {
                 let detail =
                     format!("files the goal is judged by were changed, and a person does not agree: {rest}");
@@ -204,6 +221,8 @@ impl Watch {
             (Asking::Flaky { checking, .. }, _) => {
                 self.does_not_hold(&checking, &format!("the check is flaky, and a person says: {rest}"), cx);
             }
+            (Asking::Drift { detail, .. }, "all") => self.reached(detail, cx),
+            (Asking::Drift { checking, paths, .. }, _) => self.without_drift(&checking, &paths, cx),
             (Asking::Servers, _) => self.next_turn(cx),
             (Asking::Already { detail }, "done") => self.end_as_met(detail, cx),
             (Asking::Already { .. }, _) => self.set_out(cx),
@@ -213,6 +232,7 @@ impl Watch {
     /// A person let it go on: what was counted toward standing still is counted anew.
     fn begin_anew(&mut self, cx: &mut Cx<'_>) {
         (self.only_talk, self.failed_claims, self.critic.stuck) = (0, 0, 0);
+        self.forgive();
         self.go_on(cx);
     }
 }

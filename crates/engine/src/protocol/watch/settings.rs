@@ -59,6 +59,10 @@ pub struct Settings {
     /// only when somebody claimed that it holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub already: Option<Already>,
+    /// Circles are looked for further, calls that cannot be read switch no tool off, claims count anew after headway, and
+    /// drift is not delivered unasked. Not in records from before these rules.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub headway: bool,
     /// How the work gets to the user; none if it is done in place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acceptance: Option<Acceptance>,

@@ -9,13 +9,13 @@ use crate::brief::one_line;
 use crate::digest::Digest;
 use crate::effect::EffectId;
 use crate::event::Happened;
-use crate::goal::{Claimant, GoalStep, StepEnd};
+use crate::goal::{Claimant, GoalStep, Nudge, StepEnd};
 use crate::machine::Cx;
-use crate::tool::guard;
+use crate::tool::guard::{self, Came, Word};
 use crate::tool::policy::{self, Ruled, Ruling};
 use crate::tool::shown::shown_args;
 use crate::tool::wish::{self, Reading, Wish};
-use crate::tool::{Deed, Risk, ToolCall, ToolDone, ToolEnd, ToolResult, ToolUse};
+use crate::tool::{Deed, Process, Risk, ToolCall, ToolDone, ToolEnd, ToolResult, ToolUse};
 use crate::tree::RunEnd;
 
 /// How much of a result stands in the record's line, in characters.
@@ -53,8 +53,18 @@ impl Watch {
         let names: Vec<String> = self.settings.servers.iter().map(|s| s.name.clone()).collect();
         let servers: Vec<&str> = names.iter().map(String::as_str).collect();
         let root = self.settings.root.clone();
-        let reading = Reading { root: &root, servers: &servers, timeout_ms: COMMAND_MS };
-        match wish::read(&call.name, &args, &reading, &mut |text| cx.intern(text)) {
+        let reading = Reading {
+            root: &root,
+            servers: &servers,
+            timeout_ms: COMMAND_MS,
+            processes: self.settings.headway,
+        };
+        let read = wish::read(&call.name, &args, &reading, &mut |text| cx.intern(text));
+        if read.is_ok() {
+            self.headway.unread = 0;
+        }
+        match read {
+            Err(problem) if self.settings.headway => self.unreadable_call(&call, &problem, cx),
             Err(_) if self.is_blocked(&call, &args, cx) => self.next_call(cx),
             Err(problem) => self.refused(&call, (StepEnd::Err, &problem), cx),
             Ok(Wish::Claim { rationale }) => {
@@ -87,7 +97,9 @@ impl Watch {
         let args = cx.text(&call.args).to_owned();
         self.answer_call(call, end, words, 0, cx);
         self.unwatched += 1;
-        self.note_result(call, &args, guard::result_of(words), end == StepEnd::Err, cx);
+        let is_error = end == StepEnd::Err;
+        let came = Came { text: words, is_error, failed: true, changed: false, took_ms: 0 };
+        self.note_result(call, &args, &came, cx);
         self.next_call(cx);
     }
 
@@ -144,12 +156,12 @@ impl Watch {
             ToolEnd::Status(_) | ToolEnd::Error => (StepEnd::Err, shown),
         };
         let args = cx.text(&call.args).to_owned();
-        let result = guard::result_of(&said);
         let text = self.answer_call(&call, end, &said, done.took_ms, cx);
         if let Deed::RunCommand { line, .. } = &what.deed {
             self.printed(&one_line(line), text);
         }
         match &what.deed {
+            Deed::Process(Process::Log { .. }) => self.unlooked = false,
             Deed::WriteFile { .. } | Deed::EditFile { .. } if end == StepEnd::Ok => self.unlooked = true,
             Deed::RunCommand { .. } | Deed::ReadFile { .. } | Deed::SearchFiles { .. } => {
                 self.unlooked = false;
@@ -157,21 +169,50 @@ impl Watch {
             _ => {}
         }
         self.unwatched += 1;
-        let is_fault = done.is_error() && !tells_of_files(&what.deed);
-        self.note_result(&call, &args, result, is_fault, cx);
+        if let Deed::Process(process) = &what.deed {
+            self.note_process(process, end == StepEnd::Ok);
+        }
+        let changed = may_have_changed(&what.deed, &said) && end == StepEnd::Ok;
+        self.headway.changed += u32::from(changed);
+        match &what.deed {
+            Deed::WriteFile { path, .. } | Deed::EditFile { path, .. } if changed => {
+                let below = &self.settings.below;
+                let path = if below.is_empty() { path.clone() } else { format!("{below}/{path}") };
+                self.headway.written.insert(path);
+            }
+            deed => self.headway.unseen |= !deed.only_reads(),
+        }
+        let came = Came {
+            text: &said,
+            is_error: done.is_error() && !tells_of_files(&what.deed),
+            failed: end != StepEnd::Ok,
+            changed,
+            took_ms: done.took_ms,
+        };
+        self.note_result(&call, &args, &came, cx);
         self.next_call(cx);
     }
 
     /// The guard sees every result; a tool that fails again and again is not offered any more.
-    fn note_result(&mut self, call: &ToolCall, args: &str, result: Digest, is_error: bool, cx: &mut Cx<'_>) {
-        let Some(because) = self.guard.after(&call.name, args, result, is_error) else { return };
-        cx.emit(Happened::ToolDisabled { tool: call.name.clone(), because: because.clone() });
-        let words = format!("`{}` is not offered any more: {because}. Find another way.", call.name);
-        self.tell_worker(words, cx);
+    fn note_result(&mut self, call: &ToolCall, args: &str, came: &Came<'_>, cx: &mut Cx<'_>) {
+        let word = if self.settings.headway {
+            self.guard.heard(&call.name, args, came)
+        } else {
+            self.guard.after(&call.name, args, guard::result_of(came.text), came.is_error).map(Word::Off)
+        };
+        match word {
+            Some(Word::Off(because)) => {
+                cx.emit(Happened::ToolDisabled { tool: call.name.clone(), because: because.clone() });
+                let words = format!("`{}` is not offered any more: {because}. Find another way.", call.name);
+                self.tell_worker(words, cx);
+            }
+            Some(Word::Circle(words)) => self.nudge(Nudge::Circle, words, cx),
+            None => {}
+        }
     }
 
     /// Gives the worker the result of a call, and records the step.
-    fn answer_call(
+    pub(super) fn answer_call(
         &mut self,
         call: &ToolCall,
         end: StepEnd,
@@ -209,6 +250,10 @@ impl Watch {
             return;
         };
         let (n, name) = (self.n.saturating_add(1), short(&doing.call.name));
+        if matches!(tool.deed, Deed::Process(_)) {
+            let call = doing.call.clone();
+            return self.process_lost(&call, cx);
+        }
         let path = match &tool.deed {
             Deed::WriteFile { path, .. } | Deed::EditFile { path, .. } => path.clone(),
             _ => {
@@ -274,6 +319,15 @@ impl Watch {
             format!("A person declined this: {said}")
         };
         self.refused(call, (StepEnd::Denied, &words), cx);
+    }
+}
+
+/// A command that prints nothing was run for what it does.
+fn may_have_changed(deed: &Deed, said: &str) -> bool {
+    match deed {
+        Deed::WriteFile { .. } | Deed::EditFile { .. } => true,
+        Deed::RunCommand { .. } => said.trim_end() == "exit code 0",
+        _ => false,
     }
 }
 

@@ -284,7 +284,7 @@ impl Watch {
         }
         let changed = self.tree.as_ref().map_or_else(Vec::new, |tree| self.protected.changed(&tree.changes));
         if changed.is_empty() {
-            return self.reached(detail, cx);
+            return self.drift_aside(checking, detail, cx);
         }
         cx.emit(Happened::ProtectedChanged { paths: changed.clone() });
         let question = people::protected(&changed, &detail);
@@ -313,7 +313,7 @@ impl Watch {
     }
 
     pub(super) fn does_not_hold(&mut self, checking: &Checking, detail: &str, cx: &mut Cx<'_>) {
-        self.failed_claims += 1;
+        self.count_failed_claim(checking);
         self.not_met = self.tree.as_ref().map(|tree| tree.digest);
         let (detail, in_a_row) = (detail.to_owned(), self.failed_claims);
         cx.emit(Happened::VerificationFailed { detail: detail.clone(), in_a_row });

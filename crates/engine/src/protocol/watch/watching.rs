@@ -122,6 +122,7 @@ impl Watch {
                 let words = format!(
                     "CRITIC: You have drifted from the goal. {reason}\n\nORIGINAL GOAL:\n{goal}\n\nCome back to it, and leave everything else aside."
                 );
+                let words = words + &self.note_drift(cx);
                 self.nudge(Nudge::Misled, words, cx);
                 self.broken_off(Interruption::Words, cx);
             }

@@ -205,3 +205,134 @@ fn what_is_wished_for_at_once_is_blocked_each_time_and_counts_once() {
     assert!(!worker.runs("ls", ""));
     assert_eq!(worker.0.blocks(), 2);
 }
+
+/// A worker before a guard that looks further; says whether each call was done, and counts what it was told.
+struct Watched(LoopGuard, usize);
+
+impl Watched {
+    fn new() -> Self {
+        Self(LoopGuard::looking_further(), 0)
+    }
+
+    fn did(&mut self, line: &str, text: &str, took_ms: u64) -> bool {
+        self.0.new_turn();
+        let args = serde_json::json!({"command": line}).to_string();
+        if self.0.before("run_command", &args).is_some() {
+            return false;
+        }
+        let (failed, changed) = (!text.starts_with("exit code 0"), text == "exit code 0\n");
+        let came = Came { text, is_error: false, failed, changed, took_ms };
+        self.1 += usize::from(matches!(self.0.heard("run_command", &args, &came), Some(Word::Circle(_))));
+        true
+    }
+
+    fn fails(&mut self, line: &str, text: &str) -> bool {
+        self.did(line, &format!("exit code 1\n{text}"), 10)
+    }
+
+    fn prints(&mut self, line: &str, text: &str) -> bool {
+        self.did(line, &format!("exit code 0\n{text}"), 10)
+    }
+
+    /// How many of many such calls are done before the guard halts the run; none if it never does.
+    fn halted(mut self, mut call: impl FnMut(&mut Self, usize) -> bool) -> Option<usize> {
+        (0..300).find(|n| !call(&mut self, *n) && self.0.blocks() >= HALT)
+    }
+}
+
+#[test]
+fn circles_with_varied_arguments_clocks_counters_and_sham_waits_are_halted() {
+    type Does = fn(&mut Watched, usize) -> bool;
+    let circles: [(&str, Does); 9] = [
+        ("a comment", |w, n| w.fails(&format!("sh check.sh # {n}"), "FAIL")),
+        ("a comment, with success", |w, n| w.prints(&format!("ls # {n}"), "a b")),
+        ("other arguments, the same failure", |w, n| w.fails(&format!("sh check.sh --try {n}"), "FAIL")),
+        ("a clock", |w, n| w.fails("sh check.sh", &format!("12:00:{n:02} FAIL"))),
+        ("a counter", |w, n| w.fails("sh count.sh", &format!("run {n} failed"))),
+        ("a cycle of four", |w, n| w.prints(&format!("cat {}", ["a", "b", "c", "d"][n % 4]), "same")),
+        ("a cycle of six with a clock", |w, n| {
+            w.fails(&format!("look {}", ["a", "b", "c", "d", "e", "f"][n % 6]), &format!("at {n}"))
+        }),
+        ("a wait of nothing", |w, n| w.did("sleep 0.01; sh check.sh", &format!("exit code 1\n{n} FAIL"), 20)),
+        ("a wait in the background", |w, n| {
+            w.did(&format!("sleep 60 & sh check.sh # {n}"), "exit code 1\nFAIL", 20)
+        }),
+    ];
+    for (name, call) in circles {
+        let at = Watched::new().halted(call);
+        assert!(at.is_some_and(|at| at < 60), "{name}: {at:?}");
+    }
+}
+
+#[test]
+fn honest_work_is_not_blocked_however_long_it_goes_on() {
+    type Does = fn(&mut Watched, usize) -> bool;
+    let honest: [(&str, Does); 9] = [
+        ("polling with waits", |w, n| {
+            w.did("sleep 5; curl -s localhost/status", &format!("exit code 0\n{n}% done"), 5020)
+        }),
+        ("polling for one word", |w, _| w.did("sleep 2 && gh run list", "exit code 0\nin progress", 2100)),
+        ("tests after each change", |w, n| {
+            w.did(&format!("sed -i s/a{n}/b/ f"), "exit code 0\n", 5) && w.fails("cargo test", "1 failed")
+        }),
+        ("tests after each written file", |w, n| {
+            let came = Came {
+                text: "wrote 5 bytes to f",
+                is_error: false,
+                failed: false,
+                changed: true,
+                took_ms: 1,
+            };
+            w.0.heard("write_file", &format!("{{\"n\":{n}}}"), &came);
+            w.fails("cargo test", "1 failed")
+        }),
+        ("a number that grows", |w, n| w.prints("echo x >> log; wc -l < log", &n.to_string())),
+        ("one command for many files", |w, n| w.prints(&format!("python3 convert.py page-{n}.md"), "done")),
+        ("commands that print nothing", |w, n| w.did(&format!("mkdir -p d{n}"), "exit code 0\n", 3)),
+        ("reading on", |w, n| w.prints(&format!("sed -n {n},+1p f"), &"line ".repeat(n + 1))),
+        ("waits between failures", |w, n| {
+            if n % 2 == 0 {
+                w.did("sleep 3", "exit code 0\n", 3000)
+            } else {
+                w.fails("curl localhost:80", "refused")
+            }
+        }),
+    ];
+    for (name, call) in honest {
+        let mut worker = Watched::new();
+        for n in 0..200 {
+            assert!(call(&mut worker, n), "{name}: {n}");
+        }
+        assert_eq!(worker.0.blocks(), 0, "{name}");
+    }
+}
+
+#[test]
+fn whoever_gets_out_of_a_circle_is_not_held_to_it() {
+    let mut worker = Watched::new();
+    for n in 0..12 {
+        assert!(worker.fails(&format!("sh check.sh --try {n}"), "FAIL"));
+    }
+    assert_eq!(worker.1, 3, "it was told at every fourth");
+    assert!(!worker.fails("sh check.sh --try again", "FAIL"));
+    assert!(worker.fails("sh other.sh", "something else"), "every other one is done");
+    assert!(worker.fails("sh check.sh --try 1", "FAIL"), "and something new ends it");
+    for n in 0..5000 {
+        let came = Came { text: "", is_error: true, failed: true, changed: false, took_ms: 0 };
+        worker.0.heard(&format!("tool{n}"), "{}", &came);
+    }
+    assert!(worker.0.varied.len() <= 64 && worker.0.errors.len() <= TOOLS && worker.0.calls.len() <= WINDOW);
+    assert!(worker.0.disabled().count() == 0, "each failed once");
+}
+
+#[test]
+fn a_word_of_a_person_switches_tools_on_again() {
+    let mut guard = LoopGuard::looking_further();
+    let came = Came { text: "x", is_error: true, failed: true, changed: false, took_ms: 0 };
+    for n in 0..3 {
+        guard.heard("fetch_url", &n.to_string(), &came);
+    }
+    assert!(guard.is_disabled("fetch_url"));
+    guard.forgive();
+    assert!(!guard.is_disabled("fetch_url") && guard.before("fetch_url", "{}").is_none());
+}

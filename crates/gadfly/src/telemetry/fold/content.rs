@@ -167,6 +167,7 @@ pub(super) fn arguments(deed: &Deed, say: Content<'_>) -> Option<Value> {
         Deed::FetchUrl { url } => json!({ "url": room.text(url) }),
         Deed::Mcp { args, .. } => json!({ "arguments": room.stored(args, say) }),
         Deed::McpTools { servers } => json!({ "servers": servers.len() }),
+        Deed::Process(process) => json!({ "process": room.text(process.about()) }),
     };
     Some(given)
 }

@@ -51,6 +51,7 @@ pub fn settings() -> Settings {
         root: "/w".into(),
         below: String::new(),
         held: true,
+        headway: false,
         already: None,
         acceptance: Some(Acceptance::Checkout),
     }
