@@ -26,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 
 pub(crate) use claude::ClaudeCode;
 pub(crate) use codex::Codex;
-pub(crate) use dialect::Dialect;
+pub(crate) use dialect::{Came, Dialect, ends};
 pub(crate) use gemini::Gemini;
 pub(crate) use opencode::OpenCode;
 
@@ -373,7 +373,7 @@ impl Listener {
         let mut heard = Vec::new();
         self.reader.read(&line, &mut heard);
         for heard in heard {
-            if let Heard::Step(_) = heard {
+            if matches!(heard, Heard::Step { .. }) {
                 self.steps = self.steps.saturating_add(1);
                 if self.steps > self.max_steps {
                     return true;
@@ -397,8 +397,12 @@ impl Listener {
     async fn tell(&mut self, heard: Heard) {
         let observation = match heard {
             Heard::Text(text) => return self.progress.say(&text),
-            Heard::Step(line) => {
-                let _ = self.observe.send(Observation::Step { line }).await;
+            Heard::Step { call, line } => {
+                let _ = self.observe.send(Observation::Step { line, call }).await;
+                return;
+            }
+            Heard::Ended { call, came: Came { end, said } } => {
+                let _ = self.observe.send(Observation::StepEnded { call, end, said }).await;
                 return;
             }
             Heard::Note(line) => Observation::Note { line },

@@ -44,11 +44,11 @@ impl Serving {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn tell(&self, observation: Option<Observation>) {
+    async fn tell(&self, observations: impl IntoIterator<Item = Observation>) {
         if self.turn().over().is_some() {
             self.over.cancel();
         }
-        if let Some(observation) = observation {
+        for observation in observations {
             let _ = self.observe.send(observation).await;
         }
     }
@@ -64,7 +64,7 @@ impl Serving {
         if let Some(text) = &heard.text {
             self.progress.say(text);
         }
-        self.tell(heard.observation).await;
+        self.tell(heard.observations).await;
     }
 
     pub async fn may(&self, asked: RequestPermissionRequest) -> RequestPermissionResponse {
@@ -82,6 +82,7 @@ impl Serving {
         if let Err(why) = allow {
             let kind = word(call.fields.kind.or(known).unwrap_or_default());
             let title = call.fields.title.as_deref().unwrap_or("without a title");
+            self.turn().denied(&call.tool_call_id);
             self.stopped(format!("{kind}: {title}; {why}")).await;
         }
         RequestPermissionResponse::new(outcome(&asked.options, allow.is_ok()))

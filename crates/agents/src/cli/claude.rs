@@ -6,11 +6,12 @@
 
 use std::collections::{HashSet, VecDeque};
 
+use gadfly_engine::goal::StepEnd;
 use gadfly_engine::{FailureKind, Guard, Layer, Permission, StopReason, Usage};
 use serde_json::Value;
 
 use super::dialect::{
-    Ask, Dialect, Heard, Reader, Start, Told, by_status, cost, count, cut, one_line, step, text,
+    Ask, Came, Dialect, Heard, Reader, Start, Told, by_status, cost, count, cut, one_line, step, text,
 };
 use crate::launcher::Exit;
 use crate::spec::Confinement;
@@ -134,6 +135,7 @@ impl Reader for Stream {
         match text(line, "type") {
             Some("system") => self.system(line, heard),
             Some("assistant") => self.assistant(line, heard),
+            Some("user") => self.results(line, heard),
             Some("stream_event") => self.piece(line, heard),
             Some("rate_limit_event") => self.limit(line, heard),
             Some("result") => self.result(line, heard),
@@ -248,10 +250,26 @@ impl Stream {
             }
             self.calls.push_back((id.to_owned(), line.clone()));
         }
-        heard.push(Heard::Step(line));
+        heard.push(Heard::Step { call: id.map(str::to_owned), line });
         // A tool it was not given is answered with an error, and nothing else in the stream says so.
         if self.reads_only && !self.tools.is_empty() && !self.tools.contains(name) {
             self.deny(id, name, input, heard);
+        }
+    }
+
+    /// What its tools gave: they answer it as a user would.
+    fn results(&self, line: &Value, heard: &mut Vec<Heard>) {
+        let blocks = line.pointer("/message/content").and_then(Value::as_array);
+        for block in blocks.into_iter().flatten().filter(|b| text(b, "type") == Some("tool_result")) {
+            let Some(call) = text(block, "tool_use_id") else { continue };
+            let failed = block.get("is_error").and_then(Value::as_bool).unwrap_or(false);
+            let end = match failed {
+                true if self.denied.contains(call) => StepEnd::Denied,
+                true => StepEnd::Err,
+                false => StepEnd::Ok,
+            };
+            let came = Came::new(end, &said(block.get("content").unwrap_or(&Value::Null)));
+            heard.push(Heard::Ended { call: call.to_owned(), came });
         }
     }
 
@@ -358,6 +376,15 @@ impl Stream {
             .or_else(|| types.into_iter().flatten().find_map(|error| by_type(error, &said)))
             .unwrap_or_else(|| Told::failed(FailureKind::BadReply, &said))
     }
+}
+
+/// The text of a result: one, or several beside pictures.
+fn said(content: &Value) -> String {
+    if let Some(text) = content.as_str() {
+        return text.to_owned();
+    }
+    let texts = content.as_array().into_iter().flatten().filter_map(|part| text(part, "text"));
+    texts.collect::<Vec<_>>().join("\n")
 }
 
 /// What a type of error means; none if it says too little.

@@ -5,10 +5,11 @@
 
 use std::collections::HashSet;
 
+use gadfly_engine::goal::StepEnd;
 use gadfly_engine::{FailureKind, Guard, Layer, Permission, StopReason, Usage};
 use serde_json::Value;
 
-use super::dialect::{Ask, Dialect, Heard, Reader, Start, Told, count, one_line, step, text};
+use super::dialect::{Ask, Came, Dialect, Heard, Reader, Start, Told, count, one_line, step, text};
 use crate::launcher::Exit;
 use crate::spec::Confinement;
 
@@ -180,6 +181,19 @@ impl Reader for Stream {
     }
 }
 
+/// What came of an item that is through. What neither states an exit code nor how it stands is not known.
+fn came(item: &Value) -> Came {
+    let printed = text(item, "aggregated_output").unwrap_or_default();
+    let error = item.pointer("/error/message").and_then(Value::as_str);
+    match (text(item, "status"), item.get("exit_code").and_then(Value::as_i64)) {
+        (Some("declined"), _) => Came::new(StepEnd::Denied, printed),
+        (_, Some(code)) => Came::exit(code, printed),
+        (Some("completed"), None) => Came::new(StepEnd::Ok, printed),
+        (Some("failed"), None) => Came::new(StepEnd::Err, error.unwrap_or(printed)),
+        _ => Came::new(StepEnd::Unknown, printed),
+    }
+}
+
 fn sum(a: Option<&u64>, b: Option<&u64>) -> u64 {
     a.copied().unwrap_or(0).saturating_add(b.copied().unwrap_or(0))
 }
@@ -228,9 +242,13 @@ impl Stream {
         // the end is.
         let new = if id.is_empty() { completed } else { self.steps.insert(id.to_owned()) };
         if new {
-            heard.push(Heard::Step(line.clone()));
+            heard.push(Heard::Step { call: Some(id.to_owned()), line: line.clone() });
         }
-        if completed && text(item, "status") == Some("declined") {
+        if !completed {
+            return;
+        }
+        heard.push(Heard::Ended { call: id.to_owned(), came: came(item) });
+        if text(item, "status") == Some("declined") {
             heard.push(Heard::Stopped(line));
         }
     }

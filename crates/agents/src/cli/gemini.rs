@@ -5,10 +5,13 @@
 
 use std::collections::VecDeque;
 
+use gadfly_engine::goal::StepEnd;
 use gadfly_engine::{FailureKind, Guard, Layer, Permission, StopReason, Usage};
 use serde_json::Value;
 
-use super::dialect::{Ask, Dialect, Heard, Reader, Start, Told, by_status, count, one_line, step, text};
+use super::dialect::{
+    Ask, Came, Dialect, Heard, Reader, Start, Told, by_status, count, one_line, step, text,
+};
 use crate::launcher::Exit;
 use crate::spec::Confinement;
 
@@ -18,6 +21,10 @@ toolName = ["write_file", "replace", "run_shell_command", "save_memory", "invoke
 decision = "deny"
 priority = 999
 "#;
+/// Its tool for commands, and what its result says of how one ended.
+const SHELL: &str = "run_shell_command";
+const EXITS: [&str; 2] = ["Command exited with code:", "Exit Code:"];
+const ABNORMAL: [&str; 3] = ["Command terminated by signal", "Command failed:", "Command timed out"];
 const SILENT: &str = "it did not say why";
 /// Tool calls remembered, to say what was denied.
 const REMEMBERED: usize = 64;
@@ -166,7 +173,7 @@ impl Stream {
             }
             self.calls.push_back((id.to_owned(), told.clone()));
         }
-        heard.push(Heard::Step(told));
+        heard.push(Heard::Step { call: text(line, "tool_id").map(str::to_owned), line: told });
     }
 
     /// A tool that is not there was taken away by its mode.
@@ -181,6 +188,37 @@ impl Stream {
             let what = known.map_or_else(|| one_line(id.unwrap_or("a tool")), |(_, told)| told.clone());
             heard.push(Heard::Stopped(what));
         }
+        let Some(id) = text(line, "tool_id") else { return };
+        let is_shell = self.calls.iter().any(|(call, told)| call == id && told.starts_with(SHELL));
+        let came = if denied {
+            let said = line.pointer("/error/message").and_then(Value::as_str);
+            Came::new(StepEnd::Denied, said.or(text(line, "output")).unwrap_or_default())
+        } else {
+            came(line, is_shell)
+        };
+        heard.push(Heard::Ended { call: id.to_owned(), came });
+    }
+}
+
+/// What came of a tool. `success` means of a command only that it was run: how it ended is said where it printed
+/// nothing, and in its debug mode; otherwise nobody is told.
+fn came(line: &Value, is_shell: bool) -> Came {
+    let output = text(line, "output").unwrap_or_default();
+    if text(line, "status") != Some("success") {
+        let said = line.pointer("/error/message").and_then(Value::as_str);
+        return Came::new(StepEnd::Err, said.unwrap_or(output));
+    }
+    if !is_shell || output.trim().is_empty() {
+        return Came::new(StepEnd::Ok, output);
+    }
+    let exit = |line: &str| {
+        let code = EXITS.iter().find_map(|begin| line.strip_prefix(begin))?;
+        code.trim().parse::<i64>().ok()
+    };
+    match output.lines().find_map(exit) {
+        Some(code) => Came::exit(code, output),
+        None if ABNORMAL.iter().any(|begin| output.starts_with(begin)) => Came::new(StepEnd::Err, output),
+        None => Came::new(StepEnd::Unknown, output),
     }
 }
 

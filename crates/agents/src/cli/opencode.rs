@@ -3,10 +3,11 @@
 //! Its stream has no result line: the text of the last step is the answer, and its end with exit code 0 is the
 //! end. For a critic the settings of the judged tree are not read: they could allow what is denied here.
 
+use gadfly_engine::goal::StepEnd;
 use gadfly_engine::{FailureKind, Guard, Layer, Money, Permission, StopReason, Usage};
 use serde_json::Value;
 
-use super::dialect::{Ask, Dialect, Heard, Reader, Start, Told, by_status, cost, count, step, text};
+use super::dialect::{Ask, Came, Dialect, Heard, Reader, Start, Told, by_status, cost, count, step, text};
 use crate::launcher::Exit;
 use crate::spec::Confinement;
 
@@ -149,12 +150,17 @@ impl Stream {
         let tool = text(input, "tool").filter(|_| named == "invalid").unwrap_or(named);
         let line = step(tool, input);
         let id = text(part, "callID").or_else(|| text(part, "id"));
+        let call = id.unwrap_or_default().to_owned();
         if id.is_none() || id != self.last_call.as_deref() {
-            heard.push(Heard::Step(line.clone()));
+            heard.push(Heard::Step { call: Some(call.clone()), line: line.clone() });
         }
         self.last_call = id.map(str::to_owned);
         let failed = named == "invalid" || text(state, "status") == Some("error");
-        if self.reads_only && failed && !READERS.contains(&tool) {
+        let denied = self.reads_only && failed && !READERS.contains(&tool);
+        if let Some(came) = came(state, failed, denied) {
+            heard.push(Heard::Ended { call, came });
+        }
+        if denied {
             heard.push(Heard::Stopped(line));
         }
     }
@@ -180,6 +186,19 @@ impl Stream {
         self.usd += part.get("cost").and_then(Value::as_f64).filter(|usd| *usd > 0.0).unwrap_or(0.0);
         used.cost = cost(self.usd).filter(|cost| *cost < Money(u64::MAX));
         heard.push(Heard::Used(self.usage));
+    }
+}
+
+/// What came of a tool, if it is through.
+fn came(state: &Value, failed: bool, denied: bool) -> Option<Came> {
+    let said = text(state, "error").or_else(|| text(state, "output")).unwrap_or_default();
+    let code = state.pointer("/metadata/exit").and_then(Value::as_i64);
+    match (text(state, "status"), code) {
+        (Some("completed" | "error"), _) if denied => Some(Came::new(StepEnd::Denied, said)),
+        (Some("completed" | "error"), _) if failed => Some(Came::new(StepEnd::Err, said)),
+        (Some("completed"), Some(code)) => Some(Came::exit(code, said)),
+        (Some("completed"), None) => Some(Came::new(StepEnd::Ok, said)),
+        _ => None,
     }
 }
 

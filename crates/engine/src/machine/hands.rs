@@ -12,7 +12,7 @@ use crate::budget::Kept;
 use crate::digest::Digest;
 use crate::effect::{EffectId, EffectKind, NodePath};
 use crate::event::Happened;
-use crate::goal::{GoalStep, StepEnd};
+use crate::goal::{GoalStep, PREVIEW, StepEnd, cut};
 use crate::protocol::watch::Policy;
 use crate::tool::guard::{self, LoopGuard};
 use crate::tool::policy::{self, Ruled, Ruling};
@@ -29,8 +29,6 @@ const STEPS: u32 = 100;
 const TURNS: u32 = 120;
 /// The time a command gets, and the most it may ask for.
 const COMMAND_MS: u64 = 600_000;
-/// What people are shown of a result, in characters.
-const PREVIEW: usize = 200;
 
 const UNKNOWN: &str = "the outcome of this call is unknown: the process was stopped in the middle of it; look before \
                        you repeat it";
@@ -290,7 +288,7 @@ impl Run {
     /// Enters what came of a call, for the model and for the record.
     fn hands_got(&mut self, node: &NodePath, hands: &mut Hands, call: &ToolCall, got: Got) {
         let Got { n, end, took_ms, result, ok } = got;
-        let preview = one_line(self.texts.get(&result)).chars().take(PREVIEW).collect();
+        let preview = cut(&one_line(self.texts.get(&result)), PREVIEW);
         let args = wish::shown_args(&call.name, self.texts.get(&call.args));
         let step = GoalStep { n, tool: call.name.clone(), args, end, preview, took_ms };
         hands.talk.result(ToolResult { call: call.id.clone(), text: result, ok }, step.to_string());

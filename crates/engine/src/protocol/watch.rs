@@ -14,6 +14,7 @@ pub mod predicate;
 mod protected;
 pub mod settings;
 mod steps;
+mod told;
 mod trying;
 mod turns;
 mod verdict;
@@ -47,6 +48,7 @@ use ending::{Saying, Then};
 use people::Asking;
 use protected::Protected;
 use steps::Doing;
+use told::Begun;
 use trying::Trying;
 use verifying::Checking;
 
@@ -88,6 +90,7 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
         n: 0,
         turns: 0,
         steps_of_turn: 0,
+        begun: Vec::new(),
         unwatched: 0,
         critic: Critic::default(),
         only_talk: 0,
@@ -127,6 +130,8 @@ struct Watch {
     n: u32,
     turns: u32,
     steps_of_turn: u32,
+    /// What a worker with hands of its own has begun and not spoken of again.
+    begun: Vec<Begun>,
     /// Steps since the critic looked last.
     unwatched: u32,
     critic: Critic,
@@ -186,6 +191,8 @@ enum Interruption {
     /// The critic believes the goal is reached.
     Verify,
     Cap(Shortage),
+    /// The guard has had enough.
+    Halt,
 }
 
 /// What the goal waits for.
@@ -226,7 +233,7 @@ impl Protocol for Watch {
     fn answered(&mut self, answer: Answered, cx: &mut Cx<'_>) {
         match (answer.role(), answer.tag()) {
             // Broken off, but it came to its end first: nobody waits for it any more.
-            (Role::Worker, _) if !matches!(self.awaiting, Awaiting::Worker) => {}
+            (Role::Worker, _) if !matches!(self.awaiting, Awaiting::Worker) => self.leave_unknown(cx),
             (Role::Worker, _) => self.worker_answered(&answer, cx),
             (_, tag::LAST_WORDS) => self.last_words(Some(answer.text), cx),
             (_, tag::JUDGE) => self.judged(cx.text(&answer.text).to_owned().as_str(), cx),
@@ -257,16 +264,23 @@ impl Protocol for Watch {
     }
 
     fn observed(&mut self, effect: &EffectId, observation: &Observation, cx: &mut Cx<'_>) {
-        if let (Awaiting::Worker, Observation::Step { line }) = (&self.awaiting, observation)
-            && cx.at_work(Role::Worker).as_ref() == Some(effect)
-        {
-            self.worker_stepped(line, cx);
+        if !matches!(self.awaiting, Awaiting::Worker) {
+            return;
+        }
+        match observation {
+            Observation::Step { line, call } if cx.at_work(Role::Worker).as_ref() == Some(effect) => {
+                self.step_begun(line, call.as_deref(), cx);
+            }
+            // Also of what it began before it was broken off.
+            Observation::StepEnded { call, end, said } => self.step_ended(call, *end, said, cx),
+            _ => {}
         }
     }
 
     fn failed(&mut self, failed: FailedCall, cx: &mut Cx<'_>) {
         match (failed.role(), failed.tag()) {
             (Role::Worker, _) => {
+                self.leave_unknown(cx);
                 match self.used_up(cx).filter(|_| failed.failure.kind == FailureKind::Timeout) {
                     Some(shortage) => self.stop(Then::Park(shortage), cx),
                     None => cx.give_up(failed),
@@ -293,6 +307,7 @@ impl Protocol for Watch {
 
     fn cancelled(&mut self, _effect: &EffectId, cx: &mut Cx<'_>) {
         // Only a worker with hands of its own is ever broken off.
+        self.leave_unknown(cx);
         if matches!(self.awaiting, Awaiting::Worker) {
             self.look_then_turn(cx);
         }
@@ -442,6 +457,7 @@ impl Watch {
         match self.interrupting.take() {
             Some(Interruption::Verify) => self.look_at_claim(cx),
             Some(Interruption::Cap(shortage)) => self.stop(Then::Park(shortage), cx),
+            Some(Interruption::Halt) => self.stop(Then::Halt(Halt::Guard), cx),
             Some(Interruption::Words) | None => {
                 self.awaiting = Awaiting::LookBefore;
                 cx.look(Look { tree: None, paths: Vec::new() });

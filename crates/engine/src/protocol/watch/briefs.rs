@@ -76,14 +76,14 @@ impl Watch {
     pub(super) fn log(&self) -> String {
         let mut log = String::new();
         for step in &self.steps {
-            let _ = writeln!(log, "{step}");
+            let _ = writeln!(log, "{}", step.listed());
         }
         log
     }
 
     /// What the critic is asked, and how many parts of its beginning stay the same.
     pub(super) fn critic_messages(&self, window: &[GoalStep], cx: &mut Cx<'_>) -> (Vec<Message>, usize) {
-        let lines: Vec<String> = window.iter().map(ToString::to_string).collect();
+        let lines: Vec<String> = window.iter().map(GoalStep::listed).collect();
         let steps = if lines.is_empty() { "(no steps yet)".to_owned() } else { lines.join("\n") };
         let (template, steps) = (cx.intern(CRITIC), cx.intern(steps));
         let goal = self.settings.goal;

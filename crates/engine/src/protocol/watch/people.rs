@@ -4,11 +4,13 @@
 use super::steps::Doing;
 use super::verifying::Checking;
 use super::{Awaiting, Interruption, Watch};
-use crate::brief::some_of;
+use crate::brief::{one_line, some_of};
 use crate::event::Happened;
 use crate::machine::Cx;
 use crate::outcome::{Halt, Outcome};
 use crate::question::{About, Choice, Picked, Question};
+use crate::tool::policy::in_full;
+use crate::tool::shown::shown_args;
 use crate::tool::{ToolCall, ToolUse};
 use crate::turn::Role;
 
@@ -62,13 +64,17 @@ pub(super) fn policy(reason: &str, in_full: Option<String>) -> Question {
     asks(About::Policy, text, choices, false)
 }
 
-pub(super) fn unknown(what: &str) -> Question {
+/// What was cut off is shown whole: who decides about a command must have seen how it ends. The careful way out comes
+/// first, because it is the one that is suggested.
+pub(super) fn unknown(tool: &str, args: &str) -> Question {
+    let what = in_full(args, "").unwrap_or_else(|| shown_args(tool, args));
     let text = format!(
-        "The process was stopped in the middle of a step, and nobody knows what came of it: {what}\n\nDoing it again may do it twice."
+        "The process was stopped in the middle of a step, and nobody knows what came of it. `{}` was to do this:\n\n{what}\n\nDoing it again may do it twice.",
+        one_line(tool)
     );
     let choices = vec![
-        Choice::new("again", "do it again"),
         Choice::new("skip", "leave it, and tell the worker that its outcome is unknown"),
+        Choice::new("again", "do it again"),
         Choice::new("stop", "end the goal here"),
     ];
     asks(About::Unknown, text, choices, false)
@@ -120,7 +126,8 @@ impl Watch {
     /// The goal stands still until a person says how it goes on.
     pub(super) fn pause(&mut self, because: &str, cx: &mut Cx<'_>) {
         cx.emit(Happened::GoalPaused { because: because.to_owned() });
-        let question = paused(because, &self.log());
+        let steps: Vec<String> = self.steps.iter().map(ToString::to_string).collect();
+        let question = paused(because, &steps.join("\n"));
         self.ask(Asking::Paused, question, cx);
     }
 

@@ -9,7 +9,7 @@ use crate::brief::one_line;
 use crate::digest::Digest;
 use crate::effect::EffectId;
 use crate::event::Happened;
-use crate::goal::{Claimant, GoalStep, StepEnd};
+use crate::goal::{Claimant, GoalStep, PREVIEW, StepEnd, cut};
 use crate::machine::Cx;
 use crate::tool::guard;
 use crate::tool::policy::{self, Ruled, Ruling};
@@ -18,8 +18,6 @@ use crate::tool::wish::{self, Reading, Wish};
 use crate::tool::{Deed, Risk, ToolCall, ToolDone, ToolEnd, ToolResult, ToolUse};
 use crate::tree::RunEnd;
 
-/// How much of a result stands in the record's line, in characters.
-const PREVIEW: usize = 80;
 /// How long a command of the worker may take.
 const COMMAND_MS: u64 = 600_000;
 /// Outputs of commands that are kept in mind as evidence.
@@ -215,7 +213,7 @@ impl Watch {
                 let doing = (**doing).clone();
                 let handling = "a person is asked".to_owned();
                 cx.emit(Happened::OutcomeUnknown { n, tool: name, handling });
-                let question = people::unknown(&shown_args(&doing.call.name, cx.text(&doing.call.args)));
+                let question = people::unknown(&doing.call.name, cx.text(&doing.call.args));
                 return self.ask(Asking::Unknown(Box::new(doing)), question, cx);
             }
         };
@@ -290,13 +288,9 @@ fn short(name: &str) -> String {
     one_line(name).chars().take(64).collect()
 }
 
-fn preview(said: &str) -> String {
-    let line = one_line(said);
-    if line.chars().count() <= PREVIEW {
-        return line;
-    }
-    let cut: String = line.chars().take(PREVIEW).collect();
-    format!("{cut}…")
+/// What of a result stands in the record's line.
+pub(super) fn preview(said: &str) -> String {
+    cut(&one_line(said), PREVIEW)
 }
 
 pub(super) fn keep_newest<T>(list: &mut VecDeque<T>, most: usize) {
