@@ -207,10 +207,10 @@ impl CliAgent {
         let usage = listener.reader.usage();
         if stopped == Some(Stopped::Steps) {
             let message = format!(
-                "made more than {} tool calls and was stopped; raise `max_steps` if it needs more",
+                "made more than {} tool calls in one call and was stopped; raise `max_steps` if it needs more",
                 self.program.spec.max_steps
             );
-            return Some(Err(self.failed(FailureKind::BadReply, &message, usage)));
+            return Some(Err(self.failed(FailureKind::StepsUsedUp, &message, usage)));
         }
         let cancelled = link.cancel.is_cancelled() || (done.exit == Exit::Cancelled && stopped.is_none());
         let told = listener.reader.told(done.exit);

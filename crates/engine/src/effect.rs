@@ -335,6 +335,8 @@ pub enum FailureKind {
     /// The connection broke after the first of the reply had come.
     BrokenOff,
     Timeout,
+    /// It made as many steps as one call may have.
+    StepsUsedUp,
     /// A process agent ended with a non-zero exit or a signal.
     Crashed,
     /// The agent cannot be reached as configured: command not found, key missing.
@@ -352,6 +354,7 @@ impl fmt::Display for FailureKind {
             Self::BadReply => "bad reply",
             Self::BrokenOff => "broken off",
             Self::Timeout => "timeout",
+            Self::StepsUsedUp => "steps used up",
             Self::Crashed => "crashed",
             Self::Misconfigured => "misconfigured",
         })

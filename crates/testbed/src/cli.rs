@@ -24,7 +24,7 @@
 //! | `form=JSON` | gives this answer in the form it was asked for, or says that there was none |
 //! | `step=COMMAND` | tells of a tool call that went well |
 //! | `does=COMMAND` | runs it in a shell, and tells of it and of how it ended |
-//! | `parts=N:COMMAND` | as `does`, N times, with the number in `PART`. Its conversation remembers which were begun: going on with it, it goes on with the next. Without its conversation it begins with the first |
+//! | `parts=N:COMMAND` | as `does`, N times, with the number in `PART`. Its conversation remembers which was begun last: going on with it, it goes on with that. Without its conversation it begins with the first |
 //! | `write=PATH:TEXT` | with its own tool, if its mode allows that |
 //! | `run=COMMAND` | in a shell, whatever its mode: nothing of this is told |
 //! | `retry` | tells that its provider has to be asked again |
@@ -232,8 +232,8 @@ impl<W: AsyncWrite + Unpin> Play<W> {
         let memory = PathBuf::from(home).join(".claude").join(format!("{}.parts", self.script.session));
         let goes_on = self.mode.session.is_some();
         let known = std::fs::read_to_string(&memory).ok().filter(|_| goes_on);
-        let begun: u32 = known.and_then(|begun| begun.trim().parse().ok()).unwrap_or(0);
-        for part in begun + 1..=count {
+        let last: u32 = known.and_then(|last| last.trim().parse().ok()).unwrap_or(1);
+        for part in last..=count {
             std::fs::write(&memory, part.to_string())?;
             self.does(&format!("PART={part}; {command}")).await?;
         }

@@ -359,7 +359,7 @@ impl Stream {
         match text(result, "subtype") {
             Some("error_during_execution") if nothing_done => return Told::NoSuchSession { message: said },
             Some("error_max_turns") => {
-                return Told::failed(FailureKind::BadReply, &format!("{said}; raise `max_steps`"));
+                return Told::failed(FailureKind::StepsUsedUp, &format!("{said}; raise `max_steps`"));
             }
             Some("error_max_budget_usd") => {
                 return Told::failed(FailureKind::BadReply, &format!("{said}; raise `max_usd_per_call`"));

@@ -239,7 +239,7 @@ impl Run {
         let it = Ruled { name, deed: &deed, outside, held: false, root, servers: &[] };
         match policy::rule(&policy, &it) {
             Ruling::Allow => Ok(deed),
-            Ruling::Deny(why) | Ruling::Ask(why) => {
+            Ruling::Deny(why) | Ruling::Ask(why, _) => {
                 Err(Refusal { end: StepEnd::Denied, why: format!("not allowed in this run: {why}") })
             }
         }

@@ -484,6 +484,7 @@ fn event_line(event: &Happened) -> Option<String> {
         Happened::Watched { verdict, reason, from, to, .. } => {
             format!("critic:{} {from}–{to} {reason}", verdict.name())
         }
+        Happened::WentOn { agent, because } => format!("{agent} goes on: {because}"),
         Happened::CriticOff { because, .. } => format!("critic off: {because}"),
         Happened::Nudged { why, .. } => format!("nudge {why:?}"),
         Happened::Claimed { by, rationale } => format!("{by:?} claims: {rationale}"),

@@ -28,7 +28,7 @@ use crate::digest::Digest;
 use crate::effect::{EffectId, FailureKind, Observation};
 use crate::event::Happened;
 use crate::goal::{Claimant, GoalStep, Nudge};
-use crate::machine::{Answered, Cx, FailedCall, Learned, LedTurn};
+use crate::machine::{Answered, Cx, FailedCall, Learned, LedTurn, cut_short, told};
 use crate::manifest::RunManifest;
 use crate::outcome::{Halt, Outcome};
 use crate::plan::NodePlan;
@@ -106,6 +106,7 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
         words: Vec::new(),
         tree: None,
         interrupting: None,
+        cut_short: None,
         parked_for: None,
         saying: None,
         trying: None,
@@ -141,8 +142,8 @@ struct Watch {
     /// Something was changed and not looked at since.
     unlooked: bool,
     told_to_look: bool,
-    /// What a person has allowed for the whole goal: the reason it was asked for, and what exactly.
-    allowed: BTreeSet<(String, String)>,
+    /// What a person has allowed for the whole goal.
+    allowed: BTreeSet<policy::Lasting>,
     /// What the worker's last turn still wants to be done.
     calls: VecDeque<ToolCall>,
     claim: Option<(Claimant, String)>,
@@ -155,6 +156,8 @@ struct Watch {
     tree: Option<Tree>,
     /// Why a worker with hands of its own was broken off.
     interrupting: Option<Interruption>,
+    /// Its call reached a bound of its own; whether it did anything is seen in the folder.
+    cut_short: Option<Box<FailedCall>>,
     /// The cap the worker has said its last words about.
     parked_for: Option<Shortage>,
     /// The worker says its last words. What is waited for stays what it is meanwhile.
@@ -283,6 +286,10 @@ impl Protocol for Watch {
                 self.leave_unknown(cx);
                 match self.used_up(cx).filter(|_| failed.failure.kind == FailureKind::Timeout) {
                     Some(shortage) => self.stop(Then::Park(shortage), cx),
+                    None if !self.is_led(cx) && cut_short(&failed.failure).is_some() => {
+                        self.cut_short = Some(Box::new(failed));
+                        self.look_then_turn(cx);
+                    }
                     None => cx.give_up(failed),
                 }
             }
@@ -309,6 +316,14 @@ impl Protocol for Watch {
         // Only a worker with hands of its own is ever broken off.
         self.leave_unknown(cx);
         if matches!(self.awaiting, Awaiting::Worker) {
+            self.look_then_turn(cx);
+        }
+    }
+
+    fn broken_off(&mut self, because: &str, cx: &mut Cx<'_>) {
+        self.leave_unknown(cx);
+        if matches!(self.awaiting, Awaiting::Worker) {
+            self.tell_worker(told(because), cx);
             self.look_then_turn(cx);
         }
     }
@@ -355,6 +370,9 @@ impl Watch {
             Awaiting::FirstLook => self.try_first(cx),
             Awaiting::LookBefore => {
                 self.note_silent_work(before, cx);
+                if self.has_come_to_nothing(before, cx) {
+                    return;
+                }
                 // The critic may have spoken meanwhile.
                 if self.claim.is_some() { self.look_at_claim(cx) } else { self.next_turn(cx) }
             }
@@ -362,6 +380,25 @@ impl Watch {
             Awaiting::LastLook(outcome) => cx.finish(outcome),
             other => self.awaiting = other,
         }
+    }
+
+    /// A worker whose call was cut short by its bounds goes on, if it did anything. One that did nothing in all its time
+    /// hangs, and its call has failed.
+    fn has_come_to_nothing(&mut self, before: Option<Digest>, cx: &mut Cx<'_>) -> bool {
+        let Some(failed) = self.cut_short.take() else { return false };
+        let is_same = self.tree.as_ref().map(|tree| tree.digest) == before;
+        if self.steps_of_turn == 0 && is_same {
+            self.awaiting = Awaiting::Worker;
+            let (agent, role) = (self.settings.worker.clone(), Role::Worker);
+            let (effect, failure) = (failed.effect.clone(), failed.failure.clone());
+            cx.emit(Happened::CallFailed { effect, agent, role, failure });
+            cx.give_up(*failed);
+            return true;
+        }
+        let because = cut_short(&failed.failure).unwrap_or_default().to_owned();
+        self.tell_worker(told(&because), cx);
+        cx.emit(Happened::WentOn { agent: self.settings.worker.clone(), because });
+        false
     }
 
     /// What the worker may use is known but for the servers' tools.
@@ -408,6 +445,7 @@ impl Watch {
             tag: tag::WORK,
             kept: crate::budget::Kept::All,
             settled,
+            own: (!led).then(|| policy::OwnTools::of(&self.settings.policy)),
         };
         self.awaiting = Awaiting::Worker;
         cx.lead(turn);

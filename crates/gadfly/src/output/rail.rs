@@ -42,6 +42,9 @@ impl Entry {
             Happened::CriticOff { critic, because } => {
                 entry("critic:off", plain.red().bold(), &format!("{critic} watches no more: {because}"))
             }
+            Happened::WentOn { agent, because } => {
+                entry("→ goes on:", plain, &format!("{agent}, where it was ({because})"))
+            }
             Happened::Nudged { why, text } => entry("→ told:", plain, &told(*why, &stored(text))),
             Happened::Claimed { by, rationale } => entry(claim(*by), plain.cyan(), rationale),
             Happened::VerificationFailed { detail, in_a_row } => {

@@ -308,6 +308,7 @@ impl Story {
             }
             Happened::Stepped { step } => lines.push(format!("  {}", rail::step(step))),
             Happened::Watched { .. }
+            | Happened::WentOn { .. }
             | Happened::CriticOff { .. }
             | Happened::Nudged { .. }
             | Happened::Claimed { .. }

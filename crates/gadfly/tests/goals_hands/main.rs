@@ -7,5 +7,6 @@
 #[allow(dead_code)]
 mod desk;
 
+mod long;
 mod pursuing;
 mod worker;

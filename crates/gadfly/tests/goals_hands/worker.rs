@@ -170,6 +170,11 @@ impl Pursued {
         steps.map(|step| (step["end"].as_str().unwrap(), step["preview"].as_str().unwrap())).collect()
     }
 
+    /// Why it went on where it was, each time.
+    pub fn went_on(&self) -> Vec<&str> {
+        self.data("went_on").map(|data| data["because"].as_str().unwrap()).collect()
+    }
+
     pub fn nudges(&self) -> Vec<&str> {
         self.data("nudged").map(|data| data["why"].as_str().unwrap()).collect()
     }

@@ -9,7 +9,7 @@ use crate::event::Happened;
 use crate::machine::Cx;
 use crate::outcome::{Halt, Outcome};
 use crate::question::{About, Choice, Picked, Question};
-use crate::tool::policy::in_full;
+use crate::tool::policy::{Lasting, in_full};
 use crate::tool::shown::shown_args;
 use crate::tool::{ToolCall, ToolUse};
 use crate::turn::Role;
@@ -22,7 +22,7 @@ pub(super) enum Asking {
         call: ToolCall,
         what: ToolUse,
         /// What `always` would allow.
-        exactly: Box<(String, String)>,
+        lasting: Box<Lasting>,
     },
     Unknown(Box<Doing>),
     Manual(Box<Checking>),
@@ -53,10 +53,10 @@ fn paused(because: &str, log: &str) -> Question {
 }
 
 /// `in_full` is what the reason leaves out.
-pub(super) fn policy(reason: &str, in_full: Option<String>) -> Question {
+pub(super) fn policy(reason: &str, in_full: Option<String>, lasting: &Lasting) -> Question {
     let choices = vec![
         Choice::new("allow", "this once"),
-        Choice::new("always", "whenever it wants this for the same reason, in this goal"),
+        Choice::new("always", &format!("{lasting}, for this reason, in this goal")),
         Choice::new("deny", "not this; it goes on without"),
         Choice::new("stop", "end the goal here"),
     ];
@@ -164,8 +164,8 @@ impl Watch {
                 self.tell_worker(format!("PERSON: {rest}"), cx);
                 self.begin_anew(cx);
             }
-            (Asking::Policy { call, what, exactly }, "always") => {
-                self.allowed.insert(*exactly);
+            (Asking::Policy { call, what, lasting }, "always") => {
+                self.allowed.insert(*lasting);
                 self.begin(call, what, cx);
             }
             (Asking::Policy { call, what, .. }, "allow") => self.begin(call, what, cx),

@@ -111,14 +111,14 @@ impl Watch {
             Ruling::Deny(reason) => {
                 self.refused(&call, (StepEnd::Denied, &format!("Denied by the policy: {reason}")), cx);
             }
-            Ruling::Ask(reason) => {
+            Ruling::Ask(reason, lasting) => {
                 what.beyond = outside.is_some();
-                let exactly = Box::new((reason, policy::exactly(&what.deed).to_owned()));
-                if self.allowed.contains(&exactly) {
+                if self.allowed.contains(&lasting) {
                     return self.begin(call, what, cx);
                 }
-                let question = people::policy(&exactly.0, policy::in_full(args, &exactly.0));
-                self.ask(Asking::Policy { call, what, exactly }, question, cx);
+                let question = people::policy(&reason, policy::in_full(args, &reason), &lasting);
+                let lasting = Box::new(lasting);
+                self.ask(Asking::Policy { call, what, lasting }, question, cx);
             }
         }
     }

@@ -186,6 +186,7 @@ impl Watch {
             tag: tag::JUDGE,
             kept: Kept::All,
             settled: 0,
+            own: None,
         };
         cx.lead(turn)
     }

@@ -51,6 +51,7 @@ impl Watch {
             tag: tag::WATCH,
             kept: Kept::All,
             settled,
+            own: None,
         };
         self.critic.asked = true;
         cx.lead(turn);
