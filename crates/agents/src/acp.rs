@@ -99,7 +99,8 @@ impl AcpAgent {
             return Err(Unanswered::failed(FailureKind::Misconfigured, message));
         };
         let serving = Arc::new(Serving {
-            permission: call.permission,
+            permission: call.reach(),
+            web: call.own.as_ref().is_none_or(|own| own.may("fetch_url")),
             terminals: Terminals::new(launcher, like, folder.clone()),
             turn: Mutex::new(Turn::new(folder.clone(), program.spec.max_steps)),
             files: link.files,

@@ -15,6 +15,7 @@ mod tests;
 use std::time::{Duration, Instant};
 
 use futures_util::future::BoxFuture;
+use gadfly_engine::tool::policy::OwnTools;
 use gadfly_engine::{
     CallFailure, FailureKind, Guard, Layer, Money, Observation, Permission, StopReason, Usage,
 };
@@ -33,6 +34,7 @@ pub(crate) use opencode::OpenCode;
 use crate::agent::{Agent, Answered, Call, Link, MAX_REPLY, Progress, Unanswered};
 use crate::launcher::{Command, Exit, Finished, Input};
 use crate::lines::{Line, Lines};
+use crate::own::Unheld;
 use crate::process::{Program, brief, hint, tail, tell_peak};
 use crate::provider::Provider;
 use crate::world::enter;
@@ -74,6 +76,10 @@ impl Agent for CliAgent {
     fn guards(&self, permission: Permission, sandboxed: bool) -> Vec<Guard> {
         let sandboxed = sandboxed && self.program.can_be_sandboxed();
         self.dialect.guards(permission, sandboxed, self.program.spec.confined_by)
+    }
+
+    fn keeps_from(&self, own: &OwnTools, sandboxed: bool) -> Result<Vec<Guard>, Unheld> {
+        self.dialect.keeps_from(own, sandboxed && self.program.can_be_sandboxed())
     }
 
     fn can_be_sandboxed(&self) -> bool {

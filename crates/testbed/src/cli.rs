@@ -23,7 +23,7 @@
 //! | `env` | says its environment |
 //! | `form=JSON` | gives this answer in the form it was asked for, or says that there was none |
 //! | `step=COMMAND` | tells of a tool call that went well |
-//! | `does=COMMAND` | runs it in a shell, and tells of it and of how it ended |
+//! | `does=COMMAND` | runs it in a shell, if its mode has one, and tells of it and of how it ended |
 //! | `parts=N:COMMAND` | as `does`, N times, with the number in `PART`. Its conversation remembers which was begun last: going on with it, it goes on with that. Without its conversation it begins with the first |
 //! | `write=PATH:TEXT` | with its own tool, if its mode allows that |
 //! | `run=COMMAND` | in a shell, whatever its mode: nothing of this is told |
@@ -220,6 +220,10 @@ impl<W: AsyncWrite + Unpin> Play<W> {
     async fn does(&mut self, command: &str) -> Written<()> {
         let (id, lines) = self.speech.begins(command);
         self.tell(lines).await?;
+        if self.mode.no_shell {
+            let lines = self.speech.ended(&id, command, 1, "No such tool available");
+            return self.tell(lines).await;
+        }
         let done = self.shell(command).output().await?;
         let mut printed = String::from_utf8_lossy(&done.stdout).into_owned();
         printed.push_str(&String::from_utf8_lossy(&done.stderr));

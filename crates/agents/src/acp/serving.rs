@@ -25,6 +25,8 @@ const MAX_SERVED: usize = 256 << 20;
 
 pub(super) struct Serving {
     pub permission: Permission,
+    /// It may ask for pages of the web.
+    pub web: bool,
     pub folder: Folder,
     pub files: Files,
     pub tmp: Files,
@@ -78,7 +80,10 @@ impl Serving {
             (turn.asks(call), known)
         };
         self.tell(step).await;
-        let allow = allowed(self.permission, call, known, &self.folder);
+        let mut allow = allowed(self.permission, call, known, &self.folder);
+        if !self.web && call.fields.kind.or(known) == Some(acp::ToolKind::Fetch) {
+            allow = Err("its goal allows no pages of the web");
+        }
         if let Err(why) = allow {
             let kind = word(call.fields.kind.or(known).unwrap_or_default());
             let title = call.fields.title.as_deref().unwrap_or("without a title");

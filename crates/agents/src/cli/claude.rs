@@ -7,6 +7,7 @@
 use std::collections::{HashSet, VecDeque};
 
 use gadfly_engine::goal::StepEnd;
+use gadfly_engine::tool::policy::OwnTools;
 use gadfly_engine::{FailureKind, Guard, Layer, Permission, StopReason, Usage};
 use serde_json::Value;
 
@@ -14,6 +15,7 @@ use super::dialect::{
     Ask, Came, Dialect, Heard, Reader, Start, Told, by_status, cost, count, cut, one_line, step, text,
 };
 use crate::launcher::Exit;
+use crate::own::{Table, Unheld, is_narrow};
 use crate::spec::Confinement;
 
 /// All a critic may use.
@@ -21,6 +23,18 @@ const READERS: &str = "Read,Grep,Glob";
 /// What a worker need not ask for. `bypassPermissions` would be shorter, but is refused to root.
 const WORKERS: &str =
     "Bash,Edit,MultiEdit,Write,NotebookEdit,Read,Grep,Glob,WebFetch,WebSearch,Task,TodoWrite";
+/// Its tools, by those of ours that they stand for.
+const TOOLS: Table = Table(&[
+    ("read_file", &["Read"]),
+    ("list_files", &["Glob"]),
+    ("search_files", &["Grep"]),
+    ("write_file", &["Write"]),
+    ("edit_file", &["Edit", "MultiEdit", "NotebookEdit"]),
+    ("run_command", &["Bash"]),
+    ("fetch_url", &["WebFetch", "WebSearch"]),
+]);
+/// What helps it along and touches nothing by itself.
+const ALONG: &str = "TodoWrite";
 /// The tool by which a model gives its structured answer: no step.
 const STRUCTURED: &str = "StructuredOutput";
 /// Longer schemas do not fit into an argument.
@@ -41,7 +55,21 @@ impl Dialect for ClaudeCode {
 
     fn start(&self, ask: &Ask<'_>) -> Start {
         let mut start = Start::new(["-p", "--output-format", "stream-json", "--verbose"]);
-        if ask.may_write() {
+        if let Some(own) = ask.own() {
+            let (allowed, kept_away) = (TOOLS.allowed(own), TOOLS.kept_away(own).join(","));
+            if is_narrow(own) {
+                let tools = [allowed, vec![ALONG]].concat().join(",");
+                let mode = if own.reads_only() { "dontAsk" } else { "acceptEdits" };
+                start.add(["--permission-mode", mode, "--tools", &tools, "--allowedTools", &tools]);
+                start.add(["--strict-mcp-config"]);
+            } else {
+                let tools = [allowed, vec!["Task", ALONG]].concat().join(",");
+                start.add(["--permission-mode", "acceptEdits", "--allowedTools", &tools]);
+            }
+            if !kept_away.is_empty() {
+                start.add(["--disallowedTools", &kept_away]);
+            }
+        } else if ask.may_write() {
             start.add(["--permission-mode", "acceptEdits", "--allowedTools", WORKERS]);
         } else {
             start.add(["--permission-mode", "dontAsk", "--tools", READERS, "--strict-mcp-config"]);
@@ -82,7 +110,7 @@ impl Dialect for ClaudeCode {
 
     fn reader(&self, ask: &Ask<'_>) -> Box<dyn Reader> {
         Box::new(Stream {
-            reads_only: !ask.may_write(),
+            reads_only: !ask.may_write() || ask.own().is_some_and(is_narrow),
             structured: ask.call.schema.is_some(),
             ..Stream::default()
         })
@@ -95,6 +123,16 @@ impl Dialect for ClaudeCode {
             }
             Permission::Write => Vec::new(),
         }
+    }
+
+    fn keeps_from(&self, own: &OwnTools, _sandboxed: bool) -> Result<Vec<Guard>, Unheld> {
+        let kept_away = TOOLS.kept_away(own).join(",");
+        let how = if is_narrow(own) {
+            format!("--tools {}", TOOLS.allowed(own).join(","))
+        } else {
+            format!("--disallowedTools {kept_away}")
+        };
+        Ok(if kept_away.is_empty() { Vec::new() } else { vec![Guard::new(Layer::OwnMode, how)] })
     }
 }
 

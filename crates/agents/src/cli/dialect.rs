@@ -4,11 +4,13 @@
 use std::path::PathBuf;
 
 use gadfly_engine::goal::StepEnd;
+use gadfly_engine::tool::policy::OwnTools;
 use gadfly_engine::{FailureKind, Guard, Money, Permission, StopReason, Usage};
 use serde_json::Value;
 
 use crate::agent::{Call, Edit};
 use crate::launcher::Exit;
+use crate::own::Unheld;
 use crate::spec::{Confinement, ProcessSpec};
 
 /// The longest line told of a step, and of anything else.
@@ -33,6 +35,9 @@ pub(crate) trait Dialect: Send + Sync {
 
     /// What of its own keeps a call from what it may not do. `sandboxed`: ours is around it.
     fn guards(&self, permission: Permission, sandboxed: bool, by: Confinement) -> Vec<Guard>;
+
+    /// Holds a worker's call to a goal's policy, or says why it cannot be held to it.
+    fn keeps_from(&self, own: &OwnTools, sandboxed: bool) -> Result<Vec<Guard>, Unheld>;
 }
 
 /// What one call is made of.
@@ -52,6 +57,11 @@ pub(crate) struct Ask<'a> {
 impl Ask<'_> {
     pub fn may_write(&self) -> bool {
         self.call.permission == Permission::Write
+    }
+
+    /// What a goal's policy keeps from it.
+    pub fn own(&self) -> Option<&OwnTools> {
+        self.call.own.as_ref().filter(|_| self.may_write())
     }
 
     /// Whether a later call may go on with this conversation: who judges always begins anew.

@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 
 use gadfly_engine::goal::StepEnd;
+use gadfly_engine::tool::policy::OwnTools;
 use gadfly_engine::{FailureKind, Guard, Layer, Permission, StopReason, Usage};
 use serde_json::Value;
 
@@ -13,14 +14,44 @@ use super::dialect::{
     Ask, Came, Dialect, Heard, Reader, Start, Told, by_status, count, one_line, step, text,
 };
 use crate::launcher::Exit;
+use crate::own::{Table, Unheld, is_narrow};
 use crate::spec::Confinement;
 
 /// The tools that a critic does not get. They write, run programs, change its mode or ask others to.
-const POLICY: &str = r#"[[rule]]
-toolName = ["write_file", "replace", "run_shell_command", "save_memory", "invoke_agent", "enter_plan_mode", "activate_skill"]
-decision = "deny"
-priority = 999
-"#;
+const POLICY: [&str; 7] = [
+    "write_file",
+    "replace",
+    "run_shell_command",
+    "save_memory",
+    "invoke_agent",
+    "enter_plan_mode",
+    "activate_skill",
+];
+/// Its tools, by those of ours that they stand for.
+const TOOLS: Table = Table(&[
+    ("read_file", &["read_file", "read_many_files"]),
+    ("list_files", &["list_directory", "glob"]),
+    ("search_files", &["grep_search", "search_file_content"]),
+    ("write_file", &["write_file"]),
+    ("edit_file", &["replace"]),
+    ("run_command", &["run_shell_command"]),
+    ("fetch_url", &["web_fetch", "google_web_search"]),
+]);
+
+/// What a goal's policy takes away. Who may not do everything may not ask others to, either.
+fn kept_away(own: &OwnTools) -> Vec<&'static str> {
+    let mut tools = TOOLS.kept_away(own);
+    if is_narrow(own) {
+        tools.extend(["save_memory", "invoke_agent", "enter_plan_mode", "activate_skill"]);
+    }
+    tools
+}
+
+/// A policy of its own kind, above the user's.
+fn denying(tools: &[&str]) -> String {
+    let names: Vec<String> = tools.iter().map(|tool| format!("\"{tool}\"")).collect();
+    format!("[[rule]]\ntoolName = [{}]\ndecision = \"deny\"\npriority = 999\n", names.join(", "))
+}
 /// Its tool for commands, and what its result says of how one ended.
 const SHELL: &str = "run_shell_command";
 const EXITS: [&str; 2] = ["Command exited with code:", "Exit Code:"];
@@ -44,11 +75,21 @@ impl Dialect for Gemini {
         let mut start = Start::new(["--output-format", "stream-json", "--skip-trust"]);
         if ask.may_write() {
             start.add(["--approval-mode", "yolo"]);
+            if ask.own().is_some_and(is_narrow) {
+                start.add(["--extensions", "none", "--allowed-mcp-server-names", "none"]);
+            }
+            let kept_away = ask.own().map(kept_away).unwrap_or_default();
+            if !kept_away.is_empty()
+                && let Some((path, edit)) = ask.file("policy.toml", &denying(&kept_away))
+            {
+                start.add(["--admin-policy", &path]);
+                start.files.push(edit);
+            }
         } else {
             // No extension and no server has the name `none`.
             start.add(["--approval-mode", "default", "--extensions", "none"]);
             start.add(["--allowed-mcp-server-names", "none"]);
-            if let Some((path, edit)) = ask.file("policy.toml", POLICY) {
+            if let Some((path, edit)) = ask.file("policy.toml", &denying(&POLICY)) {
                 start.add(["--admin-policy", &path]);
                 start.files.push(edit);
             }
@@ -74,6 +115,12 @@ impl Dialect for Gemini {
             }
             Permission::Write => Vec::new(),
         }
+    }
+
+    fn keeps_from(&self, own: &OwnTools, _sandboxed: bool) -> Result<Vec<Guard>, Unheld> {
+        let tools = TOOLS.kept_away(own).join(", ");
+        let how = format!("{tools} denied by policy");
+        Ok(if tools.is_empty() { Vec::new() } else { vec![Guard::new(Layer::OwnMode, how)] })
     }
 }
 
