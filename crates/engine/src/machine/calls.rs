@@ -50,8 +50,8 @@ pub struct CallSpec {
     pub own: Option<OwnTools>,
 }
 
-/// The time for the last words of somebody whose time is up.
-const LAST_WORDS_MS: u64 = 120_000;
+/// The time for the last words of somebody whose time is up, beyond the clock.
+const LAST_WORDS_MS: u64 = 30_000;
 
 impl CallSpec {
     pub fn is_restated(&self) -> bool {

@@ -15,6 +15,7 @@ use crate::event::Happened;
 use crate::goal::{GoalStep, PREVIEW, StepEnd, cut};
 use crate::protocol::watch::Policy;
 use crate::tool::guard::{self, LoopGuard};
+use crate::tool::offline;
 use crate::tool::policy::{self, Ruled, Ruling};
 use crate::tool::transcript::{self, NOT_DONE, Transcript};
 use crate::tool::wish::{self, Reading, Wish};
@@ -254,7 +255,11 @@ impl Run {
             Some(Errand::Begin { said_in, text }) => self.hands_through(&said_in, dispatch, hands, text),
             Some(Errand::Call { n, call }) => {
                 let result = match &done.end {
-                    ToolEnd::Ran(end) => self.intern(format!("{end}\n{}", self.texts.get(&done.shown))),
+                    ToolEnd::Ran(end) => {
+                        let shown = self.texts.get(&done.shown);
+                        let hint = if is_well(&done.end) { "" } else { offline::hint(shown) };
+                        self.intern(format!("{end}\n{shown}{hint}"))
+                    }
                     ToolEnd::Done | ToolEnd::Status(_) | ToolEnd::Error => done.shown,
                 };
                 let (args, text) = (self.texts.get(&call.args), self.texts.get(&result));

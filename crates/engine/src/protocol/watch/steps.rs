@@ -12,10 +12,11 @@ use crate::event::Happened;
 use crate::goal::{Claimant, GoalStep, PREVIEW, StepEnd, cut};
 use crate::machine::Cx;
 use crate::tool::guard;
+use crate::tool::offline;
 use crate::tool::policy::{self, Ruled, Ruling};
 use crate::tool::shown::shown_args;
 use crate::tool::wish::{self, Reading, Wish};
-use crate::tool::{Deed, Risk, ToolCall, ToolDone, ToolEnd, ToolResult, ToolUse};
+use crate::tool::{Deed, ToolCall, ToolDone, ToolEnd, ToolResult, ToolUse};
 use crate::tree::RunEnd;
 
 /// How long a command of the worker may take.
@@ -105,7 +106,7 @@ impl Watch {
         };
         let ruling = policy::rule(&settings.policy, &ruled);
         let mut what = ToolUse::new(deed, self.n.saturating_add(1));
-        what.network = settings.policy.risk >= Risk::NetworkWrite;
+        what.network = offline::has_network(settings.policy.risk);
         match ruling {
             Ruling::Allow => self.begin(call, what, cx),
             Ruling::Deny(reason) => {
@@ -137,7 +138,8 @@ impl Watch {
         let (end, said) = match &done.end {
             ToolEnd::Done => (StepEnd::Ok, shown),
             ToolEnd::Ran(RunEnd::Code(0)) => (StepEnd::Ok, format!("exit code 0\n{shown}")),
-            ToolEnd::Ran(end) => (StepEnd::Err, format!("{end}\n{shown}")),
+            ToolEnd::Ran(end) if what.network => (StepEnd::Err, format!("{end}\n{shown}")),
+            ToolEnd::Ran(end) => (StepEnd::Err, format!("{end}\n{shown}{}", offline::hint(&shown))),
             ToolEnd::Status(code) if *code < 400 => (StepEnd::Ok, shown),
             ToolEnd::Status(_) | ToolEnd::Error => (StepEnd::Err, shown),
         };

@@ -1,7 +1,7 @@
 //! Workers with hands of their own: their steps count the same, and the critic reaches them.
 
 use super::game::{Goal, Plays2 as _, seated, told};
-use crate::effect::{EffectKind, Reply};
+use crate::effect::{EffectKind, FailureKind, Reply};
 use crate::goal::StepEnd;
 use crate::input::Control;
 use crate::turn::Role;
@@ -297,4 +297,62 @@ fn commands_are_shown_whole_to_the_critic_and_to_people() {
     let longer = format!("Bash: echo {}; last words", "b".repeat(500));
     table.begins("2", &longer).ended("2", StepEnd::Ok, "");
     assert!(table.log().contains("; last words"), "people see a thousand characters: {}", table.log());
+}
+
+/// She says which conversation she is in.
+fn names_it(table: &mut Goal, session: &str) {
+    let effect = table.open_of("ann").id;
+    let observation = crate::effect::Observation::Session { session: session.into() };
+    let what = crate::input::What::Observed { effect, observation };
+    table.try_put("session", what, Vec::new()).unwrap();
+}
+
+#[test]
+fn when_the_time_of_one_call_is_up_she_goes_on_where_she_was() {
+    let mut table = hands();
+    names_it(&mut table, "s1");
+    for kind in [FailureKind::Timeout, FailureKind::StepsUsedUp] {
+        table.begins("1", "Bash: make all").fails(kind);
+        assert_eq!(table.class(), "going", "{kind}: {}", table.log());
+        table.sees(&[("a.rs", Some("half"))]);
+        let EffectKind::Turn(turn) = table.open_of("ann").kind else { panic!() };
+        assert_eq!(turn.session.as_deref(), Some("s1"), "{kind}");
+        let prompt = told(&table);
+        assert!(
+            prompt.contains("do not begin again") && prompt.contains("ann(Bash: make all) → unknown"),
+            "{prompt}"
+        );
+        names_it(&mut table, "s1");
+    }
+    assert!(table.log().contains("ann goes on: the steps of one call were used up"), "{}", table.log());
+}
+
+#[test]
+fn who_did_nothing_in_all_that_time_has_failed_and_is_asked_again_on_resume() {
+    let mut table = hands();
+    table.fails(FailureKind::Timeout).sees(&[]);
+    assert_eq!(table.class(), "failed", "{}", table.log());
+    // Who says nothing on the way is seen to work by the folder.
+    let mut silent = hands();
+    silent.fails(FailureKind::Timeout).sees(&[("a.rs", Some("x"))]);
+    assert_eq!(silent.class(), "going", "{}", silent.log());
+    assert!(silent.asked(Role::Worker));
+}
+
+#[test]
+fn after_a_crash_she_goes_on_in_her_conversation_and_in_the_folder_as_it_is() {
+    let mut table = hands();
+    names_it(&mut table, "s1");
+    table.begins("1", "Bash: make all").resume();
+    // The folder is looked at and not put back.
+    table.sees(&[("a.rs", Some("half"))]);
+    let EffectKind::Turn(turn) = table.open_of("ann").kind else { panic!() };
+    assert_eq!(turn.session.as_deref(), Some("s1"));
+    assert!(told(&table).contains("do nothing a second time that is done"), "{}", told(&table));
+    // One that never said which conversation it is in is asked once more from the state before.
+    let mut unnamed = hands();
+    let before = unnamed.open_of("ann");
+    unnamed.begins("1", "Bash: make all").resume();
+    let again = unnamed.open_of("ann");
+    assert_eq!(again.repeats, Some(before.id), "{}", unnamed.log());
 }

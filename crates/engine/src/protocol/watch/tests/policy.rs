@@ -4,7 +4,7 @@ use super::game::{Plays2, begun, seated, told};
 use crate::effect::EffectKind;
 use crate::protocol::watch::Policy;
 use crate::tool::{Risk, ToolEnd};
-use crate::turn::Role;
+use crate::turn::{Part, Role};
 
 #[test]
 fn what_is_denied_is_denied_without_a_question() {
@@ -213,4 +213,30 @@ fn always_is_for_the_pattern_that_is_shown_and_for_nothing_else() {
     }
     table.wants(&[("run_command", r#"{"command":"sh -c ls"}"#)]);
     assert!(always(&table).starts_with("`run_command` with exactly `sh -c ls`"), "{}", always(&table));
+}
+
+/// What the worker is told of its calls.
+fn results(table: &super::game::Goal) -> String {
+    let EffectKind::Turn(turn) = table.open().kind else { panic!("{}", table.log()) };
+    let parts = turn.messages.iter().flat_map(|message| &message.parts);
+    let texts = table.engine.texts().unwrap();
+    let result = |part: &Part| match part {
+        Part::Result(result) => Some(texts.get(&result.text).to_owned()),
+        _ => None,
+    };
+    parts.filter_map(result).collect()
+}
+
+#[test]
+fn the_worker_is_told_that_its_commands_have_no_network_and_so_is_whose_command_wanted_one() {
+    let mut table = begun(seated(|s| s.critic = None));
+    assert!(told(&table).contains("NETWORK: none for commands."), "{}", told(&table));
+    table.wants(&[("run_command", r#"{"command":"npm ci"}"#)]);
+    table.did(ToolEnd::Ran(crate::tree::RunEnd::Code(1)), "npm error code EAI_AGAIN");
+    assert!(results(&table).contains("[commands have no network here:"), "{}", results(&table));
+    let mut open = begun(seated(|s| (s.policy.risk, s.critic) = (Risk::NetworkWrite, None)));
+    assert!(!told(&open).contains("NETWORK:"), "{}", told(&open));
+    open.wants(&[("run_command", r#"{"command":"npm ci"}"#)]);
+    open.did(ToolEnd::Ran(crate::tree::RunEnd::Code(1)), "npm error code EAI_AGAIN");
+    assert!(!results(&open).contains("no network here"), "{}", results(&open));
 }
