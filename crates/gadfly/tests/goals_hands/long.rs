@@ -52,7 +52,7 @@ fn claude() -> &'static Kind {
 /// Drives a run until so many parts are done, and ends it as a power cut would.
 fn kill_after(desk: &Desk, args: &[&str], parts: usize, deeds: &Deeds, mark: &str) {
     let mut child = desk.spawn(args);
-    wait_within("some parts are done", Duration::from_secs(120), || {
+    wait_within("some parts are done", Duration::from_mins(2), || {
         assert_eq!(child.try_wait().unwrap(), None, "it ended by itself: {:?}", desk.newest());
         deeds.done().len() >= parts
     });
