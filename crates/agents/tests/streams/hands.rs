@@ -55,6 +55,7 @@ async fn a_tool_call_is_one_step_however_often_the_stream_speaks_of_it() {
 
 #[tokio::test]
 async fn what_came_of_a_step_is_what_the_stream_says() {
+    use StepEnd::{Denied, Err, Ok, Unknown};
     let claude = r#"{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"make"}},{"type":"tool_use","id":"t2","name":"Read","input":{"file_path":"a"}}]}}
 {"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"Exit code 3\nBOOM-42","is_error":true}]}}
 {"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t2","content":[{"type":"text","text":"one"},{"type":"image"},{"type":"text","text":"two"}]}]}}"#;
@@ -76,7 +77,6 @@ async fn what_came_of_a_step_is_what_the_stream_says() {
 {"type":"tool_use","part":{"tool":"bash","callID":"1","state":{"status":"completed","input":{"command":"make"},"output":"BOOM-42","metadata":{"exit":3}}}}
 {"type":"tool_use","part":{"tool":"edit","callID":"2","state":{"status":"error","input":{"filePath":"a"},"error":"not there"}}}
 {"type":"tool_use","part":{"tool":"read","callID":"3","state":{"status":"completed","input":{"filePath":"a"},"output":"text"}}}"#;
-    use StepEnd::{Denied, Err, Ok, Unknown};
     for (kind, stream, ends) in [
         ("claude-code", claude, vec![(Err, "Exit code 3\nBOOM-42"), (Ok, "one\ntwo")]),
         (
