@@ -99,7 +99,8 @@ impl AcpAgent {
             return Err(Unanswered::failed(FailureKind::Misconfigured, message));
         };
         let serving = Arc::new(Serving {
-            permission: call.permission,
+            permission: call.reach(),
+            web: call.own.as_ref().is_none_or(|own| own.may("fetch_url")),
             terminals: Terminals::new(launcher, like, folder.clone()),
             turn: Mutex::new(Turn::new(folder.clone(), program.spec.max_steps)),
             files: link.files,
@@ -188,16 +189,20 @@ impl AcpAgent {
                 failed(FailureKind::Timeout, message, Usage::default())
             }
             Ok(Ended::Over) => {
-                let message = match turn.over() {
-                    Some(Over::Text) => {
-                        format!("`{program}` wrote more than {MAX_REPLY} bytes and was stopped")
-                    }
-                    _ => format!(
-                        "`{program}` took more than {} steps and was stopped; raise `max_steps` if it needs more",
-                        self.program.spec.max_steps
+                let (kind, message) = match turn.over() {
+                    Some(Over::Text) => (
+                        FailureKind::BadReply,
+                        format!("`{program}` wrote more than {MAX_REPLY} bytes and was stopped"),
+                    ),
+                    _ => (
+                        FailureKind::StepsUsedUp,
+                        format!(
+                            "`{program}` took more than {} steps and was stopped; raise `max_steps` if it needs more",
+                            self.program.spec.max_steps
+                        ),
                     ),
                 };
-                failed(FailureKind::BadReply, message, turn.usage(None))
+                failed(kind, message, turn.usage(None))
             }
             Ok(Ended::Refused(refused)) if !refused.ends_the_connection() => {
                 Err(refused.unanswered(program, turn.usage(None)))

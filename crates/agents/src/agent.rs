@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
+use gadfly_engine::tool::policy::OwnTools;
 use gadfly_engine::{
     CallFailure, FailureKind, Guard, Observation, Permission, Role, Speaker, StopReason, Usage,
 };
@@ -14,6 +15,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::launcher::Sandbox;
+use crate::own::{Unheld, by_sandbox};
 
 /// A message, rendered.
 #[derive(Clone, Debug)]
@@ -92,6 +94,8 @@ pub struct Call {
     pub tools: Option<Arc<str>>,
     /// What processes of this call may touch; the agent adds what its own program needs. None: no sandbox.
     pub sandbox: Option<Sandbox>,
+    /// What a goal's policy keeps from a worker with hands of its own.
+    pub own: Option<OwnTools>,
 }
 
 impl Call {
@@ -114,7 +118,14 @@ impl Call {
             session: None,
             tools: None,
             sandbox: None,
+            own: None,
         }
+    }
+
+    /// What it may do to its folder: what its role says, or less if its goal's policy says so.
+    pub fn reach(&self) -> Permission {
+        let reads = self.own.as_ref().is_some_and(OwnTools::reads_only);
+        if reads { Permission::ReadOnly } else { self.permission }
     }
 }
 
@@ -282,6 +293,12 @@ pub trait Agent: Send + Sync {
     /// of a protocol, a sandbox around its tools. `sandboxed` says that [`Call::sandbox`] will be set.
     fn guards(&self, _permission: Permission, _sandboxed: bool) -> Vec<Guard> {
         Vec::new()
+    }
+
+    /// Holds a worker's call to a goal's policy: what of its own does so, or why it cannot be held to it. Asked before
+    /// anything is paid, and again before each call.
+    fn keeps_from(&self, own: &OwnTools, sandboxed: bool) -> Result<Vec<Guard>, Unheld> {
+        by_sandbox(own, sandboxed)
     }
 
     /// Whether it is offered tools that we use for it, and asks for them in [`Answered::calls`].

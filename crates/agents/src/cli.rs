@@ -15,6 +15,7 @@ mod tests;
 use std::time::{Duration, Instant};
 
 use futures_util::future::BoxFuture;
+use gadfly_engine::tool::policy::OwnTools;
 use gadfly_engine::{
     CallFailure, FailureKind, Guard, Layer, Money, Observation, Permission, StopReason, Usage,
 };
@@ -26,13 +27,14 @@ use tokio_util::sync::CancellationToken;
 
 pub(crate) use claude::ClaudeCode;
 pub(crate) use codex::Codex;
-pub(crate) use dialect::Dialect;
+pub(crate) use dialect::{Came, Dialect, ends};
 pub(crate) use gemini::Gemini;
 pub(crate) use opencode::OpenCode;
 
 use crate::agent::{Agent, Answered, Call, Link, MAX_REPLY, Progress, Unanswered};
 use crate::launcher::{Command, Exit, Finished, Input};
 use crate::lines::{Line, Lines};
+use crate::own::Unheld;
 use crate::process::{Program, brief, hint, tail, tell_peak};
 use crate::provider::Provider;
 use crate::world::enter;
@@ -74,6 +76,10 @@ impl Agent for CliAgent {
     fn guards(&self, permission: Permission, sandboxed: bool) -> Vec<Guard> {
         let sandboxed = sandboxed && self.program.can_be_sandboxed();
         self.dialect.guards(permission, sandboxed, self.program.spec.confined_by)
+    }
+
+    fn keeps_from(&self, own: &OwnTools, sandboxed: bool) -> Result<Vec<Guard>, Unheld> {
+        self.dialect.keeps_from(own, sandboxed && self.program.can_be_sandboxed())
     }
 
     fn can_be_sandboxed(&self) -> bool {
@@ -207,10 +213,10 @@ impl CliAgent {
         let usage = listener.reader.usage();
         if stopped == Some(Stopped::Steps) {
             let message = format!(
-                "made more than {} tool calls and was stopped; raise `max_steps` if it needs more",
+                "made more than {} tool calls in one call and was stopped; raise `max_steps` if it needs more",
                 self.program.spec.max_steps
             );
-            return Some(Err(self.failed(FailureKind::BadReply, &message, usage)));
+            return Some(Err(self.failed(FailureKind::StepsUsedUp, &message, usage)));
         }
         let cancelled = link.cancel.is_cancelled() || (done.exit == Exit::Cancelled && stopped.is_none());
         let told = listener.reader.told(done.exit);
@@ -373,7 +379,7 @@ impl Listener {
         let mut heard = Vec::new();
         self.reader.read(&line, &mut heard);
         for heard in heard {
-            if let Heard::Step(_) = heard {
+            if matches!(heard, Heard::Step { .. }) {
                 self.steps = self.steps.saturating_add(1);
                 if self.steps > self.max_steps {
                     return true;
@@ -397,8 +403,12 @@ impl Listener {
     async fn tell(&mut self, heard: Heard) {
         let observation = match heard {
             Heard::Text(text) => return self.progress.say(&text),
-            Heard::Step(line) => {
-                let _ = self.observe.send(Observation::Step { line }).await;
+            Heard::Step { call, line } => {
+                let _ = self.observe.send(Observation::Step { line, call }).await;
+                return;
+            }
+            Heard::Ended { call, came: Came { end, said } } => {
+                let _ = self.observe.send(Observation::StepEnded { call, end, said }).await;
                 return;
             }
             Heard::Note(line) => Observation::Note { line },

@@ -25,6 +25,7 @@ pub mod launcher;
 mod lines;
 pub mod mcp;
 mod openai;
+mod own;
 mod prices;
 pub mod probe;
 mod process;
@@ -46,6 +47,7 @@ pub use launcher::{
     Command, Exit, Finished, Input, LaunchError, Launcher, Most, Network, Peak, Sandbox, Talk,
 };
 pub use mcp::{McpSaid, McpServers, McpSpec};
+pub use own::Unheld;
 pub use prices::price;
 pub use provider::{Board, InProcess, LONGEST_MS as LONGEST_WAIT_MS, Notice};
 pub use registry::{BuildError, KINDS, Kind, build, kind_edits_files, sends_to};

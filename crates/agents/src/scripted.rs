@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
+use gadfly_engine::goal::StepEnd;
 use gadfly_engine::{FailureKind, Observation, StopReason};
 
 pub use script::{Fault, Repeat, Script, ScriptError, ScriptedReply};
@@ -64,14 +65,29 @@ impl Agent for Scripted {
     }
 }
 
+/// A step as it is told. What stands behind an arrow came of it: `make → err: exit code 2`.
+fn told(n: usize, line: &str) -> Vec<Observation> {
+    let ended = line.rsplit_once(" → ").and_then(|(line, came)| {
+        let (word, said) = came.split_once(": ").unwrap_or((came, ""));
+        let end = [StepEnd::Ok, StepEnd::Err, StepEnd::Denied].into_iter().find(|end| end.name() == word)?;
+        Some((line, end, said.to_owned()))
+    });
+    let Some((line, end, said)) = ended else { return vec![Observation::step(line)] };
+    let call = n.to_string();
+    let step = Observation::Step { line: line.to_owned(), call: Some(call.clone()) };
+    vec![step, Observation::StepEnded { call, end, said }]
+}
+
 impl Scripted {
     async fn play(&self, reply: &ScriptedReply, link: &Link) -> Result<Answered, Unanswered> {
         // Nobody left to observe is no reason to stop: the caller decides with `cancel`.
         if let Some(session) = reply.session.clone() {
             let _ = link.observe.send(Observation::Session { session }).await;
         }
-        for line in &reply.observe {
-            let _ = link.observe.send(Observation::Step { line: line.clone() }).await;
+        for (n, line) in reply.observe.iter().enumerate() {
+            for observation in told(n, line) {
+                let _ = link.observe.send(observation).await;
+            }
             if !reply.pace.is_zero() {
                 tokio::time::sleep(reply.pace).await;
             }
@@ -186,7 +202,7 @@ mod tests {
     async fn what_it_observes_is_told_before_it_answers() {
         let reply = ScriptedReply::text("yes").observed("read the draft").observed("thought").tokens(9, 2);
         let (result, seen) = ask(Script::new([reply]), 0).await;
-        let step = |line: &str| Observation::Step { line: line.into() };
+        let step = |line: &str| Observation::step(line);
         assert_eq!(seen, [step("read the draft"), step("thought")]);
         assert_eq!(result.map(|a| (a.text, a.usage.tokens())), Ok(("yes".into(), 11)));
     }
@@ -196,7 +212,7 @@ mod tests {
         let reply = ScriptedReply::text("").observed("looks").in_session("s").calling("list_files", "{}");
         let (result, seen) = ask(Script::new([reply.clone()]), 0).await;
         let session = Observation::Session { session: "s".into() };
-        assert_eq!(seen, [session, Observation::Step { line: "looks".into() }]);
+        assert_eq!(seen, [session, Observation::step("looks")]);
         let answered = result.unwrap();
         assert_eq!((answered.stop, answered.session.as_deref()), (StopReason::ToolUse, Some("s")));
         let asked: Vec<_> = answered.calls.iter().map(|c| (c.id.as_str(), c.name.as_str())).collect();
@@ -235,7 +251,7 @@ mod tests {
             cancel.cancel();
             seen
         });
-        assert_eq!(seen, Some(Observation::Step { line: "one".into() }));
+        assert_eq!(seen, Some(Observation::step("one")));
         assert_eq!(result, Err(Unanswered::Cancelled { sent: true }));
         assert!(observed.recv().await.is_none(), "the second line was said all the same");
     }

@@ -225,6 +225,8 @@ struct Sums {
     tokens: u64,
     money: Money,
     calls: u32,
+    /// Calls among them that no cap counts: last words.
+    spared: u32,
     active_ms: u64,
     reserved: Reservation,
     /// Some of what is spent is only known as a reservation: totals are lower or upper bounds.
@@ -243,8 +245,9 @@ pub struct Ledger {
 struct Held {
     accounts: Vec<Account>,
     wanted: Reservation,
-    /// How many calls it counts for.
+    /// How many calls it counts for, and how many of these no cap counts.
     calls: u32,
+    spared: u32,
 }
 
 /// Which caps a call has to keep to.
@@ -288,7 +291,8 @@ impl Ledger {
         self.reserve_keeping(effect, accounts, wanted, Kept::All)
     }
 
-    /// As `reserve`, for a call that keeps to some of the caps only; it then counts for no call of its own.
+    /// As `reserve`, for a call that keeps to some of the caps only. What goes on with a call that was counted is no call
+    /// of its own.
     pub fn reserve_keeping(
         &mut self,
         effect: &EffectId,
@@ -297,14 +301,15 @@ impl Ledger {
         kept: Kept,
     ) -> Result<(), Shortage> {
         self.fits(&accounts, wanted, kept)?;
-        let calls = u32::from(kept == Kept::All);
+        let (calls, spared) = (u32::from(kept != Kept::NotCalls), u32::from(kept == Kept::Money));
         for account in &accounts {
             let s = self.accounts.entry(account.clone()).or_default();
             s.calls = s.calls.saturating_add(calls);
+            s.spared = s.spared.saturating_add(spared);
             s.reserved.tokens = s.reserved.tokens.saturating_add(wanted.tokens);
             s.reserved.money.0 = s.reserved.money.0.saturating_add(wanted.money.0);
         }
-        self.open.insert(effect.clone(), Held { accounts, wanted, calls });
+        self.open.insert(effect.clone(), Held { accounts, wanted, calls, spared });
         Ok(())
     }
 
@@ -317,9 +322,10 @@ impl Ledger {
             };
             if let Some(limit) = s.limits.calls
                 && kept == Kept::All
-                && s.calls >= limit
+                && s.calls.saturating_sub(s.spared) >= limit
             {
-                return short(Cap::Calls, u64::from(limit), u64::from(s.calls), 1);
+                let counted = s.calls.saturating_sub(s.spared);
+                return short(Cap::Calls, u64::from(limit), u64::from(counted), 1);
             }
             if let Some(limit) = s.limits.active_ms
                 && kept != Kept::Money
@@ -376,11 +382,12 @@ impl Ledger {
 
     /// A call that never left this machine gives its reservation and its count back.
     pub fn release(&mut self, effect: &EffectId) {
-        let Some(Held { accounts, wanted: held, calls }) = self.open.remove(effect) else { return };
+        let Some(Held { accounts, wanted: held, calls, spared }) = self.open.remove(effect) else { return };
         for account in accounts {
             let s = self.accounts.entry(account).or_default();
             s.release(held);
             s.calls = s.calls.saturating_sub(calls);
+            s.spared = s.spared.saturating_sub(spared);
         }
     }
 

@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::budget::{Reservation, Usage};
 use crate::conflict::Conflicts;
 use crate::digest::Digest;
+use crate::goal::StepEnd;
 use crate::pipeline::listing::{Survey, Surveyed};
 use crate::plan::Target;
 use crate::powers::{Guard, Layer};
@@ -145,6 +146,13 @@ pub enum EffectKind {
     Tell { target: EffectId, text: String },
 }
 
+impl Observation {
+    /// A step of which nobody will tell what came of it.
+    pub fn step(line: impl Into<String>) -> Self {
+        Self::Step { line: line.into(), call: None }
+    }
+}
+
 impl EffectKind {
     /// `Cancel` and `Tell` are signals: nothing comes back for them.
     pub const fn has_reply(&self) -> bool {
@@ -180,8 +188,15 @@ pub struct Save {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Observation {
-    /// A step of an agent that works in steps: a tool call, in one line.
-    Step { line: String },
+    /// A step of an agent that works in steps: a tool call, in one line. `call` is the agent's name for it, by which it
+    /// tells later what came of it; without one nothing is told.
+    Step {
+        line: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<String>,
+    },
+    /// What came of a step, by the agent's own word: how it ended, and what it gave or printed, as much as is kept.
+    StepEnded { call: String, end: StepEnd, said: String },
     /// Something worth a line that is no step of the agent: what it was set to, how oddly it ended.
     Note { line: String },
     /// Usage so far, cumulative for this effect.
@@ -320,6 +335,8 @@ pub enum FailureKind {
     /// The connection broke after the first of the reply had come.
     BrokenOff,
     Timeout,
+    /// It made as many steps as one call may have.
+    StepsUsedUp,
     /// A process agent ended with a non-zero exit or a signal.
     Crashed,
     /// The agent cannot be reached as configured: command not found, key missing.
@@ -337,6 +354,7 @@ impl fmt::Display for FailureKind {
             Self::BadReply => "bad reply",
             Self::BrokenOff => "broken off",
             Self::Timeout => "timeout",
+            Self::StepsUsedUp => "steps used up",
             Self::Crashed => "crashed",
             Self::Misconfigured => "misconfigured",
         })

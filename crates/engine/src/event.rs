@@ -218,6 +218,11 @@ pub enum Happened {
         critic: String,
         because: String,
     },
+    /// A worker whose call ended before its work did goes on where it was.
+    WentOn {
+        agent: String,
+        because: String,
+    },
     /// The engine said something to the worker.
     Nudged {
         why: Nudge,

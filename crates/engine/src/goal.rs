@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct GoalStep {
     pub n: u32,
     pub tool: String,
-    /// Its first arguments, short: `path=src/a.rs, from=1`. Of an agent with hands of its own, what it says.
+    /// Its first arguments, a command whole: `path=src/a.rs, from=1`. Of an agent with hands of its own, what it says.
     pub args: String,
     pub end: StepEnd,
     /// The beginning of what came of it, in one line.
@@ -27,7 +27,7 @@ pub enum StepEnd {
     Blocked,
     /// The policy or a person said no.
     Denied,
-    /// The process died in the middle of it.
+    /// Nobody knows: the process died in the middle of it, or nothing was ever said of how it ended.
     Unknown,
 }
 
@@ -40,6 +40,29 @@ impl StepEnd {
             Self::Denied => "denied",
             Self::Unknown => "unknown",
         }
+    }
+}
+
+/// The most of a step's arguments in the record, which is what people see, and in the lists that models are given, in
+/// characters.
+pub const ARGS: usize = 1000;
+const ARGS_LISTED: usize = 400;
+/// The most of what came of a step that stands in its line.
+pub const PREVIEW: usize = 200;
+
+impl GoalStep {
+    /// The step in a list for a model.
+    pub fn listed(&self) -> String {
+        let args = cut(&self.args, ARGS_LISTED);
+        Self { args, preview: self.preview.clone(), tool: self.tool.clone(), ..*self }.to_string()
+    }
+}
+
+/// At most so many characters, and a sign where there were more.
+pub fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", &text[..end]),
     }
 }
 

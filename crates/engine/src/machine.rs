@@ -7,6 +7,7 @@
 
 mod calls;
 mod cx;
+mod going_on;
 mod hands;
 mod replies;
 mod run;
@@ -14,6 +15,7 @@ mod saving;
 mod tasks;
 
 pub use cx::{Answered, CriticCall, Cx, FailedCall, LedTurn, WorkerCall};
+pub use going_on::{cut_short, told};
 pub use tasks::Learned;
 
 use serde::{Deserialize, Serialize};

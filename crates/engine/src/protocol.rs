@@ -106,6 +106,9 @@ pub trait Protocol: Send {
     /// A call this node cancelled has ended.
     fn cancelled(&mut self, _effect: &EffectId, _cx: &mut Cx<'_>) {}
 
+    /// A worker this node leads was broken off by something that is over, and can go on where it was.
+    fn broken_off(&mut self, _because: &str, _cx: &mut Cx<'_>) {}
+
     /// A node below this one reached its end.
     fn child_ended(&mut self, _child: &NodePath, _outcome: &Outcome, _cx: &mut Cx<'_>) {}
 

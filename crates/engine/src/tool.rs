@@ -5,6 +5,7 @@ pub mod elsewhere;
 pub mod guard;
 pub mod json;
 pub mod offered;
+pub mod offline;
 pub mod place;
 pub mod policy;
 pub mod shown;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::digest::Digest;
 use crate::slice::Slice;
 use crate::text::Texts;
+use crate::tool::policy::OwnTools;
 use crate::tool::{Image, ToolCall, ToolResult};
 
 /// Who an agent is in this call. Permissions follow from it, and only from it.
@@ -164,6 +165,12 @@ pub struct Turn {
     /// The turn is a person's who judges: they approve or reject (`reading::person`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<VerdictAsked>,
+    /// It goes on with work that was broken off: its folder stays as it is and is not put into `tree` first.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub goes_on: bool,
+    /// What an agent with hands of its own may not use of them. None: nothing is kept from it but by its role.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<OwnTools>,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)] // the shape serde asks for

@@ -301,6 +301,7 @@ impl RunState {
             | Happened::GoalSet { .. }
             | Happened::Stepped { .. }
             | Happened::Watched { .. }
+            | Happened::WentOn { .. }
             | Happened::CriticOff { .. }
             | Happened::Nudged { .. }
             | Happened::Claimed { .. }

@@ -1,7 +1,7 @@
 //! What a run is about to do, said before its first call: who gets what, at what cost, within what caps.
 
 use gadfly_engine::protocol::pipeline::settings::{Mode, Planning};
-use gadfly_engine::tool::policy;
+use gadfly_engine::tool::policy::{self, OwnTools};
 use gadfly_engine::tree::Acceptance;
 use gadfly_engine::{AgentCard, Limits, Money, Permission, Plan, RunManifest};
 
@@ -88,6 +88,10 @@ impl Consent {
     /// `bytes` is what the user's material brings into every brief.
     pub fn of(plan: &Plan, settings: &LoopSettings, bytes: u64, team: &Team) -> Self {
         let cast = settings.cast();
+        let own = match settings {
+            LoopSettings::Watch(goal) => Some(OwnTools::of(&goal.settings.policy)),
+            _ => None,
+        };
         let mut recipients = Vec::new();
         let mut worst_case = Money(0);
         let mut open_ended = false;
@@ -105,7 +109,7 @@ impl Consent {
                 model: card.model.clone(),
                 sends_to: card.sends_to.clone(),
                 worst_case: worst,
-                held: held(team, &part.agent, part.role, plan.workspace.is_some()),
+                held: held(team, &part.agent, part.role, plan.workspace.is_some(), own.as_ref()),
             });
         }
         let agent = |role: &str| cast.iter().find(|part| part.role == role).map(|part| &part.agent);
@@ -169,13 +173,15 @@ fn terms(settings: &LoopSettings) -> Option<Terms> {
 }
 
 /// What will hold an agent in this role.
-fn held(team: &Team, name: &str, role: &str, folder: bool) -> Option<Held> {
+fn held(team: &Team, name: &str, role: &str, folder: bool, own: Option<&OwnTools>) -> Option<Held> {
     let member = team.get(name)?;
     let agent = member.agent.as_ref().filter(|agent| agent.works_in_a_folder())?;
     let writes = matches!(role, "worker" | "fixer");
-    let permission = if writes { Permission::Write } else { Permission::ReadOnly };
+    let own = own.filter(|_| writes);
+    let writes_files = writes && own.is_none_or(|own| !own.reads_only());
+    let permission = if writes_files { Permission::Write } else { Permission::ReadOnly };
     let compared = (!writes).then_some(Place::what_is_compared(folder));
-    let holding = Holding { permission, network: member.needs.network, compared };
+    let holding = Holding { permission, network: member.needs.network, compared, own };
     Some(sandbox::held(agent.as_ref(), holding, sandbox::kernel()))
 }
 

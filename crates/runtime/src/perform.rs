@@ -84,6 +84,7 @@ pub fn call(effect: &Effect, turn: &Turn, texts: &Texts) -> Call {
         schema: turn.schema.and_then(|schema| texts.shared(&schema)),
         session: turn.session.clone(),
         tools: turn.tools.and_then(|tools| texts.shared(&tools)),
+        own: turn.own.clone(),
         ..Call::new(effect.id.to_string(), turn.role, messages.collect())
     }
 }
@@ -125,6 +126,12 @@ impl TurnTask {
     /// nobody listens and nothing is lost that a resume would not repeat.
     pub async fn run(self) {
         let Self { effect, agent, mut call, place, needs, cancel, told, progress, incoming } = self;
+        if let Some(unheld) = call.own.as_ref().and_then(|own| sandbox::unheld(&*agent, own)) {
+            let why = format!("it cannot be held to the goal's policy: {}; {}", unheld.why, unheld.fix);
+            let reply = impossible(why);
+            incoming.send(Incoming::Replied { effect, reply, texts: Vec::new() }).await;
+            return;
+        }
         let held = held(&*agent, &call, &place, &needs);
         let aside = call.tmp.as_deref().map(|tmp| tmp.with_extension("aside"));
         let settings = needs.settings.clone();
@@ -141,7 +148,7 @@ impl TurnTask {
         (call.workdir, call.lock) = (entered.workdir.clone(), entered.lock.clone());
         if let Some(held) = held {
             let ground = entered.ground.as_ref().filter(|_| held.sandboxed);
-            call.sandbox = ground.map(|ground| sandbox::policy(call.permission, ground));
+            call.sandbox = ground.map(|ground| sandbox::policy(call.reach(), ground));
             make_state(needs.state).await;
             for observation in said_of(held) {
                 incoming.send(Incoming::Observed { effect: effect.clone(), observation }).await;
@@ -198,7 +205,8 @@ fn held(agent: &dyn Agent, call: &Call, place: &Place, needs: &Needs) -> Option<
     if !agent.works_in_a_folder() {
         return None;
     }
-    let holding = Holding { permission: call.permission, network: needs.network, compared: place.compared() };
+    let (compared, own) = (place.compared(), call.own.as_ref());
+    let holding = Holding { permission: call.reach(), network: needs.network, compared, own };
     Some(sandbox::held(agent, holding, sandbox::kernel()))
 }
 

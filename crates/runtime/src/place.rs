@@ -26,10 +26,10 @@ pub enum Place {
     Nowhere,
     /// A worker that writes no files of the run.
     Empty(PathBuf),
-    /// A worker in the run's folder, which is put into this state first.
+    /// A worker in the run's folder, which is put into this state first. None: it goes on with what is there.
     Folder {
         folder: Arc<Folder>,
-        tree: Digest,
+        tree: Option<Digest>,
     },
     /// Somebody who may only read.
     Reader {
@@ -111,7 +111,10 @@ impl Place {
                 Ok(Entered { workdir: Some(at), lock: None, ground, what: What::Empty })
             }
             Self::Folder { folder, tree } => {
-                let inside = folder.restored(&tree).await?;
+                let inside = match &tree {
+                    Some(tree) => folder.restored(tree).await?,
+                    None => folder.enter().await?,
+                };
                 let workdir = Some(inside.workspace.dir());
                 let ground =
                     Ground { tree: inside.workspace.work(), linked: folder.linked(), ..Ground::default() };

@@ -7,7 +7,8 @@
 use std::fs;
 use std::path::PathBuf;
 
-use gadfly_agents::{Agent, Network, Sandbox};
+use gadfly_agents::{Agent, Network, Sandbox, Unheld};
+use gadfly_engine::tool::policy::OwnTools;
 use gadfly_engine::{Guard, Layer, Permission};
 
 use crate::os::{apart, landlock};
@@ -133,6 +134,13 @@ pub struct Holding<'a> {
     pub network: Network,
     /// What is compared before and after, if something is.
     pub compared: Option<&'a str>,
+    /// What a goal's policy keeps from it.
+    pub own: Option<&'a OwnTools>,
+}
+
+/// Why an agent cannot be held to what a goal's policy keeps from it.
+pub fn unheld(agent: &dyn Agent, own: &OwnTools) -> Option<Unheld> {
+    agent.keeps_from(own, agent.can_be_sandboxed() && kernel().is_ok()).err()
 }
 
 /// `kernel` says why the kernel cannot hold processes, if it cannot.
@@ -140,6 +148,10 @@ pub fn held(agent: &dyn Agent, holding: Holding<'_>, kernel: Result<(), String>)
     let kernel = if agent.can_be_sandboxed() { Some(kernel) } else { None };
     let sandboxed = matches!(kernel, Some(Ok(())));
     let mut guards = agent.guards(holding.permission, sandboxed);
+    // Where it could not be held, nothing is begun.
+    let kept = holding.own.and_then(|own| agent.keeps_from(own, sandboxed).ok()).unwrap_or_default();
+    guards.retain(|guard| !kept.iter().any(|kept| kept.layer == guard.layer));
+    guards.extend(kept);
     if sandboxed {
         guards.push(Guard::new(Layer::Landlock, reach(holding.network, apart().is_ok())));
     }
@@ -254,7 +266,7 @@ mod tests {
     #[test]
     fn only_layers_that_really_hold_are_named() {
         let shown = |agent: &Program, kernel: Result<(), String>, compared, network| {
-            let holding = Holding { permission: Permission::ReadOnly, network, compared };
+            let holding = Holding { permission: Permission::ReadOnly, network, compared, own: None };
             let held = held(agent, holding, kernel);
             let guards: Vec<String> = held.guards.iter().map(ToString::to_string).collect();
             (guards.join(", "), held.sandboxed, held.unheld)

@@ -22,7 +22,9 @@
 //! | `circumstances` | says whether it may write, which session it goes on with, and its folder |
 //! | `env` | says its environment |
 //! | `form=JSON` | gives this answer in the form it was asked for, or says that there was none |
-//! | `step=COMMAND` | tells of a tool call |
+//! | `step=COMMAND` | tells of a tool call that went well |
+//! | `does=COMMAND` | runs it in a shell, if its mode has one, and tells of it and of how it ended |
+//! | `parts=N:COMMAND` | as `does`, N times, with the number in `PART`. Its conversation remembers which was begun last: going on with it, it goes on with that. Without its conversation it begins with the first |
 //! | `write=PATH:TEXT` | with its own tool, if its mode allows that |
 //! | `run=COMMAND` | in a shell, whatever its mode: nothing of this is told |
 //! | `retry` | tells that its provider has to be asked again |
@@ -42,6 +44,7 @@ mod speech;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::process::Stdio;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -162,6 +165,8 @@ impl<W: AsyncWrite + Unpin> Play<W> {
                 let lines = self.speech.step(&command);
                 self.tell(lines).await?;
             }
+            Deed::Does(command) => self.does(&command).await?,
+            Deed::Parts(count, command) => self.parts(count, &command).await?,
             Deed::Write(path, text) => self.write(&path, &text).await?,
             Deed::Run(command) => self.run(&command).await?,
             Deed::Retry => {
@@ -208,10 +213,42 @@ impl<W: AsyncWrite + Unpin> Play<W> {
     }
 
     async fn run(&mut self, command: &str) -> Written<()> {
+        self.shell(command).stdout(Stdio::null()).status().await.map(drop)
+    }
+
+    /// Begins it, and says what came of it.
+    async fn does(&mut self, command: &str) -> Written<()> {
+        let (id, lines) = self.speech.begins(command);
+        self.tell(lines).await?;
+        if self.mode.no_shell {
+            let lines = self.speech.ended(&id, command, 1, "No such tool available");
+            return self.tell(lines).await;
+        }
+        let done = self.shell(command).output().await?;
+        let mut printed = String::from_utf8_lossy(&done.stdout).into_owned();
+        printed.push_str(&String::from_utf8_lossy(&done.stderr));
+        let lines = self.speech.ended(&id, command, done.status.code().unwrap_or(-1), &printed);
+        self.tell(lines).await
+    }
+
+    async fn parts(&mut self, count: u32, command: &str) -> Written<()> {
+        let home = self.asked.env.get("HOME").cloned().unwrap_or_default();
+        let memory = PathBuf::from(home).join(".claude").join(format!("{}.parts", self.script.session));
+        let goes_on = self.mode.session.is_some();
+        let known = std::fs::read_to_string(&memory).ok().filter(|_| goes_on);
+        let last: u32 = known.and_then(|last| last.trim().parse().ok()).unwrap_or(1);
+        for part in last..=count {
+            std::fs::write(&memory, part.to_string())?;
+            self.does(&format!("PART={part}; {command}")).await?;
+        }
+        Ok(())
+    }
+
+    fn shell(&self, command: &str) -> tokio::process::Command {
         let mut shell = tokio::process::Command::new("/bin/sh");
         shell.args(["-c", command]).current_dir(&self.asked.folder).env_clear().envs(&self.asked.env);
-        shell.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::null());
-        shell.status().await.map(drop)
+        shell.stdin(Stdio::null());
+        shell
     }
 
     async fn tell(&mut self, lines: Vec<Value>) -> Written<()> {

@@ -95,7 +95,7 @@ mod tests {
     #[tokio::test]
     async fn an_agent_waits_for_whoever_takes_its_observations() {
         let (observe, mut seen) = mpsc::channel(1);
-        observe.send(Observation::Step { line: "first".into() }).await.unwrap();
+        observe.send(Observation::step("first")).await.unwrap();
         let mut into = Vec::new();
         {
             let noise = Mutex::default();

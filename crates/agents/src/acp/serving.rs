@@ -25,6 +25,8 @@ const MAX_SERVED: usize = 256 << 20;
 
 pub(super) struct Serving {
     pub permission: Permission,
+    /// It may ask for pages of the web.
+    pub web: bool,
     pub folder: Folder,
     pub files: Files,
     pub tmp: Files,
@@ -44,11 +46,11 @@ impl Serving {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn tell(&self, observation: Option<Observation>) {
+    async fn tell(&self, observations: impl IntoIterator<Item = Observation>) {
         if self.turn().over().is_some() {
             self.over.cancel();
         }
-        if let Some(observation) = observation {
+        for observation in observations {
             let _ = self.observe.send(observation).await;
         }
     }
@@ -64,7 +66,7 @@ impl Serving {
         if let Some(text) = &heard.text {
             self.progress.say(text);
         }
-        self.tell(heard.observation).await;
+        self.tell(heard.observations).await;
     }
 
     pub async fn may(&self, asked: RequestPermissionRequest) -> RequestPermissionResponse {
@@ -78,10 +80,14 @@ impl Serving {
             (turn.asks(call), known)
         };
         self.tell(step).await;
-        let allow = allowed(self.permission, call, known, &self.folder);
+        let mut allow = allowed(self.permission, call, known, &self.folder);
+        if !self.web && call.fields.kind.or(known) == Some(acp::ToolKind::Fetch) {
+            allow = Err("its goal allows no pages of the web");
+        }
         if let Err(why) = allow {
             let kind = word(call.fields.kind.or(known).unwrap_or_default());
             let title = call.fields.title.as_deref().unwrap_or("without a title");
+            self.turn().denied(&call.tool_call_id);
             self.stopped(format!("{kind}: {title}; {why}")).await;
         }
         RequestPermissionResponse::new(outcome(&asked.options, allow.is_ok()))

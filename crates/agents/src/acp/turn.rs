@@ -6,16 +6,19 @@ use std::path::Path;
 
 use agent_client_protocol::v1::schema::{
     ContentBlock, ContentChunk, MessageId, PromptResponse, SessionId, SessionNotification, SessionUpdate,
-    ToolCallId, ToolCallLocation, ToolCallStatus, ToolCallUpdate, ToolKind,
+    ToolCallContent, ToolCallId, ToolCallLocation, ToolCallStatus, ToolCallUpdate, ToolKind,
 };
+use gadfly_engine::goal::StepEnd;
 use gadfly_engine::{Money, Observation, Usage};
 use serde_json::Value;
 
 use super::folder::Folder;
 use super::permission::word;
 use crate::agent::MAX_REPLY;
+use crate::cli::{Came, ends};
 
-/// The most characters of a step's line.
+/// The most characters of a step's line, and of any other.
+const STEP: usize = 1000;
 const LINE: usize = 200;
 
 /// What is heard of a session.
@@ -58,13 +61,19 @@ struct Tool {
     title: String,
     place: Option<String>,
     told: bool,
+    /// It asked for permission and did not get it.
+    denied: bool,
+    /// What it gave so far, and its exit code if it said one.
+    said: String,
+    code: Option<i64>,
+    ended: bool,
 }
 
 /// What follows from an update.
 #[derive(Default, Debug)]
 pub(super) struct Heard {
     pub text: Option<String>,
-    pub observation: Option<Observation>,
+    pub observations: Vec<Observation>,
 }
 
 impl Turn {
@@ -104,27 +113,37 @@ impl Turn {
                 };
                 self.cost = Some(cost);
                 let usage = Usage { cost: self.spent(), ..Usage::default() };
-                Heard { observation: own.then_some(Observation::Usage { usage }), text: None }
+                Heard {
+                    observations: own.then_some(Observation::Usage { usage }).into_iter().collect(),
+                    text: None,
+                }
             }
             _ if self.asked.is_none() => Heard::default(),
             SessionUpdate::AgentMessageChunk(chunk) if own => {
-                Heard { text: self.say(chunk), observation: None }
+                Heard { text: self.say(chunk), observations: Vec::new() }
             }
             // An agent below the one we asked may have a session of its own: its steps count.
             SessionUpdate::ToolCall(call) => {
                 let update = ToolCallUpdate::from(call);
-                Heard { observation: self.tool(&update, false), text: None }
+                Heard { observations: self.tool(&update, false), text: None }
             }
             SessionUpdate::ToolCallUpdate(update) => {
-                Heard { observation: self.tool(&update, false), text: None }
+                Heard { observations: self.tool(&update, false), text: None }
             }
             _ => Heard::default(),
         }
     }
 
     /// The agent asks whether it may do this: its step is told now.
-    pub fn asks(&mut self, update: &ToolCallUpdate) -> Option<Observation> {
+    pub fn asks(&mut self, update: &ToolCallUpdate) -> Vec<Observation> {
         self.tool(update, true)
+    }
+
+    /// What it asked for was not allowed.
+    pub fn denied(&mut self, id: &ToolCallId) {
+        if let Some(tool) = self.tools.get_mut(id) {
+            tool.denied = true;
+        }
     }
 
     /// What the agent called this tool before.
@@ -150,17 +169,18 @@ impl Turn {
         }
     }
 
-    /// A tool call is told once: when it begins, or as soon as its title says what it is about.
-    fn tool(&mut self, update: &ToolCallUpdate, asked: bool) -> Option<Observation> {
+    /// A tool call is told once: when it begins, or as soon as its title says what it is about. What came of it is told
+    /// when the agent says that it is through.
+    fn tool(&mut self, update: &ToolCallUpdate, asked: bool) -> Vec<Observation> {
         let fields = &update.fields;
-        let title = fields.title.as_deref().map(line).filter(|title| !title.is_empty());
+        let title = fields.title.as_deref().map(|title| cut(title, STEP)).filter(|title| !title.is_empty());
         let place = fields.locations.as_deref().and_then(<[ToolCallLocation]>::first);
         let place = place.map(|place| self.place(&place.path, place.line));
         let new = !self.tools.contains_key(&update.tool_call_id);
         if new {
             if self.tools.len() >= self.max_steps as usize {
                 self.over = Some(Over::Steps);
-                return None;
+                return Vec::new();
             }
             self.reply.closed = true;
         }
@@ -169,13 +189,30 @@ impl Turn {
             title: String::new(),
             place: None,
             told: false,
+            denied: false,
+            said: String::new(),
+            code: None,
+            ended: false,
         });
         let retitled = !new && title.as_ref().is_some_and(|title| *title != tool.title);
         tool.title = title.unwrap_or_else(|| std::mem::take(&mut tool.title));
         tool.kind = fields.kind.unwrap_or(tool.kind);
         tool.place = place.or_else(|| tool.place.take());
         let begun = fields.status.is_some_and(|status| status != ToolCallStatus::Pending);
-        (!tool.told && (asked || retitled || begun)).then(|| tool.tell())
+        tool.hear(update);
+        let mut told = Vec::new();
+        if !tool.told && (asked || retitled || begun) {
+            told.push(tool.tell(&update.tool_call_id));
+        }
+        let end = match fields.status {
+            Some(ToolCallStatus::Completed) => Some(true),
+            Some(ToolCallStatus::Failed) => Some(false),
+            _ => None,
+        };
+        if let Some(well) = end.filter(|_| !std::mem::replace(&mut tool.ended, true)) {
+            told.push(tool.end(&update.tool_call_id, well));
+        }
+        told
     }
 
     fn place(&self, path: &Path, at: Option<u32>) -> String {
@@ -187,7 +224,7 @@ impl Turn {
     pub fn untold(&mut self) -> Vec<Observation> {
         let mut left: Vec<_> = self.tools.iter_mut().filter(|(_, tool)| !tool.told).collect();
         left.sort_by(|a, b| a.0.0.cmp(&b.0.0));
-        left.into_iter().map(|(_, tool)| tool.tell()).collect()
+        left.into_iter().map(|(id, tool)| tool.tell(id)).collect()
     }
 
     /// The answer.
@@ -232,7 +269,43 @@ impl Reply {
 }
 
 impl Tool {
-    fn tell(&mut self) -> Observation {
+    /// What an update says of its result.
+    fn hear(&mut self, update: &ToolCallUpdate) {
+        let fields = &update.fields;
+        let raw = fields.raw_output.as_ref();
+        let meta = update.meta.as_ref().and_then(|meta| meta.get("terminal_exit")?.get("exit_code"));
+        let code = raw.and_then(|raw| raw.get("exit_code").or_else(|| raw.pointer("/metadata/exit")));
+        self.code = meta.or(code).and_then(Value::as_i64).or(self.code);
+        let texts = fields.content.iter().flatten().filter_map(|content| match content {
+            ToolCallContent::Content(content) => match &content.content {
+                ContentBlock::Text(text) => Some(text.text.as_str()),
+                _ => None,
+            },
+            _ => None,
+        });
+        let shown = texts.collect::<Vec<_>>().join("\n");
+        let printed = raw.and_then(|raw| {
+            let of = |key: &str| raw.get(key).and_then(Value::as_str);
+            raw.as_str().or_else(|| of("aggregated_output")).or_else(|| of("output"))
+        });
+        let said = printed.filter(|said| !said.trim().is_empty()).unwrap_or(&shown);
+        if !said.trim().is_empty() {
+            self.said = ends(said);
+        }
+    }
+
+    fn end(&mut self, id: &ToolCallId, well: bool) -> Observation {
+        let said = std::mem::take(&mut self.said);
+        let Came { end, said } = match self.code {
+            _ if self.denied => Came::new(StepEnd::Denied, &said),
+            Some(code) if well || code != 0 => Came::exit(code, &said),
+            _ if well => Came::new(StepEnd::Ok, &said),
+            _ => Came::new(StepEnd::Err, &said),
+        };
+        Observation::StepEnded { call: id.0.to_string(), end, said }
+    }
+
+    fn tell(&mut self, id: &ToolCallId) -> Observation {
         self.told = true;
         let kind = word(self.kind);
         let mut said =
@@ -242,15 +315,19 @@ impl Tool {
             said.push_str(place);
             said.push(')');
         }
-        Observation::Step { line: said }
+        Observation::Step { line: said, call: Some(id.0.to_string()) }
     }
 }
 
 /// Some text of an agent's as one short line.
 pub(super) fn line(text: &str) -> String {
+    cut(text, LINE)
+}
+
+fn cut(text: &str, most: usize) -> String {
     let mut out = String::new();
     for (n, c) in text.trim().chars().enumerate() {
-        if n >= LINE {
+        if n >= most {
             out.push('…');
             break;
         }

@@ -6,13 +6,16 @@
 
 use std::collections::{HashSet, VecDeque};
 
+use gadfly_engine::goal::StepEnd;
+use gadfly_engine::tool::policy::OwnTools;
 use gadfly_engine::{FailureKind, Guard, Layer, Permission, StopReason, Usage};
 use serde_json::Value;
 
 use super::dialect::{
-    Ask, Dialect, Heard, Reader, Start, Told, by_status, cost, count, cut, one_line, step, text,
+    Ask, Came, Dialect, Heard, Reader, Start, Told, by_status, cost, count, cut, one_line, step, text,
 };
 use crate::launcher::Exit;
+use crate::own::{Table, Unheld, is_narrow};
 use crate::spec::Confinement;
 
 /// All a critic may use.
@@ -20,6 +23,18 @@ const READERS: &str = "Read,Grep,Glob";
 /// What a worker need not ask for. `bypassPermissions` would be shorter, but is refused to root.
 const WORKERS: &str =
     "Bash,Edit,MultiEdit,Write,NotebookEdit,Read,Grep,Glob,WebFetch,WebSearch,Task,TodoWrite";
+/// Its tools, by those of ours that they stand for.
+const TOOLS: Table = Table(&[
+    ("read_file", &["Read"]),
+    ("list_files", &["Glob"]),
+    ("search_files", &["Grep"]),
+    ("write_file", &["Write"]),
+    ("edit_file", &["Edit", "MultiEdit", "NotebookEdit"]),
+    ("run_command", &["Bash"]),
+    ("fetch_url", &["WebFetch", "WebSearch"]),
+]);
+/// What helps it along and touches nothing by itself.
+const ALONG: &str = "TodoWrite";
 /// The tool by which a model gives its structured answer: no step.
 const STRUCTURED: &str = "StructuredOutput";
 /// Longer schemas do not fit into an argument.
@@ -40,7 +55,21 @@ impl Dialect for ClaudeCode {
 
     fn start(&self, ask: &Ask<'_>) -> Start {
         let mut start = Start::new(["-p", "--output-format", "stream-json", "--verbose"]);
-        if ask.may_write() {
+        if let Some(own) = ask.own() {
+            let (allowed, kept_away) = (TOOLS.allowed(own), TOOLS.kept_away(own).join(","));
+            if is_narrow(own) {
+                let tools = [allowed, vec![ALONG]].concat().join(",");
+                let mode = if own.reads_only() { "dontAsk" } else { "acceptEdits" };
+                start.add(["--permission-mode", mode, "--tools", &tools, "--allowedTools", &tools]);
+                start.add(["--strict-mcp-config"]);
+            } else {
+                let tools = [allowed, vec!["Task", ALONG]].concat().join(",");
+                start.add(["--permission-mode", "acceptEdits", "--allowedTools", &tools]);
+            }
+            if !kept_away.is_empty() {
+                start.add(["--disallowedTools", &kept_away]);
+            }
+        } else if ask.may_write() {
             start.add(["--permission-mode", "acceptEdits", "--allowedTools", WORKERS]);
         } else {
             start.add(["--permission-mode", "dontAsk", "--tools", READERS, "--strict-mcp-config"]);
@@ -81,7 +110,7 @@ impl Dialect for ClaudeCode {
 
     fn reader(&self, ask: &Ask<'_>) -> Box<dyn Reader> {
         Box::new(Stream {
-            reads_only: !ask.may_write(),
+            reads_only: !ask.may_write() || ask.own().is_some_and(is_narrow),
             structured: ask.call.schema.is_some(),
             ..Stream::default()
         })
@@ -94,6 +123,16 @@ impl Dialect for ClaudeCode {
             }
             Permission::Write => Vec::new(),
         }
+    }
+
+    fn keeps_from(&self, own: &OwnTools, _sandboxed: bool) -> Result<Vec<Guard>, Unheld> {
+        let kept_away = TOOLS.kept_away(own).join(",");
+        let how = if is_narrow(own) {
+            format!("--tools {}", TOOLS.allowed(own).join(","))
+        } else {
+            format!("--disallowedTools {kept_away}")
+        };
+        Ok(if kept_away.is_empty() { Vec::new() } else { vec![Guard::new(Layer::OwnMode, how)] })
     }
 }
 
@@ -134,6 +173,7 @@ impl Reader for Stream {
         match text(line, "type") {
             Some("system") => self.system(line, heard),
             Some("assistant") => self.assistant(line, heard),
+            Some("user") => self.results(line, heard),
             Some("stream_event") => self.piece(line, heard),
             Some("rate_limit_event") => self.limit(line, heard),
             Some("result") => self.result(line, heard),
@@ -248,10 +288,26 @@ impl Stream {
             }
             self.calls.push_back((id.to_owned(), line.clone()));
         }
-        heard.push(Heard::Step(line));
+        heard.push(Heard::Step { call: id.map(str::to_owned), line });
         // A tool it was not given is answered with an error, and nothing else in the stream says so.
         if self.reads_only && !self.tools.is_empty() && !self.tools.contains(name) {
             self.deny(id, name, input, heard);
+        }
+    }
+
+    /// What its tools gave: they answer it as a user would.
+    fn results(&self, line: &Value, heard: &mut Vec<Heard>) {
+        let blocks = line.pointer("/message/content").and_then(Value::as_array);
+        for block in blocks.into_iter().flatten().filter(|b| text(b, "type") == Some("tool_result")) {
+            let Some(call) = text(block, "tool_use_id") else { continue };
+            let failed = block.get("is_error").and_then(Value::as_bool).unwrap_or(false);
+            let end = match failed {
+                true if self.denied.contains(call) => StepEnd::Denied,
+                true => StepEnd::Err,
+                false => StepEnd::Ok,
+            };
+            let came = Came::new(end, &said(block.get("content").unwrap_or(&Value::Null)));
+            heard.push(Heard::Ended { call: call.to_owned(), came });
         }
     }
 
@@ -341,7 +397,7 @@ impl Stream {
         match text(result, "subtype") {
             Some("error_during_execution") if nothing_done => return Told::NoSuchSession { message: said },
             Some("error_max_turns") => {
-                return Told::failed(FailureKind::BadReply, &format!("{said}; raise `max_steps`"));
+                return Told::failed(FailureKind::StepsUsedUp, &format!("{said}; raise `max_steps`"));
             }
             Some("error_max_budget_usd") => {
                 return Told::failed(FailureKind::BadReply, &format!("{said}; raise `max_usd_per_call`"));
@@ -358,6 +414,15 @@ impl Stream {
             .or_else(|| types.into_iter().flatten().find_map(|error| by_type(error, &said)))
             .unwrap_or_else(|| Told::failed(FailureKind::BadReply, &said))
     }
+}
+
+/// The text of a result: one, or several beside pictures.
+fn said(content: &Value) -> String {
+    if let Some(text) = content.as_str() {
+        return text.to_owned();
+    }
+    let texts = content.as_array().into_iter().flatten().filter_map(|part| text(part, "text"));
+    texts.collect::<Vec<_>>().join("\n")
 }
 
 /// What a type of error means; none if it says too little.

@@ -5,16 +5,22 @@
 
 use std::collections::HashSet;
 
+use gadfly_engine::goal::StepEnd;
+use gadfly_engine::tool::policy::OwnTools;
 use gadfly_engine::{FailureKind, Guard, Layer, Permission, StopReason, Usage};
 use serde_json::Value;
 
-use super::dialect::{Ask, Dialect, Heard, Reader, Start, Told, count, one_line, step, text};
+use super::dialect::{Ask, Came, Dialect, Heard, Reader, Start, Told, count, one_line, step, text};
 use crate::launcher::Exit;
+use crate::own::{Unheld, named};
 use crate::spec::Confinement;
 
 pub(crate) struct Codex;
 
 const FULL: &str = "danger-full-access";
+/// The tool of ours that its search of the web stands for, and how that is switched off.
+const WEB: &str = "fetch_url";
+const NO_WEB: &str = "web_search=\"disabled\"";
 
 fn sandbox(permission: Permission, sandboxed: bool, by: Confinement) -> &'static str {
     match permission {
@@ -35,10 +41,13 @@ impl Dialect for Codex {
     }
 
     fn start(&self, ask: &Ask<'_>) -> Start {
-        let sandbox = sandbox(ask.call.permission, ask.sandboxed, ask.spec.confined_by);
+        let sandbox = sandbox(ask.call.reach(), ask.sandboxed, ask.spec.confined_by);
         let mut start = Start::new(["exec", "--json", "--skip-git-repo-check", "--sandbox", sandbox]);
         start.add(["-c", "approval_policy=\"never\""]);
         start.add(["-c", "check_for_update_on_startup=false", "-c", "analytics.enabled=false"]);
+        if ask.own().is_some_and(|own| !own.may(WEB)) {
+            start.add(["-c", NO_WEB]);
+        }
         if !ask.may_write() {
             // The notes and rules of the judged tree are no instructions for its critic.
             start.add(["-c", "project_doc_max_bytes=0", "--ignore-rules"]);
@@ -71,6 +80,33 @@ impl Dialect for Codex {
             FULL => Vec::new(),
             own => vec![Guard::new(Layer::OwnSandbox, format!("--sandbox {own}"))],
         }
+    }
+
+    /// It has one tool for everything, its shell: what may be kept from it is the web, and writing altogether.
+    fn keeps_from(&self, own: &OwnTools, sandboxed: bool) -> Result<Vec<Guard>, Unheld> {
+        let denied: Vec<String> = own.denied.iter().filter(|tool| *tool != WEB).cloned().collect();
+        if !denied.is_empty() {
+            return Err(Unheld::new(
+                format!(
+                    "Codex reads, writes and runs by its shell, and {} cannot be taken from that",
+                    named(&denied)
+                ),
+                "use --risk read_only, which can be held, or take a worker of kind claude-code or gemini, or a model \
+                 behind an API",
+            ));
+        }
+        let mut guards = Vec::new();
+        if own.reads_only() {
+            guards.push(if sandboxed {
+                Guard::new(Layer::Landlock, "its folder only to be read")
+            } else {
+                Guard::new(Layer::OwnSandbox, "--sandbox read-only")
+            });
+        }
+        if !own.may(WEB) {
+            guards.push(Guard::new(Layer::OwnMode, NO_WEB));
+        }
+        Ok(guards)
     }
 }
 
@@ -180,6 +216,19 @@ impl Reader for Stream {
     }
 }
 
+/// What came of an item that is through. What neither states an exit code nor how it stands is not known.
+fn came(item: &Value) -> Came {
+    let printed = text(item, "aggregated_output").unwrap_or_default();
+    let error = item.pointer("/error/message").and_then(Value::as_str);
+    match (text(item, "status"), item.get("exit_code").and_then(Value::as_i64)) {
+        (Some("declined"), _) => Came::new(StepEnd::Denied, printed),
+        (_, Some(code)) => Came::exit(code, printed),
+        (Some("completed"), None) => Came::new(StepEnd::Ok, printed),
+        (Some("failed"), None) => Came::new(StepEnd::Err, error.unwrap_or(printed)),
+        _ => Came::new(StepEnd::Unknown, printed),
+    }
+}
+
 fn sum(a: Option<&u64>, b: Option<&u64>) -> u64 {
     a.copied().unwrap_or(0).saturating_add(b.copied().unwrap_or(0))
 }
@@ -228,9 +277,13 @@ impl Stream {
         // the end is.
         let new = if id.is_empty() { completed } else { self.steps.insert(id.to_owned()) };
         if new {
-            heard.push(Heard::Step(line.clone()));
+            heard.push(Heard::Step { call: Some(id.to_owned()), line: line.clone() });
         }
-        if completed && text(item, "status") == Some("declined") {
+        if !completed {
+            return;
+        }
+        heard.push(Heard::Ended { call: id.to_owned(), came: came(item) });
+        if text(item, "status") == Some("declined") {
             heard.push(Heard::Stopped(line));
         }
     }

@@ -3,15 +3,21 @@
 
 use std::path::PathBuf;
 
+use gadfly_engine::goal::StepEnd;
+use gadfly_engine::tool::policy::OwnTools;
 use gadfly_engine::{FailureKind, Guard, Money, Permission, StopReason, Usage};
 use serde_json::Value;
 
 use crate::agent::{Call, Edit};
 use crate::launcher::Exit;
+use crate::own::Unheld;
 use crate::spec::{Confinement, ProcessSpec};
 
-/// The longest line told of a step.
-const STEP: usize = 200;
+/// The longest line told of a step, and of anything else.
+const STEP: usize = 1000;
+const LINE: usize = 200;
+/// How much is kept of the beginning and of the end of a result, in bytes.
+const ENDS: usize = 1000;
 /// The most of a program's own words in a failure's message.
 const WORDS: usize = 2000;
 
@@ -29,6 +35,9 @@ pub(crate) trait Dialect: Send + Sync {
 
     /// What of its own keeps a call from what it may not do. `sandboxed`: ours is around it.
     fn guards(&self, permission: Permission, sandboxed: bool, by: Confinement) -> Vec<Guard>;
+
+    /// Holds a worker's call to a goal's policy, or says why it cannot be held to it.
+    fn keeps_from(&self, own: &OwnTools, sandboxed: bool) -> Result<Vec<Guard>, Unheld>;
 }
 
 /// What one call is made of.
@@ -48,6 +57,11 @@ pub(crate) struct Ask<'a> {
 impl Ask<'_> {
     pub fn may_write(&self) -> bool {
         self.call.permission == Permission::Write
+    }
+
+    /// What a goal's policy keeps from it.
+    pub fn own(&self) -> Option<&OwnTools> {
+        self.call.own.as_ref().filter(|_| self.may_write())
     }
 
     /// Whether a later call may go on with this conversation: who judges always begins anew.
@@ -95,8 +109,16 @@ impl Start {
 pub(crate) enum Heard {
     /// A piece of text as it comes.
     Text(String),
-    /// A tool was called.
-    Step(String),
+    /// A tool was called: by which name its result will be told, if it has one, and in a line what it is.
+    Step {
+        call: Option<String>,
+        line: String,
+    },
+    /// The result of a tool.
+    Ended {
+        call: String,
+        came: Came,
+    },
     /// Something worth a line that is no step.
     Note(String),
     /// All that was used so far in this call.
@@ -108,6 +130,36 @@ pub(crate) enum Heard {
         kind: FailureKind,
         message: String,
     },
+}
+
+/// What came of a tool: how it ended, and what it gave, as much as is kept.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Came {
+    pub end: StepEnd,
+    pub said: String,
+}
+
+impl Came {
+    pub fn new(end: StepEnd, said: &str) -> Self {
+        Self { end, said: ends(said) }
+    }
+
+    /// Of a command whose exit code is known.
+    pub fn exit(code: i64, printed: &str) -> Self {
+        let end = if code == 0 { StepEnd::Ok } else { StepEnd::Err };
+        Self::new(end, &format!("exit code {code}\n{printed}"))
+    }
+}
+
+/// A result, or how a long one begins and ends: what failed stands at the end.
+pub(crate) fn ends(text: &str) -> String {
+    let text = text.trim();
+    if text.len() <= 2 * ENDS {
+        return text.to_owned();
+    }
+    let (head, tail) = (text.floor_char_boundary(ENDS), text.ceil_char_boundary(text.len() - ENDS));
+    let (head, tail) = (text.get(..head).unwrap_or_default(), text.get(tail..).unwrap_or_default());
+    format!("{head}\n…\n{tail}")
 }
 
 /// Reads the lines of one call. Lines it does not know say nothing.
@@ -188,20 +240,24 @@ pub(crate) fn step(tool: &str, input: &Value) -> String {
     ];
     let told = TELLING.iter().find_map(|key| input.get(key).and_then(Value::as_str));
     match told {
-        Some(told) => one_line(&format!("{tool}: {}", head(told))),
+        Some(told) => in_line(&format!("{tool}: {}", head(told)), STEP),
         None => one_line(tool),
     }
 }
 
-/// One line of at most [`STEP`] characters.
+/// One line of at most [`LINE`] characters.
 pub(crate) fn one_line(text: &str) -> String {
+    in_line(text, LINE)
+}
+
+fn in_line(text: &str, most: usize) -> String {
     let words: Vec<&str> = head(text).split(|c: char| c.is_whitespace() || c.is_control()).collect();
-    cut(&words.into_iter().filter(|w| !w.is_empty()).collect::<Vec<_>>().join(" "), STEP)
+    cut(&words.into_iter().filter(|w| !w.is_empty()).collect::<Vec<_>>().join(" "), most)
 }
 
 /// Enough of a text for one line, so that a long one is not looked through.
 fn head(text: &str) -> &str {
-    text.get(..text.floor_char_boundary(8 * STEP)).unwrap_or_default()
+    text.get(..text.floor_char_boundary(4 * STEP)).unwrap_or_default()
 }
 
 pub(crate) fn cut(text: &str, most: usize) -> String {

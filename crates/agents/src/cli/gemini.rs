@@ -5,19 +5,57 @@
 
 use std::collections::VecDeque;
 
+use gadfly_engine::goal::StepEnd;
+use gadfly_engine::tool::policy::OwnTools;
 use gadfly_engine::{FailureKind, Guard, Layer, Permission, StopReason, Usage};
 use serde_json::Value;
 
-use super::dialect::{Ask, Dialect, Heard, Reader, Start, Told, by_status, count, one_line, step, text};
+use super::dialect::{
+    Ask, Came, Dialect, Heard, Reader, Start, Told, by_status, count, one_line, step, text,
+};
 use crate::launcher::Exit;
+use crate::own::{Table, Unheld, is_narrow};
 use crate::spec::Confinement;
 
 /// The tools that a critic does not get. They write, run programs, change its mode or ask others to.
-const POLICY: &str = r#"[[rule]]
-toolName = ["write_file", "replace", "run_shell_command", "save_memory", "invoke_agent", "enter_plan_mode", "activate_skill"]
-decision = "deny"
-priority = 999
-"#;
+const POLICY: [&str; 7] = [
+    "write_file",
+    "replace",
+    "run_shell_command",
+    "save_memory",
+    "invoke_agent",
+    "enter_plan_mode",
+    "activate_skill",
+];
+/// Its tools, by those of ours that they stand for.
+const TOOLS: Table = Table(&[
+    ("read_file", &["read_file", "read_many_files"]),
+    ("list_files", &["list_directory", "glob"]),
+    ("search_files", &["grep_search", "search_file_content"]),
+    ("write_file", &["write_file"]),
+    ("edit_file", &["replace"]),
+    ("run_command", &["run_shell_command"]),
+    ("fetch_url", &["web_fetch", "google_web_search"]),
+]);
+
+/// What a goal's policy takes away. Who may not do everything may not ask others to, either.
+fn kept_away(own: &OwnTools) -> Vec<&'static str> {
+    let mut tools = TOOLS.kept_away(own);
+    if is_narrow(own) {
+        tools.extend(["save_memory", "invoke_agent", "enter_plan_mode", "activate_skill"]);
+    }
+    tools
+}
+
+/// A policy of its own kind, above the user's.
+fn denying(tools: &[&str]) -> String {
+    let names: Vec<String> = tools.iter().map(|tool| format!("\"{tool}\"")).collect();
+    format!("[[rule]]\ntoolName = [{}]\ndecision = \"deny\"\npriority = 999\n", names.join(", "))
+}
+/// Its tool for commands, and what its result says of how one ended.
+const SHELL: &str = "run_shell_command";
+const EXITS: [&str; 2] = ["Command exited with code:", "Exit Code:"];
+const ABNORMAL: [&str; 3] = ["Command terminated by signal", "Command failed:", "Command timed out"];
 const SILENT: &str = "it did not say why";
 /// Tool calls remembered, to say what was denied.
 const REMEMBERED: usize = 64;
@@ -37,11 +75,21 @@ impl Dialect for Gemini {
         let mut start = Start::new(["--output-format", "stream-json", "--skip-trust"]);
         if ask.may_write() {
             start.add(["--approval-mode", "yolo"]);
+            if ask.own().is_some_and(is_narrow) {
+                start.add(["--extensions", "none", "--allowed-mcp-server-names", "none"]);
+            }
+            let kept_away = ask.own().map(kept_away).unwrap_or_default();
+            if !kept_away.is_empty()
+                && let Some((path, edit)) = ask.file("policy.toml", &denying(&kept_away))
+            {
+                start.add(["--admin-policy", &path]);
+                start.files.push(edit);
+            }
         } else {
             // No extension and no server has the name `none`.
             start.add(["--approval-mode", "default", "--extensions", "none"]);
             start.add(["--allowed-mcp-server-names", "none"]);
-            if let Some((path, edit)) = ask.file("policy.toml", POLICY) {
+            if let Some((path, edit)) = ask.file("policy.toml", &denying(&POLICY)) {
                 start.add(["--admin-policy", &path]);
                 start.files.push(edit);
             }
@@ -67,6 +115,12 @@ impl Dialect for Gemini {
             }
             Permission::Write => Vec::new(),
         }
+    }
+
+    fn keeps_from(&self, own: &OwnTools, _sandboxed: bool) -> Result<Vec<Guard>, Unheld> {
+        let tools = TOOLS.kept_away(own).join(", ");
+        let how = format!("{tools} denied by policy");
+        Ok(if tools.is_empty() { Vec::new() } else { vec![Guard::new(Layer::OwnMode, how)] })
     }
 }
 
@@ -166,7 +220,7 @@ impl Stream {
             }
             self.calls.push_back((id.to_owned(), told.clone()));
         }
-        heard.push(Heard::Step(told));
+        heard.push(Heard::Step { call: text(line, "tool_id").map(str::to_owned), line: told });
     }
 
     /// A tool that is not there was taken away by its mode.
@@ -181,6 +235,37 @@ impl Stream {
             let what = known.map_or_else(|| one_line(id.unwrap_or("a tool")), |(_, told)| told.clone());
             heard.push(Heard::Stopped(what));
         }
+        let Some(id) = text(line, "tool_id") else { return };
+        let is_shell = self.calls.iter().any(|(call, told)| call == id && told.starts_with(SHELL));
+        let came = if denied {
+            let said = line.pointer("/error/message").and_then(Value::as_str);
+            Came::new(StepEnd::Denied, said.or(text(line, "output")).unwrap_or_default())
+        } else {
+            came(line, is_shell)
+        };
+        heard.push(Heard::Ended { call: id.to_owned(), came });
+    }
+}
+
+/// What came of a tool. `success` means of a command only that it was run: how it ended is said where it printed
+/// nothing, and in its debug mode; otherwise nobody is told.
+fn came(line: &Value, is_shell: bool) -> Came {
+    let output = text(line, "output").unwrap_or_default();
+    if text(line, "status") != Some("success") {
+        let said = line.pointer("/error/message").and_then(Value::as_str);
+        return Came::new(StepEnd::Err, said.unwrap_or(output));
+    }
+    if !is_shell || output.trim().is_empty() {
+        return Came::new(StepEnd::Ok, output);
+    }
+    let exit = |line: &str| {
+        let code = EXITS.iter().find_map(|begin| line.strip_prefix(begin))?;
+        code.trim().parse::<i64>().ok()
+    };
+    match output.lines().find_map(exit) {
+        Some(code) => Came::exit(code, output),
+        None if ABNORMAL.iter().any(|begin| output.starts_with(begin)) => Came::new(StepEnd::Err, output),
+        None => Came::new(StepEnd::Unknown, output),
     }
 }
 

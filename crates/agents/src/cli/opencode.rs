@@ -3,11 +3,14 @@
 //! Its stream has no result line: the text of the last step is the answer, and its end with exit code 0 is the
 //! end. For a critic the settings of the judged tree are not read: they could allow what is denied here.
 
+use gadfly_engine::goal::StepEnd;
+use gadfly_engine::tool::policy::OwnTools;
 use gadfly_engine::{FailureKind, Guard, Layer, Money, Permission, StopReason, Usage};
 use serde_json::Value;
 
-use super::dialect::{Ask, Dialect, Heard, Reader, Start, Told, by_status, cost, count, step, text};
+use super::dialect::{Ask, Came, Dialect, Heard, Reader, Start, Told, by_status, cost, count, step, text};
 use crate::launcher::Exit;
+use crate::own::{Table, Unheld, is_narrow};
 use crate::spec::Confinement;
 
 /// Everything is denied but reading. The writers stand there by name: the user's own settings may name them, and
@@ -17,6 +20,16 @@ const READ_ONLY: &str = r#"{"*":"deny","bash":"deny","edit":"deny","write":"deny
 const READERS: [&str; 5] = ["read", "grep", "glob", "list", "invalid"];
 /// Whatever is not denied is allowed with `--auto`; nobody is there to be asked.
 const IN_ITS_FOLDER: &str = r#"{"external_directory":"deny","question":"deny"}"#;
+
+/// Its tools, by those of ours that they stand for.
+const TOOLS: Table = Table(&[
+    ("read_file", &["read"]),
+    ("list_files", &["list", "glob"]),
+    ("search_files", &["grep"]),
+    ("edit_file", &["edit", "write", "patch", "apply_patch"]),
+    ("run_command", &["bash"]),
+    ("fetch_url", &["webfetch", "websearch"]),
+]);
 
 pub(crate) struct OpenCode;
 
@@ -32,7 +45,16 @@ impl Dialect for OpenCode {
     fn start(&self, ask: &Ask<'_>) -> Start {
         // With a title it does not pay a model for one.
         let mut start = Start::new(["run", "--format", "json", "--title", "gadfly"]);
-        if ask.may_write() {
+        let kept_away = ask.own().map(|own| TOOLS.kept_away(own)).unwrap_or_default();
+        if !kept_away.is_empty() {
+            start.add(["--auto"]);
+            if ask.own().is_some_and(is_narrow) {
+                start.add(["--pure"]);
+            }
+            start.forced.push(("OPENCODE_PERMISSION", denying(&kept_away)));
+            // The settings of the tree could allow by name what is denied here.
+            start.forced.push(("OPENCODE_DISABLE_PROJECT_CONFIG", "1".to_owned()));
+        } else if ask.may_write() {
             start.add(["--auto"]);
             start.env.push(("OPENCODE_PERMISSION", IN_ITS_FOLDER.to_owned()));
         } else {
@@ -52,7 +74,8 @@ impl Dialect for OpenCode {
     }
 
     fn reader(&self, ask: &Ask<'_>) -> Box<dyn Reader> {
-        Box::new(Stream { reads_only: !ask.may_write(), ..Stream::default() })
+        let reads_only = !ask.may_write() || ask.own().is_some_and(OwnTools::reads_only);
+        Box::new(Stream { reads_only, ..Stream::default() })
     }
 
     fn guards(&self, permission: Permission, _sandboxed: bool, _by: Confinement) -> Vec<Guard> {
@@ -64,6 +87,26 @@ impl Dialect for OpenCode {
             Permission::Write => Vec::new(),
         }
     }
+
+    /// Writing and editing are one thing to it.
+    fn keeps_from(&self, own: &OwnTools, _sandboxed: bool) -> Result<Vec<Guard>, Unheld> {
+        if own.may("write_file") != own.may("edit_file") {
+            return Err(Unheld::new(
+                "OpenCode knows one permission for `write_file` and `edit_file`",
+                "deny both, or neither",
+            ));
+        }
+        let tools = TOOLS.kept_away(own).join(", ");
+        let how = format!("OPENCODE_PERMISSION denies {tools}");
+        Ok(if tools.is_empty() { Vec::new() } else { vec![Guard::new(Layer::OwnMode, how)] })
+    }
+}
+
+/// The permissions of a worker without these.
+fn denying(tools: &[&str]) -> String {
+    let kept_away = tools.iter().copied().chain(["external_directory", "question"]);
+    let rules: Vec<String> = kept_away.map(|tool| format!("\"{tool}\":\"deny\"")).collect();
+    format!("{{{}}}", rules.join(","))
 }
 
 #[derive(Default)]
@@ -149,12 +192,17 @@ impl Stream {
         let tool = text(input, "tool").filter(|_| named == "invalid").unwrap_or(named);
         let line = step(tool, input);
         let id = text(part, "callID").or_else(|| text(part, "id"));
+        let call = id.unwrap_or_default().to_owned();
         if id.is_none() || id != self.last_call.as_deref() {
-            heard.push(Heard::Step(line.clone()));
+            heard.push(Heard::Step { call: Some(call.clone()), line: line.clone() });
         }
         self.last_call = id.map(str::to_owned);
         let failed = named == "invalid" || text(state, "status") == Some("error");
-        if self.reads_only && failed && !READERS.contains(&tool) {
+        let denied = self.reads_only && failed && !READERS.contains(&tool);
+        if let Some(came) = came(state, failed, denied) {
+            heard.push(Heard::Ended { call, came });
+        }
+        if denied {
             heard.push(Heard::Stopped(line));
         }
     }
@@ -180,6 +228,19 @@ impl Stream {
         self.usd += part.get("cost").and_then(Value::as_f64).filter(|usd| *usd > 0.0).unwrap_or(0.0);
         used.cost = cost(self.usd).filter(|cost| *cost < Money(u64::MAX));
         heard.push(Heard::Used(self.usage));
+    }
+}
+
+/// What came of a tool, if it is through.
+fn came(state: &Value, failed: bool, denied: bool) -> Option<Came> {
+    let said = text(state, "error").or_else(|| text(state, "output")).unwrap_or_default();
+    let code = state.pointer("/metadata/exit").and_then(Value::as_i64);
+    match (text(state, "status"), code) {
+        (Some("completed" | "error"), _) if denied => Some(Came::new(StepEnd::Denied, said)),
+        (Some("completed" | "error"), _) if failed => Some(Came::new(StepEnd::Err, said)),
+        (Some("completed"), Some(code)) => Some(Came::exit(code, said)),
+        (Some("completed"), None) => Some(Came::new(StepEnd::Ok, said)),
+        _ => None,
     }
 }
 

@@ -5,10 +5,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use futures_util::FutureExt;
+use gadfly_engine::protocol::watch::Policy;
+use gadfly_engine::tool::Risk;
 use gadfly_engine::{Role, Speaker};
 use tokio::io::AsyncWriteExt;
 use tokio::sync::mpsc;
 
+use super::dialect::Start;
 use super::*;
 use crate::agent::{Files, Spoken};
 use crate::launcher::{LaunchError, Launcher, Peak, Sandbox, Talk};
@@ -269,4 +272,75 @@ async fn the_users_variables_are_kept_but_none_can_lift_a_critics_limits() {
     assert_eq!(value(worker, "OPENCODE_PERMISSION"), "{\"*\":\"allow\"}");
     assert!(!critic.args.iter().any(|a| a == "s-1"), "a critic always begins anew: {:?}", critic.args);
     assert_eq!(critic.args.first().map(String::as_str), Some("--mine"));
+}
+
+fn policy(risk: Risk, deny: &[&str], allow: &[&str]) -> OwnTools {
+    let list = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    OwnTools::of(&Policy { risk, deny: list(deny), allow: list(allow) })
+}
+
+fn started_by(dialect: &dyn Dialect, own: OwnTools) -> (Start, Vec<Guard>) {
+    let call = Call { own: Some(own.clone()), tmp: Some("/t".into()), ..call(Role::Worker) };
+    let spec = ProcessSpec::default();
+    (dialect.start(&ask(&call, &spec)), dialect.keeps_from(&own, false).unwrap())
+}
+
+#[test]
+fn a_goals_policy_is_the_programs_own_mode() {
+    // What a worker without a goal is started with is not what the usual policy of a goal allows: no pages.
+    let (claude, guards) = started_by(&ClaudeCode, policy(Risk::WriteLocal, &[], &[]));
+    let args = claude.args.join(" ");
+    assert!(args.contains("--disallowedTools WebFetch,WebSearch") && !args.contains("--tools "), "{args}");
+    assert!(
+        args.contains("--allowedTools Read,Glob,Grep,Write,Edit,MultiEdit,NotebookEdit,Bash,Task"),
+        "{args}"
+    );
+    assert_eq!(guards, [Guard::new(Layer::OwnMode, "--disallowedTools WebFetch,WebSearch")]);
+
+    let (claude, _) = started_by(&ClaudeCode, policy(Risk::ReadOnly, &[], &[]));
+    let args = claude.args.join(" ");
+    assert!(args.contains("--permission-mode dontAsk --tools Read,Glob,Grep,TodoWrite "), "{args}");
+    assert!(args.contains("--strict-mcp-config") && args.contains("Bash,WebFetch"), "{args}");
+
+    let (claude, _) = started_by(&ClaudeCode, policy(Risk::NetworkGet, &["run_command"], &[]));
+    let args = claude.args.join(" ");
+    assert!(args.contains("--permission-mode acceptEdits --tools Read,Glob,Grep,Write,"), "{args}");
+    assert!(args.contains("--disallowedTools Bash"), "{args}");
+
+    let (gemini, guards) = started_by(&Gemini, policy(Risk::WriteLocal, &["run_command"], &[]));
+    let Some(crate::agent::Edit::Write { content, .. }) = gemini.files.first() else { panic!("no policy") };
+    for tool in ["run_shell_command", "web_fetch", "invoke_agent"] {
+        assert!(content.contains(&format!("\"{tool}\"")), "{content}");
+    }
+    assert!(!content.contains("\"write_file\""), "{content}");
+    assert!(gemini.args.join(" ").contains("--admin-policy /t/policy.toml"));
+    assert_eq!(guards.len(), 1);
+
+    let (opencode, _) = started_by(&OpenCode, policy(Risk::ReadOnly, &[], &[]));
+    let (_, rules) = opencode.forced.iter().find(|(name, _)| *name == "OPENCODE_PERMISSION").unwrap();
+    let rules: Value = serde_json::from_str(rules).unwrap();
+    for tool in ["bash", "edit", "write", "webfetch", "external_directory"] {
+        assert_eq!(rules[tool], "deny", "{tool}");
+    }
+    assert!(rules.get("read").is_none(), "{rules}");
+
+    let (codex, guards) = started_by(&Codex, policy(Risk::ReadOnly, &[], &[]));
+    let args = codex.args.join(" ");
+    assert!(args.contains("--sandbox read-only") && args.contains("-c web_search=\"disabled\""), "{args}");
+    assert_eq!(guards[0], Guard::new(Layer::OwnSandbox, "--sandbox read-only"));
+}
+
+#[test]
+fn what_cannot_be_enforced_is_said_with_the_reason_and_the_fix() {
+    let why = Codex.keeps_from(&policy(Risk::WriteLocal, &["run_command"], &[]), true).unwrap_err();
+    assert!(why.why.contains("`run_command` cannot be taken from that"), "{why:?}");
+    assert!(why.fix.contains("--risk read_only"), "{why:?}");
+    assert!(Codex.keeps_from(&policy(Risk::WriteLocal, &["fetch_url"], &[]), true).is_ok());
+    let why = OpenCode.keeps_from(&policy(Risk::WriteLocal, &["write_file"], &[]), true).unwrap_err();
+    assert_eq!(why.fix, "deny both, or neither");
+    let held = crate::own::by_sandbox(&policy(Risk::ReadOnly, &[], &[]), true);
+    assert!(held.is_ok_and(|guards| guards.len() == 1));
+    assert!(crate::own::by_sandbox(&policy(Risk::ReadOnly, &[], &[]), false).is_err(), "nothing holds it");
+    assert!(crate::own::by_sandbox(&policy(Risk::WriteLocal, &["run_command"], &[]), true).is_err());
+    assert!(crate::own::by_sandbox(&policy(Risk::WriteLocal, &[], &[]), false).is_ok());
 }

@@ -149,7 +149,7 @@ impl Stage {
 impl Done {
     pub fn steps(&self) -> Vec<String> {
         let line =
-            |o: &Observation| if let Observation::Step { line } = o { Some(line.clone()) } else { None };
+            |o: &Observation| if let Observation::Step { line, .. } = o { Some(line.clone()) } else { None };
         self.seen.iter().filter_map(line).collect()
     }
 

@@ -14,6 +14,7 @@ use gadfly_agents::{
     AgentSpec, Answered, Call, Command, Exit, Files, Finished, Input, LaunchError, Launcher, Link, Peak,
     ProcessSpec, Progress, Spoken, Talk, Unanswered, World, build,
 };
+use gadfly_engine::goal::StepEnd;
 use gadfly_engine::{Observation, Role, Speaker, Usage};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::mpsc;
@@ -52,6 +53,15 @@ impl Heard {
         self.observed.iter().filter(|o| step(o)).map(line).collect()
     }
 
+    /// How its steps ended, in the order in which that was told.
+    pub fn ends(&self) -> Vec<(StepEnd, &str)> {
+        let ended = self.observed.iter().filter_map(|o| match o {
+            Observation::StepEnded { end, said, .. } => Some((*end, said.as_str())),
+            _ => None,
+        });
+        ended.collect()
+    }
+
     pub fn notes(&self) -> Vec<&str> {
         let note = |o: &'_ Observation| matches!(o, Observation::Note { .. });
         self.observed.iter().filter(|o| note(o)).map(line).collect()
@@ -78,7 +88,7 @@ impl Heard {
 
 fn line(observation: &Observation) -> &str {
     match observation {
-        Observation::Step { line }
+        Observation::Step { line, .. }
         | Observation::Note { line }
         | Observation::Session { session: line }
         | Observation::Stopped { what: line, .. } => line,

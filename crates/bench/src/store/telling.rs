@@ -81,7 +81,7 @@ impl Telling {
 
     pub(super) fn observed(&mut self, line: String) -> Input {
         let effect = self.open();
-        self.input(What::Observed { effect, observation: Observation::Step { line } }, vec![])
+        self.input(What::Observed { effect, observation: Observation::step(line) }, vec![])
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::cx::FailedCall;
+use super::going_on::{self, Begun};
 use super::run::{Mode, Pending, Run};
 use crate::budget::{Account, Cap, Kept, Money, Reservation, Shortage, Usage};
 use crate::digest::Digest;
@@ -11,6 +12,7 @@ use crate::event::Happened;
 use crate::outcome::Outcome;
 use crate::plan::AgentCard;
 use crate::reading::Unread;
+use crate::tool::policy::OwnTools;
 use crate::turn::{Message, Part, Role, Speaker, Turn, VerdictAsked};
 
 /// A call as a protocol asked for it, independent of how often it had to be made.
@@ -42,10 +44,14 @@ pub struct CallSpec {
     pub hands: Option<EffectId>,
     /// What the agent is asked for if it is a person. None: it does not judge.
     pub verdict: Option<VerdictAsked>,
+    /// It goes on with work that was broken off: the folder is not put back.
+    pub goes_on: bool,
+    /// What an agent with hands of its own may not use of them.
+    pub own: Option<OwnTools>,
 }
 
-/// The time for the last words of somebody whose time is up.
-const LAST_WORDS_MS: u64 = 120_000;
+/// The time for the last words of somebody whose time is up, beyond the clock.
+const LAST_WORDS_MS: u64 = 30_000;
 
 impl CallSpec {
     pub fn is_restated(&self) -> bool {
@@ -69,9 +75,15 @@ pub(super) struct Open {
     pub cancelled: bool,
     /// What it has told of its usage so far.
     pub used: Usage,
+    /// What it has told of its work so far.
+    pub begun: Begun,
 }
 
 impl Open {
+    pub fn new(effect: Effect, call: Option<CallSpec>) -> Self {
+        Self { effect, call, cancelled: false, used: Usage::default(), begun: Begun::default() }
+    }
+
     /// It brings the result to the user: waited for, whatever else is called off.
     pub const fn is_delivery(&self) -> bool {
         matches!(self.effect.kind, EffectKind::Save(_) | EffectKind::Accept(_) | EffectKind::Commit(_))
@@ -85,6 +97,12 @@ pub(super) enum Held {
         node: NodePath,
         call: CallSpec,
         repeats: Option<EffectId>,
+    },
+    /// A worker's call that goes on where it was broken off.
+    GoOn {
+        id: EffectId,
+        call: CallSpec,
+        begun: Begun,
     },
     /// Something else a node asked for.
     Task {
@@ -187,11 +205,13 @@ impl Run {
             tools: call.tools,
             settled: call.settled,
             verdict: call.verdict.filter(|_| card.is_person()),
+            goes_on: call.goes_on,
+            own: call.own.clone(),
         };
         let effect =
             Effect { id: id.clone(), class, time_ms, reserve, repeats, kind: EffectKind::Turn(turn) };
         self.step.effects.push(effect.clone());
-        let open = Open { effect, call: Some(call), cancelled: false, used: Usage::default() };
+        let open = Open::new(effect, Some(call));
         self.open.insert(id, Box::new(open));
     }
 
@@ -350,32 +370,42 @@ impl Run {
     }
 
     /// A call that failed for good: the second critic if there is one, else the run parks and the
-    /// call is repeated when it is resumed. A critic's failure is never a verdict.
-    pub fn call_failed(&mut self, id: &EffectId, call: CallSpec, failure: CallFailure) {
+    /// call is repeated when it is resumed. A critic's failure is never a verdict. A worker that did something until the
+    /// bounds of its call were reached has not failed.
+    pub fn call_failed(&mut self, id: &EffectId, call: CallSpec, failure: CallFailure, begun: Begun) {
         let node = id.node.clone();
+        if let Some(because) = going_on::cut_short(&failure).filter(|_| self.has_own_hands(&call)) {
+            if call.own_failures {
+                let failed = FailedCall { effect: id.clone(), failure, call, begun };
+                return self.tell(&node, |protocol, cx| protocol.failed(failed, cx));
+            }
+            if begun.steps > 0 {
+                return self.go_on(id, call, &begun, because);
+            }
+        }
         let (agent, role) = (call.agent.clone(), call.role);
         self.emit(&node, Happened::CallFailed { effect: id.clone(), agent, role, failure: failure.clone() });
         if call.own_failures {
-            let failed = FailedCall { effect: id.clone(), failure, call };
+            let failed = FailedCall { effect: id.clone(), failure, call, begun };
             return self.tell(&node, |protocol, cx| protocol.failed(failed, cx));
         }
-        self.give_up(id, call, failure);
+        self.give_up(id, call, failure, begun);
     }
 
     /// What follows from a failed call if its node does not say otherwise.
-    pub fn give_up(&mut self, id: &EffectId, call: CallSpec, failure: CallFailure) {
+    pub fn give_up(&mut self, id: &EffectId, call: CallSpec, failure: CallFailure, begun: Begun) {
         let (node, role) = (id.node.clone(), call.role);
         let accounts = Self::accounts(&node, Some(&call.agent));
         if failure.kind == FailureKind::Timeout
             && let Some(shortage) = self.ledger.out_of_time(&accounts)
         {
-            self.held.push_back(Held::again(call, id));
+            self.hold(id, call, begun);
             return self.short_of(&node, shortage);
         }
         if role == Role::Critic {
             return self.critic_unusable(id, call, failure.to_string());
         }
-        self.held.push_back(Held::again(call.afresh(), id));
+        self.hold(id, call.afresh(), begun);
         self.end_with(Outcome::Failed { failure });
     }
 
@@ -471,7 +501,7 @@ impl Run {
             } else if open.cancelled {
                 self.tell(&id.node, |protocol, cx| protocol.cancelled(&id, cx));
             } else {
-                self.held.push_back(Held::again(call, &id));
+                self.hold(&id, call, open.begun);
             }
         }
     }
@@ -481,6 +511,7 @@ impl Run {
             match held {
                 Held::Ending(ending) => self.ending = ending,
                 Held::Lost { id, kind } => self.tool_lost(&id, kind),
+                Held::GoOn { id, call, begun } => self.take_up(&id, call, &begun),
                 Held::Node(node) => self.tell(&node, |protocol, cx| protocol.taken_up(cx)),
                 Held::Task { id, node, kind, repeats } => {
                     let id = id.unwrap_or_else(|| self.next_id(&node));

@@ -1,6 +1,7 @@
 //! What a protocol can do. Permissions are not among its parameters: they follow from the role.
 
 use super::calls::{CallSpec, Held};
+use super::going_on::Begun;
 use super::run::{Pending, Run};
 use crate::brief::{self, ColdView};
 use crate::budget::{Account, Kept, Limits, Reservation, Shortage, Spent};
@@ -17,6 +18,7 @@ use crate::reading::Unread;
 use crate::reading::person::{self, PersonVerdict};
 use crate::reading::quoted::Shown;
 use crate::text::Texts;
+use crate::tool::policy::OwnTools;
 use crate::tool::{ToolCall, ToolUse};
 use crate::tree::{Accept, CommitFiles, Look, Verify};
 use crate::turn::{Message, Part, Role, VerdictAsked};
@@ -39,6 +41,7 @@ pub struct FailedCall {
     pub effect: EffectId,
     pub failure: CallFailure,
     pub(super) call: CallSpec,
+    pub(super) begun: Begun,
 }
 
 impl FailedCall {
@@ -65,6 +68,8 @@ pub struct LedTurn<'a> {
     pub kept: Kept,
     /// How many parts of the first message are the same in its next turn.
     pub settled: usize,
+    /// What it may not use of its own hands, if it has any.
+    pub own: Option<OwnTools>,
 }
 
 impl Answered {
@@ -130,6 +135,8 @@ fn spec(role: Role, agent: &str, messages: Vec<Message>) -> CallSpec {
         own_failures: false,
         hands: None,
         verdict: None,
+        goes_on: false,
+        own: None,
     }
 }
 
@@ -179,6 +186,7 @@ impl Cx<'_> {
         let mut spec = spec(turn.role, turn.agent, turn.messages);
         (spec.tag, spec.tree, spec.tools) = (turn.tag, turn.tree, turn.tools);
         (spec.kept, spec.own_failures, spec.settled) = (turn.kept, true, turn.settled);
+        spec.own = turn.own;
         self.run.request(id.clone(), spec, None);
         id
     }
@@ -213,8 +221,8 @@ impl Cx<'_> {
     /// What follows from a failed call in every other protocol: the run parks, and the call is made again when
     /// it is resumed.
     pub fn give_up(&mut self, failed: FailedCall) {
-        let FailedCall { effect, failure, call } = failed;
-        self.run.give_up(&effect, call, failure);
+        let FailedCall { effect, failure, call, begun } = failed;
+        self.run.give_up(&effect, call, failure, begun);
     }
 
     /// This node's call of this role that is under way.
@@ -448,7 +456,7 @@ impl Cx<'_> {
     /// The worker's answer is no draft: the run parks as failed and the call is repeated on resume.
     pub fn unusable(&mut self, answered: Answered, failure: crate::effect::CallFailure) {
         let Answered { effect, call, .. } = answered;
-        self.run.call_failed(&effect, call, failure);
+        self.run.call_failed(&effect, call, failure, Begun::default());
     }
 
     /// The digest of the prompt as the agent got it.

@@ -12,9 +12,10 @@ use crate::budget::Kept;
 use crate::digest::Digest;
 use crate::effect::{EffectId, EffectKind, NodePath};
 use crate::event::Happened;
-use crate::goal::{GoalStep, StepEnd};
+use crate::goal::{GoalStep, PREVIEW, StepEnd, cut};
 use crate::protocol::watch::Policy;
 use crate::tool::guard::{self, LoopGuard};
+use crate::tool::offline;
 use crate::tool::policy::{self, Ruled, Ruling};
 use crate::tool::transcript::{self, NOT_DONE, Transcript};
 use crate::tool::wish::{self, Reading, Wish};
@@ -29,8 +30,6 @@ const STEPS: u32 = 100;
 const TURNS: u32 = 120;
 /// The time a command gets, and the most it may ask for.
 const COMMAND_MS: u64 = 600_000;
-/// What people are shown of a result, in characters.
-const PREVIEW: usize = 200;
 
 const UNKNOWN: &str = "the outcome of this call is unknown: the process was stopped in the middle of it; look before \
                        you repeat it";
@@ -241,7 +240,7 @@ impl Run {
         let it = Ruled { name, deed: &deed, outside, held: false, root, servers: &[] };
         match policy::rule(&policy, &it) {
             Ruling::Allow => Ok(deed),
-            Ruling::Deny(why) | Ruling::Ask(why) => {
+            Ruling::Deny(why) | Ruling::Ask(why, _) => {
                 Err(Refusal { end: StepEnd::Denied, why: format!("not allowed in this run: {why}") })
             }
         }
@@ -256,7 +255,11 @@ impl Run {
             Some(Errand::Begin { said_in, text }) => self.hands_through(&said_in, dispatch, hands, text),
             Some(Errand::Call { n, call }) => {
                 let result = match &done.end {
-                    ToolEnd::Ran(end) => self.intern(format!("{end}\n{}", self.texts.get(&done.shown))),
+                    ToolEnd::Ran(end) => {
+                        let shown = self.texts.get(&done.shown);
+                        let hint = if is_well(&done.end) { "" } else { offline::hint(shown) };
+                        self.intern(format!("{end}\n{shown}{hint}"))
+                    }
                     ToolEnd::Done | ToolEnd::Status(_) | ToolEnd::Error => done.shown,
                 };
                 let (args, text) = (self.texts.get(&call.args), self.texts.get(&result));
@@ -290,7 +293,7 @@ impl Run {
     /// Enters what came of a call, for the model and for the record.
     fn hands_got(&mut self, node: &NodePath, hands: &mut Hands, call: &ToolCall, got: Got) {
         let Got { n, end, took_ms, result, ok } = got;
-        let preview = one_line(self.texts.get(&result)).chars().take(PREVIEW).collect();
+        let preview = cut(&one_line(self.texts.get(&result)), PREVIEW);
         let args = wish::shown_args(&call.name, self.texts.get(&call.args));
         let step = GoalStep { n, tool: call.name.clone(), args, end, preview, took_ms };
         hands.talk.result(ToolResult { call: call.id.clone(), text: result, ok }, step.to_string());

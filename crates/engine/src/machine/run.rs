@@ -261,8 +261,11 @@ impl Run {
 
     fn observed(&mut self, effect: &EffectId, observation: &Observation) {
         let node = effect.node.clone();
-        if let (Observation::Usage { usage }, Some(open)) = (observation, self.open.get_mut(effect)) {
-            open.used = *usage;
+        if let Some(open) = self.open.get_mut(effect) {
+            open.begun.hear(observation);
+            if let Observation::Usage { usage } = observation {
+                open.used = *usage;
+            }
         }
         if let Observation::Session { session } = observation
             && let Some(call) = self.open.get(effect).and_then(|o| o.call.as_ref())
@@ -276,7 +279,7 @@ impl Run {
     fn replied(&mut self, id: &EffectId, reply: &Reply) {
         let Some(open) = self.open.remove(id) else { return };
         self.charge(&open, reply);
-        let Open { effect, call, cancelled, .. } = *open;
+        let Open { effect, call, cancelled, begun, .. } = *open;
         let Some(call) = call else { return self.task_replied(effect, reply, cancelled) };
         if !matches!(reply, Reply::Cancelled { .. }) {
             let count = self.replies.entry((call.agent.clone(), call.role)).or_insert(0);
@@ -316,16 +319,13 @@ impl Run {
             }
             Reply::Failed(failure) => failure.clone(),
             // The host stopped before the call was through: it is repeated when the run is resumed.
-            Reply::Cancelled { .. } => {
-                self.held.push_back(Held::again(call, id));
-                return;
-            }
+            Reply::Cancelled { .. } => return self.hold(id, call, begun),
             // Who only watches is no reason to stand still.
             Reply::DeniedQuota { message, usage, .. } if call.own_failures && call.role == Role::Critic => {
                 CallFailure { kind: FailureKind::RateLimited, message: message.clone(), usage: *usage }
             }
             Reply::DeniedQuota { until_ms, message, .. } => {
-                self.held.push_back(Held::again(call, id));
+                self.hold(id, call, begun);
                 self.end_with(Outcome::Waiting(Waiting::Quota {
                     until_ms: *until_ms,
                     message: message.clone(),
@@ -343,7 +343,7 @@ impl Run {
             | Reply::Tool(_)
             | Reply::Conflicts(_) => bad_reply("an agent's call was answered as something else".to_owned()),
         };
-        self.call_failed(id, call, failure);
+        self.call_failed(id, call, failure, begun);
     }
 
     fn controlled(&mut self, control: &Control) {
@@ -427,7 +427,7 @@ impl Run {
         self.held.retain(|h| {
             let of = match h {
                 Held::Call { node, .. } | Held::Task { node, .. } | Held::Node(node) => node,
-                Held::Lost { id, .. } => &id.node,
+                Held::Lost { id, .. } | Held::GoOn { id, .. } => &id.node,
                 Held::Ending(_) => return true,
             };
             !path.contains(of)

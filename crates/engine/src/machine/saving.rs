@@ -63,7 +63,7 @@ impl Run {
         };
         self.step.effects.push(effect.clone());
         self.delivery = Some(id.clone());
-        let open = Open { effect, call: None, cancelled: false, used: Usage::default() };
+        let open = Open::new(effect, None);
         self.open.insert(id, Box::new(open));
     }
 
@@ -151,7 +151,7 @@ impl Run {
             kind: EffectKind::Ask(conflicts.question(again)),
         };
         self.step.effects.push(asked.clone());
-        let open = Open { effect: asked, call: None, cancelled: false, used: Usage::default() };
+        let open = Open::new(asked, None);
         self.open.insert(effect, Box::new(open));
     }
 

@@ -2,6 +2,7 @@
 //! the run is parked, and are repeated if their reply was lost.
 
 use super::calls::{CallSpec, Held, Open};
+use super::going_on::Begun;
 use super::replies::bad_reply;
 use super::run::{Mode, Run};
 use crate::budget::{Reservation, Usage};
@@ -111,7 +112,7 @@ impl Run {
             kind,
         };
         self.step.effects.push(effect.clone());
-        let open = Open { effect, call: None, cancelled: false, used: Usage::default() };
+        let open = Open::new(effect, None);
         self.open.insert(id, Box::new(open));
     }
 
@@ -232,7 +233,7 @@ impl Run {
         if call.role == Role::Critic && !call.own_failures {
             return self.critic_unusable(id, call, because);
         }
-        self.call_failed(id, call, bad_reply(because));
+        self.call_failed(id, call, bad_reply(because), Begun::default());
     }
 }
 

@@ -54,7 +54,7 @@ impl Protocol for Pair {
     }
 
     fn observed(&mut self, effect: &EffectId, observation: &Observation, cx: &mut Cx<'_>) {
-        if matches!(observation, Observation::Step { line } if line == "stop") {
+        if matches!(observation, Observation::Step { line, .. } if line == "stop") {
             cx.cancel(effect);
         } else {
             cx.tell(effect, "go on");
@@ -147,7 +147,7 @@ fn says(engine: &mut Engine, effect: &str, said: &str) -> Step {
 }
 
 fn observe(engine: &mut Engine, effect: &str, line: &str) -> Step {
-    let observation = Observation::Step { line: line.into() };
+    let observation = Observation::step(line);
     engine.on(&input(What::Observed { effect: id(effect), observation }, Vec::new())).unwrap()
 }
 

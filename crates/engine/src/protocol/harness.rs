@@ -12,6 +12,7 @@ use crate::effect::{
     Answer, CallFailure, Class, Effect, EffectId, EffectKind, FailureKind, Observation, Reply, StopReason,
 };
 use crate::event::Happened;
+use crate::goal::StepEnd;
 use crate::input::{Control, FORMAT, Input, Stamp, Start, What};
 use crate::machine::{Engine, Refused, Step};
 use crate::plan::NodePlan;
@@ -249,8 +250,22 @@ impl<S: Plays> Table<S> {
     /// An agent with hands of its own says what it does.
     pub fn steps(&mut self, line: &str) -> &mut Self {
         let effect = self.open_of("ann").id;
-        let observation = Observation::Step { line: line.into() };
+        let observation = Observation::step(line);
         self.put(&format!("{effect} · {line}"), What::Observed { effect, observation }, Vec::new())
+    }
+
+    /// It begins something.
+    pub fn begins(&mut self, call: &str, line: &str) -> &mut Self {
+        let effect = self.open_of("ann").id;
+        let observation = Observation::Step { line: line.into(), call: Some(call.into()) };
+        self.put(&format!("{effect} · {line} …"), What::Observed { effect, observation }, Vec::new())
+    }
+
+    /// It says what came of it.
+    pub fn ended(&mut self, call: &str, end: StepEnd, said: &str) -> &mut Self {
+        let effect = self.open_of("ann").id;
+        let observation = Observation::StepEnded { call: call.into(), end, said: said.into() };
+        self.put(&format!("{effect} · {call} ended"), What::Observed { effect, observation }, Vec::new())
     }
 
     pub fn fails(&mut self, kind: FailureKind) -> &mut Self {
@@ -491,6 +506,7 @@ fn event_line(event: &Happened) -> Option<String> {
         Happened::Watched { verdict, reason, from, to, .. } => {
             format!("critic:{} {from}–{to} {reason}", verdict.name())
         }
+        Happened::WentOn { agent, because } => format!("{agent} goes on: {because}"),
         Happened::CriticOff { because, .. } => format!("critic off: {because}"),
         Happened::Nudged { why, .. } => format!("nudge {why:?}"),
         Happened::Claimed { by, rationale } => format!("{by:?} claims: {rationale}"),

@@ -17,6 +17,7 @@ mod processes;
 mod protected;
 pub mod settings;
 mod steps;
+mod told;
 mod trying;
 mod turns;
 mod verdict;
@@ -30,7 +31,7 @@ use crate::digest::Digest;
 use crate::effect::{EffectId, FailureKind, Observation};
 use crate::event::Happened;
 use crate::goal::{Claimant, GoalStep, Nudge};
-use crate::machine::{Answered, Cx, FailedCall, Learned, LedTurn};
+use crate::machine::{Answered, Cx, FailedCall, Learned, LedTurn, cut_short, told};
 use crate::manifest::RunManifest;
 use crate::outcome::{Halt, Outcome};
 use crate::plan::NodePlan;
@@ -52,6 +53,7 @@ use people::Asking;
 use processes::Up;
 use protected::Protected;
 use steps::Doing;
+use told::Begun;
 use trying::Trying;
 use verifying::Checking;
 
@@ -96,6 +98,7 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
         n: 0,
         turns: 0,
         steps_of_turn: 0,
+        begun: Vec::new(),
         unwatched: 0,
         critic: Critic::default(),
         only_talk: 0,
@@ -111,6 +114,7 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
         words: Vec::new(),
         tree: None,
         interrupting: None,
+        cut_short: None,
         parked_for: None,
         saying: None,
         trying: None,
@@ -139,6 +143,8 @@ struct Watch {
     n: u32,
     turns: u32,
     steps_of_turn: u32,
+    /// What a worker with hands of its own has begun and not spoken of again.
+    begun: Vec<Begun>,
     /// Steps since the critic looked last.
     unwatched: u32,
     critic: Critic,
@@ -148,8 +154,8 @@ struct Watch {
     /// Something was changed and not looked at since.
     unlooked: bool,
     told_to_look: bool,
-    /// What a person has allowed for the whole goal: the reason it was asked for, and what exactly.
-    allowed: BTreeSet<(String, String)>,
+    /// What a person has allowed for the whole goal.
+    allowed: BTreeSet<policy::Lasting>,
     /// What the worker's last turn still wants to be done.
     calls: VecDeque<ToolCall>,
     claim: Option<(Claimant, String)>,
@@ -162,6 +168,8 @@ struct Watch {
     tree: Option<Tree>,
     /// Why a worker with hands of its own was broken off.
     interrupting: Option<Interruption>,
+    /// Its call reached a bound of its own; whether it did anything is seen in the folder.
+    cut_short: Option<Box<FailedCall>>,
     /// The cap the worker has said its last words about.
     parked_for: Option<Shortage>,
     /// The worker says its last words. What is waited for stays what it is meanwhile.
@@ -202,6 +210,8 @@ enum Interruption {
     /// The critic believes the goal is reached.
     Verify,
     Cap(Shortage),
+    /// The guard has had enough.
+    Halt,
 }
 
 /// What the goal waits for.
@@ -246,7 +256,7 @@ impl Protocol for Watch {
     fn answered(&mut self, answer: Answered, cx: &mut Cx<'_>) {
         match (answer.role(), answer.tag()) {
             // Broken off, but it came to its end first: nobody waits for it any more.
-            (Role::Worker, _) if !matches!(self.awaiting, Awaiting::Worker) => {}
+            (Role::Worker, _) if !matches!(self.awaiting, Awaiting::Worker) => self.leave_unknown(cx),
             (Role::Worker, _) => self.worker_answered(&answer, cx),
             (_, tag::LAST_WORDS) => self.last_words(Some(answer.text), cx),
             (_, tag::JUDGE) => self.judged(cx.text(&answer.text).to_owned().as_str(), cx),
@@ -277,18 +287,29 @@ impl Protocol for Watch {
     }
 
     fn observed(&mut self, effect: &EffectId, observation: &Observation, cx: &mut Cx<'_>) {
-        if let (Awaiting::Worker, Observation::Step { line }) = (&self.awaiting, observation)
-            && cx.at_work(Role::Worker).as_ref() == Some(effect)
-        {
-            self.worker_stepped(line, cx);
+        if !matches!(self.awaiting, Awaiting::Worker) {
+            return;
+        }
+        match observation {
+            Observation::Step { line, call } if cx.at_work(Role::Worker).as_ref() == Some(effect) => {
+                self.step_begun(line, call.as_deref(), cx);
+            }
+            // Also of what it began before it was broken off.
+            Observation::StepEnded { call, end, said } => self.step_ended(call, *end, said, cx),
+            _ => {}
         }
     }
 
     fn failed(&mut self, failed: FailedCall, cx: &mut Cx<'_>) {
         match (failed.role(), failed.tag()) {
             (Role::Worker, _) => {
+                self.leave_unknown(cx);
                 match self.used_up(cx).filter(|_| failed.failure.kind == FailureKind::Timeout) {
                     Some(shortage) => self.stop(Then::Park(shortage), cx),
+                    None if !self.is_led(cx) && cut_short(&failed.failure).is_some() => {
+                        self.cut_short = Some(Box::new(failed));
+                        self.look_then_turn(cx);
+                    }
                     None => cx.give_up(failed),
                 }
             }
@@ -313,7 +334,16 @@ impl Protocol for Watch {
 
     fn cancelled(&mut self, _effect: &EffectId, cx: &mut Cx<'_>) {
         // Only a worker with hands of its own is ever broken off.
+        self.leave_unknown(cx);
         if matches!(self.awaiting, Awaiting::Worker) {
+            self.look_then_turn(cx);
+        }
+    }
+
+    fn broken_off(&mut self, because: &str, cx: &mut Cx<'_>) {
+        self.leave_unknown(cx);
+        if matches!(self.awaiting, Awaiting::Worker) {
+            self.tell_worker(told(because), cx);
             self.look_then_turn(cx);
         }
     }
@@ -362,6 +392,9 @@ impl Watch {
             Awaiting::LookBefore => {
                 self.note_silent_work(before, cx);
                 self.note_drift_of_hands(cx);
+                if self.has_come_to_nothing(before, cx) {
+                    return;
+                }
                 // The critic may have spoken meanwhile.
                 if self.claim.is_some() { self.look_at_claim(cx) } else { self.next_turn(cx) }
             }
@@ -375,6 +408,25 @@ impl Watch {
             Awaiting::LastLook(outcome) => cx.finish(outcome),
             other => self.awaiting = other,
         }
+    }
+
+    /// A worker whose call was cut short by its bounds goes on, if it did anything. One that did nothing in all its time
+    /// hangs, and its call has failed.
+    fn has_come_to_nothing(&mut self, before: Option<Digest>, cx: &mut Cx<'_>) -> bool {
+        let Some(failed) = self.cut_short.take() else { return false };
+        let is_same = self.tree.as_ref().map(|tree| tree.digest) == before;
+        if self.steps_of_turn == 0 && is_same {
+            self.awaiting = Awaiting::Worker;
+            let (agent, role) = (self.settings.worker.clone(), Role::Worker);
+            let (effect, failure) = (failed.effect.clone(), failed.failure.clone());
+            cx.emit(Happened::CallFailed { effect, agent, role, failure });
+            cx.give_up(*failed);
+            return true;
+        }
+        let because = cut_short(&failed.failure).unwrap_or_default().to_owned();
+        self.tell_worker(told(&because), cx);
+        cx.emit(Happened::WentOn { agent: self.settings.worker.clone(), because });
+        false
     }
 
     /// What the worker may use is known but for the servers' tools.
@@ -428,6 +480,7 @@ impl Watch {
             tag: tag::WORK,
             kept: crate::budget::Kept::All,
             settled,
+            own: (!led).then(|| policy::OwnTools::of(&self.settings.policy)),
         };
         self.awaiting = Awaiting::Worker;
         cx.lead(turn);
@@ -476,6 +529,7 @@ impl Watch {
         match self.interrupting.take() {
             Some(Interruption::Verify) => self.look_at_claim(cx),
             Some(Interruption::Cap(shortage)) => self.stop(Then::Park(shortage), cx),
+            Some(Interruption::Halt) => self.stop(Then::Halt(Halt::Guard), cx),
             Some(Interruption::Words) | None => {
                 self.awaiting = Awaiting::LookBefore;
                 cx.look(Look { tree: None, paths: Vec::new() });

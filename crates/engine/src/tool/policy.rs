@@ -3,12 +3,16 @@
 //! `abort_with_report` are no deeds.
 
 mod in_full;
+mod lasting;
+mod own;
 
 use super::elsewhere::names_elsewhere;
 use super::{Deed, Process, Risk};
 use crate::protocol::watch::{Policy, Server};
 
 pub use in_full::in_full;
+pub use lasting::Lasting;
+pub use own::OwnTools;
 
 /// The most of a line or path that is named in a reason.
 const NAMED: usize = 200;
@@ -18,8 +22,8 @@ pub enum Ruling {
     Allow,
     /// Never, and nobody is asked. A sentence for the worker.
     Deny(String),
-    /// A person decides. A sentence to decide on.
-    Ask(String),
+    /// A person decides. A sentence to decide on, and what they would allow for good.
+    Ask(String, Lasting),
 }
 
 /// What is ruled on.
@@ -93,7 +97,9 @@ pub fn rule(policy: &Policy, it: &Ruled<'_>) -> Ruling {
     if why.is_empty() {
         return Ruling::Allow;
     }
-    Ruling::Ask(format!("{} wants to {}: {}.", quoted(name), purpose(deed), why.join("; and ")))
+    let why = why.join("; and ");
+    let lasting = Lasting::of(name, &why, deed);
+    Ruling::Ask(format!("{} wants to {}: {why}.", quoted(name), purpose(deed)), lasting)
 }
 
 /// A tool's name in a list; `github__*` names all of a server.
@@ -123,24 +129,6 @@ fn purpose(deed: &Deed) -> String {
         }
         Deed::McpTools { servers } => format!("ask {} for their tools", quoted(&servers.join(", "))),
         Deed::Screenshot { line, .. } => format!("make a picture with {}", quoted(line)),
-    }
-}
-
-/// What a lasting permission is for. A reason names only the beginning of what is long, and one line of what has
-/// several: what differs behind that is something else, and has to be asked about.
-pub fn exactly(deed: &Deed) -> &str {
-    match deed {
-        Deed::RunCommand { line, .. } | Deed::Screenshot { line, .. } => line,
-        Deed::ReadFile { path, .. }
-        | Deed::WriteFile { path, .. }
-        | Deed::EditFile { path, .. }
-        | Deed::ListFiles { path }
-        | Deed::SearchFiles { path, .. } => path,
-        Deed::FetchUrl { url } => url,
-        // Named by the reason, in full or not at all.
-        Deed::Mcp { tool, .. } => tool,
-        Deed::McpTools { .. } => "",
-        Deed::Process(process) => process.about(),
     }
 }
 

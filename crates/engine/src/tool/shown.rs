@@ -3,12 +3,15 @@
 use serde_json::{Map, Value};
 
 use super::json::sorted;
+use crate::goal::{ARGS, cut};
 
-/// How many arguments are shown, and how much of each.
+/// How many arguments are shown, and how much of each: what says what is done is shown whole, as far as anybody reads.
 const MOST: usize = 2;
-const LONGEST: usize = 30;
+const LONGEST: usize = 80;
+const LONGEST_TELLING: usize = ARGS;
+const TELLING: [&str; 4] = ["command", "path", "pattern", "url"];
 /// More of a value is not looked at.
-const LOOKED_AT: usize = 400;
+const LOOKED_AT: usize = 4 * ARGS;
 
 /// Words in the name of an argument whose value is a secret.
 const SECRET_NAMES: [&str; 11] = [
@@ -32,8 +35,8 @@ const SECRET_BEGINNINGS: [&str; 10] =
 pub fn shown_args(name: &str, args: &str) -> String {
     let map = match serde_json::from_str(args) {
         Ok(Value::Object(map)) => map,
-        Ok(other) => return short(&sorted(&other)),
-        Err(_) => return short(args),
+        Ok(other) => return short(&sorted(&other), LONGEST),
+        Err(_) => return short(args, LONGEST),
     };
     let shown: Vec<String> = order(name, &map).into_iter().take(MOST).map(|key| one(key, &map)).collect();
     shown.join(", ")
@@ -60,17 +63,18 @@ fn one(key: &str, map: &Map<String, Value>) -> String {
     let name = cut(&one_line(key), LONGEST);
     let value = match map.get(key) {
         _ if is_secret_name(key) => "…".to_owned(),
-        Some(Value::String(text)) => short(text),
-        Some(other) => short(&sorted(other)),
+        Some(Value::String(text)) if TELLING.contains(&key) => short(text, LONGEST_TELLING),
+        Some(Value::String(text)) => short(text, LONGEST),
+        Some(other) => short(&sorted(other), LONGEST),
         None => String::new(),
     };
     format!("{name}={value}")
 }
 
-fn short(text: &str) -> String {
+fn short(text: &str, longest: usize) -> String {
     let end = text.floor_char_boundary(LOOKED_AT);
     let cut_off = end < text.len();
-    let shown = cut(&without_secrets(&one_line(&text[..end])), LONGEST);
+    let shown = cut(&without_secrets(&one_line(&text[..end])), longest);
     if cut_off && !shown.ends_with('…') { format!("{shown}…") } else { shown }
 }
 
@@ -79,20 +83,13 @@ fn one_line(text: &str) -> String {
     plain.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn cut(text: &str, longest: usize) -> String {
-    match text.char_indices().nth(longest) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", &text[..end]),
-    }
-}
-
 fn is_secret_name(name: &str) -> bool {
     let name = name.to_lowercase();
     SECRET_NAMES.iter().any(|secret| name.contains(secret))
 }
 
 /// Hides words that are secrets by their beginning, by the word before them, or by the name they are given.
-fn without_secrets(line: &str) -> String {
+pub(crate) fn without_secrets(line: &str) -> String {
     let mut hide_next = false;
     let words: Vec<String> = line
         .split(' ')
@@ -141,8 +138,10 @@ mod tests {
     fn the_first_two_arguments_are_shown_short_and_in_one_line() {
         let shown = shown_args("edit_file", r#"{"new":"y","old":"a\nb","all":true,"path":"src/a.rs"}"#);
         assert_eq!(shown, "path=src/a.rs, old=a b");
-        let long = format!(r#"{{"command":"{}"}}"#, "ü".repeat(1000));
-        assert_eq!(shown_args("run_command", &long), format!("command={}…", "ü".repeat(30)));
+        let long = format!(r#"{{"command":"{}"}}"#, "ü".repeat(2000));
+        assert_eq!(shown_args("run_command", &long), format!("command={}…", "ü".repeat(1000)));
+        let long = format!(r#"{{"new":"{}"}}"#, "ü".repeat(2000));
+        assert_eq!(shown_args("x", &long), format!("new={}…", "ü".repeat(80)));
         assert_eq!(shown_args("x", r#"{"b":[1,2],"a":null,"c":1}"#), "a=null, b=[1,2]");
         assert_eq!(shown_args("x", "{broken"), "{broken");
         assert_eq!(shown_args("x", "{}"), "");

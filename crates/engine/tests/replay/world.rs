@@ -215,7 +215,7 @@ impl World {
                 }
                 let at = usize::try_from(self.dice.roll(working.len() as u64)).unwrap();
                 let line = if self.dice.roll(2) == 0 { "goes astray" } else { "goes well" };
-                let observation = Observation::Step { line: line.into() };
+                let observation = Observation::step(line);
                 self.put(What::Observed { effect: working[at].clone(), observation }, Vec::new());
             }
             5 => self.answer_twice(),

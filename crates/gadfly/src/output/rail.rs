@@ -3,7 +3,7 @@
 
 use gadfly_engine::Digest;
 use gadfly_engine::event::Happened;
-use gadfly_engine::goal::{Claimant, Found, GoalStep, Nudge, StepEnd, WatchVerdict};
+use gadfly_engine::goal::{ARGS, Claimant, Found, GoalStep, Nudge, PREVIEW, StepEnd, WatchVerdict};
 use owo_colors::{OwoColorize as _, Style, XtermColors};
 
 use super::live::{cells, fitting};
@@ -12,8 +12,6 @@ use super::safe;
 /// Longer texts are cut on the screen; `show --log` has them whole.
 const LONGEST: usize = 400;
 const LONGEST_REFUSAL: usize = 2_000;
-const LONGEST_ARGS: usize = 160;
-const LONGEST_PREVIEW: usize = 200;
 /// A step that takes longer says how long.
 const LONG_STEP_MS: u64 = 5_000;
 /// Of the 256 colours: neither is among the sixteen that a terminal may paint as it likes.
@@ -43,6 +41,9 @@ impl Entry {
             }
             Happened::CriticOff { critic, because } => {
                 entry("critic:off", plain.red().bold(), &format!("{critic} watches no more: {because}"))
+            }
+            Happened::WentOn { agent, because } => {
+                entry("→ goes on:", plain, &format!("{agent}, where it was ({because})"))
             }
             Happened::Nudged { why, text } => entry("→ told:", plain, &told(*why, &stored(text))),
             Happened::Claimed { by, rationale } => entry(claim(*by), plain.cyan(), rationale),
@@ -117,8 +118,8 @@ impl Entry {
 
 /// `[1] run_command(command=cargo test) → err: exit code 101`.
 pub fn step(step: &GoalStep) -> String {
-    let (n, tool, args) = (step.n, safe::line(&step.tool, 80), safe::line(&step.args, LONGEST_ARGS));
-    let preview = safe::line(&step.preview, LONGEST_PREVIEW);
+    let (n, tool, args) = (step.n, safe::line(&step.tool, 80), safe::line(&step.args, ARGS + 1));
+    let preview = safe::line(&step.preview, PREVIEW + 1);
     let preview = if preview.is_empty() { preview } else { format!(": {preview}") };
     let end = step.end.name();
     let end = end.style(step_style(step.end));
@@ -129,7 +130,7 @@ pub fn step(step: &GoalStep) -> String {
     format!("{line}{}", format!(" · {}", super::meters::clock(step.took_ms)).dimmed())
 }
 
-const fn step_style(end: StepEnd) -> Style {
+pub const fn step_style(end: StepEnd) -> Style {
     match end {
         StepEnd::Ok => Style::new().green(),
         StepEnd::Err => Style::new().red(),

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use gadfly_engine::budget::Spent;
 use gadfly_engine::event::Happened;
+use gadfly_engine::goal::{ARGS, PREVIEW, StepEnd};
 use gadfly_engine::input::What;
 use gadfly_engine::manifest::{PlannedRead, RunManifest};
 use gadfly_engine::pipeline::PipelineEvent;
@@ -27,6 +28,8 @@ const LONGEST_ITEM: usize = 600;
 /// Of texts that were said beside the steps of a goal, the newest are kept, each cut.
 const SAID: usize = 16;
 const LONGEST_SAID: usize = 600;
+/// Steps of one call that are kept in mind while they are under way.
+const UNDER_WAY: usize = 64;
 
 pub struct Story {
     agents: BTreeMap<String, AgentCard>,
@@ -41,6 +44,8 @@ pub struct Story {
     spent: Spent,
     /// Whose call an open effect is.
     asked: BTreeMap<EffectId, String>,
+    /// What agents have begun, by their own names for it: it is told when it has ended.
+    begun: BTreeMap<EffectId, Vec<(String, String)>>,
     /// What was last said to hold an agent: it is told again only when it changes.
     held: BTreeMap<String, String>,
     /// Say when an agent is asked: where no live line shows it.
@@ -62,6 +67,7 @@ impl Story {
             pairs: BTreeMap::new(),
             spent: Spent::default(),
             asked: BTreeMap::new(),
+            begun: BTreeMap::new(),
             held: BTreeMap::new(),
             say_asked,
             is_goal: false,
@@ -93,14 +99,21 @@ impl Story {
                 self.files = reads.iter().filter(|read| matches!(read, PlannedRead::Judged(_))).count();
             }
             // A step of a watched agent is told as such, below.
-            What::Observed { observation: Observation::Step { .. }, .. } if tells_step(record) => {}
+            What::Observed {
+                observation: Observation::Step { .. } | Observation::StepEnded { .. }, ..
+            } if self.is_goal || tells_step(record) => {}
             What::Observed { effect, observation } => {
                 let mut told = Vec::new();
                 self.observed(effect, observation, &mut told);
                 lines.extend(self.of_pair(&effect.node, told));
             }
             What::Answered { by, .. } => lines.push(format!("  answered by {}", safe::line(by, 60))),
-            What::Replied { effect, .. } => drop(self.asked.remove(effect)),
+            What::Replied { effect, .. } => {
+                self.asked.remove(effect);
+                let left = self.begun.remove(effect).unwrap_or_default();
+                let told = left.iter().map(|(_, line)| ended(line, StepEnd::Unknown, "")).collect();
+                lines.extend(self.of_pair(&effect.node, told));
+            }
             What::Controlled(_) | What::Resumed { .. } => {}
         }
         // What became of findings belongs to the reviews; a new round may begin in the same record.
@@ -160,12 +173,25 @@ impl Story {
 
     fn observed(&mut self, effect: &EffectId, observation: &Observation, lines: &mut Vec<String>) {
         match observation {
-            Observation::Note { line } | Observation::Step { line } if line.starts_with(NOT_HELD) => {
+            Observation::Note { line } if line.starts_with(NOT_HELD) => {
                 self.tell_held(effect, NOT_HELD, line, lines);
             }
-            Observation::Step { line } | Observation::Note { line } => {
-                lines.push(format!("    · {}", safe::line(line, 200)));
+            Observation::Step { line, call: Some(call) } => {
+                let begun = self.begun.entry(effect.clone()).or_default();
+                if begun.len() < UNDER_WAY {
+                    begun.push((call.clone(), line.clone()));
+                }
             }
+            Observation::StepEnded { call, end, said } => {
+                let begun = self.begun.entry(effect.clone()).or_default();
+                if let Some(at) = begun.iter().position(|(known, _)| known == call) {
+                    lines.push(ended(&begun.remove(at).1, *end, said));
+                }
+            }
+            Observation::Step { line, call: None } => {
+                lines.push(format!("    · {}", safe::line(line, ARGS)));
+            }
+            Observation::Note { line } => lines.push(format!("    · {}", safe::line(line, 200))),
             Observation::Retrying { attempt, kind, message } => {
                 lines.push(format!(
                     "    {kind}, attempt {attempt} failed: {}; trying again",
@@ -282,6 +308,7 @@ impl Story {
             }
             Happened::Stepped { step } => lines.push(format!("  {}", rail::step(step))),
             Happened::Watched { .. }
+            | Happened::WentOn { .. }
             | Happened::CriticOff { .. }
             | Happened::Nudged { .. }
             | Happened::Claimed { .. }
@@ -452,6 +479,15 @@ fn indented(lines: Vec<String>) -> Vec<String> {
 }
 
 /// The record tells what was seen as a step of its own.
+/// A step outside of a goal: `· Bash: make → err: exit code 2`.
+fn ended(line: &str, end: StepEnd, said: &str) -> String {
+    let said = safe::line(said, PREVIEW);
+    let said = if said.is_empty() { said } else { format!(": {said}") };
+    let (end, style) = (end.name(), rail::step_style(end));
+    let end = end.style(style);
+    format!("    · {} → {end}{said}", safe::line(line, ARGS))
+}
+
 fn tells_step(record: &Record) -> bool {
     record.step.events.iter().any(|event| matches!(event.what, Happened::Stepped { .. }))
 }

@@ -273,7 +273,8 @@ impl Fold {
                 open.span.happened(names::RETRY, at, said);
             }
             Observation::Session { session } => open.span.attributes.text(names::CONVERSATION, session),
-            Observation::Note { .. }
+            Observation::StepEnded { .. }
+            | Observation::Note { .. }
             | Observation::Usage { .. }
             | Observation::Guarded { .. }
             | Observation::Stopped { .. }

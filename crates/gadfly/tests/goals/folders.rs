@@ -89,7 +89,8 @@ fn what_lies_in_the_home_is_not_taken_for_the_project() {
     let said = said(command);
     assert_eq!(said.code, 0, "{}", said.err);
     let seen = said.err.lines().find(|line| line.contains("[2] run_command")).unwrap();
-    assert!(seen.contains("exit code 0") && !seen.contains("Cargo.toml"), "{seen}");
+    let found = seen.split_once(" → ").unwrap().1;
+    assert!(found.contains("exit code 0") && !found.contains("Cargo.toml"), "{seen}");
 }
 
 /// Toolchains are found by the variables that say where they are, below no home.

@@ -78,7 +78,10 @@ fn a_command_whose_outcome_is_unknown_is_shown_and_asked_about() {
     for (answer, end) in [("again", "ok"), ("skip", "unknown")] {
         let mark = format!("91{}", std::process::id());
         // The first time it never ends.
-        let line = format!("[ -e half.txt ] || {{ echo half > half.txt; sleep {mark}; }}; echo x > done.txt");
+        let fill = "a".repeat(2500);
+        let line = format!(
+            "[ -e half.txt ] || {{ echo half > half.txt; sleep {mark}; }}; : {fill}; echo x > done.txt"
+        );
         let after = runs("rm -f half.txt; echo x > done.txt").then(claims("it is there"));
         let desk = pursuit(&[runs(&line), after], &[PROGRESSING]);
         let driven = Driven::start(&desk, &GOAL);
@@ -94,6 +97,10 @@ fn a_command_whose_outcome_is_unknown_is_shown_and_asked_about() {
         assert!(half.exists(), "what it did so far is left as it is");
         let told = story(&desk);
         assert!(told.contains("a question for you (unknown)") && told.contains("half.txt"), "{told}");
+        // Who decides has seen how the command ends, and what is suggested does nothing twice.
+        assert!(told.contains(&format!("{fill}; echo x > done.txt\n")), "{told}");
+        let suggested = said.err.lines().find(|line| line.trim_start().starts_with("answer ")).unwrap();
+        assert!(suggested.contains("\"skip\""), "{suggested}");
         assert_eq!(data(&events(&desk), "outcome_unknown").len(), 1);
         assert_eq!(desk.gadfly(&["answer", &run, answer]).code, 0);
         let said = desk.gadfly(&["resume", &run, "--unattended"]);

@@ -7,5 +7,7 @@
 #[allow(dead_code)]
 mod desk;
 
+mod held;
+mod long;
 mod pursuing;
 mod worker;

@@ -161,3 +161,36 @@ fn a_claim_at_the_end_of_its_reply_is_verified_and_a_reply_without_one_is_asked_
         assert_eq!(pursued.steps().len(), 3, "{name}: {:?}", pursued.steps());
     }
 }
+
+#[test]
+fn the_critic_and_people_see_how_its_steps_really_ended() {
+    for kind in KINDS.iter().filter(|kind| kind.name != "acp") {
+        let name = kind.name;
+        let desk = Desk::repository(&[("a.txt", "one\n")]);
+        // What the critic was shown is what it says.
+        let shown = desk.beside("shown");
+        std::fs::create_dir(&shown).unwrap();
+        let critic = format!("cat >{}/prompt; echo PROGRESSING; echo fine", shown.display());
+        desk.configure(&format!(
+            "[agents.c]\nkind = \"command\"\ncommand = [\"sh\", \"-c\", {}]\nstate = [{}]\n",
+            serde_json::json!(critic),
+            serde_json::json!(shown)
+        ));
+        let long = format!("echo {} >/dev/null; exit 3", "a".repeat(150));
+        kind.hire(
+            &desk,
+            &[(ANY, &[Does::Run(&long), Does::Run("true"), Does::Write("done.txt"), Does::Claim])],
+        );
+        let pursued = Pursued::run(&desk);
+        assert!(pursued.is_reached(), "{name}: {:?}", pursued.said);
+        let ends = pursued.ends();
+        assert_eq!(ends[0].0, "err", "{name}: {ends:?}");
+        assert!(ends[0].1.to_lowercase().contains("exit code 3"), "{name}: {ends:?}");
+        assert_eq!(ends[1].0, "ok", "{name}: {ends:?}");
+        let prompt = std::fs::read_to_string(shown.join("prompt")).unwrap();
+        let line = prompt.lines().find(|line| line.starts_with("[1] w(")).unwrap_or_default();
+        assert!(line.contains("; exit 3) → err: "), "{name}: {prompt}");
+        let said = desk.gadfly(&["show", &desk.run_id()]).out;
+        assert!(said.contains("; exit 3) → err: "), "{name}: {said}");
+    }
+}

@@ -47,6 +47,10 @@ fn acp_write(file: &str) -> Vec<String> {
 /// What a worker does in one call.
 pub enum Does<'a> {
     Step(&'a str),
+    /// Runs a command, and says how it ended. Not over ACP.
+    Run(&'a str),
+    /// Runs it once for every part, and remembers in its conversation which it has begun. Not over ACP.
+    Parts(u32, &'a str),
     Write(&'a str),
     Say(&'a str),
     /// Claims the goal; its reason says in which conversation it is.
@@ -67,6 +71,8 @@ impl Kind {
             for deed in *deeds {
                 match deed {
                     Does::Step(what) => words.push((self.step)(what)),
+                    Does::Run(command) => words.push(format!("does={command}")),
+                    Does::Parts(count, command) => words.push(format!("parts={count}:{command}")),
                     Does::Write(file) => words.extend((self.write)(file)),
                     Does::Say(text) => words.push(format!("say={text}")),
                     Does::Claim => {
@@ -156,6 +162,17 @@ impl Pursued {
     pub fn steps(&self) -> Vec<(u64, &str)> {
         let steps = self.data("stepped").map(|data| &data["step"]);
         steps.map(|step| (step["n"].as_u64().unwrap(), step["args"].as_str().unwrap())).collect()
+    }
+
+    /// How each step ended, and what came of it.
+    pub fn ends(&self) -> Vec<(&str, &str)> {
+        let steps = self.data("stepped").map(|data| &data["step"]);
+        steps.map(|step| (step["end"].as_str().unwrap(), step["preview"].as_str().unwrap())).collect()
+    }
+
+    /// Why it went on where it was, each time.
+    pub fn went_on(&self) -> Vec<&str> {
+        self.data("went_on").map(|data| data["because"].as_str().unwrap()).collect()
     }
 
     pub fn nudges(&self) -> Vec<&str> {

@@ -385,6 +385,7 @@ pub(crate) const fn belongs_on_rail(what: &Happened) -> bool {
     matches!(
         what,
         Happened::Watched { .. }
+            | Happened::WentOn { .. }
             | Happened::CriticOff { .. }
             | Happened::Nudged { .. }
             | Happened::Claimed { .. }

@@ -143,6 +143,8 @@ impl Script {
             tools: None,
             settled: 0,
             verdict: None,
+            goes_on: false,
+            own: None,
         };
         self.effect(Class::Paid, EffectKind::Turn(turn))
     }

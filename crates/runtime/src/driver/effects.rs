@@ -202,6 +202,7 @@ impl Driving {
                     turn.agent, member.card.kind
                 ));
             }
+            let tree = Some(tree).filter(|_| !turn.goes_on);
             return Ok(Place::Folder { folder: self.folder(&effect.id.node)?, tree });
         }
         if !in_a_folder {

@@ -4,10 +4,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use gadfly_agents::{Network, Unheld, kind_edits_files};
 use gadfly_engine::brief::Reference;
 use gadfly_engine::goal::Already;
 use gadfly_engine::plan::NodePlan;
 use gadfly_engine::protocol::watch::{self, Criterion, Policy, Server, Settings};
+use gadfly_engine::tool::Risk;
+use gadfly_engine::tool::policy::OwnTools;
 use gadfly_engine::tree::Acceptance;
 use gadfly_engine::{Limits, Text};
 use gadfly_journal::RunId;
@@ -117,6 +120,13 @@ pub async fn prepare_goal(
     problems.extend(without_hands(worker, &team));
     if problems.iter().any(Problem::is_error) {
         return Err(problems);
+    }
+    match held_to(&settings.policy, worker, &team) {
+        Some(problem) if problem.is_error() => {
+            problems.push(problem);
+            return Err(problems);
+        }
+        warning => problems.extend(warning),
     }
     let project = recruiter.root.canonicalize().unwrap_or_else(|_| recruiter.root.to_owned());
     let goal = title::title(texts.goal.as_str());
@@ -263,6 +273,28 @@ fn without_hands(worker: &Sourced<String>, team: &Team) -> Option<Problem> {
         format!("name one of kind {}", able.map(|kind| kind.name()).collect::<Vec<_>>().join(", "))
     };
     Some(Problem::error(message).help(help).at(worker.place.as_ref()))
+}
+
+/// A worker with hands of its own must be held to the policy by something other than a question before each step. What
+/// cannot be held is refused now; the network is open to it, because its model is behind it, and that is said.
+fn held_to(policy: &Policy, worker: &Sourced<String>, team: &Team) -> Option<Problem> {
+    let member = team.get(&worker.value)?;
+    let agent = member.agent.as_ref().filter(|agent| !agent.is_offered_tools())?;
+    let kind = &member.card.kind;
+    let place = worker.place.as_ref();
+    if let Some(Unheld { why, fix }) = sandbox::unheld(agent.as_ref(), &OwnTools::of(policy)) {
+        let message = format!("worker `{}` ({kind}) cannot be held to this policy: {why}", worker.value);
+        return Some(Problem::error(message).help(fix).at(place));
+    }
+    let is_program = agent.can_be_sandboxed() || kind_edits_files(kind);
+    if policy.risk >= Risk::NetworkWrite || member.needs.network == Network::None || !is_program {
+        return None;
+    }
+    let message = format!(
+        "risk={} does not keep `{}` ({kind}) from the network: it reaches its model from where its commands run",
+        policy.risk, worker.value
+    );
+    Some(Problem::warning(message).help("commands of a worker behind an API have no network").at(place))
 }
 
 /// Why a worker's folder could not be made, or its work not be committed: better said now than when all is done.

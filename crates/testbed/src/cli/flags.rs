@@ -18,6 +18,8 @@ pub(super) struct Mode {
     pub in_pieces: bool,
     /// The tools it has.
     pub tools: Vec<String>,
+    /// It has none for commands.
+    pub no_shell: bool,
 }
 
 /// A program's flags: those that stand alone, those with a value, and its words.
@@ -42,6 +44,7 @@ fn known(program: Program) -> Known {
                 "--output-format",
                 "--permission-mode",
                 "--allowedTools",
+                "--disallowedTools",
                 "--tools",
                 "--setting-sources",
                 "--settings",
@@ -135,9 +138,15 @@ impl Mode {
                     .split(',')
                     .map(str::to_owned)
                     .collect();
+                let denied: Vec<&str> = given
+                    .value("--disallowedTools")
+                    .map(|list| list.split(',').collect())
+                    .unwrap_or_default();
                 let allowed = given.value("--permission-mode") == Some("acceptEdits");
+                let has = |name: &str| tools.iter().any(|tool| tool == name) && !denied.contains(&name);
                 Ok(Self {
-                    may_write: allowed && tools.iter().any(|tool| tool == "Write"),
+                    may_write: allowed && has("Write"),
+                    no_shell: !has("Bash"),
                     session: session("--resume"),
                     has_form: given.has("--json-schema"),
                     in_pieces: given.has("--include-partial-messages"),
@@ -158,11 +167,16 @@ impl Mode {
             }
             Program::Gemini => {
                 given.must("--output-format", "stream-json")?;
-                if let Some(policy) = given.value("--admin-policy") {
-                    std::fs::metadata(policy).map_err(|e| format!("the policy {policy}: {e}"))?;
-                }
+                let denied = match given.value("--admin-policy") {
+                    Some(policy) => {
+                        std::fs::read_to_string(policy).map_err(|e| format!("the policy {policy}: {e}"))?
+                    }
+                    None => String::new(),
+                };
+                let writes = !denied.contains("\"write_file\"");
                 Ok(Self {
-                    may_write: given.value("--approval-mode") == Some("yolo"),
+                    may_write: given.value("--approval-mode") == Some("yolo") && writes,
+                    no_shell: denied.contains("\"run_shell_command\""),
                     session: session("--resume"),
                     ..Self::default()
                 })
@@ -173,7 +187,9 @@ impl Mode {
                 let rules: Value = serde_json::from_str(rules).map_err(|e| e.to_string())?;
                 let rule = rules.get("edit").or_else(|| rules.get("*"));
                 let denied = rule.and_then(Value::as_str) == Some("deny");
+                let shell = rules.get("bash").or_else(|| rules.get("*"));
                 Ok(Self {
+                    no_shell: shell.and_then(Value::as_str) == Some("deny"),
                     may_write: given.has("--auto") && !denied,
                     session: session("--session"),
                     ..Self::default()

@@ -33,6 +33,8 @@ pub enum Deed {
     Env,
     Form(String),
     Step(String),
+    Does(String),
+    Parts(u32, String),
     Write(String, String),
     Run(String),
     Retry,
@@ -107,6 +109,11 @@ fn deed(name: &str, value: &str) -> Option<Deed> {
         "env" => Deed::Env,
         "form" => Deed::Form(text()),
         "step" => Deed::Step(text()),
+        "does" => Deed::Does(text()),
+        "parts" => {
+            let (count, command) = value.split_once(':')?;
+            Deed::Parts(count.parse().ok()?, command.to_owned())
+        }
         "write" => value.split_once(':').map(|(path, text)| Deed::Write(path.into(), text.into()))?,
         "run" => Deed::Run(text()),
         "retry" => Deed::Retry,

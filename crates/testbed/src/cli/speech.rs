@@ -138,6 +138,9 @@ impl Speech {
                 let input = json!({"command": command});
                 let block = json!({"type": "tool_use", "id": id, "name": "Bash", "input": input});
                 lines.push(self.message(&block));
+                let result =
+                    json!({"type": "tool_result", "tool_use_id": id, "content": "", "is_error": false});
+                lines.push(json!({"type": "user", "message": {"role": "user", "content": [result]}}));
             }
             Program::Codex => {
                 let item = json!({"type": "command_execution", "command": command, "status": "completed"});
@@ -156,6 +159,68 @@ impl Speech {
             }
         }
         lines
+    }
+
+    /// A command that is run: the name it is told under, and how its beginning is told. `OpenCode` tells it at its end.
+    pub fn begins(&mut self, command: &str) -> (String, Vec<Value>) {
+        let mut lines = self.closing();
+        let id = self.next();
+        match self.program {
+            Program::ClaudeCode => {
+                let input = json!({"command": command});
+                lines.push(
+                    self.message(&json!({"type": "tool_use", "id": id, "name": "Bash", "input": input})),
+                );
+            }
+            Program::Codex => {
+                let item = json!({
+                    "id": id, "type": "command_execution", "command": command, "status": "in_progress",
+                    "aggregated_output": "", "exit_code": null,
+                });
+                lines.push(json!({"type": "item.started", "item": item}));
+            }
+            Program::Gemini => {
+                lines.push(json!({
+                    "type": "tool_use", "tool_name": "run_shell_command", "tool_id": id,
+                    "parameters": {"command": command},
+                }));
+            }
+            Program::OpenCode => {}
+        }
+        (id, lines)
+    }
+
+    /// How such a command ended, as its stream says it.
+    pub fn ended(&mut self, id: &str, command: &str, code: i32, printed: &str) -> Vec<Value> {
+        match self.program {
+            Program::ClaudeCode => {
+                let said =
+                    if code == 0 { printed.to_owned() } else { format!("Exit code {code}\n{printed}") };
+                let result =
+                    json!({"type": "tool_result", "tool_use_id": id, "content": said, "is_error": code != 0});
+                vec![json!({"type": "user", "message": {"role": "user", "content": [result]}})]
+            }
+            Program::Codex => {
+                let item = json!({
+                    "id": id, "type": "command_execution", "command": command, "aggregated_output": printed,
+                    "status": if code == 0 { "completed" } else { "failed" }, "exit_code": code,
+                });
+                vec![json!({"type": "item.completed", "item": item})]
+            }
+            Program::Gemini => {
+                let silent = printed.trim().is_empty() && code != 0;
+                let output =
+                    if silent { format!("Command exited with code: {code}") } else { printed.to_owned() };
+                vec![json!({"type": "tool_result", "tool_id": id, "status": "success", "output": output})]
+            }
+            Program::OpenCode => {
+                let state = json!({
+                    "status": "completed", "input": {"command": command}, "output": printed,
+                    "metadata": {"exit": code},
+                });
+                self.opencode_tool("bash", &state).into()
+            }
+        }
     }
 
     /// A file is written with its own tool, or its mode keeps it from that. Codex says nothing of the latter:

@@ -26,11 +26,12 @@ fn say(turn: &mut Turn, id: Option<&str>, text: &str) {
 }
 
 fn step(turn: &mut Turn, said: &Value) -> Option<String> {
-    match turn.hear(update("s", said)).observation {
-        Some(Observation::Step { line }) => Some(line),
-        None => None,
-        other => unreachable!("{other:?}"),
-    }
+    let heard = turn.hear(update("s", said)).observations;
+    let mut steps = heard.into_iter().filter_map(|observation| match observation {
+        Observation::Step { line, .. } => Some(line),
+        _ => None,
+    });
+    steps.next()
 }
 
 fn tool(turn: &mut Turn, id: &str) -> Option<String> {
@@ -109,7 +110,46 @@ fn a_step_is_told_once_when_its_title_says_something() {
     }
     let mut turn = turn(10);
     assert_eq!(step(&mut turn, &opencode[0]), None);
-    assert_eq!(turn.untold(), [Observation::Step { line: "execute: bash".into() }]);
+    assert_eq!(turn.untold(), [Observation::Step { line: "execute: bash".into(), call: Some("c".into()) }]);
+}
+
+#[test]
+fn what_came_of_a_step_is_told_once_by_the_agents_own_word() {
+    let ended = |update: Value| {
+        let mut said = json!({ "sessionUpdate": "tool_call_update", "toolCallId": "c" });
+        said.as_object_mut().unwrap().extend(update.as_object().unwrap().clone());
+        said
+    };
+    let text = |text: &str| json!([{ "type": "content", "content": { "type": "text", "text": text } }]);
+    // As Claude, Codex by its two adapters, Gemini and OpenCode send them.
+    let claude = ended(
+        json!({ "status": "failed", "rawOutput": "Exit code 3\nBOOM", "content": text("```\nBOOM\n```") }),
+    );
+    let codex = ended(json!({ "status": "completed", "_meta": { "terminal_exit": { "exit_code": 3 } } }));
+    let zed =
+        ended(json!({ "status": "failed", "rawOutput": { "exit_code": 3, "aggregated_output": "BOOM" } }));
+    let gemini = ended(json!({ "status": "completed", "content": text("fine") }));
+    let opencode = ended(json!({ "status": "completed", "content": text("BOOM"),
+        "rawOutput": { "output": "BOOM", "metadata": { "exit": 3 } } }));
+    for (update_, end, expected) in [
+        (claude, StepEnd::Err, "Exit code 3\nBOOM"),
+        (codex, StepEnd::Err, "exit code 3"),
+        (zed, StepEnd::Err, "exit code 3\nBOOM"),
+        (gemini, StepEnd::Ok, "fine"),
+        (opencode, StepEnd::Err, "exit code 3\nBOOM"),
+    ] {
+        let mut turn = turn(10);
+        assert!(tool(&mut turn, "c").is_some());
+        let ended = Observation::StepEnded { call: "c".into(), end, said: expected.into() };
+        assert_eq!(turn.hear(update("s", &update_)).observations, [ended], "{update_}");
+        assert_eq!(turn.hear(update("s", &update_)).observations, [], "once: {update_}");
+    }
+    let mut turn = turn(10);
+    tool(&mut turn, "c");
+    turn.denied(&"c".into());
+    let refused = turn.hear(update("s", &ended(json!({ "status": "failed" })))).observations;
+    let ended = Observation::StepEnded { call: "c".into(), end: StepEnd::Denied, said: String::new() };
+    assert_eq!(refused, [ended]);
 }
 
 #[test]
@@ -194,14 +234,14 @@ fn a_cost_of_the_session_is_that_of_the_turn_as_far_as_is_known() {
             "cost": { "amount": amount, "currency": currency } })
     };
     let mut turn = Turn::new(Folder { root: "/project".into(), tmp: None }, 1);
-    assert_eq!(turn.hear(update("s", &cost(1.0, "USD"))).observation, None);
+    assert_eq!(turn.hear(update("s", &cost(1.0, "USD"))).observations, []);
     turn.begin("s".into());
     assert_eq!(turn.spent(), None);
-    let told = turn.hear(update("s", &cost(1.25, "USD"))).observation;
+    let told = turn.hear(update("s", &cost(1.25, "USD"))).observations.pop();
     let usage = Usage { cost: Some(Money::from_usd(0.25)), ..Usage::default() };
     assert_eq!(told, Some(Observation::Usage { usage }));
     for odd in [cost(5.0, "EUR"), cost(0.0, "USD"), cost(-1.0, "USD")] {
-        assert_eq!(turn.hear(update("s", &odd)).observation, None, "{odd}");
+        assert_eq!(turn.hear(update("s", &odd)).observations, [], "{odd}");
     }
     turn.hear(update("s", &cost(0.5, "USD")));
     assert_eq!(turn.spent(), Some(Money::from_usd(0.5)), "an agent that began to count anew");

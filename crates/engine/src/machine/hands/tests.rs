@@ -296,7 +296,7 @@ fn work_that_is_called_off_ends_wherever_it_is() {
 }
 
 fn observe(table: &mut Table<Fickle>) {
-    let observation = Observation::Step { line: "something".into() };
+    let observation = Observation::step("something");
     let what = What::Observed { effect: table.open().id, observation };
     table.try_put("something", what, Vec::new()).unwrap();
 }

@@ -9,7 +9,7 @@ use crate::digest::Digest;
 use crate::goal::GoalStep;
 use crate::machine::Cx;
 use crate::reading::shown::neutralise;
-use crate::tool::{Image, Offered, policy, transcript};
+use crate::tool::{Image, Offered, offline, policy, transcript};
 use crate::turn::{Message, Part, Speaker};
 
 const WORKER: &str = include_str!("../../prompts/watch-worker-1.md");
@@ -27,12 +27,17 @@ impl Watch {
     pub(super) fn charge(&self, cx: &mut Cx<'_>) -> Vec<Part> {
         let template = cx.intern(if self.is_led(cx) { WORKER } else { HANDS });
         let settings = &self.settings;
+        let network = match (offline::has_network(settings.policy.risk), self.is_led(cx)) {
+            (true, _) => "",
+            (false, true) => offline::CHARGE,
+            (false, false) => offline::ASKED,
+        };
         let mut parts = vec![
             Part::Blob(template),
             Part::Text("GOAL:\n".into()),
             Part::Blob(settings.goal),
             Part::Text(format!(
-                "\n\nREACHED WHEN: {}\nALLOWED: {}\n\n",
+                "\n\nREACHED WHEN: {}\nALLOWED: {}\n{network}\n",
                 settings.until.humanised(),
                 policy::describe(&settings.policy, &settings.root)
             )),
@@ -76,14 +81,14 @@ impl Watch {
     pub(super) fn log(&self) -> String {
         let mut log = String::new();
         for step in &self.steps {
-            let _ = writeln!(log, "{step}");
+            let _ = writeln!(log, "{}", step.listed());
         }
         log
     }
 
     /// What the critic is asked, and how many parts of its beginning stay the same.
     pub(super) fn critic_messages(&self, window: &[GoalStep], cx: &mut Cx<'_>) -> (Vec<Message>, usize) {
-        let lines: Vec<String> = window.iter().map(ToString::to_string).collect();
+        let lines: Vec<String> = window.iter().map(GoalStep::listed).collect();
         let steps = if lines.is_empty() { "(no steps yet)".to_owned() } else { lines.join("\n") };
         let (template, steps) = (cx.intern(CRITIC), cx.intern(steps));
         let goal = self.settings.goal;

@@ -101,6 +101,7 @@ impl Watch {
             tag: tag::LAST_WORDS,
             kept: Kept::Money,
             settled: 0,
+            own: None,
         });
     }
 

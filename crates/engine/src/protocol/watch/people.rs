@@ -4,11 +4,13 @@
 use super::steps::Doing;
 use super::verifying::Checking;
 use super::{Awaiting, Interruption, Watch};
-use crate::brief::some_of;
+use crate::brief::{one_line, some_of};
 use crate::event::Happened;
 use crate::machine::Cx;
 use crate::outcome::{Halt, Outcome};
 use crate::question::{About, Choice, Picked, Question};
+use crate::tool::policy::{Lasting, in_full};
+use crate::tool::shown::shown_args;
 use crate::tool::{ToolCall, ToolUse};
 use crate::turn::Role;
 
@@ -20,7 +22,7 @@ pub(super) enum Asking {
         call: ToolCall,
         what: ToolUse,
         /// What `always` would allow.
-        exactly: Box<(String, String)>,
+        lasting: Box<Lasting>,
     },
     Unknown(Box<Doing>),
     Manual(Box<Checking>),
@@ -62,10 +64,10 @@ fn paused(because: &str, log: &str) -> Question {
 }
 
 /// `in_full` is what the reason leaves out.
-pub(super) fn policy(reason: &str, in_full: Option<String>) -> Question {
+pub(super) fn policy(reason: &str, in_full: Option<String>, lasting: &Lasting) -> Question {
     let choices = vec![
         Choice::new("allow", "this once"),
-        Choice::new("always", "whenever it wants this for the same reason, in this goal"),
+        Choice::new("always", &format!("{lasting}, for this reason, in this goal")),
         Choice::new("deny", "not this; it goes on without"),
         Choice::new("stop", "end the goal here"),
     ];
@@ -73,13 +75,17 @@ pub(super) fn policy(reason: &str, in_full: Option<String>) -> Question {
     asks(About::Policy, text, choices, false)
 }
 
-pub(super) fn unknown(what: &str) -> Question {
+/// What was cut off is shown whole: who decides about a command must have seen how it ends. The careful way out comes
+/// first, because it is the one that is suggested.
+pub(super) fn unknown(tool: &str, args: &str) -> Question {
+    let what = in_full(args, "").unwrap_or_else(|| shown_args(tool, args));
     let text = format!(
-        "The process was stopped in the middle of a step, and nobody knows what came of it: {what}\n\nDoing it again may do it twice."
+        "The process was stopped in the middle of a step, and nobody knows what came of it. `{}` was to do this:\n\n{what}\n\nDoing it again may do it twice.",
+        one_line(tool)
     );
     let choices = vec![
-        Choice::new("again", "do it again"),
         Choice::new("skip", "leave it, and tell the worker that its outcome is unknown"),
+        Choice::new("again", "do it again"),
         Choice::new("stop", "end the goal here"),
     ];
     asks(About::Unknown, text, choices, false)
@@ -155,7 +161,8 @@ impl Watch {
     /// The goal stands still until a person says how it goes on.
     pub(super) fn pause(&mut self, because: &str, cx: &mut Cx<'_>) {
         cx.emit(Happened::GoalPaused { because: because.to_owned() });
-        let question = paused(because, &self.log());
+        let steps: Vec<String> = self.steps.iter().map(ToString::to_string).collect();
+        let question = paused(because, &steps.join("\n"));
         self.ask(Asking::Paused, question, cx);
     }
 
@@ -192,8 +199,8 @@ impl Watch {
                 self.tell_worker(format!("PERSON: {rest}"), cx);
                 self.begin_anew(cx);
             }
-            (Asking::Policy { call, what, exactly }, "always") => {
-                self.allowed.insert(*exactly);
+            (Asking::Policy { call, what, lasting }, "always") => {
+                self.allowed.insert(*lasting);
                 self.begin(call, what, cx);
             }
             (Asking::Policy { call, what, .. }, "allow") => self.begin(call, what, cx),

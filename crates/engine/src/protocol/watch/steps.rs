@@ -9,17 +9,16 @@ use crate::brief::one_line;
 use crate::digest::Digest;
 use crate::effect::EffectId;
 use crate::event::Happened;
-use crate::goal::{Claimant, GoalStep, Nudge, StepEnd};
+use crate::goal::{Claimant, GoalStep, Nudge, PREVIEW, StepEnd, cut};
 use crate::machine::Cx;
 use crate::tool::guard::{self, Came, Word};
+use crate::tool::offline;
 use crate::tool::policy::{self, Ruled, Ruling};
 use crate::tool::shown::shown_args;
 use crate::tool::wish::{self, Reading, Wish};
-use crate::tool::{Deed, Process, Risk, ToolCall, ToolDone, ToolEnd, ToolResult, ToolUse};
+use crate::tool::{Deed, Process, ToolCall, ToolDone, ToolEnd, ToolResult, ToolUse};
 use crate::tree::RunEnd;
 
-/// How much of a result stands in the record's line, in characters.
-const PREVIEW: usize = 80;
 /// How long a command of the worker may take.
 const COMMAND_MS: u64 = 600_000;
 /// Outputs of commands that are kept in mind as evidence.
@@ -119,20 +118,20 @@ impl Watch {
         };
         let ruling = policy::rule(&settings.policy, &ruled);
         let mut what = ToolUse::new(deed, self.n.saturating_add(1));
-        what.network = settings.policy.risk >= Risk::NetworkWrite;
+        what.network = offline::has_network(settings.policy.risk);
         match ruling {
             Ruling::Allow => self.begin(call, what, cx),
             Ruling::Deny(reason) => {
                 self.refused(&call, (StepEnd::Denied, &format!("Denied by the policy: {reason}")), cx);
             }
-            Ruling::Ask(reason) => {
+            Ruling::Ask(reason, lasting) => {
                 what.beyond = outside.is_some();
-                let exactly = Box::new((reason, policy::exactly(&what.deed).to_owned()));
-                if self.allowed.contains(&exactly) {
+                if self.allowed.contains(&lasting) {
                     return self.begin(call, what, cx);
                 }
-                let question = people::policy(&exactly.0, policy::in_full(args, &exactly.0));
-                self.ask(Asking::Policy { call, what, exactly }, question, cx);
+                let question = people::policy(&reason, policy::in_full(args, &reason), &lasting);
+                let lasting = Box::new(lasting);
+                self.ask(Asking::Policy { call, what, lasting }, question, cx);
             }
         }
     }
@@ -151,7 +150,8 @@ impl Watch {
         let (end, said) = match &done.end {
             ToolEnd::Done => (StepEnd::Ok, shown),
             ToolEnd::Ran(RunEnd::Code(0)) => (StepEnd::Ok, format!("exit code 0\n{shown}")),
-            ToolEnd::Ran(end) => (StepEnd::Err, format!("{end}\n{shown}")),
+            ToolEnd::Ran(end) if what.network => (StepEnd::Err, format!("{end}\n{shown}")),
+            ToolEnd::Ran(end) => (StepEnd::Err, format!("{end}\n{shown}{}", offline::hint(&shown))),
             ToolEnd::Status(code) if *code < 400 => (StepEnd::Ok, shown),
             ToolEnd::Status(_) | ToolEnd::Error => (StepEnd::Err, shown),
         };
@@ -260,7 +260,7 @@ impl Watch {
                 let doing = (**doing).clone();
                 let handling = "a person is asked".to_owned();
                 cx.emit(Happened::OutcomeUnknown { n, tool: name, handling });
-                let question = people::unknown(&shown_args(&doing.call.name, cx.text(&doing.call.args)));
+                let question = people::unknown(&doing.call.name, cx.text(&doing.call.args));
                 return self.ask(Asking::Unknown(Box::new(doing)), question, cx);
             }
         };
@@ -344,13 +344,9 @@ fn short(name: &str) -> String {
     one_line(name).chars().take(64).collect()
 }
 
-fn preview(said: &str) -> String {
-    let line = one_line(said);
-    if line.chars().count() <= PREVIEW {
-        return line;
-    }
-    let cut: String = line.chars().take(PREVIEW).collect();
-    format!("{cut}…")
+/// What of a result stands in the record's line.
+pub(super) fn preview(said: &str) -> String {
+    cut(&one_line(said), PREVIEW)
 }
 
 pub(super) fn keep_newest<T>(list: &mut VecDeque<T>, most: usize) {

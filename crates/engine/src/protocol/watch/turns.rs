@@ -1,24 +1,18 @@
-//! What a turn of the worker becomes: calls to be done, a claim, or nothing but talk. Also the steps of a worker with
-//! hands of its own, which are told while it works.
+//! What a turn of the worker becomes: calls to be done, a claim, or nothing but talk.
 
 use super::people::Asking;
 use super::{Interruption, ONLY_TALK, Then, Watch};
-use crate::brief::{one_line, some_of};
-use crate::budget::{Account, Cap, Shortage};
-use crate::digest::Digest;
-use crate::goal::{Claimant, GoalStep, Nudge, StepEnd};
+use crate::brief::one_line;
+use crate::budget::Cap;
+use crate::goal::{Claimant, Nudge};
 use crate::machine::{Answered, Cx};
 use crate::reading::reasoning;
 use crate::tool::{ToolDone, policy, transcript};
-use crate::tree::Tree;
-use crate::turn::Role;
 
 /// A turn in which nothing was done.
 const ONLY_TALKED: &str = "You must go on by using a tool: work toward the goal, call `claim_complete` if it is reached, or `abort_with_report` if it cannot be.";
 const HANDS_ONLY_TALKED: &str = "You must go on: work toward the goal, or end your reply with a `CLAIM_COMPLETE: ` line if it is reached, or an `ABORT_WITH_REPORT: ` line if it cannot be.";
 const GO_ON: &str = "You ended your reply without saying how the goal stands. Go on working toward it, or end your reply with a `CLAIM_COMPLETE: ` or `ABORT_WITH_REPORT: ` line.";
-/// How much is read of what such a worker does in one step, in characters.
-const LINE: usize = 120;
 
 impl Watch {
     pub(super) fn worker_answered(&mut self, answer: &Answered, cx: &mut Cx<'_>) {
@@ -44,61 +38,11 @@ impl Watch {
         self.after_turn(cx);
     }
 
-    /// A worker with hands of its own did something, and says so in a line.
-    pub(super) fn worker_stepped(&mut self, line: &str, cx: &mut Cx<'_>) {
-        let args: String = one_line(line).chars().take(LINE).collect();
-        let tool = self.settings.worker.clone();
-        self.steps_of_turn += 1;
-        self.took_step(
-            GoalStep { n: 0, tool, args, end: StepEnd::Ok, preview: String::new(), took_ms: 0 },
-            cx,
-        );
-        self.unwatched += 1;
-        let limit = cx.spent().1.steps.unwrap_or(super::settings::STEPS);
-        if self.n >= limit {
-            let (limit, committed) = (u64::from(limit), u64::from(self.n));
-            let account = Account::Run;
-            let shortage = Shortage { account, cap: Cap::Steps, limit, committed, wanted: 1 };
-            return self.interrupt(Interruption::Cap(shortage), cx);
-        }
-        if !self.critic.asked && self.is_critics_turn() && self.interrupting.is_none() {
-            self.ask_critic(cx);
-        }
-    }
-
-    /// A worker that tells nothing of its steps has not only talked if its folder is another one than before.
-    pub(super) fn note_silent_work(&mut self, before: Option<Digest>, cx: &mut Cx<'_>) {
-        let is_new = |tree: &&Tree| before.is_some_and(|before| before != tree.digest);
-        let Some(tree) = self.tree.as_ref().filter(is_new).filter(|_| self.steps_of_turn == 0) else {
-            return;
-        };
-        let paths: Vec<String> = tree.changes.iter().map(|change| change.path.clone()).collect();
-        let args = if paths.is_empty() {
-            "took its changes back".to_owned()
-        } else {
-            format!("changed so far: {}", one_line(&some_of(&paths))).chars().take(LINE).collect()
-        };
-        let tool = self.settings.worker.clone();
-        let preview = "as its folder shows".to_owned();
-        self.only_talk = 0;
-        self.took_step(GoalStep { n: 0, tool, args, end: StepEnd::Ok, preview, took_ms: 0 }, cx);
-        self.unwatched += 1;
-    }
-
-    /// Breaks a worker with hands of its own off; what follows comes when it has ended.
-    pub(super) fn interrupt(&mut self, why: Interruption, cx: &mut Cx<'_>) {
-        let stronger = matches!(self.interrupting, None | Some(Interruption::Words));
-        if stronger {
-            self.interrupting = Some(why);
-        }
-        if let Some(worker) = cx.at_work(Role::Worker) {
-            cx.cancel(&worker);
-        }
-    }
-
     fn hands_answered(&mut self, answer: &Answered, cx: &mut Cx<'_>) {
+        self.leave_unknown(cx);
         let text = reasoning::without_leading(cx.text(&answer.text)).to_owned();
-        if matches!(self.interrupting, Some(Interruption::Verify | Interruption::Cap(_))) {
+        if matches!(self.interrupting, Some(Interruption::Verify | Interruption::Cap(_) | Interruption::Halt))
+        {
             // It came to its end before it could be broken off.
             return self.look_then_turn(cx);
         }

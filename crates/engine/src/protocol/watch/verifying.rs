@@ -191,6 +191,7 @@ impl Watch {
             tag: tag::JUDGE,
             kept: Kept::All,
             settled: 0,
+            own: None,
         };
         cx.lead(turn)
     }

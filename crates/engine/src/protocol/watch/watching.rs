@@ -5,7 +5,7 @@ use super::{Awaiting, Interruption, Then, Watch, tag, verdict};
 use crate::budget::Kept;
 use crate::effect::CallFailure;
 use crate::event::Happened;
-use crate::goal::{Claimant, GoalStep, Nudge, WatchVerdict};
+use crate::goal::{Claimant, GoalStep, Nudge, WatchVerdict, cut};
 use crate::machine::{Cx, LedTurn};
 use crate::turn::Role;
 
@@ -13,8 +13,12 @@ use crate::turn::Role;
 const STUCK: u32 = 3;
 const UNREADABLE: u32 = 3;
 const UNREACHABLE: u32 = 3;
+/// How a worker with hands of its own gives up: it has a line for it, and no tool.
+pub(super) const NO_IDEA_LEFT: &str =
+    "If you have no idea left, end your reply with an `ABORT_WITH_REPORT: ` line and a `LEARNED: ` line.";
 /// Repeated steps that are named to the worker.
 const NAMED: usize = 3;
+const NAMED_ARGS: usize = 400;
 
 impl Watch {
     pub(super) fn is_critics_turn(&self) -> bool {
@@ -47,6 +51,7 @@ impl Watch {
             tag: tag::WATCH,
             kept: Kept::All,
             settled,
+            own: None,
         };
         self.critic.asked = true;
         cx.lead(turn);
@@ -113,7 +118,7 @@ impl Watch {
                 self.pause_or_interrupt(&because, cx);
             }
             WatchVerdict::Stuck => {
-                let words = self.stuck_words(reason);
+                let words = self.stuck_words(reason, cx);
                 self.nudge(Nudge::Stuck, words, cx);
                 self.broken_off(Interruption::Words, cx);
             }
@@ -164,7 +169,7 @@ impl Watch {
         self.look_then_turn(cx);
     }
 
-    fn stuck_words(&self, reason: &str) -> String {
+    fn stuck_words(&self, reason: &str, cx: &Cx<'_>) -> String {
         let mut words = format!("CRITIC: You appear to be stuck. {reason}\n\n");
         if self.critic.stuck >= 2 {
             words.push_str(
@@ -178,8 +183,13 @@ impl Watch {
             words.push('\n');
         }
         words.push_str(
-            "Step back. Is this the right tool? Is an assumption of yours wrong? Is there a simpler way? If you have no idea left, call `abort_with_report`.",
+            "Step back. Is this the right tool? Is an assumption of yours wrong? Is there a simpler way? ",
         );
+        words.push_str(if self.is_led(cx) {
+            "If you have no idea left, call `abort_with_report`."
+        } else {
+            NO_IDEA_LEFT
+        });
         words
     }
 
@@ -187,7 +197,7 @@ impl Watch {
     fn repeated(&self) -> Vec<String> {
         let mut counted: Vec<(String, usize)> = Vec::new();
         for step in &self.steps {
-            let what = format!("{}({}) → {}", step.tool, step.args, step.end.name());
+            let what = format!("{}({}) → {}", step.tool, cut(&step.args, NAMED_ARGS), step.end.name());
             match counted.iter_mut().find(|(known, _)| *known == what) {
                 Some((_, times)) => *times += 1,
                 None => counted.push((what, 1)),
@@ -197,7 +207,7 @@ impl Watch {
             counted.iter().filter(|(_, times)| *times > 1).cloned().collect();
         often.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
         if often.is_empty() {
-            return self.steps.iter().rev().take(NAMED).map(ToString::to_string).collect();
+            return self.steps.iter().rev().take(NAMED).map(GoalStep::listed).collect();
         }
         often.into_iter().take(NAMED).map(|(what, times)| format!("{what}, {times} times")).collect()
     }

@@ -84,6 +84,7 @@ impl Powers {
                 }
             }
             Observation::Step { .. }
+            | Observation::StepEnded { .. }
             | Observation::Note { .. }
             | Observation::Usage { .. }
             | Observation::Retrying { .. }

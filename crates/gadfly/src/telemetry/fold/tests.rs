@@ -75,6 +75,8 @@ fn call(n: u32, agent: &str, role: Role) -> Effect {
         tools: None,
         settled: 0,
         verdict: None,
+        goes_on: false,
+        own: None,
     };
     effect(n, Class::Paid, EffectKind::Turn(turn))
 }

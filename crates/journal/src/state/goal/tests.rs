@@ -105,6 +105,8 @@ fn turn(id: &str, agent: &str, role: Role) -> Effect {
         tools: None,
         settled: 0,
         verdict: None,
+        goes_on: false,
+        own: None,
     };
     effect(id, Class::Paid, EffectKind::Turn(turn))
 }

@@ -322,6 +322,8 @@ fn a_turn_beyond_the_number_of_calls_gives_last_words() {
     let mut table = begun(seated(|s| s.critic = None).limited(calls(2)));
     table.reads_something(1).reads_something(2);
     speaks_once(&mut table);
+    // Last words are among the calls that were made, and no cap counts them.
+    assert_eq!(table.engine.spent().calls, 3, "{}", table.log());
     table.resume_with(calls(3), None);
     assert!(table.asked(Role::Worker), "{}", table.log());
     replays(&table);

@@ -4,7 +4,7 @@ use super::game::{Plays2, begun, seated, told};
 use crate::effect::EffectKind;
 use crate::protocol::watch::Policy;
 use crate::tool::{Risk, ToolEnd};
-use crate::turn::Role;
+use crate::turn::{Part, Role};
 
 #[test]
 fn what_is_denied_is_denied_without_a_question() {
@@ -170,4 +170,73 @@ fn many_calls_of_one_turn_do_not_halt_a_goal_before_anybody_is_told() {
     assert!(table.asked(Role::Critic), "{}", table.log());
     table.says("STUCK\nIt is no JSON.");
     assert!(table.asked(Role::Worker), "{}", table.log());
+}
+
+/// What `always` is said to be for.
+fn always(table: &super::game::Goal) -> String {
+    match table.engine.open_effects().next().map(|effect| effect.kind.clone()) {
+        Some(EffectKind::Ask(question)) => question.choices[1].says.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn always_is_for_the_pattern_that_is_shown_and_for_nothing_else() {
+    let mut table = begun(seated(|s| s.critic = None));
+    table.wants(&[("fetch_url", r#"{"url":"https://docs.rs/a"}"#)]);
+    assert_eq!(always(&table), "every page of `docs.rs`, for this reason, in this goal");
+    table.answers("always").did(ToolEnd::Status(200), "a");
+    table.wants(&[("fetch_url", r#"{"url":"https://docs.rs/b?c"}"#)]);
+    assert!(matches!(table.open().kind, EffectKind::Tool(_)), "the same host: {}", table.log());
+    table.did(ToolEnd::Status(200), "b");
+    for url in ["https://docs.rs.evil.example/a", "https://docs.rs@evil.example/a", "https://docs.rs:81/a"] {
+        table.wants(&[("fetch_url", &format!(r#"{{"url":"{url}"}}"#))]);
+        assert_eq!(table.class(), "waiting(question)", "{url}: {}", table.log());
+        table.answers("deny");
+    }
+
+    let policy = Policy { risk: Risk::ReadOnly, ..Policy::default() };
+    let mut table = begun(seated(|s| (s.policy, s.critic) = (policy, None)));
+    table.wants(&[("run_command", r#"{"command":"npm install a"}"#)]);
+    assert_eq!(
+        always(&table),
+        "every plain command that begins with `npm install`, for this reason, in this goal"
+    );
+    table.answers("always").did(ToolEnd::Ran(crate::tree::RunEnd::Code(0)), "a");
+    table.wants(&[("run_command", r#"{"command":"npm install b --save"}"#)]);
+    assert!(matches!(table.open().kind, EffectKind::Tool(_)), "{}", table.log());
+    table.did(ToolEnd::Ran(crate::tree::RunEnd::Code(0)), "b");
+    for line in ["npm run evil", "npm install b; rm -rf x", "npm install $(evil)", "npm"] {
+        table.wants(&[("run_command", &format!(r#"{{"command":"{line}"}}"#))]);
+        assert_eq!(table.class(), "waiting(question)", "{line}: {}", table.log());
+        table.answers("deny");
+    }
+    table.wants(&[("run_command", r#"{"command":"sh -c ls"}"#)]);
+    assert!(always(&table).starts_with("`run_command` with exactly `sh -c ls`"), "{}", always(&table));
+}
+
+/// What the worker is told of its calls.
+fn results(table: &super::game::Goal) -> String {
+    let EffectKind::Turn(turn) = table.open().kind else { panic!("{}", table.log()) };
+    let parts = turn.messages.iter().flat_map(|message| &message.parts);
+    let texts = table.engine.texts().unwrap();
+    let result = |part: &Part| match part {
+        Part::Result(result) => Some(texts.get(&result.text).to_owned()),
+        _ => None,
+    };
+    parts.filter_map(result).collect()
+}
+
+#[test]
+fn the_worker_is_told_that_its_commands_have_no_network_and_so_is_whose_command_wanted_one() {
+    let mut table = begun(seated(|s| s.critic = None));
+    assert!(told(&table).contains("NETWORK: none for commands."), "{}", told(&table));
+    table.wants(&[("run_command", r#"{"command":"npm ci"}"#)]);
+    table.did(ToolEnd::Ran(crate::tree::RunEnd::Code(1)), "npm error code EAI_AGAIN");
+    assert!(results(&table).contains("[commands have no network here:"), "{}", results(&table));
+    let mut open = begun(seated(|s| (s.policy.risk, s.critic) = (Risk::NetworkWrite, None)));
+    assert!(!told(&open).contains("NETWORK:"), "{}", told(&open));
+    open.wants(&[("run_command", r#"{"command":"npm ci"}"#)]);
+    open.did(ToolEnd::Ran(crate::tree::RunEnd::Code(1)), "npm error code EAI_AGAIN");
+    assert!(!results(&open).contains("no network here"), "{}", results(&open));
 }
