@@ -308,6 +308,7 @@ impl RunState {
             | Happened::GoalVerified { .. }
             | Happened::CriterionTried { .. }
             | Happened::ProtectedChanged { .. }
+            | Happened::Waived { .. }
             | Happened::ToolDisabled { .. }
             | Happened::OutcomeUnknown { .. }
             | Happened::Steered { .. }

@@ -25,6 +25,7 @@ use crate::workspace::{Bring, Git, Workspace, WorkspaceError, read_beside};
 mod accept;
 mod branch;
 mod command;
+mod examine;
 mod held;
 mod in_place;
 mod look;

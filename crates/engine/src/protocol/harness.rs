@@ -249,7 +249,12 @@ impl<S: Plays> Table<S> {
             Reply::Accepted { .. } => "accepted",
             Reply::Conflicts(_) => "conflicts",
             Reply::Surveyed(_) => "surveyed",
-            Reply::Done(_) | Reply::Failed(_) | Reply::Looked(_) | Reply::Verified(_) | Reply::Tool(_) => {
+            Reply::Done(_)
+            | Reply::Failed(_)
+            | Reply::Looked(_)
+            | Reply::Examined(_)
+            | Reply::Verified(_)
+            | Reply::Tool(_) => {
                 "reply"
             }
         };
@@ -410,6 +415,7 @@ fn effect_line(effect: &Effect) -> String {
         EffectKind::Save(_) => "save unapproved".to_owned(),
         EffectKind::Look(look) if look.paths.is_empty() => "look".to_owned(),
         EffectKind::Look(look) => format!("read {}", look.paths.join(", ")),
+        EffectKind::Examine(_) => "examine".to_owned(),
         EffectKind::Verify(verify) => format!("verify `{}`", verify.command),
         EffectKind::Ask(question) => {
             format!("question {}: {}", question.about.name(), question.shown_choices().join(" / "))
@@ -479,7 +485,13 @@ fn event_line(event: &Happened) -> Option<String> {
         Happened::CriterionTried { found, detail } => {
             format!("tried: {found:?}: {}", crate::brief::one_line(detail))
         }
-        Happened::ProtectedChanged { paths } => format!("protected changed: {}", paths.join(", ")),
+        Happened::ProtectedChanged { paths, findings } => {
+            let found: Vec<String> = findings.iter().map(|f| f.shown_place().unwrap_or_default()).collect();
+            format!("protected changed: {}", [paths.clone(), found].concat().join(", "))
+        }
+        Happened::Waived { findings, reason, by } => {
+            format!("{by} waived {}: {reason}", findings.join(", "))
+        }
         Happened::ToolDisabled { tool, because } => format!("{tool} disabled: {because}"),
         Happened::OutcomeUnknown { n, tool, handling } => format!("[{n}] {tool} unknown: {handling}"),
         Happened::Steered { by, .. } => format!("{by} steered"),

@@ -19,6 +19,7 @@ mod turns;
 mod verdict;
 mod verifying;
 mod watching;
+mod weakened;
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -248,9 +249,12 @@ impl Protocol for Watch {
             (Learned::Verified(verified), Awaiting::Checking(checking)) => {
                 self.command_ran(*checking, &verified, cx);
             }
-            (Learned::Said { text, .. }, Awaiting::Person(asking, question)) => {
+            (Learned::Examined(examined), Awaiting::Checking(checking)) => {
+                self.examined(*checking, &examined, cx);
+            }
+            (Learned::Said { text, by }, Awaiting::Person(asking, question)) => {
                 let said = cx.text(&text).to_owned();
-                self.person_said(*asking, &question, &said, cx);
+                self.person_said(*asking, &question, (&said, &by), cx);
             }
             (_, awaiting) => self.awaiting = awaiting,
         }

@@ -6,6 +6,8 @@
 #[path = "../judging/desk.rs"]
 #[allow(dead_code)]
 mod desk;
+#[path = "../../../syntax/tests/corpus/mod.rs"]
+mod corpus;
 
 mod caps;
 mod contained;
@@ -19,4 +21,5 @@ mod people;
 mod pursuit;
 mod stories;
 mod watching;
+mod weakened;
 mod wire;

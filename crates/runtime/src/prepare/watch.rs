@@ -97,6 +97,7 @@ pub async fn prepare_goal(
         below: String::new(),
         held: sandbox::kernel().is_ok(),
         already: Some(request.already),
+        examine: config.protect_tests.value,
         acceptance: (!config.in_place.value).then(|| acceptance(&config, texts.goal.as_str())),
     };
     let others = [&settings.critic, &settings.judge].into_iter().flatten();

@@ -37,7 +37,7 @@ impl Trying {
 
 impl Checking {
     fn new(why: Why) -> Self {
-        Self { why, rationale: String::new(), known: Vec::new(), could_not_run: false }
+        Self { why, rationale: String::new(), known: Vec::new(), could_not_run: false, holds: None }
     }
 
     /// At a cap the clock may have run out: what is needed to tell how the goal stands is done beyond it.
@@ -119,6 +119,7 @@ impl Watch {
             Learned::Looked(looked) => self.file_seen(checking, &looked, cx),
             Learned::Verified(verified) => self.command_ran(checking, &verified, cx),
             Learned::Tool(done) => self.check_done(checking, &done, cx),
+            Learned::Examined(examined) => self.examined(checking, &examined, cx),
             _ => self.trying = Some(Trying { checking, looking, effect: trying.effect }),
         }
     }

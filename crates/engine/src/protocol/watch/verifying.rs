@@ -32,6 +32,8 @@ pub(super) struct Checking {
     pub known: Vec<Result<String, String>>,
     /// A command of it could not even be run.
     pub could_not_run: bool,
+    /// It holds, and in which words; what became of the tests is being found out.
+    pub holds: Option<String>,
 }
 
 /// Why the criterion is checked.
@@ -105,7 +107,7 @@ impl Watch {
         self.claims += 1;
         self.announce(cx);
         self.check_next(
-            Checking { why: Why::Claim(by), rationale, known: Vec::new(), could_not_run: false },
+            Checking { why: Why::Claim(by), rationale, known: Vec::new(), could_not_run: false, holds: None },
             cx,
         );
     }
@@ -300,13 +302,7 @@ impl Watch {
             self.claims += 1;
             self.announce(cx);
         }
-        let changed = self.tree.as_ref().map_or_else(Vec::new, |tree| self.protected.changed(&tree.changes));
-        if changed.is_empty() {
-            return self.reached(detail, cx);
-        }
-        cx.emit(Happened::ProtectedChanged { paths: changed.clone() });
-        let question = people::protected(&changed, &detail);
-        self.ask(Asking::Protected { checking: Box::new(checking), detail }, question, cx);
+        self.examine(checking, detail, cx);
     }
 
     /// A picture that was made to be judged is no work of the worker's: the folder is put back as it was claimed.

@@ -47,6 +47,7 @@ pub fn settings() -> Settings {
         below: String::new(),
         held: true,
         already: None,
+        examine: false,
         acceptance: Some(Acceptance::Checkout),
     }
 }
