@@ -254,9 +254,7 @@ impl<S: Plays> Table<S> {
             | Reply::Looked(_)
             | Reply::Examined(_)
             | Reply::Verified(_)
-            | Reply::Tool(_) => {
-                "reply"
-            }
+            | Reply::Tool(_) => "reply",
         };
         self.reply_with(shown, reply, Vec::new())
     }

@@ -105,7 +105,10 @@ pub fn facts(state: &RunState, goal: &GoalState, outcome: Option<&Outcome>) -> V
         let found: Vec<String> = findings.iter().map(gadfly_engine::Finding::line).collect();
         said.extend(found.iter().map(|line| ("found", safe::line(line, LONGEST))));
         if !paths.is_empty() {
-            said.push(("look at", format!("{} (the goal is judged by it, and it was changed)", named(paths))));
+            said.push((
+                "look at",
+                format!("{} (the goal is judged by it, and it was changed)", named(paths)),
+            ));
         }
     }
     if last(goal, |what| matches!(what, Happened::CriticOff { .. })).is_some() {

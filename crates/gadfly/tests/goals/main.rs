@@ -3,11 +3,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test that cannot go on says so
 #![cfg(target_os = "linux")]
 
+#[path = "../../../syntax/tests/corpus/mod.rs"]
+mod corpus;
 #[path = "../judging/desk.rs"]
 #[allow(dead_code)]
 mod desk;
-#[path = "../../../syntax/tests/corpus/mod.rs"]
-mod corpus;
 
 mod caps;
 mod contained;

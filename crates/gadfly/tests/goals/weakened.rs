@@ -5,11 +5,12 @@ use serde_json::json;
 
 use crate::corpus::{Case, cases};
 use crate::desk::{Desk, Said};
-use crate::pursuit::{BARE, Turn, claims, data, events, hire, prompts, runs, writes};
+use crate::pursuit::{BARE, PROGRESSING, Turn, claims, data, events, hire, prompts, runs, writes};
 
 /// Has a worker make the change of a case in its project. The check is one that passes as soon as it is done.
 fn made(case: &Case) -> (Desk, Said) {
-    let files: Vec<(&str, &str)> = case.before.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let files: Vec<(&str, &str)> =
+        case.before.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
     let desk = Desk::repository(&files);
     let mut turn = writes("done.txt", "done\n");
     for (path, text) in case.after.iter().filter(|(path, text)| case.before.get(*path) != Some(text)) {
@@ -24,7 +25,8 @@ fn made(case: &Case) -> (Desk, Said) {
 
 fn pursued(desk: &Desk, turn: Turn, until: &str) -> Said {
     hire(desk, "w", &[turn, runs("ls").then(claims("done"))], "");
-    desk.gadfly(&[&BARE[..], &["--critic", "none", "--until", until]].concat())
+    desk.saying("c", &[PROGRESSING]);
+    desk.gadfly(&[&BARE[..], &["--until", until]].concat())
 }
 
 fn some<'a>(all: &'a [Case], names: &[&str]) -> Vec<&'a Case> {
@@ -54,7 +56,8 @@ fn none_of_a_sample_of_the_corpus_is_accepted_without_a_question_that_names_it()
     ) {
         let (desk, said) = made(case);
         assert_eq!((said.code, desk.state().as_str()), (4, "waiting(question)"), "{}: {said:?}", case.name);
-        let changed = data(&events(&desk), "protected_changed");
+        let events = events(&desk);
+        let changed = data(&events, "protected_changed");
         let (path, words) = &case.expect[0];
         let names_it = |f: &serde_json::Value| {
             f["place"]["path"] == json!(path) && f["says"].as_str().unwrap().contains(words.as_str())
@@ -62,7 +65,11 @@ fn none_of_a_sample_of_the_corpus_is_accepted_without_a_question_that_names_it()
         let findings = changed[0]["findings"].as_array().unwrap();
         assert!(findings.iter().any(names_it), "{}: {findings:?}", case.name);
         let question = desk.gadfly(&["show", &desk.run_id()]).out;
-        assert!(question.contains(path.as_str()) && question.contains("waive WHY"), "{}: {question}", case.name);
+        assert!(
+            question.contains(path.as_str()) && question.contains("waive WHY"),
+            "{}: {question}",
+            case.name
+        );
         assert!(!desk.path("done.txt").exists(), "{}: nothing is with the user", case.name);
     }
 }
@@ -106,7 +113,8 @@ fn a_person_may_waive_what_was_found_and_the_reason_is_kept() {
     assert_eq!(desk.gadfly(&["answer", &run, "waive", "zero is what the new rule says"]).code, 0);
     let said = desk.gadfly(&["resume", &run]);
     assert_eq!((said.code, desk.state().as_str()), (0, "approved"), "{said:?}");
-    let waived = &data(&events(&desk), "waived")[0];
+    let events = events(&desk);
+    let waived = data(&events, "waived")[0];
     assert_eq!(waived["reason"], "zero is what the new rule says");
     assert!(waived["findings"][0].as_str().unwrap().contains("tests/test_calc.py"), "{waived}");
     let shown = desk.gadfly(&["show", &run]).out;
@@ -122,5 +130,8 @@ fn what_was_found_is_told_to_the_worker_of_a_person_who_does_not_agree() {
     assert_eq!(desk.gadfly(&["answer", &run, "reject", "mend the code"]).code, 0);
     desk.gadfly(&["resume", &run]);
     let told = prompts(&events(&desk), "worker").last().unwrap().clone();
-    assert!(told.contains("mend the code") && told.contains("src/lib.rs:") && told.contains("assert!(true)"), "{told}");
+    assert!(
+        told.contains("mend the code") && told.contains("src/lib.rs:") && told.contains("assert!(true)"),
+        "{told}"
+    );
 }

@@ -13,7 +13,8 @@ use super::{Folder, FolderError, Inside};
 
 /// What is read of all files together; the rest cannot be judged.
 const LARGEST: u64 = 64 << 20;
-const FIX: &str = "Put it back as it was, and make the check pass by the work; if it has to be so, a person must agree.";
+const FIX: &str =
+    "Put it back as it was, and make the check pass by the work; if it has to be so, a person must agree.";
 
 impl Folder {
     pub async fn examine(&self, examine: &Examine) -> Result<Examined, FolderError> {

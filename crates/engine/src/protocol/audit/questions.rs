@@ -104,7 +104,8 @@ pub(super) fn stuck(because: &str, findings: &[Finding], round: u32, may_waive: 
 
 /// The findings of the program itself, with their numbers in the question of `stuck`.
 pub(super) fn waivable(findings: &[Finding]) -> impl Iterator<Item = (usize, &Finding)> {
-    let remain = findings.iter().filter(|f| !matches!(routes::of(&f.rule), Route::AskUser | Route::PlanChecker));
+    let remain =
+        findings.iter().filter(|f| !matches!(routes::of(&f.rule), Route::AskUser | Route::PlanChecker));
     remain.enumerate().map(|(at, finding)| (at + 1, finding)).filter(|(_, finding)| finding.by == ENGINE)
 }
 

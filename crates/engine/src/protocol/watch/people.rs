@@ -97,7 +97,8 @@ pub(super) fn protected(paths: &[String], findings: &[Finding], detail: &str) ->
         for (n, finding) in findings.iter().enumerate() {
             let _ = writeln!(text, "{}. {}", n + 1, finding.line());
         }
-        stands = Choice::taking("waive", "WHY", "they are right; the goal is reached, and WHY is kept on record");
+        stands =
+            Choice::taking("waive", "WHY", "they are right; the goal is reached, and WHY is kept on record");
     }
     if !paths.is_empty() {
         let also = if findings.is_empty() { "" } else { "Also, " };
@@ -156,7 +157,13 @@ impl Watch {
         }
     }
 
-    pub(super) fn person_said(&mut self, asking: Asking, question: &Question, (said, by): (&str, &str), cx: &mut Cx<'_>) {
+    pub(super) fn person_said(
+        &mut self,
+        asking: Asking,
+        question: &Question,
+        (said, by): (&str, &str),
+        cx: &mut Cx<'_>,
+    ) {
         let (word, rest) = match question.pick(said) {
             Picked::Choice { word, rest } => (word.to_owned(), rest),
             _ => (String::new(), said.trim().to_owned()),

@@ -64,7 +64,8 @@ const RUNNERS: [(&str, &[&str]); 36] = [
 const PACKAGE: &[&str] = &["package.json"];
 const PYTHON: &[&str] = &["pyproject.toml"];
 const MAVEN: &[&str] = &["pom.xml", ".mvn/maven.config", ".mvn/jvm.config", "mvnw"];
-const GRADLE: &[&str] = &["build.gradle", "build.gradle.kts", "gradle.properties", "settings.gradle", "gradlew"];
+const GRADLE: &[&str] =
+    &["build.gradle", "build.gradle.kts", "gradle.properties", "settings.gradle", "gradlew"];
 const CMAKE: &[&str] = &["CMakeLists.txt", "CMakePresets.json"];
 /// Tests can be switched off in the first, and be run by something that always succeeds by the others.
 const CARGO: &[&str] = &["Cargo.toml", ".cargo/config.toml", ".cargo/config"];

@@ -47,7 +47,14 @@ impl Watch {
     }
 
     /// A person lets it stand, and says why.
-    pub(super) fn waive(&mut self, findings: &[Finding], detail: String, why: &str, by: &str, cx: &mut Cx<'_>) {
+    pub(super) fn waive(
+        &mut self,
+        findings: &[Finding],
+        detail: String,
+        why: &str,
+        by: &str,
+        cx: &mut Cx<'_>,
+    ) {
         let notes: Vec<String> = findings.iter().map(|f| format!("waived by {by}: {}", f.line())).collect();
         let findings = findings.iter().map(Finding::line).collect();
         cx.emit(Happened::Waived { findings, reason: why.to_owned(), by: by.to_owned() });

@@ -64,7 +64,12 @@ fn markers_count_where_the_change_brought_them_in() {
 
 #[test]
 fn a_marker_is_quoted_as_it_stands_in_the_file() {
-    let findings = run(&file("a.rs|+    f(); // TODO: later"), &changes(&["M a.rs"]), &Scope::default(), &Examined::default());
+    let findings = run(
+        &file("a.rs|+    f(); // TODO: later"),
+        &changes(&["M a.rs"]),
+        &Scope::default(),
+        &Examined::default(),
+    );
     assert_eq!(findings[0].quote.as_deref(), Some("f(); // TODO: later"));
 }
 
@@ -93,7 +98,10 @@ fn removed_assertions_are_found_unless_they_moved_or_have_a_successor() {
         ("tests/a.py|-assert f() == 1|+    assert f()  ==  1", &[]),
         ("tests/a.py|-assert f() == 1|+assert f() == 2", &[]),
         ("tests/a.py|-assert f() == 1|+assert True", &["silenced-failure tests/a.py:1"]),
-        ("src/a.rs|-fn t() { assert!(f()); }|+#[test] fn t() { assert!(true); }", &["silenced-failure src/a.rs:1"]),
+        (
+            "src/a.rs|-fn t() { assert!(f()); }|+#[test] fn t() { assert!(true); }",
+            &["silenced-failure src/a.rs:1"],
+        ),
         ("tests/a.py|-assert f() == 1|+assert 10 == f()", &[]),
         ("tests/a.py|-assert f() == 1|+# assert f() == 1", &["silenced-failure tests/a.py:1"]),
         ("tests/a.py|-assert a|-assert b|+assert c", &["silenced-failure tests/a.py:1"]),
@@ -113,7 +121,12 @@ fn removed_assertions_are_found_unless_they_moved_or_have_a_successor() {
 
 #[test]
 fn a_removed_assertion_cites_nothing_that_must_still_be_there() {
-    let findings = run(&file("tests/a.py|-assert a == 1"), &changes(&["M tests/a.py"]), &Scope::default(), &Examined::default());
+    let findings = run(
+        &file("tests/a.py|-assert a == 1"),
+        &changes(&["M tests/a.py"]),
+        &Scope::default(),
+        &Examined::default(),
+    );
     assert!(findings[0].absent && findings[0].quote.is_none());
     assert!(findings[0].says.contains("assert a == 1"));
 }

@@ -88,7 +88,11 @@ fn what_was_found_in_the_change_is_a_question_however_green_the_check_is() {
     assert!(question.text.contains("1. `test_moon` asserts less."), "{}", question.text);
     assert_eq!(question.shown_choices(), ["waive WHY", "reject TEXT", "stop"]);
     table.answers("waive the moon was renamed");
-    assert!(table.log().contains("eve waived `test_moon` asserts less.: the moon was renamed"), "{}", table.log());
+    assert!(
+        table.log().contains("eve waived `test_moon` asserts less.: the moon was renamed"),
+        "{}",
+        table.log()
+    );
     table.accepted();
     assert_eq!(table.class(), "approved");
 
