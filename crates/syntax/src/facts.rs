@@ -15,11 +15,13 @@ const OPERATORS: [&str; 21] = [
     "==", "!=", "===", "!==", "<", ">", "<=", ">=", "!", "not", "in", "not in", "is", "is not", "await",
     "or", "and", "||", "&&", "-", "!~",
 ];
-/// What is printed is expected by nobody.
+/// What these say is expected by nobody.
 const PRINTING: [&str; 14] = [
     "print", "println", "eprintln", "printf", "fprintf", "log", "Log", "Logf", "puts", "debug", "info",
     "warn", "Println", "Printf",
 ];
+/// Nor what stands beside these names.
+const REMARKS: [&str; 4] = ["desc", "description", "reason", "msg"];
 
 #[derive(Default)]
 pub struct Facts {
@@ -195,14 +197,27 @@ impl Reading {
             let condition = ["condition", "right", "value"].into_iter().find_map(|field| at.field(field));
             here.dead |= condition.is_some_and(|c| NEVER.contains(&c.text())) && !kind.contains("expression");
         }
-        here.quiet |=
-            is_import(kind) || (language.calls)(at).is_some_and(|name| PRINTING.contains(&name.as_str()));
+        here.quiet |= is_import(kind) || self.is_remark(at);
         let name_of_group = name_of_group(at, language);
         for child in at.children() {
             let silent = self.messages.contains(&child.id())
                 || name_of_group == Some(child.id())
                 || is_docstring(child);
             self.visit(at.to(child), Where { quiet: here.quiet || silent, ..here });
+        }
+    }
+
+    /// Is what stands here only said?
+    fn is_remark(&self, at: At<'_>) -> bool {
+        let language = self.language;
+        let prints =
+            |name: String| PRINTING.contains(&name.as_str()) || language.messages.contains(&name.as_str());
+        match at.kind() {
+            "keyed_element" | "pair" | "keyword_argument" => {
+                at.named().first().is_some_and(|name| REMARKS.contains(&at.of(*name)))
+            }
+            "decorator" => at.text().contains("skip") || at.text().contains("xfail"),
+            _ => (language.calls)(at).is_some_and(prints),
         }
     }
 

@@ -35,6 +35,8 @@ pub struct Language {
     pub exact: &'static [&'static str],
     pub plain: &'static [&'static str],
     pub vague: &'static [&'static str],
+    /// Calls whose texts are only said when something fails.
+    pub messages: &'static [&'static str],
     /// Is code another one here when it is tested?
     pub told: fn(At<'_>) -> bool,
     /// Is this node a test?

@@ -12,6 +12,8 @@ pub struct Words {
     except: &'static [&'static str],
     /// A file that was not there before counts, too.
     new_file: bool,
+    /// A line that is gone counts only if no new one says the same.
+    replaceable: bool,
 }
 
 const SILENT: [&str; 6] = ["|| true", "|| :", "exit 0", "continue-on-error", "if: false", "|| exit"];
@@ -32,6 +34,7 @@ pub const SETUP_CFG: Words = Words {
     removed: &["pytest", "addopts", "testpaths", "python_files", "python_functions", "nosetests"],
     except: &["install_requires", ">=", "=="],
     new_file: true,
+    replaceable: false,
 };
 pub const MAVEN: Words = Words {
     added: &[
@@ -55,6 +58,7 @@ pub const MAVEN: Words = Words {
     removed: &["surefire", "failsafe", "testsourcedirectory", "<include>", "<module>"],
     except: &["<version>"],
     new_file: false,
+    replaceable: false,
 };
 pub const GRADLE: Words = Words {
     added: &[
@@ -78,6 +82,7 @@ pub const GRADLE: Words = Words {
     removed: &["usejunit", "test {", "test{", "tasks.test", "include"],
     except: &["group:", "group =", "dependencies"],
     new_file: false,
+    replaceable: false,
 };
 pub const CMAKE: Words = Words {
     added: &[
@@ -102,6 +107,7 @@ pub const CMAKE: Words = Words {
     ],
     except: &[],
     new_file: false,
+    replaceable: false,
 };
 pub const BAZEL: Words = Words {
     added: &[
@@ -118,8 +124,10 @@ pub const BAZEL: Words = Words {
     removed: &["_test("],
     except: &[],
     new_file: true,
+    replaceable: false,
 };
-pub const GO_MOD: Words = Words { added: &["replace ", "=>"], removed: &[], except: &[], new_file: false };
+pub const GO_MOD: Words =
+    Words { added: &["replace ", "=>"], removed: &[], except: &[], new_file: false, replaceable: false };
 pub const NPM: Words = Words {
     added: &[
         "script-shell",
@@ -137,6 +145,7 @@ pub const NPM: Words = Words {
     removed: &[],
     except: &[],
     new_file: true,
+    replaceable: false,
 };
 pub const TASKS: Words = Words {
     added: &[
@@ -154,12 +163,14 @@ pub const TASKS: Words = Words {
     removed: &["test", "spec", "check"],
     except: &[],
     new_file: false,
+    replaceable: false,
 };
 pub const TSCONFIG: Words = Words {
     added: &[".test", ".spec", "__tests__", "\"tests", "\"test/", "\"test\"", "**/test"],
     removed: &[".test", ".spec", "__tests__", "\"tests", "\"test/", "\"test\"", "\"include\""],
     except: &[],
     new_file: false,
+    replaceable: false,
 };
 pub const ENV: Words = Words {
     added: &[
@@ -188,12 +199,14 @@ pub const ENV: Words = Words {
     removed: &["test", "ci="],
     except: &[],
     new_file: true,
+    replaceable: false,
 };
 pub const CI: Words = Words {
     added: &SILENT,
     removed: &["test", "check", "verify", "pytest", "lint"],
     except: &["name:", "uses:"],
     new_file: false,
+    replaceable: true,
 };
 
 pub fn changed(change: &Changed, words: &Words) -> Vec<Found> {
@@ -211,13 +224,15 @@ pub fn changed(change: &Changed, words: &Words) -> Vec<Found> {
         let folded = line.to_lowercase();
         !folded.starts_with('#')
             && !folded.starts_with("//")
-            && of.iter().any(|word| folded.contains(word))
+            && of.iter().any(|word| has_word(&folded, word))
             && !words.except.iter().any(|word| folded.contains(word))
     };
     let mut found = Vec::new();
     let mut known = count(before);
+    let mut is_replaced = false;
     for (at, line) in after.lines().enumerate() {
         let there = known.get_mut(line.trim()).filter(|n| **n > 0).map(|n| *n -= 1).is_some();
+        is_replaced |= words.replaceable && !there && says(line.trim(), words, words.removed);
         if !there && says(line.trim(), words, words.added) {
             let line_number = u32::try_from(at + 1).ok();
             let text = format!("It says how tests are run, and this is new: `{}`.", shown(line));
@@ -227,7 +242,7 @@ pub fn changed(change: &Changed, words: &Words) -> Vec<Found> {
     let mut left = count(after);
     for line in before.lines() {
         let still = left.get_mut(line.trim()).filter(|n| **n > 0).map(|n| *n -= 1).is_some();
-        if !still && found.is_empty() && says(line.trim(), words, words.removed) {
+        if !still && !is_replaced && found.is_empty() && says(line.trim(), words, words.removed) {
             found.push(Found::new(
                 &change.path,
                 None,
@@ -236,6 +251,13 @@ pub fn changed(change: &Changed, words: &Words) -> Vec<Found> {
         }
     }
     found
+}
+
+/// Is there a word that begins so? `latest` does not begin with `test`.
+fn has_word(line: &str, word: &str) -> bool {
+    let is_letter = |c: char| c.is_alphabetic();
+    line.match_indices(word)
+        .any(|(at, _)| !word.starts_with(is_letter) || !line[..at].chars().next_back().is_some_and(is_letter))
 }
 
 /// Fixtures are help for tests; hooks decide what becomes of them.

@@ -18,6 +18,7 @@ pub const C: Language = Language {
     exact: &[],
     plain: &["assert", "static_assert", "CHECK", "REQUIRE", "expect"],
     vague: &[],
+    messages: &[],
     told: |at| tells(at, &[("UNIT_TEST", ""), ("UNIT_TESTS", ""), ("TESTING", ""), ("TEST", "")]),
     test,
     assertion,

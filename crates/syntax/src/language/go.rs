@@ -46,6 +46,7 @@ pub const GO: Language = Language {
         "True",
     ],
     vague: &["NoError", "NotNil", "NotEmpty", "IsType", "NotPanics"],
+    messages: &[],
     told: |at| {
         tells(
             at,

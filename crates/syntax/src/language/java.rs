@@ -59,6 +59,7 @@ pub const JAVA: Language = Language {
         "isInstanceOf",
         "isNotEmpty",
     ],
+    messages: &[],
     told: |at| {
         tells(at, &[("org.junit", ""), ("junit", ""), ("surefire.test.class.path", ""), ("surefire", "")])
     },

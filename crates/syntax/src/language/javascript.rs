@@ -66,6 +66,7 @@ pub const JAVASCRIPT: Language = Language {
         "exist",
         "pass",
     ],
+    messages: &[],
     told: |at| {
         tells(
             at,
@@ -251,7 +252,11 @@ fn assertion(at: At<'_>) -> Option<Assertion<'_>> {
         _ => return None,
     };
     let strength = JAVASCRIPT.strength(name).unwrap_or(Strength::Plain);
-    let takes = if root == "expect" || !matches!(name, "ok" | "assert" | "truthy") { usize::MAX } else { 1 };
+    let takes = match name {
+        _ if root == "expect" || root == "cy" => usize::MAX,
+        "ok" | "assert" | "truthy" => 1,
+        _ => 2,
+    };
     let messages = inner.split_off(takes.min(inner.len()));
     let operands = inner.into_iter().map(|n| vec![n]).collect();
     Some(Assertion { operands, messages, strength, empty })

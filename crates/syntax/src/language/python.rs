@@ -51,6 +51,7 @@ pub const PYTHON: Language = Language {
         "fail",
     ],
     vague: &["assertTrue", "assertFalse", "assertIsNotNone", "assertIsInstance", "assert_called"],
+    messages: &[],
     told: |at| {
         at.kind() == "string"
             && tells(

@@ -47,6 +47,7 @@ pub const RUBY: Language = Language {
         "be_a",
         "assert_respond_to",
     ],
+    messages: &[],
     told: |at| {
         tells(
             at,

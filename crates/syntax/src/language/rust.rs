@@ -50,6 +50,7 @@ pub const RUST: Language = Language {
         "panic",
     ],
     vague: &[],
+    messages: &["expect"],
     told: |at| is_told_of_tests(at),
     test,
     assertion,
