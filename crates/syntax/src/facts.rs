@@ -51,6 +51,8 @@ pub struct Unit {
     pub ends: Vec<Mark>,
     pub swallows: Vec<Mark>,
     pub mocks: Vec<Mark>,
+    /// Names that are given a value which is written out.
+    pub fixed: Vec<Mark>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -104,6 +106,7 @@ impl Facts {
             ends: Vec::new(),
             swallows: Vec::new(),
             mocks: Vec::new(),
+            fixed: Vec::new(),
         };
         self.units.first().unwrap_or(&NONE)
     }
@@ -246,6 +249,15 @@ impl Reading {
         }
         if (language.swallows)(at) {
             unit.swallows.push(at.mark(false));
+        }
+        if let Some((_, name)) = language.bindings.iter().find(|(kind, _)| *kind == at.kind()) {
+            let value = ["value", "right"].into_iter().find_map(|field| at.field(field));
+            // Go has lists on both sides.
+            let value = value.map(|v| if v.kind() == "expression_list" { v.only_child() } else { v });
+            if value.is_some_and(|value| language.literals.contains(&value.kind())) {
+                let mark = Mark { text: at.field_text(name).to_owned(), line: at.line(), conditional: false };
+                unit.fixed.push(mark);
+            }
         }
         if let Some(target) = (language.mocks)(at) {
             unit.mocks.push(Mark { text: target, line: at.line(), conditional: false });

@@ -178,6 +178,13 @@ impl<'t> At<'t> {
         self.node.children(&mut cursor).collect()
     }
 
+    pub fn only_child(self) -> Self {
+        match self.named()[..] {
+            [only] => self.to(only),
+            _ => self,
+        }
+    }
+
     /// The nodes around it, the nearest first.
     pub fn above(self) -> impl Iterator<Item = Self> {
         std::iter::successors(self.parent(), |at| at.parent())

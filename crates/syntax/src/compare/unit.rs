@@ -51,6 +51,30 @@ const EVERYWHERE: [&str; 42] = [
     "contains",
 ];
 
+/// What lets many values pass where one was asked for.
+const LOOSE: [&str; 20] = [
+    "approx",
+    "ANY",
+    "anything",
+    "any",
+    "isclose",
+    "closeTo",
+    "toBeCloseTo",
+    "assertAlmostEqual",
+    "InDelta",
+    "InEpsilon",
+    "stringContaining",
+    "objectContaining",
+    "arrayContaining",
+    "toMatchObject",
+    "max",
+    "min",
+    "clamp",
+    "abs",
+    "isCloseTo",
+    "within",
+];
+
 pub struct Pair<'r, 'c> {
     pub from: &'r Read<'c>,
     pub to: &'r Read<'c>,
@@ -89,6 +113,10 @@ pub fn compare(pair: &Pair<'_, '_>, whole: &Whole, found: &mut Vec<Found>) {
         );
         found.push(Found::new(path, Some(after.line), says));
     }
+    if from.change.path != *path && passes_over(to, whole) && !passes_over(from, whole) {
+        let says = format!("{name} was moved from {} to where runners do not look for it.", from.change.path);
+        found.push(Found::new(path, Some(after.line), says));
+    }
     if before.body == after.body && before.off == after.off {
         return;
     }
@@ -100,10 +128,43 @@ pub fn compare(pair: &Pair<'_, '_>, whole: &Whole, found: &mut Vec<Found>) {
         Elsewhere { whole, values: new_values(to, &whole.values), facts: (&from.before, &to.after) };
     let lines = from.change.before.text().unwrap_or_default();
     said.extend(says_less(path, &name, (before, after), &elsewhere, lines));
+    let bound = |name: &str| {
+        after.calls.iter().any(|c| c.bound == name) && !before.fixed.iter().any(|m| m.text == name)
+    };
+    for mark in after.fixed.iter().filter(|mark| bound(&mark.text)) {
+        let says = format!("{name} gives `{}` a fixed value, which a call had given it.", mark.text);
+        said.push(Found::new(path, Some(mark.line), says));
+    }
     if said.is_empty() {
         said.extend(calls_less(path, &name, (before, after), &elsewhere));
     }
     found.extend(said);
+}
+
+/// Does the usual runner of the language pass over files at this place?
+fn passes_over(file: &Read<'_>, whole: &Whole) -> bool {
+    let parts: Vec<&str> = file.change.path.split('/').collect();
+    let (name, folders) = parts.split_last().map_or(("", &[][..]), |(name, folders)| (*name, folders));
+    let stem = name.split('.').next().unwrap_or(name);
+    match file.language.name {
+        "Go" => {
+            let systems = [
+                "windows", "darwin", "js", "wasm", "plan9", "android", "ios", "freebsd", "arm", "arm64",
+                "solaris", "aix",
+            ];
+            let of = stem.strip_suffix("_test").unwrap_or(stem);
+            systems.iter().any(|system| of.ends_with(&format!("_{system}")))
+                || folders.iter().any(|folder| *folder == "testdata" || folder.starts_with(['_', '.']))
+        }
+        "Rust" => {
+            let below =
+                folders.iter().rposition(|folder| *folder == "tests").map(|at| folders.len() - at - 1);
+            below.is_some_and(|below| below > 0)
+                && name != "main.rs"
+                && !whole.newly_defined.contains(&format!("mod {stem}"))
+        }
+        _ => folders.iter().any(|folder| folder.starts_with('.') || *folder == "node_modules"),
+    }
 }
 
 /// What stands around the tests of a file: what they share.
@@ -189,7 +250,7 @@ fn stand_ins(
     let imported = |target: &str| file.before.imports.iter().any(|(_, from, _)| from == target);
     let is_tested = |target: &str| {
         let last = target.rsplit('.').next().unwrap_or(target);
-        imported(target) || called.contains(&last) && file.language.strength(last).is_none()
+        imported(target) || called.contains(&last) || target.starts_with("sys.modules.")
     };
     let new = after.mocks.iter().filter(|mark| !known.take(&mark.text));
     new.filter(|mark| is_tested(&mark.text))
@@ -259,7 +320,8 @@ fn says_less(
         return found;
     }
     for (was, now) in lost.iter().zip(&gained) {
-        let less = now.strength < was.strength;
+        let loose = LOOSE.iter().any(|word| says_word(now, word) && !says_word(was, word));
+        let less = now.strength < was.strength || loose;
         let other =
             now.strength == was.strength && now.negated == was.negated && now.operators != was.operators;
         if less || other {
@@ -289,6 +351,10 @@ fn says_less(
         found.push(Found::new(path, Some(after.line).filter(|line| *line > 0), says));
     }
     found
+}
+
+fn says_word(asserted: &Asserted, word: &str) -> bool {
+    asserted.text.split(' ').any(|leaf| leaf == word)
 }
 
 /// What was asserted something about is not even called any more.

@@ -8,12 +8,14 @@ use crate::{Changed, Found, Version, shown};
 /// Targets and variables that are followed from one.
 const MOST: usize = 200;
 
-const HIDING: [&str; 13] = [
+const HIDING: [&str; 15] = [
     "||",
     "true",
     ":",
     "exit",
     "-i",
+    "-O",
+    "-OO",
     "-k",
     "NDEBUG",
     "-DNDEBUG",

@@ -183,6 +183,16 @@ fn test(at: At<'_>) -> Option<Test> {
 fn off(at: At<'_>) -> Option<Mark> {
     match at.kind() {
         "call_expression" if is_suite_call(at, &GROUPS) => switch(at),
+        "call_expression" if at.field_text("function") == "expect.extend" => {
+            let text = at.field_text("arguments");
+            let replaces =
+                |name: &&str| text.contains(&format!("{name}:")) || text.contains(&format!("{name}("));
+            JAVASCRIPT
+                .exact
+                .iter()
+                .any(|name| name.starts_with("to") && replaces(name))
+                .then(|| at.mark(false))
+        }
         "call_expression" => {
             let names = names(at);
             matches!(

@@ -255,6 +255,11 @@ fn mocks(at: At<'_>) -> Option<String> {
                 _ => None,
             }
         }
+        "assignment" if at.field_text("left").starts_with("sys.modules[") => {
+            let left = at.field_text("left");
+            let name = unquoted(left.trim_start_matches("sys.modules[").trim_end_matches(']'));
+            Some(format!("sys.modules.{name}"))
+        }
         "assignment" => {
             let left = at.field("left").filter(|left| left.kind() == "attribute")?;
             let of = left.field_text("object");

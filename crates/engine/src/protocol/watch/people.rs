@@ -201,7 +201,9 @@ impl Watch {
             (Asking::Protected { checking, findings, .. }, _) => {
                 let mut detail =
                     format!("files the goal is judged by were changed, and a person does not agree: {rest}");
-                findings.iter().for_each(|f| detail.extend(["\n- ", &f.line()]));
+                for finding in &findings {
+                    detail.extend(["\n- ", &finding.line()]);
+                }
                 self.does_not_hold(&checking, &detail, cx);
             }
             (Asking::Servers, _) => self.next_turn(cx),
