@@ -17,7 +17,7 @@ use crate::plan::Target;
 use crate::powers::{Guard, Layer};
 use crate::question::Question;
 use crate::tool::{ToolCall, ToolDone, ToolUse};
-use crate::tree::{Accept, CommitFiles, Look, Looked, Verified, Verify};
+use crate::tree::{Accept, CommitFiles, Examine, Examined, Look, Looked, Verified, Verify};
 use crate::turn::{Part, Turn};
 
 /// Where in the tree of a run something belongs: `loop`, `pipeline/strategist`.
@@ -128,6 +128,8 @@ pub enum EffectKind {
     Save(Save),
     /// See what the run's folder holds.
     Look(Look),
+    /// Find out what was done to tests in the run's folder.
+    Examine(Examine),
     /// Run a command in the run's folder and see how it ends.
     Verify(Verify),
     /// Ask a person.
@@ -164,6 +166,7 @@ impl EffectKind {
             Self::Turn(_) => "turn",
             Self::Save(_) => "save",
             Self::Look(_) => "look",
+            Self::Examine(_) => "examine",
             Self::Verify(_) => "verify",
             Self::Ask(_) => "ask",
             Self::Accept(_) => "accept",
@@ -241,6 +244,7 @@ pub enum Reply {
         path: String,
     },
     Looked(Looked),
+    Examined(Examined),
     Verified(Verified),
     /// A tree is with the user: the paths that changed there, or the commit and its branch.
     Accepted {

@@ -6,6 +6,7 @@ use crate::budget::{Limits, Money, Shortage, Spent, Usage};
 use crate::conflict::Conflicts;
 use crate::digest::Digest;
 use crate::effect::{CallFailure, Committed, EffectId, NodePath};
+use crate::finding::Finding;
 use crate::goal::{Claimant, Found, GoalStep, Nudge, WatchVerdict};
 use crate::pipeline::event::PipelineEvent;
 use crate::plan::AgentCard;
@@ -249,6 +250,15 @@ pub enum Happened {
     /// Files that the goal is judged by are not what they were at the start.
     ProtectedChanged {
         paths: Vec<String>,
+        /// What was done to tests and to how they are run.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        findings: Vec<Finding>,
+    },
+    /// A person let findings stand that would have kept the work from being accepted.
+    Waived {
+        findings: Vec<String>,
+        reason: String,
+        by: String,
     },
     /// A tool that failed again and again is not offered any more.
     ToolDisabled {

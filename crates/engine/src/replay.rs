@@ -82,6 +82,7 @@ pub fn decisions(step: &Step) -> Vec<String> {
                     )
                 }
                 EffectKind::Look(_)
+                | EffectKind::Examine(_)
                 | EffectKind::Verify(_)
                 | EffectKind::Ask(_)
                 | EffectKind::Accept(_)

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::conflict::Resolution;
 use crate::digest::Digest;
 use crate::effect::NodePath;
+use crate::finding::Finding;
 
 /// How what is said in brackets after the output of a command begins, if it complained about what the sandbox refuses.
 pub const IN_SANDBOX: &str = "[it ran in a sandbox:";
@@ -100,6 +101,21 @@ pub enum FileContent {
     /// It exists and is no text (a folder, say), or too large to be read.
     Opaque,
     Missing,
+}
+
+/// What a state of the folder has done to tests and to how they are run, against the beginning.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Examine {
+    pub tree: Digest,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Examined {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
+    /// Changed files that could be read as what they are: of these there is nothing else to say.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub read: Vec<String>,
 }
 
 /// A command the engine has run in the folder: verify commands, the folder's `prepare`.

@@ -309,6 +309,7 @@ impl RunState {
             | Happened::GoalVerified { .. }
             | Happened::CriterionTried { .. }
             | Happened::ProtectedChanged { .. }
+            | Happened::Waived { .. }
             | Happened::ToolDisabled { .. }
             | Happened::OutcomeUnknown { .. }
             | Happened::Steered { .. }

@@ -25,6 +25,7 @@ mod accept;
 mod branch;
 mod command;
 mod evidence;
+mod examine;
 mod fresh;
 mod held;
 mod in_place;

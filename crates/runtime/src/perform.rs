@@ -392,6 +392,7 @@ async fn perform(
             let (looked, texts) = folder.look(look, tell).await?;
             Ok((Reply::Looked(looked), texts))
         }
+        EffectKind::Examine(examine) => Ok((Reply::Examined(folder.examine(examine).await?), Vec::new())),
         EffectKind::Verify(verify) => {
             let (verified, texts) = folder.verify(verify, cancel).await?;
             Ok((Reply::Verified(verified), texts))

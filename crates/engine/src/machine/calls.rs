@@ -315,6 +315,7 @@ impl Run {
             Reply::Conflict { .. }
             | Reply::Saved { .. }
             | Reply::Looked(_)
+            | Reply::Examined(_)
             | Reply::Surveyed(_)
             | Reply::Verified(_)
             | Reply::Accepted { .. }

@@ -337,6 +337,7 @@ impl Run {
             }
             Reply::Saved { .. }
             | Reply::Looked(_)
+            | Reply::Examined(_)
             | Reply::Verified(_)
             | Reply::Accepted { .. }
             | Reply::Surveyed(_)

@@ -13,7 +13,7 @@ use crate::event::Happened;
 use crate::outcome::Outcome;
 use crate::pipeline::listing::Surveyed;
 use crate::tool::ToolDone;
-use crate::tree::{FileContent, Looked, Verified};
+use crate::tree::{Examined, FileContent, Looked, Verified};
 use crate::turn::{Part, Role};
 
 /// Time for a look at a folder; making it is part of the first one.
@@ -27,6 +27,7 @@ const VERIFY_GRACE_MS: u64 = 30_000;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Learned {
     Looked(Looked),
+    Examined(Examined),
     Verified(Verified),
     Tool(ToolDone),
     Surveyed(Surveyed),
@@ -150,6 +151,7 @@ impl Run {
                 self.looked.insert(node.clone());
                 Learned::Looked(looked.clone())
             }
+            (EffectKind::Examine(_), Reply::Examined(examined)) => Learned::Examined(examined.clone()),
             (EffectKind::Verify(_), Reply::Verified(verified)) => Learned::Verified(verified.clone()),
             (EffectKind::Tool(_), Reply::Tool(done)) => Learned::Tool(done.clone()),
             (EffectKind::Survey(_), Reply::Surveyed(surveyed)) => Learned::Surveyed(surveyed.clone()),

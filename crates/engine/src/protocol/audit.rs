@@ -21,10 +21,10 @@ use std::collections::BTreeSet;
 
 use crate::corpus::Corpus;
 use crate::digest::Digest;
-use crate::effect::EffectId;
+use crate::effect::{EffectId, EffectKind};
 use crate::event::Happened;
 use crate::evidence;
-use crate::finding::Finding;
+use crate::finding::{ENGINE, Finding};
 use crate::identity::Lineage;
 use crate::judging::{self, Heard, Panel};
 use crate::machine::{Answered, Cx, Learned};
@@ -35,7 +35,7 @@ use crate::protocol::{Protocol, RuleBook};
 use crate::question::Question;
 use crate::review::{self, Verdict};
 use crate::stall::Stall;
-use crate::tree::{Acceptance, Look, Looked, Verified};
+use crate::tree::{Acceptance, Examine, Examined, Look, Looked, Verified};
 use crate::turn::Role;
 use crate::work::Work;
 
@@ -135,6 +135,8 @@ enum Awaiting {
         by_hand: bool,
     },
     Verify(usize),
+    /// What the change did to tests.
+    Examine,
     Critic,
     Research,
     Person(Question),
@@ -185,6 +187,7 @@ impl Protocol for Audit {
             (Learned::Looked(looked), awaiting) => self.looked(looked, awaiting, cx),
             (Learned::Verified(verified), Awaiting::Trial(at)) => self.tried(at, &verified, cx),
             (Learned::Verified(verified), Awaiting::Verify(at)) => self.verified(at, verified, cx),
+            (Learned::Examined(examined), Awaiting::Examine) => self.check(&examined, cx),
             (Learned::Said { text, by }, Awaiting::Person(question)) => {
                 let said = questions::read(&question, cx.text(&text));
                 self.said(said, question, &by, cx);
@@ -276,7 +279,7 @@ impl Audit {
     fn begin_round(&mut self, cx: &mut Cx<'_>) {
         if self.round >= self.cap {
             let because = format!("No round of {} is left.", self.cap);
-            return self.ask(questions::stuck(&because, &self.open, self.round), cx);
+            return self.ask(self.stuck(&because, &self.open), cx);
         }
         self.round += 1;
         cx.emit(Happened::RoundStarted { round: self.round, of: self.cap });
@@ -286,8 +289,19 @@ impl Audit {
 
     /// The verify commands are green: the engine's own checks, then the critic.
     fn judge(&mut self, cx: &mut Cx<'_>) {
+        match self.work.as_ref().and_then(Work::tree).map(|tree| tree.digest) {
+            // What was brought to a review has no folder with both versions of its files.
+            Some(tree) if self.settings.examine && self.settings.worker.is_some() => {
+                self.awaiting = Awaiting::Examine;
+                cx.task(EffectKind::Examine(Examine { tree }));
+            }
+            _ => self.check(&Examined::default(), cx),
+        }
+    }
+
+    fn check(&mut self, examined: &Examined, cx: &mut Cx<'_>) {
         if let Some(tree) = self.work.as_ref().and_then(Work::tree) {
-            self.checked = checks::run(cx.text(&tree.diff), &tree.changes, &self.scope);
+            self.checked = checks::run(cx.text(&tree.diff), &tree.changes, &self.scope, examined);
         }
         self.convene(cx);
     }
@@ -365,6 +379,15 @@ impl Audit {
             (Route::Commit, _) => {
                 cx.finish(Outcome::Approved { draft: work.blob(), overruled: false, notes });
             }
+            // Only a person can say that what the program holds against it may stand.
+            (Route::Executor, Some(stall))
+                if self.settings.examine
+                    && self.round > self.patient_until
+                    && routing.blocking.iter().all(|f| f.by == ENGINE) =>
+            {
+                let because = format!("{} ({stall})", because(&routing, self.cap));
+                self.ask(self.stuck(&because, &routing.blocking), cx);
+            }
             (Route::Executor | Route::Researcher, Some(stall)) if self.round > self.patient_until => {
                 cx.finish(self.halted(stall.halt()));
             }
@@ -408,9 +431,13 @@ impl Audit {
                 if let Some(stall) = stall {
                     sentence = format!("{sentence} ({stall})");
                 }
-                self.ask(questions::stuck(&sentence, &routing.blocking, self.round), cx);
+                self.ask(self.stuck(&sentence, &routing.blocking), cx);
             }
         }
+    }
+
+    fn stuck(&self, because: &str, open: &[Finding]) -> Question {
+        questions::stuck(because, open, self.round, self.settings.examine)
     }
 
     fn halted(&self, reason: Halt) -> Outcome {

@@ -283,9 +283,12 @@ impl<S: Plays> Table<S> {
             Reply::Accepted { .. } => "accepted",
             Reply::Conflicts(_) => "conflicts",
             Reply::Surveyed(_) => "surveyed",
-            Reply::Done(_) | Reply::Failed(_) | Reply::Looked(_) | Reply::Verified(_) | Reply::Tool(_) => {
-                "reply"
-            }
+            Reply::Done(_)
+            | Reply::Failed(_)
+            | Reply::Looked(_)
+            | Reply::Examined(_)
+            | Reply::Verified(_)
+            | Reply::Tool(_) => "reply",
         };
         self.reply_with(shown, reply, Vec::new())
     }
@@ -447,6 +450,7 @@ fn effect_line(effect: &Effect) -> String {
         EffectKind::Verify(verify) if verify.fresh => {
             format!("verify `{}` in a fresh folder", verify.command)
         }
+        EffectKind::Examine(_) => "examine".to_owned(),
         EffectKind::Verify(verify) => format!("verify `{}`", verify.command),
         EffectKind::Ask(question) => {
             format!("question {}: {}", question.about.name(), question.shown_choices().join(" / "))
@@ -517,7 +521,13 @@ fn event_line(event: &Happened) -> Option<String> {
         Happened::CriterionTried { found, detail } => {
             format!("tried: {found:?}: {}", crate::brief::one_line(detail))
         }
-        Happened::ProtectedChanged { paths } => format!("protected changed: {}", paths.join(", ")),
+        Happened::ProtectedChanged { paths, findings } => {
+            let found: Vec<String> = findings.iter().map(|f| f.shown_place().unwrap_or_default()).collect();
+            format!("protected changed: {}", [paths.clone(), found].concat().join(", "))
+        }
+        Happened::Waived { findings, reason, by } => {
+            format!("{by} waived {}: {reason}", findings.join(", "))
+        }
         Happened::ToolDisabled { tool, because } => format!("{tool} disabled: {because}"),
         Happened::OutcomeUnknown { n, tool, handling } => format!("[{n}] {tool} unknown: {handling}"),
         Happened::Steered { by, .. } => format!("{by} steered"),

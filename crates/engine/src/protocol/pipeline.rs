@@ -183,7 +183,7 @@ impl Protocol for Pipeline {
             }
             Learned::Looked(looked) => self.looked(&looked, cx),
             Learned::Verified(verified) => self.checked(&verified, cx),
-            Learned::Tool(_) => {}
+            Learned::Tool(_) | Learned::Examined(_) => {}
         }
     }
 

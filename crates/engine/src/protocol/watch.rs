@@ -23,6 +23,7 @@ mod turns;
 mod verdict;
 mod verifying;
 mod watching;
+mod weakened;
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -122,6 +123,7 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
         tried_at: 0,
         check_took_ms: None,
         already_met: false,
+        notes: Vec::new(),
         awaiting: Awaiting::Nothing,
     }))
 }
@@ -184,6 +186,8 @@ struct Watch {
     check_took_ms: Option<u64>,
     /// It held before anything was done, and that was enough.
     already_met: bool,
+    /// What a person let stand.
+    notes: Vec<String>,
     awaiting: Awaiting,
 }
 
@@ -278,9 +282,12 @@ impl Protocol for Watch {
             (Learned::Verified(verified), Awaiting::Checking(checking)) => {
                 self.command_ran(*checking, &verified, cx);
             }
-            (Learned::Said { text, .. }, Awaiting::Person(asking, question)) => {
+            (Learned::Examined(examined), Awaiting::Checking(checking)) => {
+                self.examined(*checking, &examined, cx);
+            }
+            (Learned::Said { text, by }, Awaiting::Person(asking, question)) => {
                 let said = cx.text(&text).to_owned();
-                self.person_said(*asking, &question, &said, cx);
+                self.person_said(*asking, &question, (&said, &by), cx);
             }
             (_, awaiting) => self.awaiting = awaiting,
         }

@@ -195,6 +195,7 @@ impl World {
                 texts.push(text);
                 Reply::Done(answer)
             }
+            EffectKind::Examine(_) => Reply::Examined(gadfly_engine::tree::Examined::default()),
             EffectKind::Look(look) if look.tree.is_some() => {
                 let files =
                     look.paths.iter().map(|path| FileSeen { path: path.clone(), what: FileContent::Missing });
@@ -403,6 +404,7 @@ fn root(
             rounds,
             block_on: [Severity::Nit, Severity::Risk, Severity::Fail][chance.below(3)],
             economy: audit::economy::Economy::Full,
+            examine: true,
             acceptance: Some(gadfly_engine::tree::Acceptance::Checkout),
             run_id: "r1".into(),
             report_dir: "reports".into(),

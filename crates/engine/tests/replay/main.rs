@@ -127,6 +127,7 @@ fn tamper(step: &mut Step) {
             EffectKind::Tell { text, .. } => text.push('!'),
             EffectKind::Save(save) => save.approved = !save.approved,
             EffectKind::Look(look) => look.paths.push("x".into()),
+            EffectKind::Examine(examine) => examine.tree = gadfly_engine::Digest::of(b"x"),
             EffectKind::Verify(verify) => verify.command.push('x'),
             EffectKind::Ask(question) => question.text.push('x'),
             EffectKind::Accept(accept) => accept.tree = gadfly_engine::Digest::of(b"x"),

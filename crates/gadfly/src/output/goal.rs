@@ -99,10 +99,17 @@ pub fn facts(state: &RunState, goal: &GoalState, outcome: Option<&Outcome>) -> V
     if let Some(Happened::GoalPaused { because }) = goal.rail.last().map(|entry| &entry.what) {
         said.push(("because", safe::line(because, LONGEST)));
     }
-    if let Some(Happened::ProtectedChanged { paths }) =
+    if let Some(Happened::ProtectedChanged { paths, findings }) =
         last(goal, |what| matches!(what, Happened::ProtectedChanged { .. }))
     {
-        said.push(("look at", format!("{} (the goal is judged by it, and it was changed)", named(paths))));
+        let found: Vec<String> = findings.iter().map(gadfly_engine::Finding::line).collect();
+        said.extend(found.iter().map(|line| ("found", safe::line(line, LONGEST))));
+        if !paths.is_empty() {
+            said.push((
+                "look at",
+                format!("{} (the goal is judged by it, and it was changed)", named(paths)),
+            ));
+        }
     }
     if last(goal, |what| matches!(what, Happened::CriticOff { .. })).is_some() {
         said.push(("critic", "was switched off: nobody watched to the end".red().to_string()));

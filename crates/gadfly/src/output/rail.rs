@@ -62,8 +62,14 @@ impl Entry {
                 let head = "! cannot be checked here as it is:".to_owned();
                 Some(Self { head, style: plain.yellow(), text: safe::line(detail, LONGEST_REFUSAL) })
             }
-            Happened::ProtectedChanged { paths } => {
-                let named = format!("what the goal is judged by was changed: {}", paths.join(", "));
+            Happened::Waived { findings, reason, by } => {
+                let what = format!("{by} let it stand: {reason} ({})", findings.join("; "));
+                entry("! waived:", plain.yellow(), &what)
+            }
+            Happened::ProtectedChanged { paths, findings } => {
+                let found = findings.iter().map(gadfly_engine::Finding::line);
+                let all: Vec<String> = found.chain(paths.iter().cloned()).collect();
+                let named = format!("what the goal is judged by was changed: {}", all.join("; "));
                 entry("! protected:", plain.red(), &named)
             }
             Happened::ToolDisabled { tool, because } => {

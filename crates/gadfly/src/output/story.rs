@@ -316,6 +316,7 @@ impl Story {
             | Happened::GoalVerified { .. }
             | Happened::CriterionTried { .. }
             | Happened::ProtectedChanged { .. }
+            | Happened::Waived { .. }
             | Happened::ToolDisabled { .. }
             | Happened::OutcomeUnknown { .. }
             | Happened::Steered { .. }

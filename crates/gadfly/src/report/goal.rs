@@ -60,7 +60,7 @@ pub fn value(facts: &Facts<'_>) -> Value {
         .rail
         .iter()
         .filter_map(|entry| match &entry.what {
-            Happened::ProtectedChanged { paths } => Some(paths),
+            Happened::ProtectedChanged { paths, .. } => Some(paths),
             _ => None,
         })
         .flatten()

@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test that cannot go on says so
 #![cfg(target_os = "linux")]
 
+#[path = "../../../syntax/tests/corpus/mod.rs"]
+mod corpus;
 #[path = "../judging/desk.rs"]
 #[allow(dead_code)]
 mod desk;
@@ -22,4 +24,5 @@ mod processes;
 mod pursuit;
 mod stories;
 mod watching;
+mod weakened;
 mod wire;

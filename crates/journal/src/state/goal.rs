@@ -393,6 +393,7 @@ pub(crate) const fn belongs_on_rail(what: &Happened) -> bool {
             | Happened::GoalVerified { .. }
             | Happened::CriterionTried { .. }
             | Happened::ProtectedChanged { .. }
+            | Happened::Waived { .. }
             | Happened::ToolDisabled { .. }
             | Happened::OutcomeUnknown { .. }
             | Happened::Steered { .. }

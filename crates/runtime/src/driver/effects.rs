@@ -41,7 +41,11 @@ impl Driving {
             EffectKind::Survey(survey) => self.begin_survey(effect, survey),
             // Answered by a person, through the inbox.
             EffectKind::Ask(_) => {}
-            EffectKind::Look(_) | EffectKind::Verify(_) | EffectKind::Accept(_) | EffectKind::Commit(_) => {
+            EffectKind::Look(_)
+            | EffectKind::Examine(_)
+            | EffectKind::Verify(_)
+            | EffectKind::Accept(_)
+            | EffectKind::Commit(_) => {
                 let at = match &effect.kind {
                     EffectKind::Accept(accept) => accept.at.as_ref(),
                     _ => None,

@@ -77,6 +77,7 @@ pub(super) fn settings(
         rounds: small(config.rounds.value),
         block_on: config.block_on.value,
         economy: config.economy.value,
+        examine: true,
         acceptance: (!review).then_some(acceptance),
         max_parts: small(config.max_parts.value),
         run_id: String::new(),

@@ -106,6 +106,7 @@ pub async fn prepare_goal(
         held: sandbox::kernel().is_ok(),
         already: Some(request.already),
         headway: true,
+        examine: config.protect_tests.value,
         acceptance: (!config.in_place.value).then(|| acceptance(&config, texts.goal.as_str())),
     };
     let others = [&settings.critic, &settings.judge].into_iter().flatten();

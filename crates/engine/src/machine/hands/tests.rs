@@ -49,6 +49,7 @@ fn settings() -> Settings {
         rounds: 2,
         block_on: Severity::Nit,
         economy: Economy::Off,
+        examine: false,
         acceptance: None,
         max_parts: PARTS,
         run_id: "r7".into(),

@@ -10,7 +10,7 @@ pub mod test_files;
 use std::collections::{HashMap, HashSet};
 
 use crate::finding::{ENGINE, Finding, Place, Severity};
-use crate::tree::{Change, ChangeKind};
+use crate::tree::{Change, ChangeKind, Examined};
 
 use super::routes::{SCOPE_CREEP, SILENCED_FAILURE, TODO_MARKER};
 use diff::{Changed, FileDiff};
@@ -23,14 +23,25 @@ const MARKERS: [&str; 5] = ["TODO", "FIXME", "XXX", "HACK", "STUB"];
 const MOST_OF_A_KIND: usize = 50;
 
 /// Everything the engine holds against a change, in a fixed order.
-pub fn run(unified_diff: &str, changes: &[Change], scope: &Scope) -> Vec<Finding> {
+///
+/// What was read as a program is judged by what was found in it, everything else by the words in its lines.
+pub fn run(unified_diff: &str, changes: &[Change], scope: &Scope, examined: &Examined) -> Vec<Finding> {
     let files = diff::parse(unified_diff);
     let mut findings = bounded(out_of_scope(changes, scope), "files outside the scope");
-    findings.extend(bounded(deleted_tests(&files, changes), "deleted test files"));
-    findings.extend(bounded(removed_assertions(&files, changes), "files with fewer assertions"));
-    findings.extend(bounded(switched_off_tests(&files), "tests switched off"));
+    let read: HashSet<&str> = examined.read.iter().map(String::as_str).collect();
+    let deleted = deleted_tests(&files, changes).into_iter().filter(|f| !is_in(f, &read)).collect();
+    findings.extend(bounded(deleted, "deleted test files"));
+    let removed = removed_assertions(&files, changes).into_iter().filter(|f| !is_in(f, &read)).collect();
+    findings.extend(bounded(removed, "files with fewer assertions"));
+    let off = switched_off_tests(&files).into_iter().filter(|f| !is_in(f, &read)).collect();
+    findings.extend(bounded(off, "tests switched off"));
+    findings.extend(bounded(examined.findings.clone(), "changes to tests"));
     findings.extend(bounded(markers(&files), "markers"));
     findings
+}
+
+fn is_in(finding: &Finding, paths: &HashSet<&str>) -> bool {
+    finding.place.as_ref().is_some_and(|place| paths.contains(place.path.as_str()))
 }
 
 fn bounded(mut findings: Vec<Finding>, what: &str) -> Vec<Finding> {

@@ -3,6 +3,7 @@
 use crate::budget::Usage;
 use crate::effect::{CallFailure, FailureKind};
 use crate::event::Happened;
+use crate::finding::Finding;
 use crate::machine::{Answered, Cx};
 use crate::outcome::{Halt, Outcome};
 use crate::question::{About, Question};
@@ -57,6 +58,7 @@ impl Audit {
                 self.begin_round(cx);
             }
             Said::Drop => self.drop_items(by, cx),
+            Said::Waive(which, why) => self.waive(which, &why, question, by, cx),
             Said::Grant(rounds) => {
                 self.cap = self.cap.max(self.round).saturating_add(rounds).min(MOST_ROUNDS);
                 self.patient_until = self.cap;
@@ -98,6 +100,29 @@ impl Audit {
         } else {
             self.begin_round(cx);
         }
+    }
+
+    /// Findings of the program that a person lets stand count no more. What is left decides; if nothing is, the same work
+    /// is judged once more without them.
+    fn waive(&mut self, which: Option<usize>, why: &str, question: Question, by: &str, cx: &mut Cx<'_>) {
+        let waived: Vec<Finding> = questions::waivable(&self.open)
+            .filter(|(number, _)| which.is_none_or(|which| which == *number))
+            .map(|(_, finding)| finding.clone())
+            .collect();
+        if waived.is_empty() {
+            let text = format!("That is nothing the program found itself.\n{}", question.text);
+            return self.ask(Question { text, ..question }, cx);
+        }
+        self.dropped.extend(waived.iter().map(|finding| finding.number));
+        self.open.retain(|finding| !self.dropped.contains(&finding.number));
+        let findings: Vec<String> = waived.iter().map(Finding::line).collect();
+        self.said.extend(findings.iter().map(|line| format!("{by} lets this stand: {line} ({why})")));
+        cx.emit(Happened::Waived { findings, reason: why.to_owned(), by: by.to_owned() });
+        self.patient_until = self.round.saturating_add(1);
+        if self.red.is_some() || !self.open.is_empty() {
+            return self.ask(self.stuck("There is more.", &self.open), cx);
+        }
+        self.convene(cx);
     }
 
     /// Rounds were granted: the task goes where it would have gone with them.

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use crate::brief::one_line;
-use crate::finding::Finding;
+use crate::finding::{ENGINE, Finding};
 use crate::question::{About, Choice, Picked, Question};
 
 use super::report;
@@ -22,6 +22,8 @@ const DROP: &str = "drop";
 const STUCK: &str = "stuck";
 const FIXED: &str = "fixed";
 const GIVE_UP: &str = "give-up";
+const WAIVE: &str = "waive";
+const ALL: &str = "all";
 
 /// What a person said.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -31,6 +33,8 @@ pub(super) enum Said {
     /// Leave out the items the plan cannot keep.
     Drop,
     Grant(u32),
+    /// What the program found may stand, by its number in the question or all of it, and why.
+    Waive(Option<usize>, String),
     /// The person mended the folder by hand.
     Fixed,
     GiveUp,
@@ -72,7 +76,7 @@ pub(super) fn without_criteria() -> Question {
 }
 
 /// The loop cannot go on by itself. `because` says why; at the last of all rounds none can be granted.
-pub(super) fn stuck(because: &str, findings: &[Finding], round: u32) -> Question {
+pub(super) fn stuck(because: &str, findings: &[Finding], round: u32, may_waive: bool) -> Question {
     let mut text = format!("{because}\n");
     let (asked, other): (Vec<&Finding>, Vec<&Finding>) =
         findings.iter().partition(|f| matches!(routes::of(&f.rule), Route::AskUser | Route::PlanChecker));
@@ -89,9 +93,20 @@ pub(super) fn stuck(because: &str, findings: &[Finding], round: u32) -> Question
         choices.push(Choice::taking(GRANT, "N", "allow N more rounds"));
         choices.push(Choice::taking(REPLAN, "TEXT", "say what the plan should be instead"));
     }
+    if may_waive && waivable(findings).next().is_some() {
+        let says = "what the program found may stand: its number, or `all`, and why; that is kept on record";
+        choices.push(Choice::taking(WAIVE, "N WHY", says));
+    }
     choices.push(Choice::new(STUCK, "leave the task as stuck"));
     choices.push(Choice::new(FIXED, "I mended it by hand in the run's folder: judge that"));
     Question { about: About::Stuck, text, choices, free: false }
+}
+
+/// The findings of the program itself, with their numbers in the question of `stuck`.
+pub(super) fn waivable(findings: &[Finding]) -> impl Iterator<Item = (usize, &Finding)> {
+    let remain =
+        findings.iter().filter(|f| !matches!(routes::of(&f.rule), Route::AskUser | Route::PlanChecker));
+    remain.enumerate().map(|(at, finding)| (at + 1, finding)).filter(|(_, finding)| finding.by == ENGINE)
 }
 
 /// A finding as a person is asked about it.
@@ -135,6 +150,13 @@ pub(super) fn read(question: &Question, answer: &str) -> Said {
                 Ok(rounds) if (1..=MOST_ROUNDS).contains(&rounds) => Said::Grant(rounds),
                 _ => Said::Unclear(format!("`{GRANT}` takes a number from 1 to {MOST_ROUNDS}")),
             },
+            WAIVE => {
+                let (which, why) = rest.split_once(char::is_whitespace).unwrap_or((&rest, ""));
+                match (which.parse().ok().map(Some).or((which == ALL).then_some(None)), why.trim()) {
+                    (Some(which), why) if !why.is_empty() => Said::Waive(which, why.to_owned()),
+                    _ => Said::Unclear(format!("`{WAIVE}` takes a number, or `{ALL}`, and a reason")),
+                }
+            }
             REPLAN => Said::Replan(rest),
             DROP => Said::Drop,
             FIXED => Said::Fixed,
@@ -164,13 +186,15 @@ mod tests {
         assert_eq!(shown(&askuser(&[])), "give-up");
         assert!(askuser(&[]).free, "an answer in the person's own words");
         assert_eq!(shown(&plan_checker(&[])), "replan TEXT, drop, give-up");
-        assert_eq!(shown(&stuck("x", &[], 3)), "grant N, replan TEXT, stuck, fixed");
-        assert_eq!(shown(&stuck("x", &[], MOST_ROUNDS)), "stuck, fixed");
+        assert_eq!(shown(&stuck("x", &[], 3, true)), "grant N, replan TEXT, stuck, fixed");
+        assert_eq!(shown(&stuck("x", &[], MOST_ROUNDS, true)), "stuck, fixed");
+        let own = Finding { by: ENGINE.into(), ..finding("scope-creep") };
+        assert_eq!(shown(&stuck("x", &[own], MOST_ROUNDS, true)), "waive N WHY, stuck, fixed");
     }
 
     #[test]
     fn answers_are_read_by_word_or_number() {
-        let stuck = stuck("x", &[], 3);
+        let stuck = stuck("x", &[], 3, true);
         let cases = [
             ("grant 5", Said::Grant(5)),
             ("1 5", Said::Grant(5)),
@@ -180,6 +204,13 @@ mod tests {
         ];
         for (answer, expected) in cases {
             assert_eq!(read(&stuck, answer), expected, "{answer}");
+        }
+        let own = Finding { by: ENGINE.into(), ..finding("scope-creep") };
+        let waive = super::stuck("x", &[finding("style"), own], 3, true);
+        assert_eq!(read(&waive, "waive 2 it is asked for"), Said::Waive(Some(2), "it is asked for".into()));
+        assert_eq!(read(&waive, "waive all it is asked for"), Said::Waive(None, "it is asked for".into()));
+        for answer in ["waive 2", "waive", "waive it"] {
+            assert!(matches!(read(&waive, answer), Said::Unclear(_)), "{answer}");
         }
         for answer in ["grant 0", "grant 101", "grant many", "grant -1", "later"] {
             assert!(matches!(read(&stuck, answer), Said::Unclear(_)), "{answer}");
@@ -193,7 +224,7 @@ mod tests {
     fn at_the_cap_the_question_among_the_findings_stands_first() {
         let mut asked = finding("question-to-user");
         asked.raw = Some(serde_json::json!({"question_to_user": "Which port?"}));
-        let text = stuck("No round is left.", &[finding("style"), asked], 3).text;
+        let text = stuck("No round is left.", &[finding("style"), asked], 3, true).text;
         let (question, style) = (text.find("Which port?").unwrap(), text.find("about style").unwrap());
         assert!(question < style, "{text}");
     }

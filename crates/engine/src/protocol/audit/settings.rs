@@ -69,6 +69,10 @@ pub struct Settings {
     pub block_on: Severity,
     #[serde(default)]
     pub economy: Economy,
+    /// What a change does to tests is found out before it is judged, and a person may let what is found stand. Not so in
+    /// records from before that was done.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub examine: bool,
     /// How an approved tree is brought to the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acceptance: Option<Acceptance>,

@@ -8,7 +8,7 @@ use crate::work::Work;
 
 use super::briefs::Red;
 use super::routes::Route;
-use super::{Audit, Awaiting, questions};
+use super::{Audit, Awaiting};
 
 impl Audit {
     /// Verify commands are tried once before anybody is paid, so that their state is known.
@@ -62,7 +62,7 @@ impl Audit {
         self.red = Some(red);
         if self.round >= self.cap {
             self.route(Route::Stuck, &because, cx);
-            return self.ask(questions::stuck(&because, &self.open, self.round), cx);
+            return self.ask(self.stuck(&because, &self.open), cx);
         }
         self.route(Route::Executor, &because, cx);
         self.begin_round(cx);

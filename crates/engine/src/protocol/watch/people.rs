@@ -1,11 +1,14 @@
 //! What people are asked about a goal, and what their word leads to. A question nobody answers leaves the goal
 //! waiting; it is never taken for a no.
 
+use std::fmt::Write as _;
+
 use super::steps::Doing;
 use super::verifying::Checking;
 use super::{Awaiting, Interruption, Watch};
 use crate::brief::{one_line, some_of};
 use crate::event::Happened;
+use crate::finding::Finding;
 use crate::machine::Cx;
 use crate::outcome::{Halt, Outcome};
 use crate::question::{About, Choice, Picked, Question};
@@ -29,6 +32,7 @@ pub(super) enum Asking {
     Protected {
         checking: Box<Checking>,
         detail: String,
+        findings: Vec<Finding>,
     },
     /// The check passes and fails on the same files.
     Flaky {
@@ -101,13 +105,25 @@ pub(super) fn manual(rationale: &str) -> Question {
     asks(About::Manual, text, choices, false)
 }
 
-pub(super) fn protected(paths: &[String], detail: &str) -> Question {
-    let text = format!(
-        "The check passes ({detail}), but files it goes by were changed on the way: {}.\n\nLook at the changes before you let them stand.",
-        some_of(paths)
-    );
+/// What was found is named; files nobody can say more about are only listed.
+pub(super) fn protected(paths: &[String], findings: &[Finding], detail: &str) -> Question {
+    let mut text = format!("The check passes ({detail}), but ");
+    let mut stands = Choice::new("accept", "the changes are right; the goal is reached");
+    if !findings.is_empty() {
+        text.push_str("the change may be what lets it pass:\n");
+        for (n, finding) in findings.iter().enumerate() {
+            let _ = writeln!(text, "{}. {}", n + 1, finding.line());
+        }
+        stands =
+            Choice::taking("waive", "WHY", "they are right; the goal is reached, and WHY is kept on record");
+    }
+    if !paths.is_empty() {
+        let also = if findings.is_empty() { "" } else { "Also, " };
+        let _ = write!(text, "{also}files it goes by were changed on the way: {}.", some_of(paths));
+    }
+    let text = format!("{}\n\nLook at the changes before you let them stand.", text.trim_end());
     let choices = vec![
-        Choice::new("accept", "the changes are right; the goal is reached"),
+        stands,
         Choice::taking("reject", "TEXT", "they are not; this is told to the worker"),
         Choice::new("stop", "end the goal here"),
     ];
@@ -183,7 +199,13 @@ impl Watch {
         }
     }
 
-    pub(super) fn person_said(&mut self, asking: Asking, question: &Question, said: &str, cx: &mut Cx<'_>) {
+    pub(super) fn person_said(
+        &mut self,
+        asking: Asking,
+        question: &Question,
+        (said, by): (&str, &str),
+        cx: &mut Cx<'_>,
+    ) {
         let (word, rest) = match question.pick(said) {
             Picked::Choice { word, rest } => (word.to_owned(), rest),
             _ => (String::new(), said.trim().to_owned()),
@@ -212,10 +234,16 @@ impl Watch {
             (Asking::Manual(checking), _) => {
                 self.learned_of(*checking, Err(format!("a person says no: {rest}")), cx);
             }
-            (Asking::Protected { checking, detail }, "accept") => self.drift_aside(*checking, detail, cx),
-            (Asking::Protected { checking, .. }, _) => {
-                let detail =
+            (Asking::Protected { checking, detail, .. }, "accept") => self.drift_aside(*checking, detail, cx),
+            (Asking::Protected { checking, detail, findings }, "waive") => {
+                self.waive(*checking, &findings, detail, &rest, by, cx);
+            }
+            (Asking::Protected { checking, findings, .. }, _) => {
+                let mut detail =
                     format!("files the goal is judged by were changed, and a person does not agree: {rest}");
+                for finding in &findings {
+                    detail.extend(["\n- ", &finding.line()]);
+                }
                 self.does_not_hold(&checking, &detail, cx);
             }
             (Asking::Flaky { checking, detail }, "accept") => {

@@ -22,15 +22,38 @@ const SUITE_BEGINNINGS: [&str; 6] =
     ["jest.config.", "vitest.config.", "phpunit.xml", ".mocharc", "karma.conf.", "playwright.config."];
 /// Files a runner reads without being told: `make test` depends on the Makefile, and what `npm test` runs is written in
 /// `package.json`.
-const RUNNERS: [(&str, &[&str]); 13] = [
+const RUNNERS: [(&str, &[&str]); 36] = [
     ("cargo", CARGO),
     ("npm", PACKAGE),
     ("npx", PACKAGE),
     ("yarn", PACKAGE),
     ("pnpm", PACKAGE),
     ("bun", PACKAGE),
-    ("pytest", &["pyproject.toml"]),
-    ("tox", &["pyproject.toml"]),
+    ("deno", &["deno.json", "deno.jsonc", "package.json"]),
+    ("jest", PACKAGE),
+    ("vitest", PACKAGE),
+    ("mocha", PACKAGE),
+    ("pytest", PYTHON),
+    ("python", PYTHON),
+    ("python3", PYTHON),
+    ("tox", PYTHON),
+    ("nox", &["noxfile.py", "pyproject.toml"]),
+    ("uv", PYTHON),
+    ("poetry", PYTHON),
+    ("hatch", PYTHON),
+    ("pdm", PYTHON),
+    ("mvn", MAVEN),
+    ("mvnw", MAVEN),
+    ("gradle", GRADLE),
+    ("gradlew", GRADLE),
+    ("dotnet", &["Directory.Build.props", "Directory.Build.targets", "global.json", ".runsettings"]),
+    ("cmake", CMAKE),
+    ("ctest", CMAKE),
+    ("bazel", &["BUILD", "BUILD.bazel", "MODULE.bazel", "WORKSPACE", ".bazelrc"]),
+    ("go", &["go.mod", "go.work"]),
+    ("rake", &["Rakefile", ".rspec"]),
+    ("rspec", &[".rspec"]),
+    ("bundle", &["Gemfile", "Rakefile", ".rspec"]),
     ("composer", &["composer.json"]),
     ("make", &["Makefile", "makefile", "GNUmakefile"]),
     ("gmake", &["Makefile", "makefile", "GNUmakefile"]),
@@ -39,6 +62,11 @@ const RUNNERS: [(&str, &[&str]); 13] = [
 ];
 
 const PACKAGE: &[&str] = &["package.json"];
+const PYTHON: &[&str] = &["pyproject.toml"];
+const MAVEN: &[&str] = &["pom.xml", ".mvn/maven.config", ".mvn/jvm.config", "mvnw"];
+const GRADLE: &[&str] =
+    &["build.gradle", "build.gradle.kts", "gradle.properties", "settings.gradle", "gradlew"];
+const CMAKE: &[&str] = &["CMakeLists.txt", "CMakePresets.json"];
 /// Tests can be switched off in the first, and be run by something that always succeeds by the others.
 const CARGO: &[&str] = &["Cargo.toml", ".cargo/config.toml", ".cargo/config"];
 
@@ -114,6 +142,13 @@ impl Protected {
         changes.iter().filter(is_meant).map(|change| change.path.clone()).collect()
     }
 
+    /// The user listed it, or the check is this very file: any change of it counts, whatever else is known of it.
+    pub fn is_its_own(&self, path: &str) -> bool {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let is_implied = RUNNERS.iter().any(|(_, files)| files.contains(&name));
+        self.is_listed(path) || (self.named.contains(path) && !is_test_file(path) && !is_implied)
+    }
+
     fn is_singled_out(&self, path: &str) -> bool {
         self.named.contains(path) || self.is_listed(path)
     }
@@ -127,7 +162,24 @@ impl Protected {
 /// change of one that was there counts.
 fn is_manifest(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    ["Cargo.toml", "package.json", "pyproject.toml", "composer.json"].contains(&name)
+    let manifests = [
+        "Cargo.toml",
+        "package.json",
+        "pyproject.toml",
+        "composer.json",
+        "pom.xml",
+        "build.gradle",
+        "build.gradle.kts",
+        "settings.gradle",
+        "CMakeLists.txt",
+        "go.mod",
+        "Gemfile",
+        "Rakefile",
+        "deno.json",
+        "BUILD.bazel",
+        "MODULE.bazel",
+    ];
+    manifests.contains(&name)
 }
 
 fn says_how_a_suite_runs(path: &str) -> bool {

@@ -63,6 +63,9 @@ pub struct Settings {
     /// drift is not delivered unasked. Not in records from before these rules.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub headway: bool,
+    /// What a change does to tests is found out before it counts. Not so in records from before that was done.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub examine: bool,
     /// How the work gets to the user; none if it is done in place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acceptance: Option<Acceptance>,

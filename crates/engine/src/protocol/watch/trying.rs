@@ -50,6 +50,7 @@ impl Checking {
             could_not_run: false,
             failed_once: None,
             fresh: None,
+            holds: None,
         }
     }
 
@@ -160,6 +161,7 @@ impl Watch {
             Learned::Looked(looked) => self.file_seen(checking, &looked, cx),
             Learned::Verified(verified) => self.command_ran(checking, &verified, cx),
             Learned::Tool(done) => self.check_done(checking, &done, cx),
+            Learned::Examined(examined) => self.examined(checking, &examined, cx),
             _ => self.trying = Some(Trying { checking, looking, effect: trying.effect }),
         }
     }

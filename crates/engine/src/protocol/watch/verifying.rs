@@ -37,6 +37,8 @@ pub(super) struct Checking {
     pub failed_once: Option<String>,
     /// What holds in the worker's folder is being checked in a fresh one.
     pub fresh: Option<Fresh>,
+    /// It holds, and in which words; what became of the tests is being found out.
+    pub holds: Option<String>,
 }
 
 /// Why the criterion is checked.
@@ -283,13 +285,7 @@ impl Watch {
             self.claims += 1;
             self.announce(cx);
         }
-        let changed = self.tree.as_ref().map_or_else(Vec::new, |tree| self.protected.changed(&tree.changes));
-        if changed.is_empty() {
-            return self.drift_aside(checking, detail, cx);
-        }
-        cx.emit(Happened::ProtectedChanged { paths: changed.clone() });
-        let question = people::protected(&changed, &detail);
-        self.ask(Asking::Protected { checking: Box::new(checking), detail }, question, cx);
+        self.examine(checking, detail, cx);
     }
 
     /// A picture that was made to be judged is no work of the worker's: the folder is put back as it was claimed.
@@ -310,7 +306,8 @@ impl Watch {
     pub(super) fn reached(&mut self, detail: String, cx: &mut Cx<'_>) {
         cx.emit(Happened::GoalVerified { detail });
         let Some(tree) = self.tree.as_ref().map(|tree| tree.digest) else { return };
-        self.end(Outcome::Approved { draft: tree, overruled: false, notes: Vec::new() }, cx);
+        let notes = std::mem::take(&mut self.notes);
+        self.end(Outcome::Approved { draft: tree, overruled: false, notes }, cx);
     }
 
     pub(super) fn does_not_hold(&mut self, checking: &Checking, detail: &str, cx: &mut Cx<'_>) {

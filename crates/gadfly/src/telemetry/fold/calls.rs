@@ -87,7 +87,9 @@ impl Fold {
                 }
                 (span, None, None)
             }
-            EffectKind::Look(_) => (Span::new(&self.run, id, names::LOOK, None), None, None),
+            EffectKind::Look(_) | EffectKind::Examine(_) => {
+                (Span::new(&self.run, id, names::LOOK, None), None, None)
+            }
             EffectKind::Save(_) => (Span::new(&self.run, id, names::SAVE, None), None, None),
             EffectKind::Accept(_) => (Span::new(&self.run, id, names::ACCEPT, None), None, None),
             EffectKind::Survey(_) => (Span::new(&self.run, id, names::SURVEY, None), None, None),
@@ -225,6 +227,7 @@ impl Open {
             }
             Reply::Saved { .. }
             | Reply::Looked(_)
+            | Reply::Examined(_)
             | Reply::Verified(_)
             | Reply::Accepted { .. }
             | Reply::Surveyed(_) => {}

@@ -124,7 +124,7 @@ pub fn switches_off(path: &str, line: &str) -> bool {
     }
     let body = line.trim_start();
     if is_rust(path) {
-        return body.starts_with("#[ignore") || body.starts_with("#[cfg(any())]");
+        return ["#[ignore", "#[cfg(any())]"].iter().any(|attribute| body.contains(attribute));
     }
     is_test_file(path) && SWITCHES.iter().any(|word| line.match_indices(word).any(|(at, _)| begins(line, at)))
 }
@@ -140,7 +140,8 @@ fn is_rust(path: &str) -> bool {
 
 fn is_vacuous(line: &str) -> bool {
     let folded: String = line.trim().to_ascii_lowercase();
-    VACUOUS.iter().any(|v| folded.starts_with(v) || folded.contains(&format!(".{v}")))
+    let ends = |at: usize| !folded[at..].starts_with(|c: char| c.is_alphanumeric() || c == '_');
+    VACUOUS.iter().any(|v| folded.match_indices(v).any(|(at, _)| begins(&folded, at) && ends(at + v.len())))
 }
 
 fn is_comment(line: &str) -> bool {

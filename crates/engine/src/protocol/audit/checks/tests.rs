@@ -34,7 +34,7 @@ fn changes(list: &[&str]) -> Vec<Change> {
 }
 
 fn found(diff: &str, changed: &[&str], scope: &[&str]) -> Vec<String> {
-    let findings = run(diff, &changes(changed), &Scope::new(scope));
+    let findings = run(diff, &changes(changed), &Scope::new(scope), &Examined::default());
     for finding in &findings {
         assert_eq!(finding.by, ENGINE);
         assert!(!finding.fix.is_empty(), "every finding says what to do");
@@ -64,7 +64,12 @@ fn markers_count_where_the_change_brought_them_in() {
 
 #[test]
 fn a_marker_is_quoted_as_it_stands_in_the_file() {
-    let findings = run(&file("a.rs|+    f(); // TODO: later"), &changes(&["M a.rs"]), &Scope::default());
+    let findings = run(
+        &file("a.rs|+    f(); // TODO: later"),
+        &changes(&["M a.rs"]),
+        &Scope::default(),
+        &Examined::default(),
+    );
     assert_eq!(findings[0].quote.as_deref(), Some("f(); // TODO: later"));
 }
 
@@ -93,6 +98,11 @@ fn removed_assertions_are_found_unless_they_moved_or_have_a_successor() {
         ("tests/a.py|-assert f() == 1|+    assert f()  ==  1", &[]),
         ("tests/a.py|-assert f() == 1|+assert f() == 2", &[]),
         ("tests/a.py|-assert f() == 1|+assert True", &["silenced-failure tests/a.py:1"]),
+        (
+            "src/a.rs|-fn t() { assert!(f()); }|+#[test] fn t() { assert!(true); }",
+            &["silenced-failure src/a.rs:1"],
+        ),
+        ("tests/a.py|-assert f() == 1|+assert 10 == f()", &[]),
         ("tests/a.py|-assert f() == 1|+# assert f() == 1", &["silenced-failure tests/a.py:1"]),
         ("tests/a.py|-assert a|-assert b|+assert c", &["silenced-failure tests/a.py:1"]),
         ("src/lib.rs|-        assert_eq!(f(), 1);", &["silenced-failure src/lib.rs:1"]),
@@ -111,7 +121,12 @@ fn removed_assertions_are_found_unless_they_moved_or_have_a_successor() {
 
 #[test]
 fn a_removed_assertion_cites_nothing_that_must_still_be_there() {
-    let findings = run(&file("tests/a.py|-assert a == 1"), &changes(&["M tests/a.py"]), &Scope::default());
+    let findings = run(
+        &file("tests/a.py|-assert a == 1"),
+        &changes(&["M tests/a.py"]),
+        &Scope::default(),
+        &Examined::default(),
+    );
     assert!(findings[0].absent && findings[0].quote.is_none());
     assert!(findings[0].says.contains("assert a == 1"));
 }
@@ -120,6 +135,8 @@ fn a_removed_assertion_cites_nothing_that_must_still_be_there() {
 fn tests_switched_off_are_found_unless_they_were_before() {
     let off = "tests/a.rs| #[test]|+#[ignore]| fn t() {}";
     assert_eq!(found(&file(off), &["M tests/a.rs"], &[]), ["silenced-failure tests/a.rs:2"]);
+    let beside = "src/a.rs|-#[test] fn t() {|+#[test] #[ignore] fn t() {";
+    assert_eq!(found(&file(beside), &["M src/a.rs"], &[]), ["silenced-failure src/a.rs:1"]);
     let on = "tests/a.rs|-#[ignore]| fn t() {}";
     assert_eq!(found(&file(on), &["M tests/a.rs"], &[]), [""; 0]);
     let moved = "tests/a.rs|-#[ignore]| x|+    #[ignore]";
@@ -131,7 +148,23 @@ fn tests_switched_off_are_found_unless_they_were_before() {
 #[test]
 fn a_flood_of_findings_is_bounded_and_counted() {
     let diff = format!("a.rs{}", "|+// TODO: x".repeat(1_000));
-    let findings = run(&file(&diff), &changes(&["M a.rs"]), &Scope::default());
+    let findings = run(&file(&diff), &changes(&["M a.rs"]), &Scope::default(), &Examined::default());
     assert_eq!(findings.len(), MOST_OF_A_KIND);
     assert!(findings.last().unwrap().says.contains("950 more"));
+}
+
+#[test]
+fn a_file_that_was_read_is_judged_by_what_was_found_in_it() {
+    let diff = file("tests/a.py|-assert f() == 1");
+    let place = Place { path: "tests/a.py".into(), line: Some(1), end: None };
+    let mut weaker = Finding::new(SILENCED_FAILURE, Severity::Fail, "`test_a` asserts less.", ENGINE);
+    weaker.place = Some(place);
+    let examined = |findings: Vec<Finding>| Examined { findings, read: vec!["tests/a.py".into()] };
+    let says = |examined: &Examined| -> Vec<String> {
+        let findings = run(&diff, &changes(&["M tests/a.py"]), &Scope::default(), examined);
+        findings.into_iter().map(|f| f.says).collect()
+    };
+    assert_eq!(says(&examined(vec![weaker])), ["`test_a` asserts less."]);
+    assert_eq!(says(&examined(Vec::new())), [""; 0], "what moved elsewhere, say");
+    assert_eq!(says(&Examined::default()).len(), 1, "nobody read it");
 }

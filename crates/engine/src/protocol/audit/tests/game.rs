@@ -47,6 +47,7 @@ pub fn settings() -> Settings {
         rounds: 3,
         block_on: Severity::Nit,
         economy: crate::protocol::audit::economy::Economy::Off,
+        examine: false,
         acceptance: None,
         max_parts: PARTS,
         run_id: "r7".into(),

@@ -1,8 +1,10 @@
 //! Questions and their ways out: each answered, each declined, and what stays visible.
 
 use super::game::*;
-use crate::effect::EffectKind;
+use crate::effect::{EffectKind, Reply};
+use crate::finding::{ENGINE, Finding, Place, Severity};
 use crate::question::Question;
+use crate::tree::Examined;
 use crate::turn::Role;
 
 fn question(game: &Game) -> Question {
@@ -256,4 +258,38 @@ fn rounds_raised_on_resume_count_up_to_a_hundred() {
     game.resume_with(crate::budget::Limits::default(), Some(1_000));
     game.works(WORK).reports(&finds(1, "missing-test"));
     assert!(game.log().contains("round 2 of 100"), "{}", game.log());
+}
+
+/// A game in which what the change did to tests is found out, and the worker was stopped by its only round.
+fn examined() -> Game {
+    let mut game = game().with(|s| (s.examine, s.rounds) = (true, 1)).begun();
+    game.works(&[("src/a.rs", Some("one\ntwo\n")), ("notes.md", Some("x"))]);
+    let mut weaker = Finding::new("silenced-failure", Severity::Fail, "`adds` asserts less.", ENGINE);
+    weaker.place = Some(Place { path: "src/a.rs".into(), line: Some(1), end: None });
+    game.replies(Reply::Examined(Examined { findings: vec![weaker], read: vec!["src/a.rs".into()] }));
+    game.reports(&clean(1));
+    game
+}
+
+#[test]
+fn what_the_program_found_can_be_waived_on_record() {
+    let mut game = examined();
+    assert_eq!(
+        question(&game).shown_choices(),
+        ["grant N", "replan TEXT", "waive N WHY", "stuck", "fixed"],
+        "{}",
+        game.log()
+    );
+    let text = question(&game).text;
+    assert!(text.contains("notes.md") && text.contains("`adds` asserts less."), "{text}");
+    game.answers("waive 9 there is none");
+    assert!(question(&game).text.starts_with("That is nothing the program found"), "{}", game.log());
+    game.answers("waive 1 the notes are wanted");
+    let left = question(&game).text;
+    assert!(!left.contains("notes.md") && left.contains("`adds` asserts less."), "{left}");
+    game.answers("waive all it was too strict");
+    assert!(game.log().contains("waived") && game.log().contains("the notes are wanted"), "{}", game.log());
+    // The same work is judged once more, by what is left.
+    game.reports(&clean(1)).accepted();
+    assert_eq!(game.class(), "approved", "{}", game.log());
 }

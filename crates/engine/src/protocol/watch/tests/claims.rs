@@ -1,9 +1,11 @@
 //! Claims: nothing but the criterion makes a goal reached.
 
-use super::game::{Plays2, begun, goal, seated, told};
-use crate::effect::{EffectKind, FailureKind};
+use super::game::{Goal, Plays2, begun, goal, seated, told};
+use crate::effect::{EffectKind, FailureKind, Reply};
+use crate::finding::{ENGINE, Finding, Severity};
 use crate::protocol::watch::{Criterion, FileCheck};
 use crate::tool::ToolEnd;
+use crate::tree::Examined;
 use crate::turn::Role;
 
 #[test]
@@ -65,6 +67,51 @@ fn a_look_after_the_change_is_enough() {
     table.wants(&[("write_file", r#"{"path":"a","content":"x"}"#)]).did(ToolEnd::Done, "wrote");
     table.runs("cat a", 0, "x").claims();
     assert!(matches!(table.open().kind, EffectKind::Look(_)), "{}", table.log());
+}
+
+/// The check passes, and the worker's change is examined.
+fn examined(findings: &[&str], read: &[&str]) -> Goal {
+    let mut table = begun(seated(|s| (s.critic, s.examine) = (None, true)));
+    table.runs("make test", 0, "ok").claims();
+    table.sees(&[("tests/test_moon.py", None), ("moon.py", Some("x"))]).verifies(0, "ok");
+    assert!(matches!(table.open().kind, EffectKind::Examine(_)), "{}", table.log());
+    let finding = |says: &&str| Finding::new("silenced-failure", Severity::Fail, *says, ENGINE);
+    let findings = findings.iter().map(finding).collect();
+    let read = read.iter().map(|path| (*path).to_owned()).collect();
+    table.replies(Reply::Examined(Examined { findings, read }));
+    table
+}
+
+#[test]
+fn what_was_found_in_the_change_is_a_question_however_green_the_check_is() {
+    let mut table = examined(&["`test_moon` asserts less."], &["tests/test_moon.py"]);
+    assert_eq!(table.class(), "waiting(question)");
+    let EffectKind::Ask(question) = table.open().kind else { panic!("{}", table.log()) };
+    assert!(question.text.contains("1. `test_moon` asserts less."), "{}", question.text);
+    assert_eq!(question.shown_choices(), ["waive WHY", "reject TEXT", "stop"]);
+    table.answers("waive the moon was renamed");
+    assert!(
+        table.log().contains("eve waived `test_moon` asserts less.: the moon was renamed"),
+        "{}",
+        table.log()
+    );
+    table.accepted();
+    assert_eq!(table.class(), "approved");
+
+    let mut table = examined(&["`test_moon` asserts less."], &["tests/test_moon.py"]);
+    table.answers("reject put it back");
+    let prompt = told(&table);
+    assert!(prompt.contains("a person does not agree: put it back\n- `test_moon` asserts less."), "{prompt}");
+}
+
+#[test]
+fn a_change_in_which_nothing_was_found_is_no_question() {
+    let mut table = examined(&[], &["tests/test_moon.py"]);
+    assert_eq!(table.accepted().class(), "approved");
+    // Nobody could read the file: that it was changed is all that is known.
+    let table = examined(&[], &[]);
+    assert_eq!(table.class(), "waiting(question)");
+    assert!(table.log().contains("protected changed: tests/test_moon.py"), "{}", table.log());
 }
 
 #[test]

@@ -53,6 +53,7 @@ pub fn settings() -> Settings {
         held: true,
         headway: false,
         already: None,
+        examine: false,
         acceptance: Some(Acceptance::Checkout),
     }
 }
