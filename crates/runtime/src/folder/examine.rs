@@ -21,8 +21,8 @@ impl Folder {
         let inside = self.enter().await?;
         let now = self.tree_of(&examine.tree)?;
         let base = inside.workspace.base().to_owned();
-        let changes = inside.workspace.changes(&base, &now).await?;
-        let paths: Vec<String> = changes.into_iter().map(|change| change.path).collect();
+        let differing = inside.workspace.changes(&base, &now).await?;
+        let paths: Vec<String> = differing.into_iter().map(|change| change.path).collect();
         let (mut before, _) = versions(&inside, &base, &paths).await?;
         let (mut after, there) = versions(&inside, &now, &paths).await?;
         drop(inside);
