@@ -23,6 +23,7 @@ pub mod fetch;
 mod http;
 pub mod launcher;
 mod lines;
+pub mod local_get;
 pub mod mcp;
 mod openai;
 mod own;

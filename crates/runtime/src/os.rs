@@ -8,7 +8,6 @@ mod above;
 mod anchor;
 mod apart;
 mod capture;
-pub mod get;
 pub mod launcher;
 pub mod limits;
 mod loopback;

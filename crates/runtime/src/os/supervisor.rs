@@ -17,12 +17,12 @@ use std::thread;
 use std::time::Duration;
 
 use gadfly_agents::launcher::Network;
+use gadfly_agents::local_get::{GET, get};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, getsid, waitid};
 
 use super::above::hide;
 use super::anchor::{self, ANCHOR, Anchor};
 use super::apart::{ALONE_TRIAL, Rooms, TRIAL, separate};
-use super::get::{GET, get};
 use super::loopback::{self, LOOPBACK};
 use super::processes::{keep_proc, kill_group, reap_orphans, sweep};
 use super::sampling::Gauge;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gadfly_agents::launcher::{Command, Exit, Network};
+use gadfly_agents::local_get;
 use gadfly_engine::tool::{Process, ToolEnd, WHOLE};
 
 use super::{Came, Shown, ToolTask, done};
@@ -42,7 +43,7 @@ impl ToolTask {
     /// A check asks a server on this machine: it may be one that the worker started.
     pub(super) fn is_asked_inside(&self, url: &str) -> bool {
         let has = self.folder.as_ref().is_ok_and(|folder| folder.has_own_network());
-        self.wanted.whole && has && os::get::local(url).is_some()
+        self.wanted.whole && has && local_get::local(url).is_some()
     }
 
     /// Asks from within the run's network. If nobody listens there it is asked from here, as it would be otherwise.
@@ -64,7 +65,7 @@ impl ToolTask {
         }
         let command = Command {
             program: program.to_string_lossy().into_owned(),
-            args: vec![os::SUPERVISE.to_owned(), os::get::GET.to_owned(), url.to_owned()],
+            args: vec![os::SUPERVISE.to_owned(), local_get::GET.to_owned(), url.to_owned()],
             env: confined.env,
             cwd: Some(dir),
             time: Some(time),
@@ -78,9 +79,9 @@ impl ToolTask {
             Ok(asked) => asked,
             Err(why) => return Ok(Err(why.to_string())),
         };
-        Ok(match (asked.exit, os::get::answer(&asked.stdout)) {
+        Ok(match (asked.exit, local_get::answer(&asked.stdout)) {
             (Exit::Cancelled, _) => return Err(FolderError::Cancelled),
-            (Exit::Code(os::get::NOBODY), _) => outside().await,
+            (Exit::Code(local_get::NOBODY), _) => outside().await,
             (Exit::Code(0), Some((status, body))) => Ok((ToolEnd::Status(status), Shown::Whole(body))),
             (Exit::Code(0), None) => Err("what answers there is no web server".to_owned()),
             _ => Err(String::from_utf8_lossy(&asked.stderr).trim().to_owned()),

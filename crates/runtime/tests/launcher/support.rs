@@ -76,7 +76,7 @@ pub fn dies(pid: u32) -> bool {
 /// spec says besides the usual.
 pub fn by_hand(script: &str, brief: &[u8], besides: &serde_json::Value) -> std::process::Child {
     let mut spec = serde_json::json!({
-        "version": 3, "token": "token", "program": "sh", "args": ["-c", script],
+        "version": 4, "token": "token", "program": "sh", "args": ["-c", script],
         "env": [["PATH", std::env::var("PATH").unwrap()]], "cwd": b"/".to_vec(), "lock": null,
         "limits": { "open_files": null, "file_bytes": null, "memory_bytes": null, "cpu_seconds": null },
         "brief_len": brief.len(),
