@@ -279,16 +279,16 @@ fn policy(risk: Risk, deny: &[&str], allow: &[&str]) -> OwnTools {
     OwnTools::of(&Policy { risk, deny: list(deny), allow: list(allow) })
 }
 
-fn started_by(dialect: &dyn Dialect, own: OwnTools) -> (Start, Vec<Guard>) {
+fn started_by(dialect: &dyn Dialect, own: &OwnTools) -> (Start, Vec<Guard>) {
     let call = Call { own: Some(own.clone()), tmp: Some("/t".into()), ..call(Role::Worker) };
     let spec = ProcessSpec::default();
-    (dialect.start(&ask(&call, &spec)), dialect.keeps_from(&own, false).unwrap())
+    (dialect.start(&ask(&call, &spec)), dialect.keeps_from(own, false).unwrap())
 }
 
 #[test]
 fn a_goals_policy_is_the_programs_own_mode() {
     // What a worker without a goal is started with is not what the usual policy of a goal allows: no pages.
-    let (claude, guards) = started_by(&ClaudeCode, policy(Risk::WriteLocal, &[], &[]));
+    let (claude, guards) = started_by(&ClaudeCode, &policy(Risk::WriteLocal, &[], &[]));
     let args = claude.args.join(" ");
     assert!(args.contains("--disallowedTools WebFetch,WebSearch") && !args.contains("--tools "), "{args}");
     assert!(
@@ -297,17 +297,17 @@ fn a_goals_policy_is_the_programs_own_mode() {
     );
     assert_eq!(guards, [Guard::new(Layer::OwnMode, "--disallowedTools WebFetch,WebSearch")]);
 
-    let (claude, _) = started_by(&ClaudeCode, policy(Risk::ReadOnly, &[], &[]));
+    let (claude, _) = started_by(&ClaudeCode, &policy(Risk::ReadOnly, &[], &[]));
     let args = claude.args.join(" ");
     assert!(args.contains("--permission-mode dontAsk --tools Read,Glob,Grep,TodoWrite "), "{args}");
     assert!(args.contains("--strict-mcp-config") && args.contains("Bash,WebFetch"), "{args}");
 
-    let (claude, _) = started_by(&ClaudeCode, policy(Risk::NetworkGet, &["run_command"], &[]));
+    let (claude, _) = started_by(&ClaudeCode, &policy(Risk::NetworkGet, &["run_command"], &[]));
     let args = claude.args.join(" ");
     assert!(args.contains("--permission-mode acceptEdits --tools Read,Glob,Grep,Write,"), "{args}");
     assert!(args.contains("--disallowedTools Bash"), "{args}");
 
-    let (gemini, guards) = started_by(&Gemini, policy(Risk::WriteLocal, &["run_command"], &[]));
+    let (gemini, guards) = started_by(&Gemini, &policy(Risk::WriteLocal, &["run_command"], &[]));
     let Some(crate::agent::Edit::Write { content, .. }) = gemini.files.first() else { panic!("no policy") };
     for tool in ["run_shell_command", "web_fetch", "invoke_agent"] {
         assert!(content.contains(&format!("\"{tool}\"")), "{content}");
@@ -316,7 +316,7 @@ fn a_goals_policy_is_the_programs_own_mode() {
     assert!(gemini.args.join(" ").contains("--admin-policy /t/policy.toml"));
     assert_eq!(guards.len(), 1);
 
-    let (opencode, _) = started_by(&OpenCode, policy(Risk::ReadOnly, &[], &[]));
+    let (opencode, _) = started_by(&OpenCode, &policy(Risk::ReadOnly, &[], &[]));
     let (_, rules) = opencode.forced.iter().find(|(name, _)| *name == "OPENCODE_PERMISSION").unwrap();
     let rules: Value = serde_json::from_str(rules).unwrap();
     for tool in ["bash", "edit", "write", "webfetch", "external_directory"] {
@@ -324,7 +324,7 @@ fn a_goals_policy_is_the_programs_own_mode() {
     }
     assert!(rules.get("read").is_none(), "{rules}");
 
-    let (codex, guards) = started_by(&Codex, policy(Risk::ReadOnly, &[], &[]));
+    let (codex, guards) = started_by(&Codex, &policy(Risk::ReadOnly, &[], &[]));
     let args = codex.args.join(" ");
     assert!(args.contains("--sandbox read-only") && args.contains("-c web_search=\"disabled\""), "{args}");
     assert_eq!(guards[0], Guard::new(Layer::OwnSandbox, "--sandbox read-only"));

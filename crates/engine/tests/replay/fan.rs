@@ -130,7 +130,7 @@ impl Protocol for Fan {
     fn observed(&mut self, effect: &EffectId, observation: &Observation, cx: &mut Cx<'_>) {
         match observation {
             Observation::Step { line, .. } if line.contains("astray") && !self.shape.early => {
-                cx.cancel(effect)
+                cx.cancel(effect);
             }
             Observation::Step { line, .. } => cx.tell(effect, format!("seen: {line}")),
             _ => {}
