@@ -50,7 +50,7 @@ impl Folder {
         let Some(sandbox) = confined.sandbox.as_mut() else { return };
         if sandbox.apart && sandbox.network == Network::None {
             let loopback = self.loopback.get_or_init(|| Loopback::new().ok());
-            sandbox.shares = loopback.as_ref().map(Loopback::shared);
+            sandbox.shares = loopback.as_ref().and_then(Loopback::shared);
         }
     }
 

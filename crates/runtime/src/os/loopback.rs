@@ -1,14 +1,13 @@
 //! A network with nothing but a loopback, which the commands of one run share: a server that one of them starts is
 //! reached by the others, by who verifies the run, and by nobody else on this machine.
 //!
-//! A process makes it and goes; what keeps it is that this process holds it open. When this process ends, and the last
-//! command in it, it is gone. Linux only.
+//! A process makes it, and stays for as long as it is to last: by that process it is found, which everybody of this user may
+//! look at; this process itself lets nobody look at what it holds. The maker ends when this process does. Linux only.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _};
-use std::os::fd::AsRawFd as _;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
 
 use gadfly_agents::launcher::Shared;
 use rustix::process::geteuid;
@@ -24,9 +23,8 @@ const LONGEST_REASON: u64 = 400;
 /// Held for as long as the network is to last.
 #[derive(Debug)]
 pub struct Loopback {
-    /// Whose it is; root's is the machine's.
-    user: Option<File>,
-    net: File,
+    /// Its standard input is open for as long as it is wanted.
+    maker: Child,
 }
 
 impl Loopback {
@@ -36,30 +34,39 @@ impl Loopback {
         let mut process = Command::new(supervisor);
         process.args([ARGUMENT, LOOPBACK]).env_clear();
         process.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
-        let mut maker = process.spawn().map_err(|error| error.to_string())?;
+        let mut made = Self { maker: process.spawn().map_err(|error| error.to_string())? };
         let mut said = String::new();
-        if let Some(out) = maker.stderr.take() {
+        if let Some(out) = made.maker.stderr.take() {
             let _ = BufReader::new(out.take(LONGEST_REASON)).read_line(&mut said);
         }
-        let open = |name: &str| {
-            let path = Path::new("/proc").join(maker.id().to_string()).join("ns").join(name);
-            File::open(&path).map_err(|error| format!("{}: {error}", path.display()))
-        };
-        let made = match said.trim() {
-            READY if geteuid().is_root() => open("net").map(|net| Self { user: None, net }),
-            READY => open("user").and_then(|user| Ok(Self { user: Some(user), net: open("net")? })),
-            why => Err(why.to_owned()),
-        };
-        drop(maker.stdin.take());
-        let _ = maker.wait();
-        made
+        if said.trim() != READY {
+            return Err(said.trim().to_owned());
+        }
+        let Shared { user, net } = made.place();
+        for path in user.iter().chain([&net]) {
+            File::open(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        }
+        Ok(made)
     }
 
-    /// Where a supervisor finds it.
-    pub fn shared(&self) -> Shared {
-        let path =
-            |file: &File| PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd()));
-        Shared { user: self.user.as_ref().map(path), net: path(&self.net) }
+    /// Where a supervisor finds it; none if somebody ended what made it.
+    pub fn shared(&self) -> Option<Shared> {
+        let place = self.place();
+        place.net.exists().then_some(place)
+    }
+
+    /// Root's belongs to no other user.
+    fn place(&self) -> Shared {
+        let path = |name: &str| PathBuf::from(format!("/proc/{}/ns/{name}", self.maker.id()));
+        Shared { user: (!geteuid().is_root()).then(|| path("user")), net: path("net") }
+    }
+}
+
+impl Drop for Loopback {
+    fn drop(&mut self) {
+        drop(self.maker.stdin.take());
+        let _ = self.maker.kill();
+        let _ = self.maker.wait();
     }
 }
 
