@@ -34,6 +34,34 @@ pub fn within(text: &str) -> Option<Place> {
 const HOSTS: [&str; 12] =
     ["com", "org", "net", "io", "ai", "app", "dev", "local", "localhost", "internal", "example", "test"];
 
+/// Files that have neither folder nor extension, by the names they usually have.
+const NAMES: [&str; 24] = [
+    "Makefile",
+    "makefile",
+    "GNUmakefile",
+    "Dockerfile",
+    "Containerfile",
+    "Jenkinsfile",
+    "Vagrantfile",
+    "Gemfile",
+    "Rakefile",
+    "Procfile",
+    "Justfile",
+    "justfile",
+    "Brewfile",
+    "Podfile",
+    "Caddyfile",
+    "Earthfile",
+    "CODEOWNERS",
+    "README",
+    "CHANGELOG",
+    "LICENSE",
+    "COPYING",
+    "NOTICE",
+    "AUTHORS",
+    "BUILD",
+];
+
 /// Every `path:line` and `path:line-end` in a text. A line too large for any file stays one: it has to be found wrong, not
 /// overlooked.
 pub fn all(text: &str) -> impl Iterator<Item = Place> + '_ {
@@ -58,7 +86,8 @@ pub fn cited(word: &str) -> Option<Place> {
     };
     let (path, lines) = word.split_once("#L").or_else(with_colon)?;
     let (line, end) = span(lines)?;
-    (path == DRAFT || looks_like_a_file(path)).then(|| Place { path: path.to_owned(), line: Some(line), end })
+    let is_file = path == DRAFT || NAMES.contains(&path) || looks_like_a_file(path);
+    is_file.then(|| Place { path: path.to_owned(), line: Some(line), end })
 }
 
 /// Has the look of a file's path: a folder or an extension, and not a web address, a host or a number.
@@ -204,6 +233,12 @@ mod tests {
         {
             assert_eq!(shown(read(none)), None, "{none}");
         }
+    }
+
+    #[test]
+    fn files_without_an_extension_are_known_by_name() {
+        assert_eq!(all("see Makefile:3 and Dockerfile:1-2, not Section:3").count(), 2);
+        assert_eq!(cited("`Makefile:3`").map(|p| (p.path, p.line)), Some(("Makefile".into(), Some(3))));
     }
 
     #[test]

@@ -23,7 +23,8 @@ fn gallery() -> Desk {
 
     // Every verdict once; what the critic takes for achieved is not.
     let works = runs("echo x >> log; wc -l < log").times(11);
-    hire(&desk, "g", &[works, writes("done.txt", "x"), reads("done.txt").then(claims("there"))], "");
+    let ends = [works, writes("done.txt", "x"), runs("rm log"), reads("done.txt").then(claims("there"))];
+    hire(&desk, "g", &ends, "");
     desk.saying(
         "v",
         &[
@@ -32,6 +33,7 @@ fn gallery() -> Desk {
             "MISLED\nIt counts in place of writing.",
             "Hm, hard to say.",
             "ACHIEVED\nSurely.",
+            PROGRESSING,
             PROGRESSING,
         ],
     );

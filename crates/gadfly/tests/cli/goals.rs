@@ -113,7 +113,7 @@ fn whatever_flags_get_wrong_is_said_at_once() {
      = help: did you mean `run_command`?
     error: `--allow` names tool `shell`, which there is not
      |
-     = help: known: run_command, read_file, write_file, edit_file, list_files, search_files, fetch_url; a tool of a server is SERVER__TOOL, with that server in `mcp`
+     = help: known: run_command, read_file, write_file, edit_file, list_files, search_files, fetch_url, start_process, list_processes, read_process_log, stop_process; a tool of a server is SERVER__TOOL, with that server in `mcp`
     error: `a b` is no name for a branch
      |
      = help: like feature/search: no spaces, no `..`, none of ~^:?*[\

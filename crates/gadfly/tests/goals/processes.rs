@@ -26,7 +26,12 @@ fn logs(name: &str) -> Turn {
 
 /// Waits, in the run's own network, until it answers.
 fn waits() -> Turn {
-    runs(&format!("for i in 1 2 3 4 5 6 7 8 9 10; do {ASK} && exit 0; sleep 0.3; done; exit 1"))
+    runs(&waits_for("8765"))
+}
+
+fn waits_for(port: &str) -> String {
+    let ask = ASK.replace("8765", port);
+    format!("for i in 1 2 3 4 5 6 7 8 9 10; do {ask} && exit 0; sleep 0.3; done; exit 1")
 }
 
 /// Whether something of this mark is running on the machine.
@@ -149,4 +154,41 @@ fn a_goal_that_is_parked_leaves_none_behind() {
     let said = desk.gadfly(&[&GOAL[..], &["--max-steps", "2", "--critic-interval", "0"]].concat());
     assert_eq!(said.code, 6, "{said:?}");
     assert!(is_gone("sleep\u{0}765432"));
+}
+
+/// Everything else here runs as whoever runs the tests, often root, for whom the kernel opens every door.
+#[test]
+fn somebody_who_is_not_root_has_a_network_of_the_runs_own_too() {
+    let nobody = "65534";
+    let worker = [
+        starts("web", &SERVE.replace("8765", "8767")),
+        runs(&waits_for("8767")),
+        writes("done.txt", "x"),
+        reads("done.txt").then(claims("there")),
+    ];
+    let desk = pursuit(&worker, &[PROGRESSING]);
+    let top = desk.beside("");
+    let given =
+        std::process::Command::new("chown").args(["-R", &format!("{nobody}:{nobody}")]).arg(&top).status();
+    if !given.is_ok_and(|status| status.success()) {
+        println!("skipped: only root can be somebody else");
+        return;
+    }
+    // Cargo builds below a home that others may not enter.
+    let program = top.join("gadfly");
+    std::fs::copy(env!("CARGO_BIN_EXE_gadfly"), &program).unwrap();
+    let plain = desk.command(&GOAL);
+    let mut command = std::process::Command::new("setpriv");
+    command
+        .args(["--reuid", nobody, "--regid", nobody, "--clear-groups"])
+        .arg(&program)
+        .args(plain.get_args());
+    command.current_dir(plain.get_current_dir().unwrap());
+    for (name, value) in plain.get_envs() {
+        if let Some(value) = value {
+            command.env(name, value);
+        }
+    }
+    let done = command.output().unwrap();
+    assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
 }

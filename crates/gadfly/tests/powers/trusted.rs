@@ -1,5 +1,8 @@
 //! A project's files cannot loosen what holds an agent before a person has agreed to it.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
 use crate::desk::Desk;
 
 const LOOSER: [(&str, &str); 4] = [
@@ -62,6 +65,10 @@ fn what_was_agreed_to_in_one_project_is_asked_again_in_another() {
     desk.write("gadfly.toml", config);
     desk.write("other/gadfly.toml", config);
     desk.write("other/rubric.md", "- good\n");
+    for judge in ["judge.sh", "other/judge.sh"] {
+        desk.write(judge, "#!/bin/sh\n");
+        fs::set_permissions(desk.path(judge), fs::Permissions::from_mode(0o755)).unwrap();
+    }
     let args = ["run", "Write", "--worker", "w", "--critic", "c", "--rubric", "rubric.md", "--dry-run"];
     assert_eq!(desk.gadfly(&[&args[..], &["--trust"]].concat()).code, 0);
     assert_eq!(desk.gadfly(&args).code, 0, "here it is remembered");
