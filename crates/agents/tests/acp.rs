@@ -224,7 +224,7 @@ async fn steps_are_told_and_bounded() {
     let mut stage = worker(&["tool=edit:a", "tool=edit:b", "tool=edit:c", "hang"]);
     stage.spec.process.max_steps = 2;
     let (kind, message) = failure(&stage.call().await);
-    assert_eq!(kind, FailureKind::BadReply);
+    assert_eq!(kind, FailureKind::StepsUsedUp);
     assert!(message.contains("more than 2 steps") && message.contains("max_steps"), "{message}");
 }
 

@@ -55,7 +55,7 @@ const NO_METADATA: &str = "Model metadata for `fake-1` not found. Defaulting to 
 #[tokio::test]
 async fn every_recorded_stream_means_what_its_program_meant() {
     use Ends::{Answered, Fails, Stops};
-    use FailureKind::{BadReply, Misconfigured, RateLimited, Refused, TooLong, Unauthorised, Unavailable};
+    use FailureKind::{Misconfigured, RateLimited, Refused, StepsUsedUp, TooLong, Unauthorised, Unavailable};
     use Role::{Critic, Worker};
     let nano = |n| Some(Money(n));
     let row = |kind, file, exit, role, steps, stopped, retries, ends| Row {
@@ -98,7 +98,7 @@ async fn every_recorded_stream_means_what_its_program_meant() {
         claude("claude-worker-write", 0, Worker, &[FILE], &[], 0, Answered(usage(22, 14, 6, nano(277_800)))),
         // Its `total_cost_usd` has the conversation before in it: 416,700.
         claude("claude-resumed", 0, Worker, &[], &[], 0, Answered(usage(11, 7, 3, nano(138_900)))),
-        claude("claude-max-turns", 1, Worker, &["Bash: ls"], &[], 0, Fails(BadReply)),
+        claude("claude-max-turns", 1, Worker, &["Bash: ls"], &[], 0, Fails(StepsUsedUp)),
         claude("claude-400", 1, Critic, &[], &[], 0, Fails(Misconfigured)),
         claude("claude-401", 1, Critic, &[], &[], 1, Fails(Unauthorised)),
         claude("claude-403", 1, Critic, &[], &[], 0, Fails(Unauthorised)),
@@ -477,7 +477,7 @@ done"#,
     let got = stage.run(&forever.command()).await;
     let Err(Unanswered::Failed(failed)) = &got.result else { panic!("{:?}", got.result) };
     assert!(failed.message.contains("more than 3 tool calls") && failed.message.contains("max_steps"));
-    assert_eq!((failed.kind, got.steps().len()), (FailureKind::BadReply, 3));
+    assert_eq!((failed.kind, got.steps().len()), (FailureKind::StepsUsedUp, 3));
     assert!(failed.usage.input >= 15, "{:?}", failed.usage);
 }
 

@@ -15,7 +15,7 @@ use crate::os::{apart, landlock};
 
 /// What programs and libraries are made of, wherever a system keeps it; what does not exist is left out later.
 /// Of `/run` only what names are resolved with: the rest of it is sockets and secrets.
-const SYSTEM: [&str; 22] = [
+const SYSTEM: [&str; 24] = [
     "/usr",
     "/bin",
     "/sbin",
@@ -38,6 +38,8 @@ const SYSTEM: [&str; 22] = [
     "/run/opengl-driver",
     "/var/lib/ca-certificates",
     "/var/lib/dbus/machine-id",
+    "/var/lib/texmf",
+    "/var/cache/fontconfig",
 ];
 /// Devices without a content of their own. Disks and the like are not among what is read, either.
 const READ_DEVICES: [&str; 2] = ["/dev/random", "/dev/urandom"];

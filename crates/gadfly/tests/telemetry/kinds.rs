@@ -118,8 +118,8 @@ fn a_goal_with_tools_and_a_watching_critic() {
     let watched = spans.iter().find(|span| span.name == "invoke_agent c").unwrap();
     assert_eq!(watched.verdicts(), [("watch".to_owned(), "progressing".to_owned())]);
     let checked: Vec<_> = spans.iter().filter(|span| span.name == "verify").collect();
-    assert_eq!(checked.len(), 2, "before anything is paid, and on the claim");
-    assert_eq!(checked[1].verdicts(), [("goal".to_owned(), "met".to_owned())], "on the command that says so");
+    assert_eq!(checked.len(), 3, "before anything is paid, on the claim, and in a fresh folder");
+    assert_eq!(checked[2].verdicts(), [("goal".to_owned(), "met".to_owned())], "on the command that says so");
 }
 
 #[test]

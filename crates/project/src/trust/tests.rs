@@ -57,7 +57,7 @@ fn a_projects_commands_and_keys_are_listed_in_full() {
     command: run pass show 'x y' to get the key of agent `c` (gadfly.toml:14:15)
     key: send the key that pass show 'x y' prints to https://api.anthropic.com (gadfly.toml:14:15)
     host: send work to http://127.0.0.1/v1 (gadfly.toml:18:12)
-    command: run make to prepare workspaces (gadfly.toml:20:9)
+    command: run make to prepare workspaces (gadfly.toml:20:11)
     files: let workers use your node_modules through a link (gadfly.toml:21:9)
     files: give workers a copy of your .env (gadfly.toml:22:9)
     command: run cargo test to verify a worker's files (gadfly.toml:25:10)

@@ -15,6 +15,7 @@ const INTERPRETERS: [&str; 17] = [
     "sh", "bash", "dash", "zsh", "ksh", "fish", "python", "pypy", "node", "deno", "bun", "tsx", "ruby",
     "perl", "php", "lua", "Rscript",
 ];
+const SHELLS: [&str; 6] = ["sh", "bash", "dash", "zsh", "ksh", "fish"];
 /// Their options after which the next word is no script: it is code, a module, or there is none.
 const INSTEAD: [&str; 9] = ["-", "-c", "-m", "-e", "-p", "-E", "-r", "--eval", "--print"];
 /// Their options that take the next word.
@@ -66,6 +67,8 @@ fn script(words: &[String]) -> Option<usize> {
             "run" if at == program + 1 && ["deno", "bun"].contains(&named(&words[program])) => {}
             "--" => return (at + 1 < words.len()).then_some(at + 1),
             option if WITH_VALUE.contains(&option) => at += 1,
+            // Shells stop at errors by it; others take code.
+            "-e" if SHELLS.contains(&named(&words[program])) => {}
             option if INSTEAD.contains(&option) || is_shell_code(option) => return None,
             option if option.starts_with('-') => {}
             // After options that are not known here it may be a value.

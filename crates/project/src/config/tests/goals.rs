@@ -100,7 +100,7 @@ until = [
       help: did you mean `shell`?
     error: unknown key `exit` beside `shell` in `goals.g.until[2]`
       at gadfly.toml:22:21
-      help: known here: `shell`, `exit_code`, `timeout`
+      help: known here: `shell`, `exit_code`, `timeout`, `evidence`
     error: `goals.g.until[3]` needs `where`
       at gadfly.toml:23:3
       help: add where = "results.passed >= 3"
@@ -172,7 +172,7 @@ budget = { minutes = 3 }
       help: leave it out
     error: `deny` names tool `git__push`, which there is not
       at gadfly.toml:23:41
-      help: known: run_command, read_file, write_file, edit_file, list_files, search_files, fetch_url; a tool of a server is SERVER__TOOL, with that server in `mcp`
+      help: known: run_command, read_file, write_file, edit_file, list_files, search_files, fetch_url, start_process, list_processes, read_process_log, stop_process; a tool of a server is SERVER__TOOL, with that server in `mcp`
     error: the time of a goal is its `wall_clock`, not `minutes` of its budget
       at gadfly.toml:29:22
       help: write wall_clock = "60m"
@@ -261,7 +261,8 @@ fn whoever_cannot_have_a_role_in_a_goal_is_refused_with_a_way_out() {
 
 #[test]
 fn the_tools_that_can_be_named_are_those_that_are_offered() {
-    let offered = gadfly_engine::tool::offered::builtin();
+    use gadfly_engine::tool::offered;
+    let offered = [offered::builtin(), offered::processes()].concat();
     assert_eq!(offered.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), TOOLS);
 }
 
