@@ -360,7 +360,9 @@ impl Folder {
         let (gone, fresh) = (inside.workspace.disposable(), inside.state.fresh.take());
         let _ = tokio::task::spawn_blocking(move || {
             drop(fresh);
-            gone.iter().for_each(|dir| remove_tree(dir));
+            for dir in gone {
+                remove_tree(&dir);
+            }
         })
         .await;
     }

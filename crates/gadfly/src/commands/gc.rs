@@ -35,7 +35,9 @@ fn go(args: &crate::cli::Gc, context: &Context) -> Result<Code, Code> {
     let since = UNIX_EPOCH + Duration::from_millis(before_ms);
     let layers = unused_layers(&context.user.custody().work_of(&context.store()), since);
     if args.apply {
-        layers.iter().for_each(|layer| remove_whole_tree(layer));
+        for layer in &layers {
+            remove_whole_tree(layer);
+        }
     }
     let ownerless = context.user.custody().ownerless_work();
     // A disk may be unplugged, and what undoing needs would be gone when it is back: only what is old is removed.

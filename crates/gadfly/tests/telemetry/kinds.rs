@@ -119,8 +119,7 @@ fn a_goal_with_tools_and_a_watching_critic() {
     assert_eq!(watched.verdicts(), [("watch".to_owned(), "progressing".to_owned())]);
     let checked: Vec<_> = spans.iter().filter(|span| span.name == "verify").collect();
     assert_eq!(checked.len(), 3, "before anything is paid, on the claim, and in a fresh folder");
-    let told: Vec<_> =
-        spans.iter().flat_map(|span| span.verdicts()).filter(|(what, _)| what == "goal").collect();
+    let told: Vec<_> = spans.iter().flat_map(Received::verdicts).filter(|(what, _)| what == "goal").collect();
     assert_eq!(told, [("goal".to_owned(), "met".to_owned())]);
 }
 

@@ -56,13 +56,13 @@ impl Folder {
             // What the user changed meanwhile is not the command's doing.
             tree = inside.workspace.snapshot().await?.tree;
         }
-        let fresh = match verify.fresh && !inside.workspace.is_in_place() {
-            true => match self.fresh_for(verify, &mut inside, &tree, cancel).await? {
-                Ok(fresh) => Some(fresh),
+        let mut fresh = None;
+        if verify.fresh && !inside.workspace.is_in_place() {
+            match self.fresh_for(verify, &mut inside, &tree, cancel).await? {
+                Ok(made) => fresh = Some(made),
                 Err(failed) => return Ok(failed.verified()),
-            },
-            false => None,
-        };
+            }
+        }
         let dir = fresh.as_ref().map_or_else(|| inside.workspace.dir(), |fresh| fresh.dir.clone());
         let time = Duration::from_millis(verify.timeout_ms.max(1));
         let (mut runs, mut texts, mut changed) = (Vec::new(), Vec::new(), BTreeSet::new());

@@ -167,7 +167,7 @@ impl Folder {
         };
         let mut key = format!("{}\0{line}\0", self.plan.project);
         for entry in entries.iter().filter(|entry| named(&entry.path)) {
-            key.push_str(&format!("{} {:o} {}\0", entry.oid, entry.mode, entry.path));
+            key.extend([entry.oid.as_str(), " ", &format!("{:o}", entry.mode), " ", &entry.path, "\0"]);
         }
         let name = Digest::of(key.as_bytes()).to_string();
         self.store_work().join(LAYERS).join(name.get(..24).unwrap_or(&name))

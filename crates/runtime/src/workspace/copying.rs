@@ -84,15 +84,12 @@ fn rewrite(path: &Path, was: &[u8], is: &[u8]) -> io::Result<()> {
     let mut new = Vec::with_capacity(old.len());
     let mut rest = old.as_slice();
     while let Some(first) = rest.first() {
-        match rest.strip_prefix(was).filter(|after| ends(after.first())) {
-            Some(after) => {
-                new.extend_from_slice(is);
-                rest = after;
-            }
-            None => {
-                new.push(*first);
-                rest = &rest[1..];
-            }
+        if let Some(after) = rest.strip_prefix(was).filter(|after| ends(after.first())) {
+            new.extend_from_slice(is);
+            rest = after;
+        } else {
+            new.push(*first);
+            rest = &rest[1..];
         }
     }
     if new == old { Ok(()) } else { fs::write(path, new) }

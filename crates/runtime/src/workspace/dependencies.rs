@@ -52,10 +52,10 @@ pub(super) struct Dependencies {
 /// Looks through what git ignores: files, and folders with a slash at their end. Waits for the disk.
 pub(super) fn among(root: &Path, ignored: Vec<String>, submodules: Vec<String>) -> Dependencies {
     let mut found = Dependencies::default();
-    let mut room = (MOST_FILES, MOST_BYTES);
-    let mut fits = |path: &str| match size(&root.join(path), room) {
+    let mut left = (MOST_FILES, MOST_BYTES);
+    let mut fits = |path: &str| match size(&root.join(path), left) {
         Some((files, bytes)) => {
-            room = (room.0 - files, room.1 - bytes);
+            left = (left.0 - files, left.1 - bytes);
             true
         }
         None => false,
