@@ -139,6 +139,13 @@ pub struct Verify {
     pub evidence: Vec<String>,
 }
 
+impl Verify {
+    /// Once, in the folder that was worked in, with the user's rights.
+    pub const fn new(command: String, tree: Digest, timeout_ms: u64) -> Self {
+        Self { command, tree, runs: 1, timeout_ms, held: None, fresh: false, evidence: Vec::new() }
+    }
+}
+
 /// How far a command that is held may reach.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct HeldCommand {

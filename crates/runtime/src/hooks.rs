@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use gadfly_agents::launcher::{Command, Exit};
+use gadfly_agents::launcher::Exit;
 use gadfly_engine::tree::RunEnd;
 use gadfly_project::config::HookEvent;
 use tokio_util::sync::CancellationToken;
@@ -14,12 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::folder::noted;
 use crate::means::Means;
 use crate::service::Gadfly;
-use crate::tools::confined::Confined;
-
-/// How much of the end of a command's output is kept.
-const OUTPUT_KEPT: usize = 8 * 1024;
-/// Both streams in the order they were written; only their end is kept.
-const MERGED: &str = "exec sh -c \"$1\" >&2";
+use crate::tools::confined::{OUTPUT_KEPT, Output};
 
 /// How a command of the project ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -41,18 +36,7 @@ pub struct HookFailed {
 
 /// Runs a command of the project in a folder of the user's.
 pub async fn run_in(means: &Means, dir: &Path, line: &str, time: Duration) -> Result<CommandEnded, String> {
-    let Confined { env, sandbox, most, .. } = means.own_command(dir, false);
-    let command = Command {
-        program: "sh".to_owned(),
-        args: ["-c", MERGED, "sh", line].map(str::to_owned).to_vec(),
-        env,
-        cwd: Some(dir.to_owned()),
-        stdin: Vec::new(),
-        time: Some(time),
-        max_output: OUTPUT_KEPT,
-        sandbox,
-        most,
-    };
+    let command = means.own_command(dir, false).shell(line, dir, Some(time), Output::EndKept);
     let done = means.launcher.launch(command, CancellationToken::new()).await;
     let done = done.map_err(|e| format!("`{line}` could not be run: {e}"))?;
     let end = match done.exit {

@@ -27,7 +27,7 @@ use gadfly_engine::{Limits, Plan, Text};
 use gadfly_journal::RunId;
 use gadfly_project::neuroflow::Phase;
 use gadfly_project::nubos::Task;
-use gadfly_project::{Config, Flags, LoopConfig, Problem, Protocol, Sourced, title};
+use gadfly_project::{Config, Flags, Layer, LoopConfig, Problem, Protocol, Sourced, title};
 
 use crate::agents::Recruiter;
 use crate::consent::Consent;
@@ -152,6 +152,11 @@ pub async fn prepare(request: &Request, recruiter: &Recruiter<'_>) -> Result<Pre
     });
     let Some((settings, material)) = settings else { return Err(problems) };
     problems.extend(cannot_commit(&settings, &config, recruiter).await);
+    let asked = recruiter.config.workspace.prepare.as_ref().filter(|line| line.layer == Layer::Flags);
+    if asked.is_some() && !settings.needs_folder() {
+        let message = "`--prepare` makes a worker's folder ready, and this protocol has none";
+        problems.push(Problem::error(message).help("leave it out, or take `--protocol audit`"));
+    }
     if problems.iter().any(Problem::is_error) {
         return Err(problems);
     }

@@ -15,7 +15,7 @@ use crate::os::{apart, landlock};
 
 /// What programs and libraries are made of, wherever a system keeps it; what does not exist is left out later.
 /// Of `/run` only what names are resolved with: the rest of it is sockets and secrets.
-const SYSTEM: [&str; 24] = [
+const SYSTEM: [&str; 26] = [
     "/usr",
     "/bin",
     "/sbin",
@@ -39,6 +39,8 @@ const SYSTEM: [&str; 24] = [
     "/var/lib/ca-certificates",
     "/var/lib/dbus/machine-id",
     "/var/lib/texmf",
+    "/var/lib/gems",
+    "/var/lib/ghc",
     "/var/cache/fontconfig",
 ];
 /// Devices without a content of their own. Disks and the like are not among what is read, either.

@@ -101,6 +101,17 @@ fn a_prepare_that_fails_is_said_before_anybody_is_paid() {
     assert_eq!(desk.calls(), 0);
 }
 
+#[test]
+fn a_protocol_without_a_folder_takes_no_prepare() {
+    let desk = Desk::folder(&[]);
+    desk.saying("w", &["Text."]);
+    desk.saying("c", &["[STATUS: APPROVED]\nGood."]);
+    let run = ["run", "Write", "--worker", "w", "--critic", "c", "--criterion", "short", "--yes"];
+    let said = desk.gadfly(&[&run[..], &["--prepare", "npm ci"]].concat());
+    assert_eq!(said.code, 2, "{}", said.err);
+    assert!(said.err.contains("`--prepare` makes a worker's folder ready"), "{}", said.err);
+}
+
 /// The worker may change what `prepare` goes by: then it runs anew, and held as the check is.
 #[test]
 fn a_changed_manifest_is_prepared_anew_for_the_check_and_held() {
@@ -176,6 +187,11 @@ fn evidence_is_written_by_the_check_itself_and_kept() {
     let kept = fs::read_dir(desk.work(&desk.run_id()).join("evidence")).unwrap().next().unwrap().unwrap();
     assert_eq!(fs::read_to_string(kept.path()).unwrap(), "right\n");
     assert!(kept.file_name().to_string_lossy().ends_with("-built"));
+    // Also where success is another code.
+    let desk = project(&mends());
+    let said =
+        goal(&desk, "sh build.sh && sh check.sh && exit 3", &["--until-exit", "3", wanted[0], wanted[1]]);
+    assert_eq!(said.code, 0, "{}", said.err);
 
     let fakes = edits("work.txt", "wrong", "right").then(writes("out/built", "looks good\n"));
     let desk = project(&[

@@ -4,25 +4,20 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
-use gadfly_agents::launcher::{Beside, Command, Exit, Network};
+use gadfly_agents::launcher::{Beside, Exit, Network};
 use gadfly_engine::Text;
 use gadfly_engine::tree::{HeldCommand, OneRun, RunEnd, Verified, Verify};
 use tokio_util::sync::CancellationToken;
 
+use super::evidence::Before;
 use super::fresh::{Fresh, Own};
 use super::{Folder, FolderError, Inside, listed};
-use crate::tools::confined::Confined;
+use crate::tools::confined::{Confined, OUTPUT_KEPT, Output};
 
-/// How much of the end of a command's output is kept.
-pub const OUTPUT_KEPT: usize = 8 * 1024;
 /// How long the user's `prepare` may take.
 pub(super) const PREPARE_TIME: Duration = Duration::from_mins(10);
-
-/// Both streams go the same way, in the order they were written, and only their end is kept: a command that
-/// never stops writing is neither cut off nor remembered whole.
-const MERGED: &str = "exec sh -c \"$1\" >&2";
 
 /// One run of a command.
 pub(super) struct Ran {
@@ -70,13 +65,11 @@ impl Folder {
         for _ in 0..verify.runs.max(1) {
             let own = Own::new(self);
             let held = self.held_for(verify, &inside, fresh.as_deref(), &dir, &own)?;
-            let began = SystemTime::now();
+            let before = Before::of(&dir, &verify.evidence, fresh.is_some());
             let ran = self.run_once(&verify.command, &dir, held, time, cancel).await;
             let _ = tokio::task::spawn_blocking(move || drop(own)).await;
             let ran = ran?;
-            if ran.is_green() {
-                evidence = self.keep_evidence(&dir, &verify.evidence, began)?;
-            }
+            evidence = self.keep_evidence(&before)?;
             if fresh.is_none() {
                 changed.extend(inside.put_back(&tree).await?);
             }
@@ -143,18 +136,7 @@ impl Folder {
         time: Duration,
         cancel: &CancellationToken,
     ) -> Result<Ran, FolderError> {
-        let Confined { env, sandbox, most, .. } = held;
-        let command = Command {
-            program: "sh".to_owned(),
-            args: ["-c", MERGED, "sh", line].map(str::to_owned).to_vec(),
-            env,
-            cwd: Some(dir.to_owned()),
-            stdin: Vec::new(),
-            time: Some(time),
-            max_output: OUTPUT_KEPT,
-            sandbox,
-            most,
-        };
+        let command = held.shell(line, dir, Some(time), Output::EndKept);
         let began = Instant::now();
         let done = self.launcher().launch(command, cancel.clone()).await;
         let done = done.map_err(|e| FolderError::Command(format!("`{line}` could not be run: {e}")))?;

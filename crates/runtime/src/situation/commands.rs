@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use gadfly_agents::launcher::{Command, Exit};
+use gadfly_agents::launcher::Exit;
 use gadfly_engine::pipeline::Gate;
 use gadfly_engine::tree::RunEnd;
 use serde::Serialize;
@@ -12,12 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::folder::noted;
 use crate::means::Means;
 use crate::setup::Setup;
-use crate::tools::confined::Confined;
-
-/// How much of the end of a command's output is kept.
-const OUTPUT_KEPT: usize = 8 * 1024;
-/// Both streams go the same way, and only their end is kept.
-const MERGED: &str = "exec sh -c \"$1\" >&2";
+use crate::tools::confined::Output;
 
 /// How one command of a gate ended.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -72,18 +67,8 @@ impl Setup {
                 all.push(ran(None, "programs cannot be started here".to_owned()));
                 continue;
             };
-            let Confined { env, sandbox, most, .. } = means.own_command(dir, true);
-            let command = Command {
-                program: "sh".to_owned(),
-                args: ["-c", MERGED, "sh", &asked.command].map(str::to_owned).to_vec(),
-                env,
-                cwd: Some(dir.clone()),
-                stdin: Vec::new(),
-                time: Some(time),
-                max_output: OUTPUT_KEPT,
-                sandbox,
-                most,
-            };
+            let held = means.own_command(dir, true);
+            let command = held.shell(&asked.command, dir, Some(time), Output::EndKept);
             all.push(match means.launcher.launch(command, CancellationToken::new()).await {
                 Err(error) => ran(None, error.to_string()),
                 Ok(done) => {

@@ -11,8 +11,9 @@ use std::fs::{self, DirBuilder};
 use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use gadfly_agents::launcher::{Most, Network, Sandbox};
+use gadfly_agents::launcher::{Command, Most, Network, Sandbox};
 use gadfly_engine::powers::NOT_HELD;
 use gadfly_engine::{Guard, Layer, Observation, Permission};
 use gadfly_project::config::keys;
@@ -131,7 +132,38 @@ impl Around<'_> {
 const HOME: &str = "home";
 const TMP: &str = "tmp";
 
+/// How much of the end of a command's output is kept where that is enough.
+pub const OUTPUT_KEPT: usize = 8 * 1024;
+
+/// What becomes of a command's output. Both streams go the same way, in the order they were written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Output {
+    /// It is read as it comes.
+    Read,
+    /// Only its end is kept: a command that never stops writing is neither cut off nor remembered whole.
+    EndKept,
+}
+
 impl Confined {
+    /// A line for `sh -c`, in a folder, held so.
+    pub fn shell(self, line: &str, dir: &Path, time: Option<Duration>, output: Output) -> Command {
+        let (merged, max_output) = match output {
+            Output::Read => ("exec sh -c \"$1\" 2>&1", usize::MAX),
+            Output::EndKept => ("exec sh -c \"$1\" >&2", OUTPUT_KEPT),
+        };
+        Command {
+            program: "sh".to_owned(),
+            args: ["-c", merged, "sh", line].map(str::to_owned).to_vec(),
+            env: self.env,
+            cwd: Some(dir.to_owned()),
+            stdin: Vec::new(),
+            time,
+            max_output,
+            sandbox: self.sandbox,
+            most: self.most,
+        }
+    }
+
     /// What the record says of it before the first command.
     pub fn said(&self) -> Vec<Observation> {
         let note = |why: &String| Observation::Note { line: format!("{NOT_HELD}{why}") };

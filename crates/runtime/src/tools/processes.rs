@@ -6,13 +6,12 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use gadfly_agents::launcher::{Command, Exit, Input, Launcher, Talk};
+use gadfly_agents::launcher::{Exit, Input, Launcher, Talk};
 use tokio::io::AsyncReadExt as _;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::confined::Confined;
-use super::running::MERGED;
+use super::confined::{Confined, Output};
 
 /// How many may be up at once, and be remembered.
 const MOST: usize = 8;
@@ -63,18 +62,7 @@ impl Processes {
         confined: Confined,
     ) -> Result<String, String> {
         self.may_start(name)?;
-        let Confined { env, sandbox, most, .. } = confined;
-        let command = Command {
-            program: "sh".to_owned(),
-            args: ["-c", MERGED, "sh", line].map(str::to_owned).to_vec(),
-            env,
-            cwd: Some(dir.to_owned()),
-            stdin: Vec::new(),
-            time: None,
-            max_output: usize::MAX,
-            sandbox,
-            most,
-        };
+        let command = confined.shell(line, dir, None, Output::Read);
         let stop = CancellationToken::new();
         let talk = launcher.talk(command, Input::Given, stop.clone()).await.map_err(|e| e.to_string())?;
         let log = Arc::new(Mutex::new(VecDeque::new()));

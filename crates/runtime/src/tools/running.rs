@@ -4,15 +4,14 @@
 use std::path::Path;
 use std::time::Duration;
 
-use gadfly_agents::launcher::{Beside, Command, Exit, Input, LaunchError, Launcher, Talk};
+use gadfly_agents::launcher::{Beside, Exit, Input, LaunchError, Launcher, Talk};
 use gadfly_engine::tree::RunEnd;
 use tokio::io::AsyncReadExt as _;
 use tokio_util::sync::CancellationToken;
 
-use super::confined::Confined;
+use super::confined::{self, Confined};
 use super::kept::Output;
 
-pub(super) const MERGED: &str = "exec sh -c \"$1\" 2>&1";
 const CHUNK: usize = 32 << 10;
 
 /// How a command ended.
@@ -37,19 +36,8 @@ pub async fn run(
     time: Duration,
     cancel: &CancellationToken,
 ) -> Result<Ran, NotRun> {
-    let Confined { env, sandbox, most, .. } = confined;
-    let held = sandbox.clone();
-    let command = Command {
-        program: "sh".to_owned(),
-        args: ["-c", MERGED, "sh", line].map(str::to_owned).to_vec(),
-        env,
-        cwd: Some(dir.to_owned()),
-        stdin: Vec::new(),
-        time: Some(time),
-        max_output: usize::MAX,
-        sandbox,
-        most,
-    };
+    let held = confined.sandbox.clone();
+    let command = confined.shell(line, dir, Some(time), confined::Output::Read);
     let Talk { input: _, output: mut said, end } =
         launcher.talk(command, Input::Given, cancel.clone()).await?;
     let mut output = Output::of_a_command();

@@ -37,7 +37,7 @@ impl Audit {
         let tree = self.work.as_ref().map(Work::artifact);
         let (Some(command), Some(tree)) = (self.settings.verify.get(at), tree) else { return false };
         let (command, timeout_ms) = (command.clone(), self.settings.verify_timeout_ms);
-        cx.verify(Verify { command, tree, runs, timeout_ms, held: None, fresh, evidence: Vec::new() });
+        cx.verify(Verify { runs, fresh, ..Verify::new(command, tree, timeout_ms) });
         true
     }
 

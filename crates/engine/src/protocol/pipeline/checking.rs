@@ -74,16 +74,7 @@ impl Pipeline {
             self.checks = None;
             return self.pass(purpose, cx);
         };
-        let (command, timeout_ms) = (one.line.clone(), one.timeout_ms);
-        cx.verify(Verify {
-            command,
-            tree,
-            runs: 1,
-            timeout_ms,
-            held: None,
-            fresh: false,
-            evidence: Vec::new(),
-        });
+        cx.verify(Verify::new(one.line.clone(), tree, one.timeout_ms));
     }
 
     pub(super) fn checked(&mut self, verified: &Verified, cx: &mut Cx<'_>) {

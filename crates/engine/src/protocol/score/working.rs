@@ -136,16 +136,7 @@ impl Score {
 
     fn run_command(&self, command: &Command, cx: &mut Cx<'_>) {
         let Some(tree) = self.ground.as_ref().and_then(|ground| ground.begin(false)) else { return };
-        let (command, timeout_ms) = (command.line.clone(), command.timeout_ms);
-        cx.verify(Verify {
-            command,
-            tree,
-            runs: 1,
-            timeout_ms,
-            held: None,
-            fresh: false,
-            evidence: Vec::new(),
-        });
+        cx.verify(Verify::new(command.line.clone(), tree, command.timeout_ms));
     }
 
     fn hooked(&mut self, after: bool, at: usize, verified: &Verified, cx: &mut Cx<'_>) {
