@@ -221,3 +221,62 @@ fn versions_stand_once_in_the_workspace() {
         }
     }
 }
+
+/// The licences that `deny.toml` allows, and those of everything that is built for this machine.
+#[test]
+fn every_dependency_has_a_licence_that_is_allowed() {
+    let deny = fs::read_to_string(root().join("deny.toml")).unwrap();
+    let allowed: Vec<&str> = deny
+        .split("allow = [")
+        .nth(1)
+        .and_then(|rest| rest.split(']').next())
+        .unwrap()
+        .split('"')
+        .skip(1)
+        .step_by(2)
+        .collect();
+    assert!(allowed.contains(&"MIT"), "{allowed:?}");
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+    let host = std::process::Command::new(&cargo).args(["-vV"]).output().unwrap();
+    let host = String::from_utf8(host.stdout).unwrap();
+    let host = host.lines().find_map(|line| line.strip_prefix("host: ")).unwrap().to_owned();
+    let asked = std::process::Command::new(&cargo)
+        .current_dir(root())
+        .args(["metadata", "--offline", "--format-version", "1", "--filter-platform", &host])
+        .output()
+        .unwrap();
+    assert!(asked.status.success(), "{}", String::from_utf8_lossy(&asked.stderr));
+    let found: serde_json::Value = serde_json::from_slice(&asked.stdout).unwrap();
+    let packages = found["packages"].as_array().unwrap();
+    assert!(packages.len() > 100, "{}", packages.len());
+    let refused: Vec<String> = packages
+        .iter()
+        .filter(|package| !is_allowed(package["license"].as_str().unwrap_or_default(), &allowed))
+        .map(|package| format!("{}: {}", package["name"], package["license"]))
+        .collect();
+    assert!(refused.is_empty(), "not in deny.toml:\n{}", refused.join("\n"));
+}
+
+/// Every part of `A AND (B OR C)` has an alternative that is allowed.
+fn is_allowed(expression: &str, allowed: &[&str]) -> bool {
+    let expression = expression.replace('/', " OR ");
+    expression.split(" AND ").all(|part| {
+        let part = part.trim().trim_start_matches('(').trim_end_matches(')');
+        part.split(" OR ").any(|one| allowed.contains(&one.trim()))
+    })
+}
+
+#[test]
+fn a_licence_that_nobody_allowed_is_noticed() {
+    let allowed = ["MIT", "ISC"];
+    for (expression, fine) in [
+        ("MIT OR GPL-3.0", true),
+        ("GPL-3.0", false),
+        ("MIT AND GPL-3.0", false),
+        ("(MIT OR GPL-3.0) AND ISC", true),
+        ("MIT/GPL-2.0", true),
+        ("", false),
+    ] {
+        assert_eq!(is_allowed(expression, &allowed), fine, "{expression}");
+    }
+}

@@ -94,7 +94,7 @@ pub struct Call {
     pub tools: Option<Arc<str>>,
     /// What processes of this call may touch; the agent adds what its own program needs. None: no sandbox.
     pub sandbox: Option<Sandbox>,
-    /// What a goal's policy keeps from a worker with hands of its own.
+    /// What a goal's policy keeps from a worker with tools of its own.
     pub own: Option<OwnTools>,
 }
 

@@ -1,4 +1,4 @@
-//! What a goal's policy keeps from an agent with hands of its own, and how far a kind can be held to it. Shared by the
+//! What a goal's policy keeps from an agent with tools of its own, and how far a kind can be held to it. Shared by the
 //! kinds; what differs is theirs.
 
 use gadfly_engine::tool::policy::OwnTools;

@@ -6,9 +6,10 @@
 use serde::{Deserialize, Serialize};
 
 /// How much a finding weighs. The greatest is the worst.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
+    #[default]
     Nit,
     Risk,
     Fail,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct GoalStep {
     pub n: u32,
     pub tool: String,
-    /// Its first arguments, a command whole: `path=src/a.rs, from=1`. Of an agent with hands of its own, what it says.
+    /// Its first arguments, a command whole: `path=src/a.rs, from=1`. Of an agent with tools of its own, what it says.
     pub args: String,
     pub end: StepEnd,
     /// The beginning of what came of it, in one line.

@@ -63,9 +63,6 @@ pub enum Waiting {
     Question {
         effect: EffectId,
     },
-    Approval {
-        effect: EffectId,
-    },
     Quota {
         until_ms: Option<u64>,
         message: String,
@@ -113,7 +110,6 @@ impl fmt::Display for Waiting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Question { .. } => "question",
-            Self::Approval { .. } => "approval",
             Self::Quota { .. } => "quota",
             Self::Paused => "paused",
         })

@@ -63,7 +63,7 @@ pub struct AgentCard {
     /// As a worker it goes on with its conversation of the round before.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub continues: bool,
-    /// It is offered tools, and we use them for it. Others have hands of their own, or none.
+    /// It is offered tools, and we use them for it. Others have tools of their own, or none.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tools: bool,
     /// Tools it is not offered, because its own file does not give it any that would do the same.

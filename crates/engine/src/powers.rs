@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 /// How the record says that a layer does not hold although it should; the reason follows.
-pub const NOT_HELD: &str = "not held by Landlock: ";
+pub const NOT_HELD: &str = "no Landlock: ";
 
 /// A guard. Each holds by itself; what one lets through the next may stop.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]

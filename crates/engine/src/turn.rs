@@ -168,7 +168,7 @@ pub struct Turn {
     /// It goes on with work that was broken off: its folder stays as it is and is not put into `tree` first.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub goes_on: bool,
-    /// What an agent with hands of its own may not use of them. None: nothing is kept from it but by its role.
+    /// What an agent with tools of its own may not use of them. None: nothing is kept from it but by its role.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own: Option<OwnTools>,
 }

@@ -40,7 +40,7 @@ impl Uses {
     /// What a loop, or a review of it, uses.
     pub fn of(looped: &LoopConfig, review: bool, context: &Context) -> Self {
         let roles = if review { looped.judges() } else { looped.roles() };
-        let folder = looped.protocol.value == Protocol::Audit && !review;
+        let folder = looped.options.protocol.value == Protocol::Audit && !review;
         let mut wanted = if folder { trust::of_loop(looped) } else { Vec::new() };
         wanted.extend(trust::written(looped, &context.root.dir).filter(|_| !review));
         wanted.extend(judging::of_loop(looped, context.files_root()));
@@ -72,7 +72,7 @@ impl Uses {
             agents: goal.roles().into_iter().map(|(_, agent)| agent.value).collect(),
             wanted,
             folder: true,
-            servers: goal.mcp.iter().map(|server| server.value.clone()).collect(),
+            servers: goal.options.mcp.iter().map(|server| server.value.clone()).collect(),
             ..Self::default()
         }
     }

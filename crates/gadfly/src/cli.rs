@@ -8,6 +8,8 @@ mod doors;
 mod goal;
 #[path = "cli/going_on.rs"]
 mod going_on;
+#[path = "cli/options.rs"]
+mod options;
 #[path = "cli/pipeline.rs"]
 mod pipeline;
 #[path = "cli/questions.rs"]
@@ -26,19 +28,19 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use doors::{Hook, HookCommand, Mcp, StopHook};
-pub use goal::{Caps, Goal, Reached};
+pub use goal::{Goal, Reached};
 pub use going_on::{Answer, Resume, Steer};
 pub use pipeline::Pipeline;
 pub use questions::{Adopt, Gate, Learn, Next, Why};
 pub use report::{Format, ReportTo};
 pub use review::Review;
-pub use run::{Batch, Judging, Run};
+pub use run::{Batch, Run};
 pub use serve::Serve;
 
 const EXIT_CODES: &str = "\
 Exit codes:
   0  approved, or done                  4  waiting for a person or quota
-  1  a call failed, or a fault of ours  5  unverified
+  1  a call failed, or internal error   5  unverified
   2  usage, configuration or input      6  out of budget
   3  halted                             7  aborted         130  interrupted";
 
@@ -61,10 +63,10 @@ pub struct Cli {
 #[derive(Args, Debug, Clone)]
 pub struct Global {
     /// Keep state here instead of in the project's .gadfly/
-    #[arg(long, global = true, value_name = "DIR", help_heading = "Everywhere")]
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Global options")]
     pub store: Option<PathBuf>,
-    /// One JSON event per line on standard output, nothing else there
-    #[arg(long, global = true, help_heading = "Everywhere")]
+    /// Print JSON lines to standard output, and nothing else
+    #[arg(long, global = true, help_heading = "Global options")]
     pub json: bool,
 }
 
@@ -74,7 +76,7 @@ pub enum Command {
     Demo(Demo),
     /// Write a gadfly.toml from what this machine has
     Init(Init),
-    /// Say what works here and what does not
+    /// Check what works on this machine
     Doctor(Doctor),
     /// Validate the configuration: all problems at once
     Check,
@@ -84,9 +86,9 @@ pub enum Command {
     Batch(Box<Batch>),
     /// Have critics judge a file, a directory or a diff: findings and an exit code
     Review(Box<Review>),
-    /// Set a worker a goal: a critic watches its steps, and only a verified claim ends it
+    /// Give a worker a goal: a critic watches its steps, and only a verified claim ends it
     Goal(Box<Goal>),
-    /// Have the agents of the project's registry work, judge each other, and pass a gate
+    /// Run the project's agents in dependency order, each with its critic, up to a gate
     Pipeline(Box<Pipeline>),
     /// List what can run now, what is done and what is blocked
     Next(Next),
@@ -94,9 +96,9 @@ pub enum Command {
     Why(Why),
     /// Say whether the project's scores open a gate, with the arithmetic
     Gate(Gate),
-    /// Take up a project that was worked on elsewhere
+    /// Pick up an existing project
     Adopt(Adopt),
-    /// Show what runs suggest to learn, and accept or reject it
+    /// Review the lessons that runs suggest
     Learn(Learn),
     /// List runs
     Runs(Runs),
@@ -104,31 +106,31 @@ pub enum Command {
     Show(Show),
     /// Follow a run, wherever it is driven
     Follow(RunName),
-    /// Take parked or interrupted runs up again
+    /// Resume parked or interrupted runs
     Resume(Resume),
     /// Answer the question a run asks
     Answer(Answer),
-    /// Say something to the worker of a goal
+    /// Send a message to a goal's worker
     Steer(Steer),
-    /// Pause a run after its calls under way
+    /// Pause a run once its current calls finish
     Pause(RunName),
-    /// End a run for good
+    /// Cancel a run for good
     Cancel(RunName),
-    /// Take back what a run changed in your files
+    /// Revert what a run changed in your files
     Undo(Undo),
-    /// Show all runs in a web page, and answer, steer and start them there
+    /// Serve a web page to follow, answer, steer and start runs
     Serve(Serve),
     /// Serve MCP on standard input and output, for Claude Code, Codex or an editor as the worker
     Mcp(Mcp),
-    /// Be called by Claude Code when it wants to stop
+    /// Run as a Claude Code Stop hook
     Hook(Hook),
-    /// Remove old runs and texts nobody needs (shows what it would do)
+    /// Remove old runs and unreferenced texts (dry run unless --apply)
     Gc(Gc),
     /// Write one run to a file
     Export(Export),
     /// Read a run from a file
     Import(Import),
-    /// Make a store yours that came from another machine, or that was set back
+    /// Take ownership of a store that came from another machine or was restored from a backup
     Own,
     /// Print shell completions
     Completions(Completions),
@@ -168,7 +170,7 @@ pub struct Doctor {
     /// Try or write without asking: calls may cost money
     #[arg(long, short)]
     pub yes: bool,
-    /// Agree to the commands, agent files and keys the project's files name
+    /// Trust the commands, agent files and keys this project declares
     #[arg(long, requires = "try_agents")]
     pub trust: bool,
 }
@@ -176,10 +178,10 @@ pub struct Doctor {
 /// What to do about a provider that takes no calls for a while.
 #[derive(Args, Debug, Clone, Copy, Default)]
 pub struct Patience {
-    /// Wait until a used-up quota comes back, and go on
+    /// Wait until a used-up quota resets, then continue
     #[arg(long)]
     pub wait: bool,
-    /// How long at most
+    /// Longest wait
     #[arg(
         long,
         value_name = "MINUTES",
@@ -193,16 +195,13 @@ pub struct Patience {
 /// What a person agrees to before anything is sent.
 #[derive(Args, Debug, Clone, Default)]
 pub struct Consent {
-    /// Stop before this much money is spent
-    #[arg(long, value_name = "USD")]
-    pub budget_usd: Option<f64>,
-    /// Agree to the commands, agent files and keys the project's files name
+    /// Trust the commands, agent files and keys this project declares
     #[arg(long)]
     pub trust: bool,
-    /// Say what would be sent where, show the first brief, and stop
+    /// Show what would be sent where and the first brief, then stop
     #[arg(long)]
     pub dry_run: bool,
-    /// Start without asking
+    /// Start without asking for confirmation
     #[arg(long, short)]
     pub yes: bool,
 }

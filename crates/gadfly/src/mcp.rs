@@ -21,7 +21,6 @@ mod telling;
 mod token;
 mod tools;
 mod waiting;
-mod wording;
 mod working;
 
 use rmcp::ServiceExt as _;

@@ -153,11 +153,7 @@ impl Session<'_> {
     fn asks(&self, update: &Update) -> Option<EffectId> {
         let Update::Record { record, .. } = update else { return None };
         match &record.step.outcome {
-            Some(Outcome::Waiting(Waiting::Question { effect } | Waiting::Approval { effect }))
-                if self.attended =>
-            {
-                Some(effect.clone())
-            }
+            Some(Outcome::Waiting(Waiting::Question { effect })) if self.attended => Some(effect.clone()),
             _ => None,
         }
     }

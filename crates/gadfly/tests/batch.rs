@@ -293,7 +293,7 @@ async fn other_content_under_the_same_id_runs_anew_and_says_so() {
     fs::write(project.path("tasks.jsonl"), task("a", "Write it.", "x") + &task("b", "Write.", "x")).unwrap();
     let output = project.batch(&[]).await;
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    assert!(stderr(&output).contains("task `a` is not the one its result stands for"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("task `a` changed since its last result"), "{}", stderr(&output));
     let after = project.results();
     assert_ne!(after["a"]["run"], before["a"]["run"]);
     assert_eq!(after["b"], before["b"]);

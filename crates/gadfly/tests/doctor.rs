@@ -381,7 +381,7 @@ async fn trying_says_of_each_agent_whether_it_answers() {
         "{}",
         out(&some)
     );
-    assert!(out(&some).contains("held by") && !out(&some).contains("wordy"), "{}", out(&some));
+    assert!(out(&some).contains("sandbox: ") && !out(&some).contains("wordy"), "{}", out(&some));
     let unknown = folder.aside(&["doctor", "--try", "god", "--yes"]).await;
     assert_eq!(unknown.status.code(), Some(2));
     assert!(err(&unknown).contains("good"), "{}", err(&unknown));
@@ -420,6 +420,6 @@ async fn without_a_configuration_what_was_found_is_tried() {
     folder.program("llm", "echo 0.27; exit 0", "cat >/dev/null; echo '{\"verdict\": \"ok\"}'");
     let output = folder.aside(&["doctor", "--try", "llm", "--yes"]).await;
     assert_eq!(output.status.code(), Some(0), "{}{}", out(&output), err(&output));
-    assert!(out(&output).contains("llm answered") && out(&output).contains("held by"), "{}", out(&output));
+    assert!(out(&output).contains("llm answered") && out(&output).contains("sandbox: "), "{}", out(&output));
     assert!(!folder.0.path().join("gadfly.toml").exists(), "trying writes nothing");
 }

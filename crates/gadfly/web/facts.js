@@ -143,5 +143,5 @@ function files({ state }) {
 /** @param {import('./run.js').Seen} seen */
 function costs({ page }) {
   const table = shares(page);
-  return table ? section('Who cost what', h('div', { class: 'scroll-x' }, table)) : null;
+  return table ? section('Cost by agent', h('div', { class: 'scroll-x' }, table)) : null;
 }

@@ -269,7 +269,7 @@ function steer(seen) {
     view.set('steering', false);
   };
   return h('form', { class: 'steer', 'data-testid': 'steer', on: { submit: send } }, [
-    h('label', { for: 'steer' }, 'Say something to the worker'),
+    h('label', { for: 'steer' }, 'Send a message to the worker'),
     h(
       'div',
       { class: 'steer-row' },

@@ -114,7 +114,7 @@ export function showKeys() {
           'label',
           { class: 'check' },
           h('input', { type: 'checkbox', checked: areOn(), on: { change: turn } }),
-          ' single keys act',
+          ' Enable single-key shortcuts',
         ),
         h(
           'div',

@@ -32,7 +32,7 @@ export function lineage(seen, rounds) {
   const showsAll = seen.view.get('all findings', false);
   const shown = ordered(rows, judged).slice(0, showsAll ? MOST_ROWS : ROWS_AT_ONCE);
   if (rows.length === 0 && !scored)
-    return section('Findings across rounds', h('p', { class: 'soft' }, 'Nothing was held against any draft.'), {
+    return section('Findings across rounds', h('p', { class: 'soft' }, 'No findings.'), {
       class: 'lineage',
     });
   return section(

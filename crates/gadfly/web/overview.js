@@ -181,7 +181,7 @@ export function openOverview(place) {
           )
         : null,
       rest.length > 0
-        ? section(needs.length + running.length > 0 ? 'The rest' : 'All runs', runTable(rest, now))
+        ? section(needs.length + running.length > 0 ? 'Earlier runs' : 'All runs', runTable(rest, now))
         : null,
     ];
   }
@@ -242,7 +242,7 @@ export function openOverview(place) {
   /** @param {number} loaded */
   function nothing(loaded) {
     if (words && loaded > 0) return h('p', { class: 'empty' }, 'Nothing among the runs shown here has these words.');
-    if (listing.filter) return h('p', { class: 'empty' }, 'No run stands so.');
+    if (listing.filter) return h('p', { class: 'empty' }, 'No runs in this state.');
     return h('div', { class: 'empty first' }, [
       h('h2', null, 'No runs yet'),
       h('p', null, [

@@ -21,7 +21,7 @@ export function pipelineBody(seen) {
   const row = view.agents.find((/** @type {any} */ a) => a.agent === chosen);
   const done = view.agents.filter((/** @type {any} */ a) => a.status === 'done').length;
   return {
-    top: section('Who builds on whom', graph(all, seen.page.graph?.edges ?? [], chosen, choose), {
+    top: section('Dependencies', graph(all, seen.page.graph?.edges ?? [], chosen, choose), {
       aside: h('span', { class: 'soft' }, `${done} of ${view.agents.length} done`),
     }),
     main: [
@@ -90,7 +90,7 @@ function agents(all, chosen, choose) {
           a.because
             ? said(a.because)
             : a.open?.length
-              ? h('span', { class: 'soft' }, `${a.open.length} left to mend`)
+              ? h('span', { class: 'soft' }, `${a.open.length} open`)
               : '',
         ),
       ],

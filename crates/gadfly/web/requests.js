@@ -85,7 +85,7 @@ function askTerms(terms, label) {
         },
         [
           h('h2', { id: 'terms-title' }, 'Before it starts'),
-          lines('Who is sent what, at most at what cost', terms.consent),
+          lines('Recipients and maximum cost', terms.consent),
           lines('This project’s files want to', terms.wanted),
           h(
             'div',

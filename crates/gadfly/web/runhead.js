@@ -21,7 +21,7 @@ export function runHead(seen) {
       link('/', [icon('back'), 'Runs']),
       h('span', null, kindWords({ ...summary, kind: page.kind })),
       h('span', { class: 'mono' }, summary.run),
-      h('span', { title: say.moment(summary.created_ms) }, `begun ${say.age(summary.created_ms, seen.now)}`),
+      h('span', { title: say.moment(summary.created_ms) }, `started ${say.age(summary.created_ms, seen.now)}`),
     ]),
     h('div', { class: 'run-title' }, h('h1', null, said(summary.title || summary.run)), actions(seen)),
     h('div', { class: 'standing' }, [

@@ -68,8 +68,9 @@ export function openStart(place) {
     event.preventDefault();
     if (!(event.target instanceof HTMLFormElement)) return;
     const given = new FormData(event.target);
-    if (kind === 'loop') begin('/api/start/loop', loopBody(given), 'form');
-    else begin('/api/start/goal', goalBody(given), 'form');
+    const options = optionValues(given, offer.fields?.[kind] ?? []);
+    if (kind === 'loop') begin('/api/start/loop', { ...options, ...loopBody(given) }, 'form');
+    else begin('/api/start/goal', { ...options, ...goalBody(given) }, 'form');
   }
 
   function draw() {
@@ -185,7 +186,7 @@ export function openStart(place) {
         }),
         h('span', null, h('strong', null, label), h('span', { class: 'soft small' }, says)),
       );
-    return section('A new one', [
+    return section('New run', [
       h(
         'fieldset',
         { class: 'kinds' },
@@ -223,22 +224,12 @@ export function openStart(place) {
       area('task', 'Task', { rows: 4, required: true, placeholder: 'Write the abstract of paper/draft.md.' }),
       area('criteria', 'Criteria', {
         rows: 3,
-        hint: 'One a line: what the critic judges by.',
+        hint: 'One per line: what the critic judges by.',
         placeholder: 'at most 150 words\nstates the sample size',
       }),
       h('div', { class: 'fields' }, [
-        choice(
-          'protocol',
-          'Protocol',
-          (offer.protocols ?? []).map((/** @type {any} */ p) => [p.name, p.says ? `${p.name}: ${p.says}` : p.name]),
-          'the usual one',
-        ),
-        who('worker', 'Worker'),
-        who('critic', 'Critic'),
-        number('rounds', 'Rounds at most', { min: 1, step: 1 }),
-        number('budget_usd', 'Budget in US$', { min: 0, step: 'any' }),
+        ...optionFields('loop'),
         line('rubric', 'Rubric file', 'rubrics/abstract.md'),
-        line('out', 'Save the approved draft to', 'paper/abstract.md'),
       ]),
     ];
   }
@@ -248,21 +239,33 @@ export function openStart(place) {
       area('goal', 'Goal', { rows: 4, required: true, placeholder: 'Let the tests of the parser pass.' }),
       area('until', 'Reached when these commands succeed', {
         rows: 2,
-        hint: 'One a line. Without any, a person says when it is reached.',
+        hint: 'One per line. Without any, a person says when it is reached.',
         placeholder: 'cargo test',
         mono: true,
       }),
-      h('div', { class: 'fields' }, [
-        who('worker', 'Worker'),
-        who('critic', 'Critic'),
-        number('max_steps', 'Steps at most', { min: 1, step: 1 }),
-        number('minutes', 'Minutes at most', { min: 1, step: 'any' }),
-        number('budget_usd', 'Budget in US$', { min: 0, step: 'any' }),
-      ]),
+      h('div', { class: 'fields' }, optionFields('goal')),
     ];
   }
 
-  /** @param {'worker' | 'critic'} name @param {string} label */
+  /** The options the server offers. @param {'loop' | 'goal'} of */
+  function optionFields(of) {
+    return (offer.fields?.[of] ?? []).map((/** @type {any} */ field) => {
+      if (field.kind === 'agent') return who(field.name, field.label);
+      if (field.kind === 'number') return number(field.name, field.label, { min: field.min, step: field.step });
+      if (field.kind === 'line') return line(field.name, field.label, field.like);
+      return choice(
+        field.name,
+        field.label,
+        (field.choices ?? []).map((/** @type {string} */ name) => {
+          const says = (offer.protocols ?? []).find((/** @type {any} */ p) => p.name === name)?.says;
+          return [name, says ? `${name}: ${says}` : name];
+        }),
+        'default',
+      );
+    });
+  }
+
+  /** @param {string} name @param {string} label */
   function who(name, label) {
     const options = (offer.agents ?? []).map((/** @type {any} */ a) => [
       a.name,
@@ -335,7 +338,7 @@ function number(name, label, more) {
       name,
       type: 'number',
       inputmode: 'decimal',
-      placeholder: 'the usual',
+      placeholder: 'default',
       ...more,
       'data-testid': `field-${name}`,
     }),
@@ -377,30 +380,26 @@ function amount(given, name) {
   return Number.isFinite(value) && text(given, name) !== undefined ? value : undefined;
 }
 
+/** @param {FormData} given @param {any[]} fields */
+function optionValues(given, fields) {
+  return Object.fromEntries(
+    fields.map((field) => [
+      field.name,
+      field.kind === 'number' ? amount(given, field.name) : text(given, field.name),
+    ]),
+  );
+}
+
 /** @param {FormData} given */
 function loopBody(given) {
   return {
     task: text(given, 'task') ?? '',
     criteria: lines(given, 'criteria'),
     rubric: text(given, 'rubric'),
-    protocol: text(given, 'protocol'),
-    worker: text(given, 'worker'),
-    critic: text(given, 'critic'),
-    rounds: amount(given, 'rounds'),
-    budget_usd: amount(given, 'budget_usd'),
-    out: text(given, 'out'),
   };
 }
 
 /** @param {FormData} given */
 function goalBody(given) {
-  return {
-    goal: text(given, 'goal') ?? '',
-    until: lines(given, 'until'),
-    worker: text(given, 'worker'),
-    critic: text(given, 'critic'),
-    max_steps: amount(given, 'max_steps'),
-    minutes: amount(given, 'minutes'),
-    budget_usd: amount(given, 'budget_usd'),
-  };
+  return { goal: text(given, 'goal') ?? '', until: lines(given, 'until') };
 }

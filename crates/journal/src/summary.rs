@@ -296,9 +296,7 @@ impl Summary {
         self.ended = outcome.is_ended();
         self.overruled = matches!(outcome, Outcome::Approved { overruled: true, .. });
         self.waiting_for = match outcome {
-            Outcome::Waiting(Waiting::Question { effect } | Waiting::Approval { effect }) => {
-                Some(effect.clone())
-            }
+            Outcome::Waiting(Waiting::Question { effect }) => Some(effect.clone()),
             _ => None,
         };
     }

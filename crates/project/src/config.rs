@@ -9,12 +9,13 @@ mod budget;
 mod commands;
 pub mod criteria;
 mod endpoint;
-mod flags;
 mod goals;
 pub mod keys;
 mod loops;
 mod mcp;
 mod names;
+mod options;
+mod overrides;
 mod parse;
 mod pipeline;
 mod signing;
@@ -31,23 +32,23 @@ use gadfly_engine::budget::Limits;
 pub use agent::{AgentConfig, Key, ProcessConfig, Sandbox, System};
 pub use budget::loop_default;
 pub use commands::CommandsConfig;
-pub use criteria::{CriteriaSetting, CriterionSetting, CriticSetting};
+pub use criteria::{CriteriaSetting, CriterionSetting, CriticSetting, is_set};
 pub use endpoint::{BadEndpoint, Endpoint};
-pub use flags::Flags;
-pub use goals::{GoalConfig, GoalFlags, TOOLS, until};
-pub use loops::{LoopConfig, RubricSetting, Task};
+pub use goals::{GoalConfig, GoalOptions, TOOLS, until};
+pub use loops::{AuditOptions, LoopConfig, LoopOptions, RubricSetting, ScoreOptions, Task};
 pub use mcp::McpConfig;
 pub use names::{HOST, Kind, Output, Protocol, vendor_host};
+pub use overrides::{NO_ZERO, Overrides};
 pub use parse::{Partial, parse};
 pub use pipeline::{
-    DualConfig, GateConfig, HookEvent, HooksConfig, PipelineConfig, ProjectConfig, VerifyConfig,
+    DualConfig, GateConfig, HookEvent, HooksConfig, PipelineOptions, ProjectConfig, VerifyConfig,
 };
 pub use signing::SigningConfig;
 pub use telemetry::TelemetryConfig;
-pub use value::time;
+pub use value::{TYPED_TIME, time, typed_time};
 
 use crate::file;
-use crate::place::{Layer, Problem, Source, Sourced, brief};
+use crate::place::{Layer, Problem, Source, Sourced, brief, option};
 use crate::root::Root;
 use crate::suggest;
 use keys::Section;
@@ -58,7 +59,8 @@ use value::Table;
 pub struct Config {
     /// Agents that can be used; what is wrong with others is among the problems.
     pub agents: BTreeMap<String, AgentConfig>,
-    pub defaults: Defaults,
+    /// `[defaults]`: what every loop starts from.
+    pub defaults: LoopOptions,
     /// As configured, over the defaults; `loop_for` adds flags and checks what a run needs.
     pub loops: BTreeMap<String, LoopConfig>,
     /// As configured; `goal_for` adds flags.
@@ -70,7 +72,7 @@ pub struct Config {
     /// Servers that can be used; what is wrong with others is among the problems.
     pub mcp: BTreeMap<String, McpConfig>,
     pub project: ProjectConfig,
-    pub pipeline: PipelineConfig,
+    pub pipeline: PipelineOptions,
     /// None: nothing is said, and the layout's own may count.
     pub duals: Option<Vec<DualConfig>>,
     pub hooks: HooksConfig,
@@ -79,17 +81,6 @@ pub struct Config {
     pub signing: SigningConfig,
     pub telemetry: TelemetryConfig,
     merged: Table,
-}
-
-/// `[defaults]`: what every loop starts from.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Defaults {
-    pub worker: Option<Sourced<String>>,
-    pub critic: Option<Sourced<String>>,
-    pub fallback_critic: Option<Sourced<String>>,
-    pub protocol: Option<Sourced<Protocol>>,
-    pub rounds: Option<Sourced<u64>>,
-    pub overrule: Option<Sourced<bool>>,
 }
 
 /// `[workspace]`: what a worker's own tree gets besides what git knows.
@@ -169,7 +160,8 @@ impl Config {
                 agents.insert(name.to_owned(), agent);
             }
         }
-        let defaults = merged.table("defaults").map(Defaults::read).unwrap_or_default();
+        let none = Table::new(Section::Defaults, Layer::BuiltIn, None);
+        let defaults = LoopOptions::read(merged.table("defaults").unwrap_or(&none));
         let workspace = merged.table("workspace").map(Workspace::read).unwrap_or_default();
         let limits = merged.table("budget").map(budget::limits).unwrap_or_default();
         let mut mcp = BTreeMap::new();
@@ -188,7 +180,7 @@ impl Config {
             commands: CommandsConfig::build(merged.table("commands"), &mut problems),
             mcp,
             project: ProjectConfig::build(&merged, &mut problems),
-            pipeline: PipelineConfig::read(merged.table("pipeline")),
+            pipeline: PipelineOptions::read(merged.table("pipeline").unwrap_or(&none)),
             duals: DualConfig::build_all(&merged, &mut problems),
             hooks: HooksConfig::read(merged.table("hooks")),
             gates: GateConfig::build_all(&merged, &mut problems),
@@ -215,32 +207,33 @@ impl Config {
 
     /// The loop of this name (or one made of defaults only) under these flags, with everything checked
     /// that a run needs. The rubric is checked where it is built.
-    pub fn loop_for(&self, name: Option<&str>, flags: &Flags) -> (LoopConfig, Vec<Problem>) {
+    pub fn loop_for(&self, name: Option<&str>, given: &Overrides) -> (LoopConfig, Vec<Problem>) {
         let mut problems = Vec::new();
         if let Some(name) = name.filter(|n| !self.loops.contains_key(*n)) {
             let known: Vec<&str> = self.loops.keys().map(String::as_str).collect();
-            let help = suggest::did_you_mean(name, &known)
-                .unwrap_or_else(|| "no loops are configured; give a task and --rubric instead".into());
+            let help = suggest::did_you_mean(name, &known).unwrap_or_else(|| {
+                format!("no loops are configured; give a task and {} instead", option("rubric"))
+            });
             problems.push(Problem::error(format!("there is no loop `{}`", brief(name))).help(help));
         }
-        let table = self.loop_table(name, Some(flags.table(&mut problems)));
+        let table = self.loop_table(name, Some(given.layer(None, &mut problems)));
         let agents = self.agent_names();
-        let run = self.limits.with(flags.limits);
-        let mut built = LoopConfig::build(name, &table, run, &agents, &mut problems);
-        // A flag is above everything, also above the loop's own caps.
-        built.limits = built.limits.with(flags.limits);
+        let mut built = LoopConfig::build(name, &table, self.limits, &agents, &mut problems);
         built.by_project = self.with_shared_caps(built.by_project);
-        let needed = [("worker", &built.worker), ("critic", &built.critic)];
-        for (role, agent) in needed.into_iter().skip(usize::from(flags.critics_only)) {
+        let needed = [("worker", built.options.worker.clone()), ("critic", built.critic())];
+        for (role, agent) in needed.into_iter().skip(usize::from(given.critics_only)) {
             if agent.is_none() && !table.has(role) && !(role == "critic" && table.has("critics")) {
                 problems.push(
-                    Problem::error(format!("no {role} is given"))
-                        .help(format!("use --{role} NAME, or set `{role}` in [defaults]"))
+                    Problem::error(format!("no {role} specified"))
+                        .help(format!(
+                            "use {}, or set `{role}` in [defaults]",
+                            option(&format!("{role} NAME"))
+                        ))
                         .at(built.place.as_ref()),
                 );
             }
         }
-        let roles = if flags.critics_only { built.judges() } else { built.roles() };
+        let roles = if given.critics_only { built.judges() } else { built.roles() };
         for (role, agent) in roles {
             match self.agents.get(&agent.value) {
                 Some(found) => problems.extend(built.unfit(role, found).map(|p| p.at(agent.place.as_ref()))),
@@ -262,8 +255,9 @@ impl Config {
             let message = format!("{what} cannot be used as it is configured");
             problems.push(Problem::error(message).help(SEE_CHECK).at(table.place.as_ref()));
         }
-        if !flags.critics_only && built.task.is_none() && !table.has("task") && !table.has("task_file") {
-            let help = "give it as an argument, with --task-file FILE, or as `task` of a loop";
+        if !given.critics_only && built.task.is_none() && !table.has("task") && !table.has("task_file") {
+            let help =
+                format!("give it as an argument, with {}, or as `task` of a loop", option("task_file FILE"));
             problems.push(Problem::error("there is no task").help(help).at(built.place.as_ref()));
         }
         (built, problems)
@@ -305,25 +299,12 @@ impl Config {
 
     fn check_defaults(&self, problems: &mut Vec<Problem>) {
         let agents = self.agent_names();
-        let Defaults { worker, critic, fallback_critic, .. } = &self.defaults;
+        let LoopOptions { worker, critic, fallback_critic, .. } = &self.defaults;
         for (role, agent) in [("worker", worker), ("critic", critic), ("fallback_critic", fallback_critic)] {
             let unknown = |a: &&Sourced<String>| a.value != HOST && !agents.contains(&a.value.as_str());
             if let Some(agent) = agent.as_ref().filter(unknown) {
                 problems.push(loops::unknown_agent(role, agent, &agents));
             }
-        }
-    }
-}
-
-impl Defaults {
-    fn read(table: &Table) -> Self {
-        Self {
-            worker: table.text("worker"),
-            critic: table.text("critic"),
-            fallback_critic: table.text("fallback_critic"),
-            protocol: table.protocol("protocol"),
-            rounds: table.whole("rounds"),
-            overrule: table.flag("overrule"),
         }
     }
 }

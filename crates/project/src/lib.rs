@@ -25,6 +25,6 @@ pub mod tasks;
 pub mod title;
 pub mod trust;
 
-pub use config::{AgentConfig, Config, Flags, GoalConfig, GoalFlags, Kind, LoopConfig, Protocol};
+pub use config::{AgentConfig, Config, GoalConfig, Kind, LoopConfig, Overrides, Protocol};
 pub use place::{Layer, Place, Problem, Severity, Source, Sourced};
 pub use root::Root;

@@ -12,7 +12,7 @@ mod tests;
 use std::path::{Path, PathBuf};
 
 use crate::file;
-use crate::place::{Problem, brief};
+use crate::place::{Problem, brief, option};
 use crate::rubric::RubricSource;
 use crate::suggest;
 use crate::trust::TrustEntry;
@@ -230,7 +230,9 @@ fn context(root: &Path, own: &Path, problems: &mut Vec<Problem>) -> Vec<Words> {
             left.len(),
             brief(&left.join(", "))
         );
-        problems.push(Problem::warning(message).help("name what is needed with --with FILE"));
+        problems.push(
+            Problem::warning(message).help(format!("name what is needed with {}", option("with FILE"))),
+        );
     }
     all
 }

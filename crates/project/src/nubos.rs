@@ -14,7 +14,7 @@ use std::path::{Component, Path, PathBuf};
 use crate::config::CriterionSetting;
 use crate::file::{self, FileError};
 use crate::markdown;
-use crate::place::{Layer, Place, Problem, Sourced, brief};
+use crate::place::{Layer, Place, Problem, Sourced, brief, option};
 use crate::title;
 use head::Head;
 
@@ -142,7 +142,10 @@ fn planned(asked: Asked<'_>, id: Option<&str>, plan: &Path, problems: &mut Vec<P
     let verify = verify(plan, &text);
     if verify.is_empty() && !asked.verified {
         let message = format!("task-verify-cmd-no-verify-block: the plan of {id} has no verify command");
-        let help = "put one into <verify><automated>…</automated></verify>, or give --verify COMMAND";
+        let help = format!(
+            "put one into <verify><automated>…</automated></verify>, or give {}",
+            option("verify COMMAND")
+        );
         problems.push(Problem::error(message).help(help).at(Some(&Place::new(plan, &text, 0..0))));
     }
     let around = Around::of(plan, &id);

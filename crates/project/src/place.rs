@@ -95,25 +95,53 @@ pub struct Problem {
     pub message: String,
     pub help: Option<String>,
     pub at: Option<Place>,
+    /// Message and help before options were named as the command line does.
+    #[serde(skip)]
+    unworded: [Option<String>; 2],
 }
 
 impl Problem {
-    /// A key that stands where none belongs is not repeated, whoever is told.
     pub fn error(message: impl Into<String>) -> Self {
-        Self { severity: Severity::Error, message: masked(&message.into()), help: None, at: None }
+        Self::new(Severity::Error, message.into())
     }
 
     pub fn warning(message: impl Into<String>) -> Self {
-        Self { severity: Severity::Warning, message: masked(&message.into()), help: None, at: None }
+        Self::new(Severity::Warning, message.into())
+    }
+
+    /// A key that stands where none belongs is not repeated, whoever is told.
+    fn new(severity: Severity, message: String) -> Self {
+        let raw = masked(&message);
+        let message = worded(&raw, flag);
+        let unworded = [(message != raw).then_some(raw), None];
+        Self { severity, message, help: None, at: None, unworded }
     }
 
     pub fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(masked(&help.into()));
+        let raw = masked(&help.into());
+        let help = worded(&raw, flag);
+        self.unworded[1] = (help != raw).then_some(raw);
+        self.help = Some(help);
         self
     }
 
-    pub fn maybe_help(mut self, help: Option<String>) -> Self {
-        self.help = help.or(self.help);
+    pub fn maybe_help(self, help: Option<String>) -> Self {
+        match help {
+            Some(help) => self.help(help),
+            None => self,
+        }
+    }
+
+    /// The same with options named as somebody else than the command line names them.
+    #[must_use]
+    pub fn in_words_of(mut self, name: impl Fn(&str, &str) -> String) -> Self {
+        let [message, help] = &self.unworded;
+        if let Some(message) = message {
+            self.message = worded(message, &name);
+        }
+        if let Some(help) = help {
+            self.help = Some(worded(help, &name));
+        }
         self
     }
 
@@ -143,6 +171,35 @@ impl fmt::Display for Problem {
         }
         Ok(())
     }
+}
+
+const OPTION: char = '\u{2}';
+const OPTION_END: char = '\u{3}';
+
+/// An option in a problem's text, perhaps with a value (`rounds`, `rubric FILE`, `protocol audit`): whoever shows the problem
+/// puts in the name that its reader knows.
+pub fn option(named: &str) -> String {
+    format!("{OPTION}{named}{OPTION_END}")
+}
+
+fn worded(text: &str, name: impl Fn(&str, &str) -> String) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(OPTION) {
+        let Some((option, after)) = after.split_once(OPTION_END) else { break };
+        let (option, value) = option.split_once(' ').unwrap_or((option, ""));
+        out.push_str(before);
+        out.push_str(&name(option, value));
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
+/// As the command line has it.
+fn flag(option: &str, value: &str) -> String {
+    let dashed = option.replace('_', "-");
+    if value.is_empty() { format!("--{dashed}") } else { format!("--{dashed} {value}") }
 }
 
 /// A value that remembers who wrote it and where.

@@ -1,125 +1,312 @@
-//! The commented reference of every key: one file, printed as it is and proved by tests to be complete.
-//!
-//! In it, `#key = value` is a setting and `# text` is prose.
+//! The commented reference of every option, made from the table. In it, `#key = value` is a setting and `# text` is prose.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use crate::config::keys::{self, Fixed, Key, Section, Shape, Use};
+use crate::config::{Kind, Output, Protocol};
+
+const HEAD: &str = "\
+# Every key that gadfly.toml may have. A project needs none of them: everything has a default.
+#
+# Layers: built-in values < your own config file (your agents, once) < the project's gadfly.toml < flags.
+# To use a key, copy its line and remove the `#`. The values below are the defaults where a key has one,
+# and examples elsewhere. An agent that states its `kind` in a later layer replaces the earlier agent of
+# that name; one that does not changes only the keys it names.
+#
+# Times are seconds (90) or text (\"90s\", \"5m\", \"1h30m\"). Paths are relative to this file; a project's file
+# may name only files inside the project. Zero never means \"without limit\".
+";
+
+/// The tables in the order of the reference, each as it may be headed, and what there is to say of it.
+const TABLES: &[(Section, &str, &str)] = &[
+    (
+        Section::Agent,
+        "[agents.writer]",
+        "Anything that answers a brief: a model behind an API, a program you have, a person. What follows a key in \
+         parentheses are the kinds that know it; programs are command and the coding agents, and those are claude-code, \
+         codex, gemini, opencode and acp.",
+    ),
+    (
+        Section::Price,
+        "[agents.writer.price]",
+        "What a call costs, in dollars per million tokens. Agents on this machine cost nothing unless it is given.",
+    ),
+    (Section::Defaults, "[defaults]", "What every loop starts from: the keys are as in [loops.NAME]."),
+    (
+        Section::Loop,
+        "[loops.abstract]",
+        "A loop by its name: `gadfly run abstract`. What follows a key in parentheses are the protocols that know it.",
+    ),
+    (
+        Section::Goal,
+        "[goals.fix]",
+        "A goal by its name: `gadfly goal fix`. A worker with tools pursues it while a critic watches its steps. It ends \
+         when the goal is verified, when the worker gives up with a report, when you end it, or at a cap.",
+    ),
+    (
+        Section::Budget,
+        "[budget]",
+        "Caps of one run. The same keys are those of [loops.NAME.budget], [goals.NAME.budget] and [agents.NAME.budget].",
+    ),
+    (
+        Section::Workspace,
+        "[workspace]",
+        "The folder of a worker that edits files. It begins as a copy of what you see: tracked, changed and new files, \
+         without what git ignores. These add to it.",
+    ),
+    (
+        Section::Commands,
+        "[commands]",
+        "Commands that are no agents: verify commands, prepare, hooks, gates, what a model runs. Only in your own file; a \
+         project's has no say in it.",
+    ),
+    (
+        Section::Mcp,
+        "[mcp.tracker]",
+        "A server whose tools a goal's worker is offered, by the Model Context Protocol. Only goals that name it in `mcp` \
+         use it. Its tools are called NAME__TOOL.",
+    ),
+    (
+        Section::Project,
+        "[project]",
+        "The project as agents see it. Agents, skills, rules and the registry are files of the project; these say where, \
+         and what the files do not. Agents known only by their file run on [agents.default], critics on \
+         [agents.default-critic] if it is there; these are ordinary agents and supply kind and model. The file supplies \
+         the instructions, [agents.NAME] overrides.",
+    ),
+    (
+        Section::Verify,
+        "[verify.coder]",
+        "Commands for the files of one agent, in place of `verify` of [project].",
+    ),
+    (Section::Pipeline, "[pipeline]", "How `gadfly pipeline` works."),
+    (
+        Section::Dual,
+        "[[dual]]",
+        "A second critic for an agent's work, with another lens; it has to be satisfied, too. One table for each. Default \
+         in the claude layout: strategist with coder-critic, coder and writer with strategist-critic, where they are there.",
+    ),
+    (
+        Section::Hooks,
+        "[hooks]",
+        "Commands at events: a string or a list. One that does not end with 0 blocks what it stands before; its output is \
+         shown. There is a shell.",
+    ),
+    (
+        Section::Gate,
+        "[gates.camera-ready]",
+        "A gate of your own, or a change of one that is shipped: commit (80), pr (90), submission (95, each 80, complete), \
+         exploration (60).",
+    ),
+    (
+        Section::Signing,
+        "[signing]",
+        "Receipts, the seals of the journal and exports. Has an effect in your own ~/.config/gadfly/gadfly.toml only.",
+    ),
+    (
+        Section::Telemetry,
+        "[telemetry]",
+        "Traces of runs, for a collector of OpenTelemetry. OTEL_EXPORTER_OTLP_ENDPOINT and its relatives in the \
+         environment go before what is here.",
+    ),
+];
 
 /// The whole reference as TOML in which every line is a comment.
-pub const REFERENCE: &str = include_str!("reference.toml");
-
-/// The reference as it reads with every setting in force.
-pub fn uncommented() -> String {
-    let mut out = String::with_capacity(REFERENCE.len());
-    for line in REFERENCE.lines() {
-        let setting = line
-            .strip_prefix('#')
-            .filter(|rest| rest.starts_with(|c: char| c == '[' || c.is_ascii_lowercase()));
-        out.push_str(setting.unwrap_or(line));
+pub fn reference() -> String {
+    let mut out = HEAD.to_owned();
+    for (section, header, prose) in TABLES {
         out.push('\n');
+        comment(&mut out, prose);
+        let _ = writeln!(out, "#{header}");
+        for key in keys::of(*section) {
+            row(&mut out, key, *section);
+        }
     }
     out
 }
 
+fn row(out: &mut String, key: &Key, section: Section) {
+    let Some(value) = value(key) else { return };
+    if section != Section::Defaults {
+        let mut says = key.says.to_owned();
+        if let Shape::OneOf(words) = key.shape {
+            says = format!("{says}: {}", words.join(" | "));
+        }
+        if let Shape::Kind | Shape::Protocol | Shape::Output = key.shape {
+            says = format!("{says}: {}", names(key.shape).join(" | "));
+        }
+        if let Shape::Whole { min, max: max @ ..=1000 } = key.shape {
+            says = format!("{says}, {min} to {max}");
+        }
+        says.push_str(&known_to(key.used));
+        says.push('.');
+        if !key.more.is_empty() {
+            says = format!("{says} {}", key.more);
+        }
+        comment(out, &says);
+    }
+    let _ = writeln!(out, "#{} = {value}", key.name);
+}
+
+/// As it is written; None for a table, which stands by itself.
+fn value(key: &Key) -> Option<String> {
+    if let Shape::Table(_) | Shape::Named(_) = key.shape {
+        return None;
+    }
+    Some(match key.default {
+        Some(Fixed::Whole(number)) => number.to_string(),
+        Some(Fixed::Flag(flag)) => flag.to_string(),
+        Some(Fixed::Text(text)) => format!("\"{text}\""),
+        Some(Fixed::Time(time)) => format!("\"{}\"", short(time)),
+        None => key.like.to_owned(),
+    })
+}
+
+pub fn short(time: Duration) -> String {
+    match time.as_secs() {
+        seconds if seconds % 60 == 0 => format!("{}m", seconds / 60),
+        seconds => format!("{seconds}s"),
+    }
+}
+
+/// The names that can be chosen from.
+pub fn names(shape: Shape) -> Vec<&'static str> {
+    match shape {
+        Shape::OneOf(words) => words.to_vec(),
+        Shape::Kind => Kind::ALL.iter().map(|kind| kind.name()).collect(),
+        Shape::Protocol => Protocol::ALL.iter().map(|protocol| protocol.name()).collect(),
+        Shape::Output => Output::ALL.iter().map(|output| output.name()).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn known_to(used: Use) -> String {
+    let names: Vec<&str> = match used {
+        Use::Always => return String::new(),
+        // All but a person, or but persons and scripts, is said where it matters.
+        Use::Kinds(kinds) if kinds.len() > 6 => return String::new(),
+        Use::Kinds(kinds) if kinds.contains(&Kind::Command) => return " (programs)".to_owned(),
+        Use::Kinds(kinds) if kinds.contains(&Kind::Acp) => return " (coding agents)".to_owned(),
+        Use::Kinds(kinds) => kinds.iter().map(|kind| kind.name()).collect(),
+        Use::Protocols(protocols) => protocols.iter().map(|protocol| protocol.name()).collect(),
+    };
+    format!(" ({})", names.join(", "))
+}
+
+/// Prose of at most this width; a line that begins with a space stays as it is.
+fn comment(out: &mut String, prose: &str) {
+    const WIDTH: usize = 110;
+    for line in prose.split('\n') {
+        if line.starts_with(' ') {
+            let _ = writeln!(out, "# {line}");
+            continue;
+        }
+        let mut shown = String::from("#");
+        for word in line.split_whitespace() {
+            if shown.chars().count() + 1 + word.chars().count() > WIDTH {
+                let _ = writeln!(out, "{shown}");
+                shown = String::from("#");
+            }
+            shown.push(' ');
+            shown.push_str(word);
+        }
+        let _ = writeln!(out, "{shown}");
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-    use std::fs;
-    use std::time::Duration;
-
-    use toml::Value;
-
     use super::*;
-    use crate::config::keys::{self, Fixed, KEYS, Section, Shape};
     use crate::config::{Config, parse};
     use crate::place::{Layer, Source};
 
-    type Keys = BTreeSet<(Section, String)>;
+    #[test]
+    fn as_it_is_it_sets_nothing() {
+        assert!(reference().parse::<toml::Table>().unwrap().is_empty());
+    }
 
-    /// Every (section, key) that stands in a table, with what its value is.
-    fn collect(section: Section, table: &toml::Table, out: &mut Vec<(Section, String, Value)>) {
-        for (name, value) in table {
-            out.push((section, name.clone(), value.clone()));
-            match (keys::find(section, name).map(|k| k.shape), value) {
-                (Some(Shape::Table(inner)), Value::Table(t)) => collect(inner, t, out),
-                (Some(Shape::Named(inner)), Value::Table(all)) => {
-                    for t in all.values().filter_map(Value::as_table) {
-                        collect(inner, t, out);
-                    }
-                }
-                (Some(Shape::Rows(inner)), Value::Array(rows)) => {
-                    for t in rows.iter().filter_map(Value::as_table) {
-                        collect(inner, t, out);
-                    }
-                }
-                _ => {}
+    #[test]
+    fn every_option_of_the_table_is_in_it_with_something_to_say() {
+        let text = reference();
+        for key in keys::all().filter(|key| value(key).is_some() && key.section != Section::GateCommand) {
+            if key.section != Section::Top {
+                assert!(!key.says.is_empty() && !key.says.ends_with('.'), "{:?} {}", key.section, key.name);
+                assert!(text.contains(&format!("\n#{} = ", key.name)), "{:?} {}", key.section, key.name);
             }
         }
     }
 
-    fn settings(text: &str) -> Vec<(Section, String, Value)> {
-        let mut out = Vec::new();
-        collect(Section::Top, &text.parse().unwrap(), &mut out);
-        out
-    }
-
-    fn documented(text: &str) -> Keys {
-        settings(text).into_iter().map(|(s, k, _)| (s, k)).collect()
-    }
-
-    fn known() -> Keys {
-        KEYS.iter().map(|k| (k.section, k.name.to_owned())).collect()
-    }
-
-    #[test]
-    fn as_it_is_it_sets_nothing() {
-        assert!(REFERENCE.parse::<toml::Table>().unwrap().is_empty());
-    }
-
-    #[test]
-    fn uncommented_it_has_no_problems() {
-        let tmp = tempfile::tempdir().unwrap();
-        fs::create_dir_all(tmp.path().join(".claude/agents")).unwrap();
-        fs::write(tmp.path().join(".claude/agents/reviewer.md"), "Review.").unwrap();
-        // As the user's own file: a few keys have no effect in a project's.
-        let (partial, problems) =
-            parse(&Source::new(Layer::User, "reference.toml", tmp.path(), uncommented()));
-        assert_eq!(problems, []);
-        let (config, problems) = Config::from_layers([partial]);
-        assert_eq!(problems, []);
-        assert_eq!(config.agents.len(), 6);
-        assert_eq!(config.loops.len(), 6);
-        assert_eq!(config.goals.len(), 2);
-    }
-
-    #[test]
-    fn it_documents_exactly_the_keys_the_parser_knows() {
-        assert_eq!(documented(&uncommented()), known());
-    }
-
-    #[test]
-    fn a_forgotten_or_an_invented_key_would_be_noticed() {
-        assert_ne!(documented(&uncommented().replace("\nvendor = ", "\n# vendor = ")), known());
-        assert_ne!(documented(&format!("surprise = 1\n{}", uncommented())), known());
-    }
-
-    #[test]
-    fn the_defaults_it_shows_are_the_defaults() {
-        let found = settings(&uncommented());
-        for key in KEYS {
-            let Some(default) = key.default else { continue };
-            let shown = found.iter().find(|(s, k, _)| *s == key.section && k == key.name);
-            let (_, _, shown) = shown.unwrap_or_else(|| panic!("{} is not shown", key.name));
-            let same = match default {
-                Fixed::Whole(n) => shown.as_integer() == i64::try_from(n).ok(),
-                Fixed::Flag(b) => shown.as_bool() == Some(b),
-                Fixed::Text(t) => shown.as_str() == Some(t),
-                Fixed::Time(t) => shown.as_str().map(minutes_or_seconds) == Some(t),
-            };
-            assert!(same, "{:?} {} is {default:?}, shown {shown}", key.section, key.name);
+    /// What a key needs beside it to mean something.
+    fn table(key: &Key) -> String {
+        let line = format!("{} = {}\n", key.name, value(key).unwrap());
+        match (key.section, key.used) {
+            (Section::Agent, used) => {
+                let kind = match used {
+                    Use::Kinds([first, ..]) => first.name(),
+                    _ => "openai",
+                };
+                let more = match kind {
+                    "openai" | "anthropic" if key.name != "model" => "model = \"m\"\n",
+                    "command" if key.name != "command" => "command = [\"x\"]\n",
+                    _ => "",
+                };
+                let kind = if key.name == "kind" { String::new() } else { format!("kind = \"{kind}\"\n") };
+                format!("[agents.writer]\n{kind}{more}{line}")
+            }
+            (Section::Price, _) => {
+                let other = if key.name == "input" { "output" } else { "input" };
+                let third = if matches!(key.name, "input" | "output") { "" } else { "output = 1.0\n" };
+                format!(
+                    "[agents.writer]\nkind = \"openai\"\nmodel = \"m\"\n[agents.writer.price]\n{other} = 1.0\n{third}{line}"
+                )
+            }
+            (Section::Loop, Use::Protocols([first, ..])) if key.name != "protocol" => {
+                format!("[loops.abstract]\nprotocol = \"{first}\"\n{line}")
+            }
+            (Section::Mcp, _) if !matches!(key.name, "command" | "url") => {
+                format!("[mcp.tracker]\ncommand = [\"x\"]\n{line}")
+            }
+            (Section::Dual, _) => {
+                let others =
+                    [("agent", "a"), ("critic", "b")].into_iter().filter(|(name, _)| *name != key.name);
+                let others: String = others.map(|(name, value)| format!("{name} = \"{value}\"\n")).collect();
+                format!("[[dual]]\n{others}{line}")
+            }
+            (Section::Verify, _) if key.name == "timeout" => {
+                format!("[verify.coder]\ncommands = \"x\"\n{line}")
+            }
+            (Section::Gate, _) if key.name != "overall" => format!("[gates.ready]\noverall = 90\n{line}"),
+            (section, _) => {
+                let (_, header, _) = TABLES.iter().find(|(known, ..)| *known == section).unwrap();
+                format!("{header}\n{line}")
+            }
         }
     }
 
-    fn minutes_or_seconds(text: &str) -> Duration {
-        let (count, unit) = text.split_at(text.len() - 1);
-        let count: u64 = count.parse().unwrap();
-        Duration::from_secs(if unit == "m" { count * 60 } else { count })
+    #[test]
+    fn each_line_can_be_copied_as_it_is() {
+        let agents = "[agents.writer]\nkind = \"person\"\n[agents.critic]\nkind = \"person\"\n\
+                      [agents.reviewer]\nkind = \"person\"\n[mcp.tracker]\ncommand = [\"x\"]\n";
+        let tmp = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(tmp.path().join(".claude/agents")).unwrap();
+        std::fs::write(tmp.path().join(".claude/agents/reviewer.md"), "Review.").unwrap();
+        for key in keys::all().filter(|key| value(key).is_some()) {
+            if matches!(key.section, Section::Top | Section::GateCommand) {
+                continue;
+            }
+            let own = table(key);
+            let text = match key.section {
+                Section::Agent | Section::Price => own,
+                Section::Mcp => own,
+                _ => format!("{agents}{own}"),
+            };
+            let (partial, problems) = parse(&Source::new(Layer::User, "g.toml", tmp.path(), text.clone()));
+            assert_eq!(problems, [], "{text}");
+            let (_, problems) = Config::from_layers([partial]);
+            let wrong: Vec<_> =
+                problems.iter().filter(|p| p.is_error() && !p.message.contains("person")).collect();
+            assert!(wrong.is_empty(), "{text}\n{wrong:?}");
+        }
     }
 }

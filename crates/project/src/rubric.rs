@@ -8,7 +8,7 @@ use gadfly_engine::text::Text;
 use crate::config::RubricSetting;
 use crate::file;
 use crate::markdown;
-use crate::place::{Layer, Place, Problem, Sourced, brief};
+use crate::place::{Layer, Place, Problem, Sourced, brief, option};
 
 /// Who contributes items; also the order in which they stand.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -45,7 +45,10 @@ impl Rubric {
             }
         }
         if items.is_empty() {
-            let help = "use --rubric FILE with one item per line, or `rubric = [\"at most 150 words\"]`";
+            let help = format!(
+                "use {} with one item per line, or `rubric = [\"at most 150 words\"]`",
+                option("rubric FILE")
+            );
             return (None, vec![Problem::error("the rubric is empty").help(help)]);
         }
         let vague = items.iter().filter(|i| !is_measurable(&i.value)).map(|item| {

@@ -4,20 +4,22 @@
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     /// A longer name is not a typing error, and comparing costs the product of both lengths.
     const LONGEST: usize = 64;
-    let name: Vec<char> = name.chars().take(LONGEST + 1).flat_map(char::to_lowercase).collect();
-    if name.is_empty() || name.len() > LONGEST {
+    let name: String = name.chars().take(LONGEST + 1).flat_map(char::to_lowercase).collect();
+    let length = name.chars().count();
+    if length == 0 || length > LONGEST {
         return None;
     }
     candidates
         .into_iter()
         .filter_map(|candidate| {
-            let chars: Vec<char> = candidate.chars().flat_map(char::to_lowercase).collect();
-            let most = allowance(name.len().max(chars.len()));
+            let known: String = candidate.chars().flat_map(char::to_lowercase).collect();
+            let letters = known.chars().count();
+            let most = allowance(length.max(letters));
             // Each letter that is too many is an edit.
-            if name.len().abs_diff(chars.len()) > most {
+            if length.abs_diff(letters) > most {
                 return None;
             }
-            let distance = edits(&name, &chars);
+            let distance = strsim::osa_distance(&name, &known);
             (distance <= most).then_some((distance, candidate))
         })
         .min()
@@ -46,25 +48,6 @@ const fn allowance(length: usize) -> usize {
         6..=8 => 2,
         _ => 3,
     }
-}
-
-/// Insertions, deletions, replacements and swaps of neighbours (optimal string alignment).
-fn edits(a: &[char], b: &[char]) -> usize {
-    let mut two_back = vec![0; b.len() + 1];
-    let mut back: Vec<usize> = (0..=b.len()).collect();
-    for i in 1..=a.len() {
-        let mut row = vec![i; b.len() + 1];
-        for j in 1..=b.len() {
-            let changed = usize::from(a[i - 1] != b[j - 1]);
-            let mut least = (back[j] + 1).min(row[j - 1] + 1).min(back[j - 1] + changed);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                least = least.min(two_back[j - 2] + 1);
-            }
-            row[j] = least;
-        }
-        two_back = std::mem::replace(&mut back, row);
-    }
-    back[b.len()]
 }
 
 #[cfg(test)]

@@ -154,13 +154,18 @@ pub fn once(entries: impl IntoIterator<Item = TrustEntry>) -> Vec<TrustEntry> {
 
 /// What the project's part of a loop wants to run.
 pub fn of_loop(looped: &LoopConfig) -> Vec<TrustEntry> {
-    let project = looped.verify.iter().filter(|v| v.layer == Layer::Project);
+    let project = looped.audit.verify.iter().filter(|v| v.layer == Layer::Project);
     project.map(|v| verify(&v.value, v.place.clone())).collect()
 }
 
 /// Where the project's part of a loop wants its result, if programs do by themselves what stands there.
 pub fn written(looped: &LoopConfig, project: &Path) -> Option<TrustEntry> {
-    let out = looped.out.as_ref().or(looped.draft.as_ref()).filter(|out| out.layer == Layer::Project)?;
+    let out = looped
+        .options
+        .out
+        .as_ref()
+        .or(looped.options.draft.as_ref())
+        .filter(|out| out.layer == Layer::Project)?;
     obeyed(project, &out.value, out.place.clone())
 }
 

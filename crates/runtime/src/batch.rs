@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use gadfly_engine::Money;
 use gadfly_project::tasks;
-use gadfly_project::{Flags, Problem};
+use gadfly_project::{Overrides, Problem};
 use tokio::sync::watch;
 
 pub use results::Finished;
@@ -37,7 +37,7 @@ pub struct BatchRequest {
     pub tasks: PathBuf,
     pub out: PathBuf,
     pub jobs: usize,
-    pub flags: Flags,
+    pub given: Overrides,
     /// Run a task anew although its result is in the file, where the store does not have its run.
     pub again: bool,
     /// For the whole batch, what its runs cost before included.

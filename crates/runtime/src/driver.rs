@@ -266,14 +266,13 @@ impl Driving {
     /// Parked, and not for an answer: a word to the worker is heard before the run goes on, so that it is in the
     /// first call.
     fn stands_still(&self) -> bool {
-        let asks =
-            |o: &Outcome| matches!(o, Outcome::Waiting(Waiting::Question { .. } | Waiting::Approval { .. }));
+        let asks = |o: &Outcome| matches!(o, Outcome::Waiting(Waiting::Question { .. }));
         self.driver.engine.outcome().is_some_and(|outcome| !asks(outcome))
     }
 
     fn ended(&self) -> Option<Ended> {
         match self.driver.engine.outcome() {
-            Some(Outcome::Waiting(Waiting::Question { .. } | Waiting::Approval { .. }))
+            Some(Outcome::Waiting(Waiting::Question { .. }))
                 if self.driver.attended && self.stopping == Stop::No =>
             {
                 None

@@ -27,7 +27,8 @@ use gadfly_engine::{Limits, Plan, Text};
 use gadfly_journal::RunId;
 use gadfly_project::neuroflow::Phase;
 use gadfly_project::nubos::Task;
-use gadfly_project::{Config, Flags, Layer, LoopConfig, Problem, Protocol, Sourced, title};
+use gadfly_project::place::option;
+use gadfly_project::{Config, Layer, LoopConfig, Overrides, Problem, Protocol, Sourced, title};
 
 use crate::agents::Recruiter;
 use crate::consent::Consent;
@@ -49,7 +50,8 @@ pub use watch::{GoalRequest, GoalSettings, prepare_goal};
 pub struct Request {
     /// A loop named in `gadfly.toml`.
     pub loop_name: Option<String>,
-    pub flags: Flags,
+    /// What it was given besides what is configured.
+    pub given: Overrides,
     /// Rubric files the user named.
     pub rubrics: Vec<PathBuf>,
     /// Rubric items, or criteria, the user gave beside the configured ones.
@@ -111,22 +113,22 @@ pub struct Prepared {
 impl Request {
     /// The loop this is about, with everything that is wrong with its configuration.
     pub fn configured(&self, config: &Config) -> (LoopConfig, Vec<Problem>) {
-        let mut flags = self.flags.clone();
+        let mut given = self.given.clone();
         if let Some(brought) = &self.review {
-            flags.critics_only = true;
-            if self.loop_name.is_none() && flags.protocol.is_none() && config.defaults.protocol.is_none() {
-                flags.protocol = Some(usual_protocol(&brought.work).name().to_owned());
+            given.critics_only = true;
+            if self.loop_name.is_none() && config.defaults.protocol.layer == Layer::BuiltIn {
+                given.or_set("protocol", usual_protocol(&brought.work));
             }
         }
         let mut said = Vec::new();
         match &self.described {
-            Some(Described::Phase(phase)) => phase::flags(phase, config, &mut flags, &mut said),
-            Some(Described::Task(task)) => nubos::flags(task, config, &mut flags, &mut said),
+            Some(Described::Phase(phase)) => phase::fill(phase, config, &mut given, &mut said),
+            Some(Described::Task(task)) => nubos::fill(task, config, &mut given, &mut said),
             None => {}
         }
-        let (mut looped, mut problems) = config.loop_for(self.loop_name.as_deref(), &flags);
+        let (mut looped, mut problems) = config.loop_for(self.loop_name.as_deref(), &given);
         if let Some(Described::Task(task)) = &self.described {
-            nubos::lay_over(task, config, &flags, &mut looped);
+            nubos::lay_over(task, config, &given, &mut looped);
         }
         problems.extend(said);
         (looped, problems)
@@ -154,13 +156,15 @@ pub async fn prepare(request: &Request, recruiter: &Recruiter<'_>) -> Result<Pre
     problems.extend(cannot_commit(&settings, &config, recruiter).await);
     let asked = recruiter.config.workspace.prepare.as_ref().filter(|line| line.layer == Layer::Flags);
     if asked.is_some() && !settings.needs_folder() {
-        let message = "`--prepare` makes a worker's folder ready, and this protocol has none";
-        problems.push(Problem::error(message).help("leave it out, or take `--protocol audit`"));
+        let message =
+            format!("{} makes a worker's folder ready, and this protocol has none", option("prepare"));
+        let help = format!("leave it out, or take {}", option("protocol audit"));
+        problems.push(Problem::error(message).help(help));
     }
     if problems.iter().any(Problem::is_error) {
         return Err(problems);
     }
-    let run_limits = recruiter.config.limits.with(request.flags.limits);
+    let run_limits = recruiter.config.limits.with(request.given.limits());
     let capped = run_limits.money.is_some() || config.limits.money.is_some();
     let names: Vec<String> = settings.cast().into_iter().map(|part| part.agent).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -198,11 +202,11 @@ async fn cannot_commit(
     config: &LoopConfig,
     recruiter: &Recruiter<'_>,
 ) -> Option<Problem> {
-    let launcher = recruiter.launcher.filter(|_| settings.needs_folder() && config.commit.value)?;
+    let launcher = recruiter.launcher.filter(|_| settings.needs_folder() && config.audit.commit.value)?;
     let git = Git::new(Arc::clone(launcher), recruiter.env.clone());
-    let branch = config.branch.as_ref();
+    let branch = config.audit.branch.as_ref();
     let error = git.could_commit(recruiter.root, branch.map(|b| b.value.as_str())).await.err()?;
-    let place = branch.map_or(config.commit.place.as_ref(), |b| b.place.as_ref());
+    let place = branch.map_or(config.audit.commit.place.as_ref(), |b| b.place.as_ref());
     Some(Problem::error(format!("the work could not be committed: {error}")).at(place))
 }
 

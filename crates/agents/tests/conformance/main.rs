@@ -83,8 +83,8 @@ const EXEMPT: &[(&str, Case, &str)] = &[
     ),
     ("scripted", Case::GoesOn, "its answers are written down beforehand"),
 ];
-const NO_HANDS: &str = "it has no hands of its own: the tools it asks for are used by whoever calls it, and a critic is offered none";
-const OWN_HANDS: &str = "it has hands of its own, and is offered no others";
+const NO_HANDS: &str = "it has no tools of its own: the tools it asks for are used by whoever calls it, and a critic is offered none";
+const OWN_HANDS: &str = "it has tools of its own, and is offered no others";
 const WHOLE: &str = "the API keeps no conversation: every call is told everything";
 const WORDS: &str = "its errors have neither type nor status, only words, and words decide nothing";
 const NO_SCHEMA: &str = "the program has no flag for a schema; the brief shows the form";

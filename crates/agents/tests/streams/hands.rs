@@ -1,4 +1,4 @@
-//! What is told of a worker with hands of its own while it works: its steps, and by which name another call can go
+//! What is told of a worker with tools of its own while it works: its steps, and by which name another call can go
 //! on with its conversation if this one is broken off.
 
 use gadfly_agents::Exit;

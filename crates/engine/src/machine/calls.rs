@@ -46,7 +46,7 @@ pub struct CallSpec {
     pub verdict: Option<VerdictAsked>,
     /// It goes on with work that was broken off: the folder is not put back.
     pub goes_on: bool,
-    /// What an agent with hands of its own may not use of them.
+    /// What an agent with tools of its own may not use of them.
     pub own: Option<OwnTools>,
 }
 

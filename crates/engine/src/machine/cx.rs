@@ -62,7 +62,7 @@ pub struct LedTurn<'a> {
     pub messages: Vec<Message>,
     /// The tools a model is offered, as a stored text.
     pub tools: Option<Digest>,
-    /// The state of the run's folder it works on, if it has hands of its own.
+    /// The state of the run's folder it works on, if it has tools of its own.
     pub tree: Option<Digest>,
     pub tag: u32,
     pub kept: Kept,

@@ -1,4 +1,4 @@
-//! Workers whose call ends before their work does. An agent with hands of its own is bounded by the run's clock and
+//! Workers whose call ends before their work does. An agent with tools of its own is bounded by the run's clock and
 //! budget and not by the time of one call: it is broken off and goes on, in its conversation and in the folder as it
 //! left it. The same after a crash or a failed call, if it has told which conversation it is in; otherwise its call is
 //! repeated from the state before it.

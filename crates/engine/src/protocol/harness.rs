@@ -247,7 +247,7 @@ impl<S: Plays> Table<S> {
         self.reply_with(&format!("did “{line}”"), Reply::Tool(done), vec![text])
     }
 
-    /// An agent with hands of its own says what it does.
+    /// An agent with tools of its own says what it does.
     pub fn steps(&mut self, line: &str) -> &mut Self {
         let effect = self.open_of("ann").id;
         let observation = Observation::step(line);

@@ -145,7 +145,7 @@ struct Watch {
     n: u32,
     turns: u32,
     steps_of_turn: u32,
-    /// What a worker with hands of its own has begun and not spoken of again.
+    /// What a worker with tools of its own has begun and not spoken of again.
     begun: Vec<Begun>,
     /// Steps since the critic looked last.
     unwatched: u32,
@@ -164,11 +164,11 @@ struct Watch {
     gave_up: Option<(String, String)>,
     /// The guard has had enough.
     halted: bool,
-    /// What the worker is told at its next turn, beside what is in the transcript: for one with hands of its own.
+    /// What the worker is told at its next turn, beside what is in the transcript: for one with tools of its own.
     words: Vec<Digest>,
     /// The folder when it was last looked at.
     tree: Option<Tree>,
-    /// Why a worker with hands of its own was broken off.
+    /// Why a worker with tools of its own was broken off.
     interrupting: Option<Interruption>,
     /// Its call reached a bound of its own; whether it did anything is seen in the folder.
     cut_short: Option<Box<FailedCall>>,
@@ -223,7 +223,7 @@ enum Awaiting {
     Nothing,
     FirstLook,
     Servers,
-    /// The folder's state, before a worker with hands of its own goes on.
+    /// The folder's state, before a worker with tools of its own goes on.
     LookBefore,
     Worker,
     Doing(Box<Doing>),
@@ -340,7 +340,7 @@ impl Protocol for Watch {
     }
 
     fn cancelled(&mut self, _effect: &EffectId, cx: &mut Cx<'_>) {
-        // Only a worker with hands of its own is ever broken off.
+        // Only a worker with tools of its own is ever broken off.
         self.leave_unknown(cx);
         if matches!(self.awaiting, Awaiting::Worker) {
             self.look_then_turn(cx);
@@ -383,7 +383,7 @@ impl Protocol for Watch {
 }
 
 impl Watch {
-    /// Whether the worker's tools are used by us. Otherwise it has hands of its own.
+    /// Whether the worker's tools are used by us. Otherwise it has tools of its own.
     fn is_led(&self, cx: &Cx<'_>) -> bool {
         cx.is_offered_tools(&self.settings.worker)
     }
@@ -518,7 +518,7 @@ impl Watch {
 
     fn after_claim(&mut self, cx: &mut Cx<'_>) {
         if self.critic.asked {
-            // Asked while a worker with hands of its own was at work: its word comes before the next turn.
+            // Asked while a worker with tools of its own was at work: its word comes before the next turn.
             self.awaiting = Awaiting::Critic;
             return;
         }
@@ -528,7 +528,7 @@ impl Watch {
         self.look_then_turn(cx);
     }
 
-    /// A worker with hands of its own works on a recorded state; others leave nothing behind between turns.
+    /// A worker with tools of its own works on a recorded state; others leave nothing behind between turns.
     fn look_then_turn(&mut self, cx: &mut Cx<'_>) {
         if self.is_led(cx) {
             return self.next_turn(cx);

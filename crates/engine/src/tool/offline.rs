@@ -24,7 +24,7 @@ const SIGNS: [&str; 14] = [
 /// Stands in the charge of a worker whose commands have no network.
 pub const CHARGE: &str = "NETWORK: none for commands. They reach nothing outside, neither registries nor servers; what they listen on only \
                           they reach themselves. Work with what is there.\n";
-/// Stands in the charge of a worker with hands of its own, whose network nobody can close.
+/// Stands in the charge of a worker with tools of its own, whose network nobody can close.
 pub const ASKED: &str =
     "NETWORK: not for your commands. Download nothing, send nothing; work with what is there.\n";
 

@@ -57,7 +57,7 @@ impl World {
         let agents = ["ann", "cato", "dora", "emil", "rita"].map(|n| (n.to_owned(), card(n)));
         let workspace = (game == Game::Audit).then(WorkspacePlan::default);
         let mut agents = BTreeMap::from(agents);
-        // In every other audit the workers have no hands of their own.
+        // In every other audit the workers have no tools of their own.
         for name in ["ann", "emil"] {
             agents
                 .entry(name.to_owned())

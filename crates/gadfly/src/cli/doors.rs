@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 
 #[derive(Args, Debug)]
 pub struct Mcp {
-    /// Agree to the commands, agent files and keys the project's files name
+    /// Trust the commands, agent files and keys this project declares
     #[arg(long)]
     pub trust: bool,
     /// Let the host say who judges, itself (`host`) included, where gadfly.toml names another critic
@@ -63,7 +63,7 @@ pub struct StopHook {
     /// How long judging may take; below the timeout that the settings give the hook
     #[arg(long, value_name = "SECONDS", default_value_t = 540, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub seconds: u64,
-    /// Agree to the commands, agent files and keys the project's files name
+    /// Trust the commands, agent files and keys this project declares
     #[arg(long)]
     pub trust: bool,
 }

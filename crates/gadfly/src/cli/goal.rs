@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use clap::Args;
 use gadfly_engine::protocol::watch::Criterion;
-use gadfly_project::config::{self, until};
+use gadfly_project::config::keys::on;
+use gadfly_project::config::{self, NO_ZERO, until};
 
+use super::options::Options;
 use super::report::{ReportTo, report};
 use super::{Consent, Patience};
 
@@ -21,9 +23,6 @@ Examples:
 While it works: `gadfly follow RUN`, `gadfly steer RUN \"…\"`, `gadfly pause RUN`.
 Exit codes: 0 reached and verified, 3 halted, 4 waiting for you, 6 at a cap, 7 given up.";
 
-const RISK: &str = "How far without asking: read_only, write_local, network_get, network_write or spends_money \
-                    (default: write_local)";
-
 /// What is worked towards, and when it is reached.
 #[derive(Args, Debug)]
 #[command(after_help = GOAL_EXAMPLES)]
@@ -36,34 +35,12 @@ pub struct Goal {
     pub file: Option<PathBuf>,
     #[command(flatten)]
     pub reached: Reached,
-    /// The agent that works
-    #[arg(long, value_name = "AGENT")]
-    pub worker: Option<String>,
     #[command(flatten)]
-    pub watching: Watching,
-    #[command(flatten)]
-    pub allowed: Allowed,
-    #[command(flatten)]
-    pub caps: Caps,
-    /// Work in your own files, of which a snapshot is kept, in place of a folder apart
-    #[arg(long, conflicts_with_all = ["commit", "branch"])]
-    pub in_place: bool,
-    /// Commit verified work to a branch of its own, in place of changing your files
-    #[arg(long)]
-    pub commit: bool,
-    /// The branch to commit to (implies --commit; default: gadfly/RUN)
-    #[arg(long, value_name = "NAME")]
-    pub branch: Option<String>,
-    /// Make the folder ready by this command first, as `npm ci`: run once, and kept until a manifest or lock file changes
-    #[arg(long, value_name = "COMMAND", conflicts_with = "in_place")]
-    pub prepare: Option<String>,
-    /// Reference material for the worker; may be repeated
-    #[arg(long, value_name = "FILE")]
-    pub with: Vec<PathBuf>,
+    pub options: Options<{ on::GOAL }>,
     /// Work even if the success criterion holds already
     #[arg(long)]
     pub work_anyway: bool,
-    /// Never wait for a person: park and exit
+    /// Never wait for a person: park the run and exit
     #[arg(long)]
     pub unattended: bool,
     /// Print a report at the end, or write it: sarif, junit, markdown or json; may be repeated
@@ -114,67 +91,6 @@ pub struct Reached {
     pub check_timeout: Option<Duration>,
 }
 
-/// Who looks at the worker's steps.
-#[derive(Args, Debug, Clone)]
-#[command(next_help_heading = "Watched by")]
-pub struct Watching {
-    /// The agent that watches
-    #[arg(long, value_name = "AGENT")]
-    pub critic: Option<String>,
-    /// How many steps from one look to the next; 0 switches it off (default: 5)
-    #[arg(long, value_name = "N")]
-    pub critic_interval: Option<u64>,
-    /// Pause if the critic fails three times in a row, in place of going on without it
-    #[arg(long)]
-    pub strict_critic: bool,
-    /// The agent that answers --until-judge and --until-vision (default: the critic, else the worker)
-    #[arg(long, value_name = "AGENT")]
-    pub judge: Option<String>,
-}
-
-/// What the worker may do without asking.
-#[derive(Args, Debug, Clone)]
-#[command(next_help_heading = "Allowed")]
-pub struct Allowed {
-    #[arg(long, value_name = "LEVEL", help = RISK)]
-    pub risk: Option<String>,
-    /// A tool that is never used; may be repeated
-    #[arg(long, value_name = "TOOL")]
-    pub deny: Vec<String>,
-    /// A tool that may be used without asking; may be repeated (default: all)
-    #[arg(long, value_name = "TOOL")]
-    pub allow: Vec<String>,
-    /// A server of [mcp.NAME] whose tools are offered; may be repeated
-    #[arg(long, value_name = "SERVER")]
-    pub mcp: Vec<String>,
-    /// Files by which the goal is judged: you are told if they change; may be repeated
-    #[arg(long, value_name = "GLOB")]
-    pub protect: Vec<String>,
-    /// Test files are not among them
-    #[arg(long)]
-    pub no_protect_tests: bool,
-}
-
-/// When it ends in any case.
-#[derive(Args, Debug, Clone)]
-#[command(next_help_heading = "Caps")]
-pub struct Caps {
-    /// Steps at most (default: 300)
-    #[arg(long, value_name = "N", value_parser = count)]
-    pub max_steps: Option<u32>,
-    /// Turns of the worker at most, those without a step included (default: 400)
-    #[arg(long, value_name = "N", value_parser = count)]
-    pub max_turns: Option<u32>,
-    /// Active time at most, as 90s, 60m, 2h (a number is minutes; default: 60m)
-    #[arg(long, value_name = "TIME", value_parser = time)]
-    pub wall_clock: Option<Duration>,
-    /// Stop before this many tokens are spent
-    #[arg(long, value_name = "N", value_parser = tokens)]
-    pub budget_tokens: Option<u64>,
-}
-
-const NO_ZERO: &str = "0 would allow nothing at all; it never means without limit";
-
 /// A cap that is counted.
 pub fn count(text: &str) -> Result<u32, String> {
     const MOST: u32 = 100_000;
@@ -185,25 +101,16 @@ pub fn count(text: &str) -> Result<u32, String> {
     }
 }
 
-fn tokens(text: &str) -> Result<u64, String> {
-    match text.parse() {
-        Ok(0) => Err(format!("{NO_ZERO}: give a number of tokens")),
-        Ok(number) => Ok(number),
-        Err(_) => Err("give a number of tokens".to_owned()),
-    }
-}
-
 /// `90s`, `60m`, `2h`; a plain number is minutes.
 pub fn time(text: &str) -> Result<Duration, String> {
-    const HOW: &str = "write a time like 90s, 60m, 2h or 1h30m, at most 168h; a plain number is minutes";
+    const HOW: &str = config::TYPED_TIME;
     let text = text.trim();
-    let plain = !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
+    let plain = text.chars().all(|c| c.is_ascii_digit());
     let zero = text.chars().any(|c| c == '0') && !text.chars().any(|c| matches!(c, '1'..='9'));
     if zero && (plain || text.ends_with(['s', 'm', 'h'])) {
         return Err(format!("{NO_ZERO}; {HOW}"));
     }
-    let read = if plain { config::time(&format!("{text}m")) } else { config::time(text) };
-    read.ok_or_else(|| HOW.to_owned())
+    config::typed_time(text).ok_or_else(|| HOW.to_owned())
 }
 
 #[cfg(test)]
@@ -226,8 +133,7 @@ mod tests {
             assert!(time(zero).is_err_and(|why| why.contains("never means without limit")), "{zero}");
         }
         assert!(count("0").is_err_and(|why| why.contains("never means without limit")));
-        assert!(tokens("0").is_err_and(|why| why.contains("never means without limit")));
-        assert_eq!((count("1"), tokens("1")), (Ok(1), Ok(1)));
+        assert_eq!(count("1"), Ok(1));
         assert!(count("100001").is_err() && count("-1").is_err() && count("x").is_err());
     }
 }

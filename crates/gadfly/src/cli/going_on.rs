@@ -43,12 +43,12 @@ pub struct Resume {
     /// Raise the cap of calls
     #[arg(long, value_name = "N")]
     pub calls: Option<u32>,
-    /// Never wait for a person: park and exit
+    /// Never wait for a person: park the run and exit
     #[arg(long)]
     pub unattended: bool,
     #[command(flatten)]
     pub patience: Patience,
-    /// Agree to the commands, agent files and keys the project's files name
+    /// Trust the commands, agent files and keys this project declares
     #[arg(long)]
     pub trust: bool,
 }

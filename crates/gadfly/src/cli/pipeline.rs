@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use gadfly_project::config::keys::on;
 
+use super::options::Options;
 use super::report::{ReportTo, report};
 use super::{Consent, Patience};
 
@@ -26,12 +28,6 @@ pub struct Pipeline {
     /// Read the request from a file
     #[arg(long, value_name = "FILE", conflicts_with = "request")]
     pub task_file: Option<PathBuf>,
-    /// The gate the result has to pass: commit, pr, submission or one of gadfly.toml (default: commit)
-    #[arg(long, value_name = "GATE")]
-    pub gate: Option<String>,
-    /// How many agents work at once
-    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
-    pub jobs: Option<u32>,
     /// The plan, in place of one that is drafted
     #[arg(long, value_name = "FILE", conflicts_with_all = ["no_plan", "spec"])]
     pub plan: Option<PathBuf>,
@@ -56,21 +52,14 @@ pub struct Pipeline {
     /// The branch to commit to (implies --commit; default: gadfly/RUN)
     #[arg(long, value_name = "NAME")]
     pub branch: Option<String>,
-    /// Never wait for a person: park and exit
+    /// Never wait for a person: park the run and exit
     #[arg(long)]
     pub unattended: bool,
-    /// Stop before this many tokens are spent
-    #[arg(long, value_name = "N")]
-    pub budget_tokens: Option<u64>,
-    /// Stop after this many active minutes
-    #[arg(long, value_name = "N")]
-    pub minutes: Option<u64>,
-    /// Stop after this many calls
-    #[arg(long, value_name = "N")]
-    pub calls: Option<u32>,
     /// Print a report at the end, or write it: sarif, junit, markdown or json; may be repeated
     #[arg(long, value_name = "FORMAT[=FILE]", value_parser = report)]
     pub report: Vec<ReportTo>,
+    #[command(flatten)]
+    pub options: Options<{ on::PIPELINE }>,
     #[command(flatten)]
     pub patience: Patience,
     #[command(flatten)]

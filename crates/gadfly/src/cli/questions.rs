@@ -51,7 +51,7 @@ pub struct Adopt {
     /// Start a pipeline from there; its plan still waits for your word
     #[arg(long, short)]
     pub yes: bool,
-    /// Agree to the commands, agent files and keys the project's files name
+    /// Trust the commands, agent files and keys this project declares
     #[arg(long, requires = "yes")]
     pub trust: bool,
 }

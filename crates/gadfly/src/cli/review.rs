@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use gadfly_project::config::keys::on;
 
 use super::Consent;
+use super::options::Options;
 use super::report::{ReportTo, report};
-use super::run::Judging;
 
 const REVIEW_EXAMPLES: &str = "\
 Examples:
@@ -16,6 +17,7 @@ Examples:
   gadfly review paper.md --rubric rubric.md       one text
   gadfly review src --criterion \"no panics\" --report sarif=review.sarif
 
+Without --protocol, several files are judged by `audit`, one by `revise`.
 Exit codes: 0 nothing that blocks, 3 findings, 5 not everything was seen or judged.";
 
 #[derive(Args, Debug)]
@@ -48,27 +50,12 @@ pub struct Review {
     /// What the work was meant to do
     #[arg(long, value_name = "TEXT")]
     pub task: Option<String>,
-    /// The protocol (default: audit, and revise for a single file)
-    #[arg(long, value_name = "NAME")]
-    pub protocol: Option<String>,
-    /// The agent that judges; given twice under `score`, both judge
-    #[arg(long, value_name = "AGENT")]
-    pub critic: Vec<String>,
-    /// The agent that judges when the critic fails
-    #[arg(long, value_name = "AGENT")]
-    pub fallback_critic: Option<String>,
     /// A file with the rubric; may be repeated
     #[arg(long, value_name = "FILE")]
     pub rubric: Vec<PathBuf>,
     /// One criterion or rubric item; may be repeated
     #[arg(long, value_name = "TEXT")]
     pub criterion: Vec<String>,
-    /// Reference material for the critic; may be repeated
-    #[arg(long, value_name = "FILE")]
-    pub with: Vec<PathBuf>,
-    /// The phase of the project this belongs to
-    #[arg(long, value_name = "NAME")]
-    pub phase: Option<String>,
     /// Go on into a loop that fixes what was found
     #[arg(long)]
     pub fix: bool,
@@ -78,11 +65,8 @@ pub struct Review {
     /// Print a report at the end, or write it: sarif, junit, markdown or json; may be repeated
     #[arg(long, value_name = "FORMAT[=FILE]", value_parser = report)]
     pub report: Vec<ReportTo>,
-    /// Stop after this many calls
-    #[arg(long, value_name = "N")]
-    pub calls: Option<u32>,
     #[command(flatten)]
     pub consent: Consent,
     #[command(flatten)]
-    pub judging: Judging,
+    pub options: Options<{ on::REVIEW }>,
 }

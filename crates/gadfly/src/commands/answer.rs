@@ -116,7 +116,7 @@ fn leave(
         print::err("answered: the run goes on where it is driven");
     } else {
         print::err(&format!(
-            "answered; nobody drives the run now, so go on with: {}",
+            "answered; the run is not active, resume it with: {}",
             again::command(&format!("resume {run}"))
         ));
     }

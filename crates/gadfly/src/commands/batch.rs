@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use gadfly_engine::{Limits, Money};
-use gadfly_project::Flags;
+use gadfly_engine::Money;
+use gadfly_project::Overrides;
+use gadfly_project::config::keys::Section;
 use gadfly_runtime::batch::{Batch, BatchRequest, News, Progress, Report, Reporter};
 use gadfly_runtime::{Stop, os};
 use tokio::sync::watch;
@@ -45,18 +46,12 @@ async fn prepare(args: &cli::Batch, context: &Context) -> Result<Option<Batch>, 
         return Err(exit::USAGE);
     }
     context.not_led_out([&args.tasks])?;
-    let flags = flags(args);
-    let (looped, _) = context.config.loop_for(None, &flags);
-    agreement::trust(context, &Uses::of(&looped, false, context), args.flags.consent.trust)?;
-    let budget = match args.flags.consent.budget_usd {
-        Some(usd) if !usd.is_finite() || usd < 0.0 => {
-            return Err(error::usage(&format!("--budget-usd must be a sum of money, not {usd}")));
-        }
-        usd => usd.map(Money::from_usd),
-    };
+    let (given, budget) = given(args);
+    let (looped, _) = context.config.loop_for(None, &given);
+    agreement::trust(context, &Uses::of(&looped, false, context), args.consent.trust)?;
     let jobs = args.jobs;
     let out = args.out.clone().unwrap_or_else(|| results_beside(&args.tasks));
-    let request = BatchRequest { tasks: args.tasks.clone(), out, jobs, flags, again: args.again, budget };
+    let request = BatchRequest { tasks: args.tasks.clone(), out, jobs, given, again: args.again, budget };
     raise_limits(jobs);
     let gadfly = Arc::new(context.open()?);
     if let Some(foreign) = gadfly.journal().foreign() {
@@ -66,7 +61,7 @@ async fn prepare(args: &cli::Batch, context: &Context) -> Result<Option<Batch>, 
     problems::draw(&batch.warnings, root);
     announce(&batch, jobs);
     print::err_lines(&telemetry::told(context));
-    if args.flags.consent.dry_run {
+    if args.consent.dry_run {
         if let Some(brief) = batch.first_brief() {
             print::out(&safe::block(&brief))?;
         }
@@ -75,7 +70,7 @@ async fn prepare(args: &cli::Batch, context: &Context) -> Result<Option<Batch>, 
     let due = batch.survey.to_start + batch.survey.to_resume;
     if due > 0
         && consent::needs_a_word(&batch.consent)
-        && !args.flags.consent.yes
+        && !args.consent.yes
         && terminal::can_ask()
         && !ask::yes("Start?", true)
     {
@@ -89,17 +84,12 @@ async fn prepare(args: &cli::Batch, context: &Context) -> Result<Option<Batch>, 
     Ok(Some(batch))
 }
 
-fn flags(args: &cli::Batch) -> Flags {
-    Flags {
-        protocol: args.flags.protocol.clone(),
-        worker: args.flags.worker.clone(),
-        critics: args.flags.critic.clone(),
-        fallback_critic: args.flags.fallback_critic.clone(),
-        rounds: args.flags.rounds,
-        // The money cap is the whole batch's, not one run's.
-        limits: Limits::default(),
-        ..Flags::default()
-    }
+/// The money cap is the whole batch's, not one run's.
+fn given(args: &cli::Batch) -> (Overrides, Option<Money>) {
+    let mut given = args.options.overrides(Section::Loop);
+    let budget = given.limits().money;
+    given.remove("budget");
+    (given, budget)
 }
 
 /// `tasks.jsonl` → `tasks.results.jsonl`.
@@ -141,7 +131,7 @@ fn announce(batch: &Batch, jobs: usize) {
     print::err(&format!("batch   {sign} {} for all, {jobs} at once{cap}{spent}", batch.worst_case));
     for id in &survey.changed {
         let id = safe::line(id, 80);
-        print::err(&format!("task `{id}` is not the one its result stands for: it runs anew"));
+        print::err(&format!("task `{id}` changed since its last result; running again"));
     }
     if survey.changed_unnamed > 0 {
         print::err(&format!("and {} more tasks like these", survey.changed_unnamed));
@@ -178,7 +168,7 @@ async fn run(batch: Batch, args: &cli::Batch, context: &Context) -> Code {
         print::err(&format!("to go on: {}", again::command_line()));
     }
     if report.unaffordable > 0 {
-        let cap = args.flags.consent.budget_usd.map(Money::from_usd).unwrap_or_default();
+        let cap = given(args).1.unwrap_or_default();
         print::err(&format!(
             "the budget of {cap} does not cover the worst case of the next loop; {} is spent; raise --budget-usd to go on",
             report.cost

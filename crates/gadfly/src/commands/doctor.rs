@@ -94,7 +94,7 @@ fn in_words(diagnosis: &Diagnosis, files: &ProjectFiles, context: &Context) -> R
         (Some(version), _) => mark(true, &format!("Landlock {version} holds what agents start")),
         (None, why) => {
             let why = why.as_deref().unwrap_or("it is not there");
-            mark(false, &format!("agents' programs are not held by Landlock: {}", safe::line(why, 300)))
+            mark(false, &format!("agents' programs have no Landlock sandbox: {}", safe::line(why, 300)))
         }
     });
     lines.extend(diagnosis.programs.iter().filter_map(program));

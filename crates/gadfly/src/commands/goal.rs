@@ -2,24 +2,24 @@
 
 use std::path::Path;
 
-use gadfly_engine::Limits;
 use gadfly_engine::goal::Already;
 use gadfly_engine::protocol::watch::Criterion;
+use gadfly_project::config::keys::Section;
 use gadfly_project::config::until;
-use gadfly_project::{GoalFlags, Problem, suggest};
+use gadfly_project::{Problem, suggest};
 use gadfly_runtime::prepare::GoalRequest;
 
-use super::run::{How, launch, read_stdin, reports_have_a_place, united, usd};
+use super::run::{How, launch, read_stdin, reports_have_a_place, united};
 use crate::agreement::{self, Uses};
-use crate::cli::{Caps, Goal, Reached};
+use crate::cli::{Goal, Reached};
 use crate::context::Context;
 use crate::exit::Code;
 use crate::output::{error, problems, terminal};
 use crate::proposal;
 
 pub async fn goal(args: Goal, context: &Context) -> Code {
-    let context = &context.preparing(args.prepare.as_deref());
-    let named = args.worker.is_some() || args.watching.critic.is_some();
+    let context = &context.preparing(args.options.word(Section::Workspace, "prepare"));
+    let named = ["worker", "critic"].iter().any(|role| args.options.word(Section::Goal, role).is_some());
     let done = match proposal::for_nobody(context, named).await {
         Ok(Some(proposed)) => Box::pin(go(args, &proposed)).await,
         Ok(None) => Box::pin(go(args, context)).await,
@@ -30,7 +30,8 @@ pub async fn goal(args: Goal, context: &Context) -> Code {
 
 async fn go(args: Goal, context: &Context) -> Result<Code, Code> {
     reports_have_a_place(&args.report, context.global.json)?;
-    context.not_led_out(args.file.iter().chain(&args.with))?;
+    let files = args.options.overrides(Section::Goal).files();
+    context.not_led_out(args.file.iter().chain(&files))?;
     let request = request(&args, context)?;
     let (configured, found) = request.configured(&context.config);
     if context.problems.iter().any(Problem::is_error) {
@@ -53,46 +54,29 @@ async fn go(args: Goal, context: &Context) -> Result<Code, Code> {
 }
 
 fn request(args: &Goal, context: &Context) -> Result<GoalRequest, Code> {
-    let some = |given: bool| given.then_some(true);
-    let mut flags = GoalFlags {
-        goal: None,
-        goal_file: None,
-        until: args.reached.criterion()?,
-        check_timeout: args.reached.check_timeout,
-        worker: args.worker.clone(),
-        critic: args.watching.critic.clone(),
-        judge: args.watching.judge.clone(),
-        critic_interval: args.watching.critic_interval,
-        strict_critic: some(args.watching.strict_critic),
-        risk: args.allowed.risk.clone(),
-        deny: args.allowed.deny.clone(),
-        allow: args.allowed.allow.clone(),
-        mcp: args.allowed.mcp.clone(),
-        protect: args.allowed.protect.clone(),
-        protect_tests: args.allowed.no_protect_tests.then_some(false),
-        in_place: some(args.in_place),
-        commit: some(args.commit || args.branch.is_some()),
-        branch: args.branch.clone(),
-        with: args.with.clone(),
-        limits: args.caps.limits(args.consent.budget_usd)?,
-    };
+    let mut given = args.options.overrides(Section::Goal);
+    given.check_timeout = args.reached.check_timeout;
+    if let Some(until) = args.reached.criterion()? {
+        given.set("until", until);
+    }
     let mut goal_name = None;
     match (&args.text, &args.file) {
-        (Some(goal), _) if goal == "-" => flags.goal = Some(read_stdin("the goal")?),
+        (Some(goal), _) if goal == "-" => given.set("goal", read_stdin("the goal")?),
         (Some(name), _) if context.config.goals.contains_key(name) => goal_name = Some(name.clone()),
         (Some(goal), _) => {
             meant_as_name(goal, context)?;
-            flags.goal = Some(goal.clone());
+            given.set("goal", goal.clone());
         }
-        (None, Some(path)) if path == Path::new("-") => flags.goal = Some(read_stdin("the goal")?),
-        (None, path) => flags.goal_file.clone_from(path),
+        (None, Some(path)) if path == Path::new("-") => given.set("goal", read_stdin("the goal")?),
+        (None, Some(path)) => given.set("goal_file", path.clone()),
+        (None, None) => {}
     }
     let already = match (args.work_anyway, !args.unattended && terminal::person_at_stdin()) {
         (true, _) => Already::Work,
         (false, true) => Already::Ask,
         (false, false) => Already::Stop,
     };
-    Ok(GoalRequest { goal_name, flags, store: Some(context.store()), already })
+    Ok(GoalRequest { goal_name, given, store: Some(context.store()), already })
 }
 
 impl Reached {
@@ -108,19 +92,6 @@ impl Reached {
             return Err(error::usage("--any chooses between success criteria: give two or more of them"));
         }
         Ok(until::together(checks, self.any))
-    }
-}
-
-impl Caps {
-    fn limits(&self, budget_usd: Option<f64>) -> Result<Limits, Code> {
-        Ok(Limits {
-            tokens: self.budget_tokens,
-            money: budget_usd.map(usd).transpose()?,
-            active_ms: self.wall_clock.map(until::millis),
-            calls: None,
-            steps: self.max_steps,
-            turns: self.max_turns,
-        })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{ErrorKind, Write as _};
 
-use gadfly_project::Flags;
+use gadfly_project::Overrides;
 use gadfly_project::root::CONFIG_NAME;
 use gadfly_project::starter::{Found, starter};
 use gadfly_runtime::doctor::{self, NOTHING_FOUND};
@@ -34,7 +34,7 @@ pub async fn init(args: &cli::Init, context: &Context) -> Code {
     }
     print::err("");
     if !args.yes && !terminal::can_ask() {
-        return error::usage("nothing was written: nobody can be asked here; to write it: gadfly init --yes");
+        return error::usage("not a terminal, so nothing was written; to write it: gadfly init --yes");
     }
     if !args.yes && !ask::yes("Write it?", true) {
         print::err("nothing was written");
@@ -57,7 +57,7 @@ pub async fn init(args: &cli::Init, context: &Context) -> Code {
 /// that cannot be remembered, it asks.
 fn trust_what_was_shown(context: &Context) {
     let written = Context::read(context.global.clone());
-    let (work, _) = written.config.loop_for(None, &Flags::default());
+    let (work, _) = written.config.loop_for(None, &Overrides::default());
     let agents: Vec<String> = written.config.agents.keys().cloned().collect();
     let uses = Uses { judges: agents.clone(), agents, ..Uses::of(&work, false, &written) };
     if written.user.state.is_some() {

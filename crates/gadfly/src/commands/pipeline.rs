@@ -3,17 +3,17 @@
 
 use std::path::Path;
 
-use gadfly_engine::Limits;
 use gadfly_engine::protocol::score::settings::EscalateTo;
 use gadfly_journal::OpenError;
+use gadfly_project::config::keys::Section;
 use gadfly_project::layout::ProjectFiles;
 use gadfly_project::trust::judging;
 use gadfly_project::trust::pipeline::instructions;
-use gadfly_project::{Problem, file, layout, suggest};
+use gadfly_project::{Overrides, Problem, file, layout, suggest};
 use gadfly_runtime::prepare::pipeline::{DEFAULT, DEFAULT_CRITIC, Earlier};
 use gadfly_runtime::prepare::{PipelineRequest, PlanWanted};
 
-use super::run::{How, launch, read_stdin, reports_have_a_place, usd};
+use super::run::{How, launch, read_stdin, reports_have_a_place};
 use crate::agreement::{self, Uses};
 use crate::cli::{Pipeline, Run};
 use crate::context::Context;
@@ -36,11 +36,12 @@ async fn go(args: &Pipeline, context: &Context) -> Result<Code, Code> {
         None if args.no_plan || args.simple => PlanWanted::No,
         None => PlanWanted::Drafted,
     };
+    let given = checked(args.options.overrides(Section::Pipeline), context)?;
     let request = PipelineRequest {
         request: asked_for(args.request.as_deref(), args.task_file.as_deref())?,
         simple: args.simple,
-        gate: args.gate.clone(),
-        jobs: args.jobs,
+        gate: given.text("gate"),
+        jobs: given.whole("jobs").and_then(|jobs| u32::try_from(jobs).ok()),
         assume_manual: args.assume_manual,
         planning,
         spec: args.spec,
@@ -48,13 +49,7 @@ async fn go(args: &Pipeline, context: &Context) -> Result<Code, Code> {
         just_do_it: args.just_do_it,
         commit: args.commit,
         branch: args.branch.clone(),
-        limits: Limits {
-            tokens: args.budget_tokens,
-            money: args.consent.budget_usd.map(usd).transpose()?,
-            active_ms: args.minutes.map(|m| m.saturating_mul(60_000)),
-            calls: args.calls,
-            ..Limits::default()
-        },
+        limits: given.limits(),
         store: Some(context.store()),
         ..PipelineRequest::default()
     };
@@ -140,6 +135,14 @@ fn uses(request: &PipelineRequest, context: &Context) -> Uses {
     uses
 }
 
+/// What was given for a pipeline, once nothing is wrong with it.
+fn checked(given: Overrides, context: &Context) -> Result<Overrides, Code> {
+    match given.problems() {
+        [] => Ok(given),
+        wrong => Err(problems::refuse(wrong, &context.root.dir)),
+    }
+}
+
 /// A text of the command line, of a file, or of standard input.
 fn asked_for(text: Option<&str>, path: Option<&Path>) -> Result<String, Code> {
     match (text, path) {
@@ -200,59 +203,46 @@ fn nearly(word: &str, files: &ProjectFiles) -> Result<Option<Alone>, Code> {
 pub async fn run_alone(alone: Alone, args: &Run, context: &Context) -> Result<Code, Code> {
     reports_have_a_place(&args.report, context.global.json)?;
     leave_out(args)?;
-    if args.task_text.is_none() && args.task_file.is_none() {
+    let given = checked(args.options.overrides(Section::Pipeline), context)?;
+    let task_file = args.options.word(Section::Loop, "task_file").map(Path::new);
+    if args.task_text.is_none() && task_file.is_none() {
         let name = args.task.as_deref().unwrap_or_default();
         return Err(error::usage(&format!("what is it to do? Say it: gadfly run {name} --task \"…\"")));
     }
     let request = PipelineRequest {
-        request: asked_for(args.task_text.as_deref(), args.task_file.as_deref())?,
+        request: asked_for(args.task_text.as_deref(), task_file)?,
         only: vec![alone.agent],
         skill: alone.skill,
         planning: PlanWanted::No,
-        yes: args.flags.consent.yes,
-        commit: args.working.commit,
-        branch: args.working.branch.clone(),
-        limits: Limits {
-            tokens: args.budget_tokens,
-            money: args.flags.consent.budget_usd.map(usd).transpose()?,
-            active_ms: args.minutes.map(|m| m.saturating_mul(60_000)),
-            calls: args.calls,
-            ..Limits::default()
-        },
+        yes: args.consent.yes,
+        commit: args.options.overrides(Section::Loop).has("commit"),
+        branch: args.options.word(Section::Loop, "branch").map(str::to_owned),
+        limits: given.limits(),
         store: Some(context.store()),
         ..PipelineRequest::default()
     };
     let how = How {
-        yes: args.flags.consent.yes,
-        dry_run: args.flags.consent.dry_run,
+        yes: args.consent.yes,
+        dry_run: args.consent.dry_run,
         attended: !args.unattended,
         print_draft: false,
         reports: &args.report,
         patience: args.patience,
     };
-    start(request, how, args.flags.consent.trust, context).await
+    start(request, how, args.consent.trust, context).await
 }
 
 /// The registry says who works, who judges and what is made: flags that say otherwise would be passed over.
 fn leave_out(args: &Run) -> Result<(), Code> {
-    let flags = &args.flags;
-    let given = [
-        ("--protocol", flags.protocol.is_some()),
-        ("--worker", flags.worker.is_some()),
-        ("--critic", !flags.critic.is_empty()),
-        ("--fallback-critic", flags.fallback_critic.is_some()),
-        ("--rounds", flags.rounds.is_some()),
+    let kept = ["--task-file", "--commit", "--branch"];
+    let mut given = args.options.flags(Section::Loop);
+    given.retain(|flag| !kept.contains(&flag.as_str()));
+    let others = [
         ("--rubric", !args.rubric.is_empty()),
         ("--criterion", !args.criterion.is_empty()),
-        ("--draft", args.draft.is_some()),
-        ("--out", args.out.is_some()),
         ("--from", args.from.is_some()),
-        ("--with", !args.with.is_empty()),
-        ("--phase", args.phase.is_some()),
-        ("--verify", !args.working.verify.is_empty()),
-        ("--escalate-to", args.working.escalate_to.is_some()),
     ];
-    let given: Vec<&str> = given.into_iter().filter_map(|(flag, given)| given.then_some(flag)).collect();
+    given.extend(others.into_iter().filter_map(|(flag, is_given)| is_given.then(|| flag.to_owned())));
     if given.is_empty() {
         return Ok(());
     }

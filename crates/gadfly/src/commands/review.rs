@@ -1,12 +1,15 @@
 //! `gadfly review`: critics judge what is there, once. Findings and an exit code; with `--fix` a loop goes on.
 
-use gadfly_engine::{Limits, Outcome};
+use std::path::PathBuf;
+
+use gadfly_engine::Outcome;
 use gadfly_journal::RunState;
-use gadfly_project::{Flags, Problem, Protocol, Sourced};
+use gadfly_project::config::keys::Section;
+use gadfly_project::{Problem, Protocol, Sourced};
 use gadfly_runtime::prepare::{Brought, Request, Wanted};
 use gadfly_runtime::workspace::Range;
 
-use super::run::{How, drive, united, usd};
+use super::run::{How, drive, united};
 use crate::agreement::{self, Uses};
 use crate::cli::{Patience, Review};
 use crate::context::Context;
@@ -18,7 +21,7 @@ pub async fn review(args: Review, context: &Context) -> Code {
     let done = if args.untrusted {
         Box::pin(strangers(args, context)).await
     } else {
-        match proposal::for_nobody(context, !args.critic.is_empty()).await {
+        match proposal::for_nobody(context, args.options.word(Section::Loop, "critic").is_some()).await {
             Ok(Some(proposed)) => Box::pin(go(args, &proposed)).await,
             Ok(None) => Box::pin(go(args, context)).await,
             Err(code) => Err(code),
@@ -34,19 +37,17 @@ async fn strangers(mut args: Review, context: &Context) -> Result<Code, Code> {
         Wanted::Paths(_) => None,
     };
     let before = untrusted::context(context, range.as_ref()).await.map_err(|why| error::usage(&why))?;
-    for path in args.rubric.iter_mut().chain(&mut args.with) {
-        *path = untrusted::at_base(&before, path).map_err(|why| error::usage(&why))?;
+    let at_base = |path: PathBuf| untrusted::at_base(&before, &path).map_err(|why| error::usage(&why));
+    for path in &mut args.rubric {
+        *path = at_base(path.clone())?;
     }
-    if let Some(path) = args.judging.criteria_file() {
-        let path = untrusted::at_base(&before, &path).map_err(|why| error::usage(&why))?;
-        args.judging.criteria = Some(path.display().to_string());
-    }
+    args.options.map_paths(at_base)?;
     Box::pin(go(args, &before)).await
 }
 
 async fn go(args: Review, context: &Context) -> Result<Code, Code> {
-    let criteria = args.judging.criteria_file();
-    context.not_led_out(args.paths.iter().chain(&args.with).chain(&args.rubric).chain(&criteria))?;
+    let files = args.options.overrides(Section::Loop).files();
+    context.not_led_out(args.paths.iter().chain(&args.rubric).chain(&files))?;
     let root = &context.root.dir;
     let wanted = wanted(&args)?;
     let setup = context.setup();
@@ -55,7 +56,7 @@ async fn go(args: Review, context: &Context) -> Result<Code, Code> {
         print::err("nothing to review");
         return Ok(exit::OK);
     };
-    let request = request(&args, brought, context)?;
+    let request = request(&args, brought, context);
     let (looped, found) = request.configured(&context.config);
     if context.problems.iter().any(Problem::is_error) {
         return Err(problems::refuse(&united(&context.problems, found), root));
@@ -65,13 +66,13 @@ async fn go(args: Review, context: &Context) -> Result<Code, Code> {
     }
     let one_text = request.review.as_ref().and_then(|b| b.file.clone());
     if args.fix
-        && let Some(file) = one_text.filter(|_| looped.protocol.value != Protocol::Audit)
+        && let Some(file) = one_text.filter(|_| looped.options.protocol.value != Protocol::Audit)
     {
         // The critic speaks first, and the result replaces the file: that is the review, and the fix.
         let mut request = Request { review: None, ..request };
-        request.flags.draft = Some(file);
-        request.flags.protocol = Some(looped.protocol.value.name().to_owned());
-        request.flags.task.get_or_insert_with(|| "Improve this text so that it meets the rubric.".to_owned());
+        request.given.set("draft", file);
+        request.given.set("protocol", looped.options.protocol.value);
+        request.given.or_set("task", "Improve this text so that it meets the rubric.");
         return Box::pin(fix(&request, &args, context)).await;
     }
     if !found.iter().any(Problem::is_error) {
@@ -118,31 +119,22 @@ fn wanted(args: &Review) -> Result<Wanted, Code> {
     })
 }
 
-fn request(args: &Review, brought: Brought, context: &Context) -> Result<Request, Code> {
-    let mut flags = Flags {
-        protocol: args.protocol.clone(),
-        worker: args.worker.clone(),
-        critics: args.critic.clone(),
-        fallback_critic: args.fallback_critic.clone(),
-        task: args.task.clone(),
-        phase: args.phase.clone(),
-        with: args.with.clone(),
-        ..args.judging.flags()
-    };
-    flags.limits = Limits {
-        money: args.consent.budget_usd.map(usd).transpose()?,
-        calls: args.calls,
-        ..Limits::default()
-    };
-    Ok(Request {
+fn request(args: &Review, brought: Brought, context: &Context) -> Request {
+    let mut given = args.options.overrides(Section::Loop);
+    for (name, value) in [("worker", &args.worker), ("task", &args.task)] {
+        if let Some(value) = value {
+            given.set(name, value.clone());
+        }
+    }
+    Request {
         loop_name: args.loop_name.clone(),
-        flags,
+        given,
         rubrics: args.rubric.clone(),
         criteria: args.criterion.iter().cloned().map(Sourced::flag).collect(),
         review: Some(brought),
         store: Some(context.store()),
         ..Request::default()
-    })
+    }
 }
 
 /// A loop over the folder whose criteria are what was found.
@@ -159,11 +151,11 @@ async fn fix_files(
         review: None,
         ..reviewed.clone()
     };
-    request.flags.protocol = Some(Protocol::Audit.name().to_owned());
-    request.flags.criteria = None;
+    request.given.set("protocol", Protocol::Audit);
+    request.given.remove("criteria");
     let listed: Vec<String> = open.iter().map(|item| format!("- {item}")).collect();
-    request.flags.task =
-        Some(format!("Fix what a review found, and nothing else.\n\n{}\n", listed.join("\n")));
+    let task = format!("Fix what a review found, and nothing else.\n\n{}\n", listed.join("\n"));
+    request.given.set("task", task);
     print::err("");
     Box::pin(fix(&request, args, context)).await
 }

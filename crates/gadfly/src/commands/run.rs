@@ -3,21 +3,21 @@
 mod asked;
 
 use std::io::{Read as _, stdin};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use gadfly_engine::input::What;
-use gadfly_engine::{Engine, Input, Limits, Money, RunManifest, Stamp};
+use gadfly_engine::{Engine, Input, Money, RunManifest, Stamp};
 use gadfly_journal::RunState;
-use gadfly_project::config::CriteriaSetting;
+use gadfly_project::config::keys::Section;
 use gadfly_project::trust::judging;
-use gadfly_project::{Flags, Problem, Sourced, file};
+use gadfly_project::{Problem, Sourced, file};
 use gadfly_runtime::prepare::{Described, Prepared, Request};
 use gadfly_runtime::setup::Setup;
 use serde_json::json;
 
 use super::pipeline;
 use crate::agreement::{self, Uses};
-use crate::cli::{Judging, Patience, ReportTo, Run};
+use crate::cli::{Patience, ReportTo, Run};
 use crate::context::{Context, find};
 use crate::exit::{self, Code};
 use crate::interrupts::Interrupts;
@@ -26,7 +26,7 @@ use crate::session::Session;
 use crate::{proposal, quota, report, telemetry};
 
 pub async fn run(args: Run, context: &Context) -> Code {
-    let context = &context.preparing(args.working.prepare.as_deref());
+    let context = &context.preparing(args.options.word(Section::Workspace, "prepare"));
     if let Some(name) = args.task.as_deref().filter(|name| !asked::is_known(name, context)) {
         match pipeline::alone(name, context) {
             Ok(Some(alone)) => {
@@ -37,7 +37,7 @@ pub async fn run(args: Run, context: &Context) -> Code {
             Err(code) => return code,
         }
     }
-    let named = args.flags.worker.is_some() || !args.flags.critic.is_empty();
+    let named = ["worker", "critic"].iter().any(|role| args.options.word(Section::Loop, role).is_some());
     let done = match proposal::for_nobody(context, named).await {
         Ok(Some(proposed)) => Box::pin(go(args, &proposed)).await,
         Ok(None) => Box::pin(go(args, context)).await,
@@ -47,10 +47,10 @@ pub async fn run(args: Run, context: &Context) -> Code {
 }
 
 async fn go(args: Run, context: &Context) -> Result<Code, Code> {
-    let single = [&args.draft, &args.task_file, &args.task_plan].into_iter().flatten();
-    let criteria = args.judging.criteria_file();
-    context.not_led_out(single.chain(&args.with).chain(&args.rubric).chain(&criteria))?;
+    let files = args.options.overrides(Section::Loop).files();
+    context.not_led_out(files.iter().chain(&args.task_plan).chain(&args.rubric))?;
     let mut request = request(&args, context)?;
+    let names_output = request.given.has("out");
     let mut inherited_rules = None;
     if let Some(from) = &args.from {
         let journal = context.journal()?;
@@ -66,7 +66,7 @@ async fn go(args: Run, context: &Context) -> Result<Code, Code> {
     }
     if !found.iter().any(Problem::is_error) {
         // An output that no flag names stands in the other run's record.
-        let recorded = request.flags.out.as_ref().filter(|_| args.out.is_none() && args.from.is_some());
+        let recorded = request.given.path("out").filter(|_| !names_output && args.from.is_some());
         let outputs = recorded.map(|p| p.to_string_lossy().into_owned()).into_iter().collect();
         let mut uses = Uses { outputs, ..Uses::of(&looped, false, context) };
         uses.wanted.extend(inherited_rules);
@@ -75,14 +75,14 @@ async fn go(args: Run, context: &Context) -> Result<Code, Code> {
         }
         if let Some(Described::Phase(_)) = &request.described {
             // Where a phase puts its drafts stands in the project's files.
-            let named = looped.out.as_ref().filter(|_| args.out.is_none());
+            let named = looped.options.out.as_ref().filter(|_| !names_output);
             uses.outputs.extend(named.map(|out| out.value.to_string_lossy().into_owned()));
         }
-        agreement::trust(context, &uses, args.flags.consent.trust)?;
+        agreement::trust(context, &uses, args.consent.trust)?;
     }
     let how = How {
-        yes: args.flags.consent.yes,
-        dry_run: args.flags.consent.dry_run,
+        yes: args.consent.yes,
+        dry_run: args.consent.dry_run,
         attended: !args.unattended,
         print_draft: true,
         reports: &args.report,
@@ -200,68 +200,24 @@ pub fn write_reports(reports: &[ReportTo], state: &RunState, root: &Path) -> Res
 }
 
 fn request(args: &Run, context: &Context) -> Result<Request, Code> {
-    let mut flags = Flags {
-        protocol: args.flags.protocol.clone(),
-        worker: args.flags.worker.clone(),
-        critics: args.flags.critic.clone(),
-        fallback_critic: args.flags.fallback_critic.clone(),
-        task: None,
-        task_file: None,
-        phase: args.phase.clone(),
-        rounds: args.flags.rounds,
-        overrule: args.no_overrule.then_some(false),
-        draft: args.draft.clone(),
-        with: args.with.clone(),
-        out: args.out.clone(),
-        verify: args.working.verify.clone(),
-        verify_runs: args.working.verify_runs,
-        commit: args.working.commit.then_some(true),
-        branch: args.working.branch.clone(),
-        escalate_to: args.working.escalate_to.clone(),
-        stop_early: args.working.stop_early.then_some(true),
-        ..args.judging.flags()
-    };
-    flags.limits = Limits {
-        tokens: args.budget_tokens,
-        money: args.flags.consent.budget_usd.map(usd).transpose()?,
-        active_ms: args.minutes.map(|m| m.saturating_mul(60_000)),
-        calls: args.calls,
-        ..Limits::default()
-    };
+    let mut given = args.options.overrides(Section::Loop);
     let asked = asked::asked(args, context)?;
-    (flags.task, flags.task_file) = (asked.task, asked.task_file);
+    given.remove("task_file");
+    if let Some(file) = asked.task_file {
+        given.set("task_file", file);
+    }
+    if let Some(task) = asked.task {
+        given.set("task", task);
+    }
     Ok(Request {
         loop_name: asked.loop_name,
         described: asked.described,
-        flags,
+        given,
         rubrics: args.rubric.clone(),
         criteria: args.criterion.iter().cloned().map(Sourced::flag).collect(),
         store: Some(context.store()),
         ..Request::default()
     })
-}
-
-impl Judging {
-    /// The file with criteria, if it is no ready-made set.
-    pub fn criteria_file(&self) -> Option<PathBuf> {
-        match CriteriaSetting::named(self.criteria.as_deref()?, |path| Some(PathBuf::from(path)))? {
-            CriteriaSetting::File(path) => Some(path),
-            _ => None,
-        }
-    }
-
-    /// The flags these are.
-    pub fn flags(&self) -> Flags {
-        Flags {
-            criteria: self.criteria.clone(),
-            block_on: self.block_on.clone(),
-            scope: self.scope.clone(),
-            economy: self.economy.clone(),
-            threshold: self.threshold,
-            max_parts: self.max_parts,
-            ..Flags::default()
-        }
-    }
 }
 
 /// Standard input as text, within what any file may have.

@@ -32,7 +32,7 @@ fn go(args: &Steer, context: &Context) -> Result<Code, Code> {
         print::err("left for the worker: it reads it at its next turn");
     } else {
         print::err(&format!(
-            "left for the worker; nobody drives the run now, so it reads it when resumed: {}",
+            "saved; the run is not active, and the worker reads it when you resume it: {}",
             again::command(&format!("resume {run}"))
         ));
     }

@@ -77,9 +77,9 @@ fn shown(path: &std::path::Path) -> String {
 fn foreseen(preview: &Preview) -> Vec<String> {
     let Preview { root, way, .. } = preview;
     let files = way.restored.len() + way.removed.len();
-    let head = format!("would be taken back in {}: {}", shown(root), counted(files, "file"));
+    let head = format!("would be reverted in {}: {}", shown(root), counted(files, "file"));
     let conflicts = way.conflicts.iter();
-    let stops = conflicts.map(|path| format!("  stops it  {} (changed since)", safe::line(path, 400)));
+    let stops = conflicts.map(|path| format!("  blocked by  {} (changed since)", safe::line(path, 400)));
     std::iter::once(head).chain(files_of(way)).chain(stops).chain(staying(way)).collect()
 }
 
@@ -113,13 +113,13 @@ fn staying(way: &WayBack) -> Vec<String> {
 pub(super) fn told(undone: &Undone) -> Vec<String> {
     match undone {
         Undone::Checkout { root, paths, left } => {
-            let head = format!("taken back in {}: {}", shown(root), counted(paths.len(), "file"));
+            let head = format!("reverted in {}: {}", shown(root), counted(paths.len(), "file"));
             let files = paths.iter().map(|path| format!("  {}", safe::line(path, 400)));
             std::iter::once(head).chain(files).chain(line(LEFT, left)).collect()
         }
         Undone::InPlace { root, way } => {
             let files = way.restored.len() + way.removed.len();
-            let head = format!("taken back in {}: {}", shown(root), counted(files, "file"));
+            let head = format!("reverted in {}: {}", shown(root), counted(files, "file"));
             std::iter::once(head).chain(files_of(way)).chain(staying(way)).collect()
         }
         Undone::BranchStays { name } => {

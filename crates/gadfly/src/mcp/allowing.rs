@@ -1,7 +1,7 @@
 //! What a client's model does not decide by itself: who judges instead of the configured critic, and caps above the
 //! configured ones. The user agreed when the server was started, or is asked, or it is refused. Lower caps are free.
 
-use gadfly_engine::{Limits, Money};
+use gadfly_engine::Money;
 use gadfly_journal::{RunId, Summary, Window};
 use gadfly_project::LoopConfig;
 use gadfly_project::config::HOST;
@@ -46,17 +46,19 @@ impl Beyond {
     /// Of a loop that is to be started.
     pub fn of_start(request: &Request, context: &Context) -> Self {
         let mut usual = request.clone();
-        usual.flags.critics.clear();
-        usual.flags.rounds = None;
-        usual.flags.limits = Limits::default();
+        for option in ["critic", "critics", "rounds", "budget"] {
+            usual.given.remove(option);
+        }
         let (usual, _) = usual.configured(&context.config);
         let most = lowest([context.config.limits.money, usual.limits.money]);
         let mut raised = Vec::new();
-        raised.extend(above(request.flags.limits.money, most));
-        raised.extend(request.flags.rounds.and_then(|rounds| more_rounds(rounds, usual.rounds.value)));
-        let critic = request.flags.critics.iter().find(|named| is_beyond(named, &usual, context));
-        let configured = usual.critic.map(|critic| critic.value);
-        Self { critic: critic.map(|named| Critic { named: named.clone(), configured }), raised }
+        raised.extend(above(request.given.limits().money, most));
+        raised.extend(
+            request.given.whole("rounds").and_then(|rounds| more_rounds(rounds, usual.options.rounds.value)),
+        );
+        let critic = request.given.critics().into_iter().find(|named| is_beyond(named, &usual, context));
+        let configured = usual.critic().map(|critic| critic.value);
+        Self { critic: critic.map(|named| Critic { named, configured }), raised }
     }
 
     /// Of a run that is taken up again: above what it has now.
@@ -146,7 +148,7 @@ fn is_beyond(named: &str, usual: &LoopConfig, context: &Context) -> bool {
     let config = &context.config;
     let judges = |looped: &LoopConfig| {
         looped.critics.iter().any(|seat| seat.value.agent == named)
-            || looped.fallback_critic.as_ref().is_some_and(|critic| critic.value == named)
+            || looped.options.fallback_critic.as_ref().is_some_and(|critic| critic.value == named)
     };
     let defaults = [&config.defaults.critic, &config.defaults.fallback_critic];
     let is_named = judges(usual)

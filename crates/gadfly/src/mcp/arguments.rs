@@ -1,44 +1,30 @@
 //! What each tool takes, with the words a model reads. Everything here comes from outside: sizes are bounded where it
 //! is used, and an unknown argument is refused.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
-use rmcp::schemars::{self, JsonSchema};
-use serde::Deserialize;
+use gadfly_project::config::keys::{self, Key, Shape};
+use gadfly_project::{Overrides, reference};
+use rmcp::schemars::{self, JsonSchema, Schema, SchemaGenerator};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value, json};
 
 /// How long a call waits if it does not say.
 const USUAL_WAIT: u64 = 45;
 const LONGEST_WAIT: u64 = 600;
 
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Protocol {
-    /// Draft, verdict, revision, until the critic approves or the rounds are used up.
-    Revise,
-    /// The critic deducts points by a rubric; a threshold passes.
-    Score,
-    /// A list of questions that all have to pass.
-    Converge,
-    /// Files in a folder of the run's own, judged against criteria, with checks.
-    Audit,
-}
-
-impl Protocol {
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Revise => "revise",
-            Self::Score => "score",
-            Self::Converge => "converge",
-            Self::Audit => "audit",
-        }
-    }
+/// What `start_loop` takes: the options of the table that a model may give, and what only this door has.
+#[derive(Debug)]
+pub struct StartLoop {
+    pub own: StartArguments,
+    pub given: Overrides,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct StartLoop {
-    /// What the work is supposed to be, in the user's own words. Needed unless `loop` names one that has a task.
-    pub task: Option<String>,
+pub struct StartArguments {
     /// What the critic judges by, one requirement per entry. Give these, or `rubric`, or `loop`.
     pub criteria: Option<Vec<String>>,
     /// A file of the project with the requirements, one per line or bullet.
@@ -46,21 +32,80 @@ pub struct StartLoop {
     /// A loop by its name in gadfly.toml.
     #[serde(rename = "loop")]
     pub loop_name: Option<String>,
-    /// How the loop goes; `revise` if nothing else is said or configured.
-    pub protocol: Option<Protocol>,
-    /// Who works: `host` is you (the default, unless `loop` names a worker), else an agent of gadfly.toml.
-    pub worker: Option<String>,
-    /// Leave it out: the configured critic judges. Another one counts only if gadfly.toml names it as a critic or the user
-    /// agrees; so does `host`, a fresh sub-agent of yours that judges through `open_review` and `submit_report`.
-    pub critic: Option<String>,
-    /// How many rounds at most. More than configured only if the user agrees.
-    pub rounds: Option<u64>,
     /// Your first draft, complete, at most 16 MiB. It is submitted at once. Only where the worker is `host`.
     pub draft: Option<String>,
-    /// Stop before this much money is spent. More than configured only if the user agrees.
-    pub budget_usd: Option<f64>,
     /// How long to wait for a verdict, in seconds (default 45, at most 600).
     pub wait_seconds: Option<u64>,
+}
+
+/// The options that a model may give.
+fn offered() -> impl Iterator<Item = &'static Key> {
+    keys::all().filter(|key| key.model.is_some())
+}
+
+impl<'de> Deserialize<'de> for StartLoop {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let mut sent = Map::deserialize(from)?;
+        let mut given = Overrides::default();
+        given.take(&mut sent, |key| key.model.is_some(), None);
+        let own = StartArguments::deserialize(Value::Object(sent)).map_err(D::Error::custom)?;
+        Ok(Self { own, given })
+    }
+}
+
+impl JsonSchema for StartLoop {
+    fn schema_name() -> Cow<'static, str> {
+        "StartLoop".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = StartArguments::json_schema(generator);
+        let properties = schema.ensure_object().entry("properties").or_insert_with(|| json!({}));
+        if let Some(properties) = properties.as_object_mut() {
+            properties.extend(offered().map(|key| (key.argument(), property(key))));
+        }
+        schema
+    }
+}
+
+/// One option as a schema says it.
+fn property(key: &Key) -> Value {
+    let says = key.model.unwrap_or(key.says);
+    match key.shape {
+        Shape::Whole { min, max } => {
+            json!({ "description": says, "type": ["integer", "null"], "minimum": min, "maximum": max })
+        }
+        Shape::Number { min, max } => {
+            json!({ "description": says, "type": ["number", "null"], "minimum": min, "maximum": max })
+        }
+        Shape::Flag => json!({ "description": says, "type": ["boolean", "null"] }),
+        shape if key.is_list() && key.several.is_none() => {
+            json!({ "description": says, "type": ["array", "null"], "items": { "type": "string" }, "$comment": shape.expects() })
+        }
+        shape => match reference::names(shape) {
+            names if names.is_empty() => json!({ "description": says, "type": ["string", "null"] }),
+            names => {
+                let names: Vec<Value> = names.into_iter().map(Value::from).chain([Value::Null]).collect();
+                json!({ "description": says, "enum": names })
+            }
+        },
+    }
+}
+
+/// An option as a client's model knows it: by its argument here, or by its place in gadfly.toml.
+pub fn named(option: &str, value: &str) -> String {
+    let argument = match option {
+        "criterion" => "criteria",
+        "task_file" => "task",
+        "budget-usd" => "budget_usd",
+        "rubric" | "draft" => option,
+        other if offered().any(|key| key.name == other || key.argument() == other) => other,
+        other => return format!("`{other}` of a loop in gadfly.toml"),
+    };
+    // `FILE` and `"…"` stand for a value; others are one.
+    let is_value =
+        !value.is_empty() && !value.starts_with('"') && value.chars().any(|c| !c.is_ascii_uppercase());
+    if is_value { format!("`{argument}` = {value}") } else { format!("`{argument}`") }
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -158,4 +203,44 @@ pub struct ResumeRun {
 /// How long a call waits.
 pub fn wait(seconds: Option<u64>) -> Duration {
     Duration::from_secs(seconds.unwrap_or(USUAL_WAIT).min(LONGEST_WAIT))
+}
+
+#[cfg(test)]
+mod tests {
+    use gadfly_project::Problem;
+    use gadfly_project::place::option;
+
+    use super::*;
+
+    #[test]
+    fn problems_name_options_as_a_model_gives_them() {
+        for (names, model) in [
+            (option("rounds"), "`rounds`"),
+            (option("rubric FILE"), "`rubric`"),
+            (option("criterion \"…\""), "`criteria`"),
+            (option("protocol audit"), "`protocol` = audit"),
+            (option("out"), "`out` of a loop in gadfly.toml"),
+        ] {
+            let problem = Problem::error(format!("use {names} here")).help(names);
+            let told = problem.in_words_of(named);
+            assert_eq!(told.message, format!("use {model} here"));
+            assert_eq!(told.help.as_deref(), Some(model));
+        }
+    }
+
+    #[test]
+    fn what_is_offered_is_taken_and_what_is_not_is_refused() {
+        let sent = json!({ "task": "T", "rounds": 2, "budget_usd": 0.5, "protocol": "score", "criteria": ["short"] });
+        let start = StartLoop::deserialize(sent).unwrap();
+        assert_eq!(start.given.problems(), []);
+        assert_eq!((start.given.text("task").as_deref(), start.given.whole("rounds")), (Some("T"), Some(2)));
+        assert!(start.given.limits().money.is_some());
+        assert_eq!(start.own.criteria.unwrap(), ["short"]);
+        for unknown in ["threshold", "verify", "out", "surprise"] {
+            let refused = StartLoop::deserialize(json!({ "task": "T", unknown: "x" })).unwrap_err();
+            assert!(refused.to_string().contains(unknown), "{refused}");
+        }
+        let wrong = StartLoop::deserialize(json!({ "task": "T", "rounds": 0 })).unwrap();
+        assert_eq!(wrong.given.problems().len(), 1);
+    }
 }

@@ -11,8 +11,8 @@ use rmcp::task_manager::TaskManager;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::allowing::Agreed;
+use super::arguments::named;
 use super::said::{Stopped, refused};
-use super::wording;
 use crate::background::Background;
 use crate::cli::Global;
 use crate::context::Context;
@@ -150,9 +150,10 @@ pub fn told(problems: &[Problem]) -> Stopped {
 }
 
 fn one(problem: &Problem) -> String {
+    let problem = problem.clone().in_words_of(named);
     let place = problem.at.as_ref().map(|at| format!("{at}: ")).unwrap_or_default();
     let help = problem.help.as_ref().map(|help| format!(" ({help})")).unwrap_or_default();
-    wording::for_model(&format!("{place}{}{help}", problem.message))
+    format!("{place}{}{help}", problem.message)
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -26,7 +26,7 @@ pub enum Stopped {
 
 impl Said {
     pub fn new(text: String, value: &impl Serialize) -> Result<Self, Stopped> {
-        let value = serde_json::to_value(value).map_err(|e| refused(format!("a fault of ours: {e}")))?;
+        let value = serde_json::to_value(value).map_err(|e| refused(format!("internal error: {e}")))?;
         Ok(Self { text, value })
     }
 

@@ -3,9 +3,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use gadfly_engine::Limits;
 use gadfly_project::config::HOST;
-use gadfly_project::{Flags, Sourced, file};
+use gadfly_project::{Sourced, file};
 use gadfly_runtime::prepare::{Prepared, Request};
 
 use super::allowing::Beyond;
@@ -16,7 +15,7 @@ use super::desk::{Desk, told};
 use super::posting;
 use super::said::{Said, Stopped, refused};
 use super::waiting::follow;
-use super::working::{post_draft, usd};
+use super::working::post_draft;
 use crate::agreement;
 use crate::context::Context;
 use crate::terms::{self, Ready, Terms};
@@ -31,12 +30,12 @@ const KEPT: [&str; 2] = [".git", ".gadfly"];
 pub async fn start_loop(desk: &Desk, caller: &Caller, args: StartLoop) -> Result<Said, Stopped> {
     let context = desk.context();
     let request = request(&args, &context)?;
-    if args.draft.is_some() && worker(&request, &context).as_deref() != Some(HOST) {
+    if args.own.draft.is_some() && worker(&request, &context).as_deref() != Some(HOST) {
         return Err(refused(
             "`draft` is your first draft, and here you are not the worker: leave `draft` out",
         ));
     }
-    args.draft.as_deref().map_or(Ok(()), |draft| posting::fits("draft", draft))?;
+    args.own.draft.as_deref().map_or(Ok(()), |draft| posting::fits("draft", draft))?;
     let beyond = Beyond::of_start(&request, &context);
     beyond.refuse_unasked(desk, caller)?;
     let (prepared, terms) = prepared(desk, &context, caller, &request).await?;
@@ -44,12 +43,12 @@ pub async fn start_loop(desk: &Desk, caller: &Caller, args: StartLoop) -> Result
     agreement::named(&context, &prepared.start.plan);
     let background = desk.opened(&context)?;
     let run = background.start(&context, *prepared).await.map_err(|why| refused(why.to_string()))?;
-    if let Some(draft) = args.draft {
+    if let Some(draft) = args.own.draft {
         // The run has asked for it once it waits; before that there is nobody to submit it to.
-        follow(desk, &background, caller, &run, wait(args.wait_seconds)).await?;
+        follow(desk, &background, caller, &run, wait(args.own.wait_seconds)).await?;
         post_draft(&background, caller, &run, draft)?;
     }
-    let said = follow(desk, &background, caller, &run, wait(args.wait_seconds)).await?;
+    let said = follow(desk, &background, caller, &run, wait(args.own.wait_seconds)).await?;
     Ok(said.with_before(&terms.consent.join("\n")))
 }
 
@@ -74,31 +73,26 @@ async fn prepared(
 }
 
 fn request(args: &StartLoop, context: &Context) -> Result<Request, Stopped> {
-    if args.task.as_ref().is_some_and(|task| task.len() > LONGEST_TASK) {
+    let own = &args.own;
+    if args.given.text("task").is_some_and(|task| task.len() > LONGEST_TASK) {
         return Err(refused(format!(
             "the task has more than {LONGEST_TASK} bytes: it is part of every brief"
         )));
     }
-    let criteria = args.criteria.as_deref().unwrap_or_default();
+    let criteria = own.criteria.as_deref().unwrap_or_default();
     if criteria.len() > MOST_CRITERIA || criteria.iter().any(|one| one.len() > LONGEST_CRITERION) {
         return Err(refused(format!(
             "at most {MOST_CRITERIA} criteria of at most {LONGEST_CRITERION} bytes each: use a rubric file"
         )));
     }
-    let own_worker = args.loop_name.is_none().then(|| HOST.to_owned());
-    let mut flags = Flags {
-        task: args.task.clone(),
-        protocol: args.protocol.map(|protocol| protocol.name().to_owned()),
-        worker: args.worker.clone().or(own_worker),
-        critics: args.critic.iter().cloned().collect(),
-        rounds: args.rounds,
-        ..Flags::default()
-    };
-    flags.limits = Limits { money: args.budget_usd.map(usd).transpose()?, ..Limits::default() };
+    let mut given = args.given.clone();
+    if own.loop_name.is_none() {
+        given.or_set("worker", HOST);
+    }
     Ok(Request {
-        loop_name: args.loop_name.clone(),
-        flags,
-        rubrics: args.rubric.iter().map(|path| rubric(path, context)).collect::<Result<_, _>>()?,
+        loop_name: own.loop_name.clone(),
+        given,
+        rubrics: own.rubric.iter().map(|path| rubric(path, context)).collect::<Result<_, _>>()?,
         criteria: criteria.iter().cloned().map(Sourced::flag).collect(),
         store: Some(context.store()),
         ..Request::default()
@@ -132,5 +126,5 @@ fn is_private(named: &Path, root: &Path, store: &Path) -> bool {
 
 /// Who will work, as far as that is configured.
 fn worker(request: &Request, context: &Context) -> Option<String> {
-    request.configured(&context.config).0.worker.map(|worker| worker.value)
+    request.configured(&context.config).0.options.worker.map(|worker| worker.value)
 }

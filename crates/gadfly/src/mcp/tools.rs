@@ -101,7 +101,7 @@ pub fn all() -> Vec<Tool> {
         )
         .with_raw_output_schema(schema::<Standing>().into())
         .with_annotations(acts()),
-        tool::<OneRun>("pause_run", "Pause a run after its calls under way.").with_annotations(acts()),
+        tool::<OneRun>("pause_run", "Pause a run once its current calls finish.").with_annotations(acts()),
         tool::<OneRun>("cancel_run", "End a run for good, without a verdict.")
             .with_annotations(ToolAnnotations::new().read_only(false).destructive(true).open_world(false)),
     ]

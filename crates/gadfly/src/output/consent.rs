@@ -46,7 +46,7 @@ pub fn lines(consent: &Consent) -> Vec<String> {
     lines.push(format!("caps    {}", caps(consent)));
     if consent.same_model {
         lines.push(
-            "warning: worker and critic are the same model; a critic of another maker sees other things"
+            "warning: worker and critic are the same model; a critic from another vendor catches different mistakes"
                 .into(),
         );
     }
@@ -112,9 +112,13 @@ fn recipient(to: &Recipient) -> String {
 /// What stands between an agent's processes and what is not theirs.
 fn held(by: &Held) -> String {
     let up: Vec<String> = by.guards.iter().map(|guard| safe::line(&guard.to_string(), 120)).collect();
-    let up = if up.is_empty() { "nothing: it may do what you may".to_owned() } else { up.join(", ") };
-    let missing = by.unheld.as_ref().map(|why| format!("; not by Landlock: {}", safe::line(why, 200)));
-    format!("        held by {up}{}", missing.unwrap_or_default())
+    let up = if up.is_empty() {
+        "no sandbox: runs with your permissions".to_owned()
+    } else {
+        format!("sandbox: {}", up.join(", "))
+    };
+    let missing = by.unheld.as_ref().map(|why| format!("; no Landlock: {}", safe::line(why, 200)));
+    format!("        {up}{}", missing.unwrap_or_default())
 }
 
 /// What a goal's worker is set to, and held to.
@@ -300,11 +304,11 @@ mod tests {
             (
                 vec![landlock(), compared()],
                 None,
-                "held by Landlock (files; TCP open), tree compared (its copy)",
+                "sandbox: Landlock (files; TCP open), tree compared (its copy)",
             ),
-            (vec![compared()], Some("too old"), "held by tree compared (its copy); not by Landlock: too old"),
-            (vec![], None, "held by nothing: it may do what you may"),
-            (vec![], Some("too old"), "held by nothing: it may do what you may; not by Landlock: too old"),
+            (vec![compared()], Some("too old"), "sandbox: tree compared (its copy); no Landlock: too old"),
+            (vec![], None, "no sandbox: runs with your permissions"),
+            (vec![], Some("too old"), "no sandbox: runs with your permissions; no Landlock: too old"),
         ];
         for (guards, unheld, expected) in table {
             let sandboxed = guards.contains(&landlock());

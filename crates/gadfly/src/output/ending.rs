@@ -44,7 +44,7 @@ pub fn block(
             }
         }
         Some(Outcome::Unverified { reason, unseen, .. }) => {
-            say("because", safe::line(reason, 600));
+            say("reason", safe::line(reason, 600));
             for what in unseen.iter().take(MOST_LISTED) {
                 say("not seen", safe::line(what, 200));
             }
@@ -52,7 +52,7 @@ pub fn block(
                 say("not seen", format!("and {} more", unseen.len() - MOST_LISTED));
             }
         }
-        Some(Outcome::Waiting(Waiting::Question { effect } | Waiting::Approval { effect })) => {
+        Some(Outcome::Waiting(Waiting::Question { effect })) => {
             if let Some(asked) = state.question(effect) {
                 // A line of `===` only heads the question.
                 let says = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with("===");
@@ -64,10 +64,10 @@ pub fn block(
                 }
             }
         }
-        Some(Outcome::OutOfBudget { shortage }) => say("because", safe::line(&shortage.to_string(), 600)),
-        Some(Outcome::Failed { failure }) => say("because", safe::line(&failure.to_string(), 600)),
+        Some(Outcome::OutOfBudget { shortage }) => say("reason", safe::line(&shortage.to_string(), 600)),
+        Some(Outcome::Failed { failure }) => say("reason", safe::line(&failure.to_string(), 600)),
         Some(Outcome::Waiting(Waiting::Quota { until_ms, message })) => {
-            say("because", safe::line(message, 600));
+            say("reason", safe::line(message, 600));
             if let Some(until) = until_ms {
                 say("until", moment(*until));
             }
@@ -173,7 +173,7 @@ fn headline(state: &RunState, outcome: Option<&Outcome>) -> String {
         Some(Outcome::Waiting(Waiting::Question { effect })) if is_the_hosts(state, effect) => {
             "waiting for its host: a coding session or an MCP client".yellow().bold().to_string()
         }
-        Some(Outcome::Waiting(Waiting::Question { .. } | Waiting::Approval { .. })) => {
+        Some(Outcome::Waiting(Waiting::Question { .. })) => {
             "waiting for a person's answer".yellow().bold().to_string()
         }
         Some(Outcome::Waiting(Waiting::Quota { .. })) => {
@@ -191,7 +191,7 @@ fn headline(state: &RunState, outcome: Option<&Outcome>) -> String {
         Some(Outcome::Failed { .. }) if is_approved(state) => {
             "approved, but the file could not be written".red().bold().to_string()
         }
-        Some(Outcome::Failed { .. }) => "failed: a call failed for good".red().bold().to_string(),
+        Some(Outcome::Failed { .. }) => "failed: gave up on a call".red().bold().to_string(),
     }
 }
 
@@ -239,12 +239,12 @@ fn onwards(state: &RunState, outcome: Option<&Outcome>) -> Vec<(&'static str, St
         Some(Outcome::Approved { .. } | Outcome::Rejected { .. } | Outcome::Aborted) => Vec::new(),
         // A new run begins with the checkout, not with another run's folder.
         Some(Outcome::Halted { .. }) if state.folder || state.goal.is_some() => Vec::new(),
-        Some(Outcome::Halted { .. }) => vec![("go on", again::command(&format!("run --from {run}")))],
+        Some(Outcome::Halted { .. }) => vec![("continue", again::command(&format!("run --from {run}")))],
         // It comes back by itself, or never: then this is all there is to do.
         Some(Outcome::Waiting(Waiting::Question { effect })) if is_the_hosts(state, effect) => {
             vec![("or end it", again::command(&format!("cancel {run}")))]
         }
-        Some(Outcome::Waiting(Waiting::Question { effect } | Waiting::Approval { effect })) => vec![
+        Some(Outcome::Waiting(Waiting::Question { effect })) => vec![
             ("question", again::command(&format!("show {run}"))),
             (
                 "answer",
@@ -257,15 +257,17 @@ fn onwards(state: &RunState, outcome: Option<&Outcome>) -> Vec<(&'static str, St
         ],
         // No cap of the run stands in the way: going on is a decision.
         Some(Outcome::OutOfBudget { shortage: Shortage { account: Account::Call(_), .. } }) => {
-            vec![("go on", resume)]
+            vec![("continue", resume)]
         }
-        Some(Outcome::OutOfBudget { shortage }) => vec![("go on", format!("{resume} {}", raise(shortage)))],
+        Some(Outcome::OutOfBudget { shortage }) => {
+            vec![("continue", format!("{resume} {}", raise(shortage)))]
+        }
         // It waits for the time and goes on by itself; before the time, `resume` alone would only say so again.
         Some(Outcome::Waiting(Waiting::Quota { until_ms: Some(_), .. })) => {
-            vec![("go on", format!("{resume} --wait"))]
+            vec![("continue", format!("{resume} --wait"))]
         }
         None | Some(Outcome::Waiting(_) | Outcome::Unverified { .. } | Outcome::Failed { .. }) => {
-            vec![("go on", resume)]
+            vec![("continue", resume)]
         }
     }
 }

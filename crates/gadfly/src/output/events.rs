@@ -43,9 +43,7 @@ pub fn of_record(run: &RunId, record: &Record) -> Vec<String> {
         let data = serde_json::to_value(effect).unwrap_or_default();
         lines.push(line(&effect.id.node.0, "effect_requested", data));
     }
-    if let Some(Outcome::Waiting(Waiting::Question { effect } | Waiting::Approval { effect })) =
-        &record.step.outcome
-    {
+    if let Some(Outcome::Waiting(Waiting::Question { effect })) = &record.step.outcome {
         lines.push(line(&effect.node.0, "waiting", json!({ "effect": effect })));
     }
     lines

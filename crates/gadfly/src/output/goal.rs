@@ -44,7 +44,7 @@ pub fn headline(goal: &GoalState, outcome: Option<&Outcome>) -> String {
         Some(outcome @ (Outcome::Halted { .. } | Outcome::Rejected { .. })) => {
             format!("{} after {steps}: not verified", outcome.label()).red().bold().to_string()
         }
-        Some(Outcome::Waiting(Waiting::Question { .. } | Waiting::Approval { .. })) => {
+        Some(Outcome::Waiting(Waiting::Question { .. })) => {
             format!("waiting for a person's answer after {steps}").yellow().bold().to_string()
         }
         Some(Outcome::Waiting(Waiting::Quota { .. })) => {
@@ -67,7 +67,7 @@ pub fn headline(goal: &GoalState, outcome: Option<&Outcome>) -> String {
             "verified, but the work could not be brought to you".red().bold().to_string()
         }
         Some(Outcome::Failed { .. }) => {
-            format!("failed after {steps}: a call failed for good").red().bold().to_string()
+            format!("failed after {steps}: gave up on a call").red().bold().to_string()
         }
     }
 }

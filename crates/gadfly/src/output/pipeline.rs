@@ -205,7 +205,7 @@ pub fn headline(view: &PipelineView, outcome: Option<&Outcome>) -> String {
     match outcome {
         None => "interrupted: nothing is lost".yellow().bold().to_string(),
         Some(Outcome::Approved { .. }) => format!("approved: {progress}{gate}").green().bold().to_string(),
-        Some(Outcome::Waiting(Waiting::Question { .. } | Waiting::Approval { .. })) => {
+        Some(Outcome::Waiting(Waiting::Question { .. })) => {
             format!("waiting for a person's answer: {progress}").yellow().bold().to_string()
         }
         Some(outcome @ (Outcome::Halted { .. } | Outcome::Rejected { .. } | Outcome::Aborted)) => {

@@ -200,9 +200,9 @@ impl Story {
             }
             Observation::Guarded { guards } => {
                 let up: Vec<String> = guards.iter().map(|g| safe::line(&g.to_string(), 120)).collect();
-                let up = if up.is_empty() { "nothing".to_owned() } else { up.join(", ") };
+                let up = if up.is_empty() { "none".to_owned() } else { up.join(", ") };
                 let first = guards.first().map_or_else(String::new, |guard| guard.layer.to_string());
-                self.tell_held(effect, &first, &format!("held by {up}"), lines);
+                self.tell_held(effect, &first, &format!("sandbox: {up}"), lines);
             }
             Observation::Stopped { layer, what } => {
                 lines.push(format!("    {} stopped by {layer}: {}", "✗".red(), safe::line(what, 200)));
@@ -249,10 +249,10 @@ impl Story {
             }
             Happened::Reviewed { review, .. } => self.reviewed(review, lines),
             Happened::ReplyMalformed { critic, problem, restating, .. } => {
-                let then = if *restating { "; it is asked to restate" } else { "" };
+                let then = if *restating { "; asking again" } else { "" };
                 let critic = self.agent(critic);
                 lines.push(format!(
-                    "  {} {critic} cannot be read: {}{then}",
+                    "  {} could not read {critic}'s reply: {}{then}",
                     "!".yellow(),
                     safe::line(problem, 300)
                 ));

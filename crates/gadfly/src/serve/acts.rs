@@ -110,7 +110,7 @@ pub async fn pause(State(dashboard): State<Arc<Dashboard>>, Path(run): Path<Stri
     let run = page::named(&run)?;
     match control(&dashboard, &run, Control::Pause).await? {
         Controlled::NotDriven => {
-            Err(Refusal::conflict("nobody drives the run, so there is nothing to pause"))
+            Err(Refusal::conflict("the run is not active, so there is nothing to pause"))
         }
         Controlled::Asked | Controlled::Done { .. } => said("it pauses after its calls under way"),
     }

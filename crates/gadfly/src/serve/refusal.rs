@@ -5,6 +5,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use gadfly_journal::{PostError, ReadError};
 use gadfly_project::Problem;
+use gadfly_project::config::keys;
 use serde_json::{Value, json};
 
 use crate::background::NotDriven;
@@ -52,9 +53,10 @@ impl Refusal {
     /// Everything that is wrong with what was asked for.
     pub fn problems(found: &[Problem]) -> Self {
         let one = |p: &Problem| json!({ "message": p.message, "help": p.help, "place": p.at.as_ref().map(ToString::to_string) });
-        let wrong: Vec<&Problem> = found.iter().filter(|p| p.is_error()).collect();
+        let wrong: Vec<Problem> =
+            found.iter().filter(|p| p.is_error()).map(|p| p.clone().in_words_of(labelled)).collect();
         let error = wrong.first().map_or("this cannot be started", |p| p.message.as_str());
-        let problems: Vec<Value> = wrong.iter().map(|p| one(p)).collect();
+        let problems: Vec<Value> = wrong.iter().map(one).collect();
         Self {
             status: StatusCode::UNPROCESSABLE_ENTITY,
             body: json!({ "error": error, "problems": problems }),
@@ -67,6 +69,15 @@ impl Refusal {
         let body = json!({ "terms": { "consent": consent, "wanted": wanted, "agree": terms.digest() } });
         Self { status: StatusCode::ACCEPTED, body }
     }
+}
+
+/// An option as the form calls it; those it does not have are given in gadfly.toml.
+fn labelled(option: &str, value: &str) -> String {
+    let label =
+        keys::all().find(|key| key.name == option || key.argument() == option).and_then(|key| key.label);
+    let named = label.map_or_else(|| format!("`{option}`"), |label| format!("“{label}”"));
+    let is_value = !value.is_empty() && value.chars().any(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
+    if is_value { format!("{named}: {value}") } else { named }
 }
 
 impl From<ReadError> for Refusal {

@@ -1,19 +1,22 @@
 //! Forms that start a loop or a goal. What is filled in becomes the request a command line would make, and nothing is
 //! started before the person has seen who is sent what, and agreed.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
+use axum::http::StatusCode;
+use gadfly_engine::Money;
 use gadfly_engine::goal::Already;
 use gadfly_engine::protocol::watch::Criterion;
-use gadfly_engine::{Limits, Money};
+use gadfly_project::config::keys::{self, Key, Section, Shape};
 use gadfly_project::config::until;
-use gadfly_project::{Flags, GoalFlags, Protocol, Sourced, file, landing};
+use gadfly_project::{Overrides, Protocol, Sourced, file, landing, reference};
 use gadfly_runtime::prepare::{GoalRequest, Prepared, Request};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
 
 use super::Dashboard;
 use super::asked::Body;
@@ -43,9 +46,8 @@ pub async fn choices(State(dashboard): State<Arc<Dashboard>>) -> Json<Value> {
             json!({ "name": agent.name, "kind": agent.kind.value.name(), "model": model, "sends_to": sends_to })
         })
         .collect();
-    let protocols: Vec<Value> =
-        OFFERED.iter().map(|(name, says)| json!({ "name": name, "says": says })).collect();
-    let loops = config.loops.iter().map(|(name, l)| (name, l.protocol.value.name().to_owned()));
+    let protocols = Protocol::ALL.iter().map(|p| json!({ "name": p.name(), "says": p.says() }));
+    let loops = config.loops.iter().map(|(name, l)| (name, l.options.protocol.value.name().to_owned()));
     let goals = config.goals.keys().map(|name| (name, "goal".to_owned()));
     let listed = |(name, says): (&String, String)| json!({ "name": name, "says": says });
     let problems: Vec<&str> =
@@ -53,20 +55,46 @@ pub async fn choices(State(dashboard): State<Arc<Dashboard>>) -> Json<Value> {
     Json(json!({
         "agents": agents,
         "defaults": { "worker": named(&config.defaults.worker), "critic": named(&config.defaults.critic) },
-        "protocols": protocols,
+        "protocols": protocols.collect::<Vec<_>>(),
+        "fields": { "loop": fields(Section::Loop), "goal": fields(Section::Goal) },
         "loops": loops.map(listed).collect::<Vec<_>>(),
         "goals": goals.map(listed).collect::<Vec<_>>(),
         "problems": problems,
     }))
 }
 
-/// The protocols a loop can be started with from a form.
-const OFFERED: [(&str, &str); 4] = [
-    ("revise", "the critic approves, or rejects with fixes"),
-    ("score", "the critic takes off points by a rubric"),
-    ("converge", "the critic answers named questions until nothing is left to fix"),
-    ("audit", "the worker edits a copy of the project; every criterion is judged"),
-];
+/// The fields of a form: the options of the table that have a label.
+fn fields(section: Section) -> Vec<Value> {
+    let offered = keys::all().filter(|key| [section, Section::Budget].contains(&key.section));
+    let field = |key: &Key| {
+        let kind = match key.shape {
+            Shape::Whole { .. } | Shape::Number { .. } | Shape::Time => "number",
+            Shape::Protocol | Shape::OneOf(_) => "choice",
+            _ if key.flag.is_some_and(|flag| flag.value == "AGENT") => "agent",
+            _ => "line",
+        };
+        let (least, step) = match key.shape {
+            Shape::Whole { min, .. } => (min.to_string(), "1"),
+            Shape::Number { min, .. } => (min.to_string(), "any"),
+            _ => ("1".to_owned(), "any"),
+        };
+        json!({ "name": key.argument(), "label": key.label, "kind": kind, "min": least, "step": step, "like": key.like.trim_matches('"'), "choices": reference::names(key.shape) })
+    };
+    offered.filter(|key| key.label.is_some()).map(field).collect()
+}
+
+/// What a form sends: its options, and what only a form has.
+fn read<T: DeserializeOwned>(
+    section: Section,
+    mut sent: Map<String, Value>,
+    root: &Path,
+) -> Result<(Overrides, T), Refusal> {
+    let mut given = Overrides::of(section);
+    given.take(&mut sent, |key| key.label.is_some(), Some(root));
+    let own = serde_json::from_value(Value::Object(sent))
+        .map_err(|e| Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, e.to_string()))?;
+    Ok((given, own))
+}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -81,28 +109,17 @@ pub struct Loop {
     #[serde(default)]
     rubric: Option<String>,
     #[serde(default)]
-    protocol: Option<String>,
-    #[serde(default)]
-    worker: Option<String>,
-    #[serde(default)]
-    critic: Option<String>,
-    #[serde(default)]
-    rounds: Option<u64>,
-    #[serde(default)]
-    budget_usd: Option<f64>,
-    #[serde(default)]
-    out: Option<String>,
-    #[serde(default)]
     agree: Option<String>,
 }
 
 pub async fn start_loop(
     State(dashboard): State<Arc<Dashboard>>,
-    Body(form): Body<Loop>,
+    Body(sent): Body<Map<String, Value>>,
 ) -> Result<Json<Value>, Refusal> {
     let context = dashboard.now();
+    let (given, form) = read::<Loop>(Section::Loop, sent, &context.root.dir)?;
     let agree = form.agree.clone();
-    let request = form.request(&context)?;
+    let request = form.request(given, &context)?;
     bounded(&context, &request)?;
     let gadfly = dashboard.background.under(&context);
     let prepare = || terms::of_loop(&context, gadfly.setup(), &request);
@@ -118,7 +135,7 @@ pub async fn start_loop(
 fn bounded(context: &Context, request: &Request) -> Result<(), Refusal> {
     let root = &context.root.dir;
     let looped = request.configured(&context.config).0;
-    if let Some(out) = looped.out.as_ref().or(looped.draft.as_ref()) {
+    if let Some(out) = looped.options.out.as_ref().or(looped.options.draft.as_ref()) {
         writable(root, &out.value).map_err(|why| {
             Refusal::bad(format!("the result cannot go to {} from here: {why}", out.value.display()))
                 .help("name a file of the project, or start it in a terminal")
@@ -141,9 +158,9 @@ pub fn writable(root: &Path, path: &Path) -> Result<(), &'static str> {
 }
 
 impl Loop {
-    fn request(self, context: &Context) -> Result<Request, Refusal> {
-        let given = |text: Option<String>| text.map(|t| t.trim().to_owned()).filter(|t| !t.is_empty());
-        let (name, task) = (given(self.name), given(self.task));
+    fn request(self, mut given: Overrides, context: &Context) -> Result<Request, Refusal> {
+        let filled = |text: Option<String>| text.map(|t| t.trim().to_owned()).filter(|t| !t.is_empty());
+        let (name, task) = (filled(self.name), filled(self.task));
         match (&name, &task) {
             (Some(name), _) if !context.config.loops.contains_key(name) => {
                 return Err(Refusal::bad(format!("gadfly.toml has no loop `{name}`")));
@@ -151,29 +168,15 @@ impl Loop {
             (None, None) => return Err(Refusal::bad("what is to be done? The task is empty")),
             _ => {}
         }
-        let protocol = given(self.protocol);
-        if let Some(unknown) =
-            protocol.as_deref().filter(|p| Protocol::ALL.iter().all(|known| known.name() != *p))
-        {
-            return Err(Refusal::bad(format!("there is no protocol `{unknown}`")));
-        }
         let criteria = self.criteria.into_iter().map(|c| c.trim().to_owned()).filter(|c| !c.is_empty());
         let criteria: Vec<_> = criteria.take(MOST_CRITERIA).map(Sourced::flag).collect();
-        let path = |text: Option<String>| given(text).map(|t| context.root.dir.join(t));
-        let flags = Flags {
-            protocol,
-            task,
-            worker: given(self.worker),
-            critics: given(self.critic).into_iter().collect(),
-            rounds: self.rounds,
-            out: path(self.out),
-            limits: Limits { money: self.budget_usd.map(usd).transpose()?, ..Limits::default() },
-            ..Flags::default()
-        };
-        let rubrics: Vec<PathBuf> = path(self.rubric).into_iter().collect();
+        if let Some(task) = task {
+            given.set("task", task);
+        }
+        let rubrics = filled(self.rubric).map(|path| context.root.dir.join(path)).into_iter().collect();
         Ok(Request {
             loop_name: name,
-            flags,
+            given,
             rubrics,
             criteria,
             store: Some(context.store()),
@@ -193,26 +196,17 @@ pub struct Goal {
     #[serde(default)]
     until: Vec<String>,
     #[serde(default)]
-    worker: Option<String>,
-    #[serde(default)]
-    critic: Option<String>,
-    #[serde(default)]
-    max_steps: Option<u32>,
-    #[serde(default)]
-    minutes: Option<f64>,
-    #[serde(default)]
-    budget_usd: Option<f64>,
-    #[serde(default)]
     agree: Option<String>,
 }
 
 pub async fn start_goal(
     State(dashboard): State<Arc<Dashboard>>,
-    Body(form): Body<Goal>,
+    Body(sent): Body<Map<String, Value>>,
 ) -> Result<Json<Value>, Refusal> {
     let context = dashboard.now();
+    let (given, form) = read::<Goal>(Section::Goal, sent, &context.root.dir)?;
     let agree = form.agree.clone();
-    let request = form.request(&context)?;
+    let request = form.request(given, &context)?;
     let gadfly = dashboard.background.under(&context);
     let prepare = || terms::of_goal(&context, gadfly.setup(), &request);
     let mut ready = prepare().await.map_err(|found| Refusal::problems(&found))?;
@@ -223,9 +217,9 @@ pub async fn start_goal(
 }
 
 impl Goal {
-    fn request(self, context: &Context) -> Result<GoalRequest, Refusal> {
-        let given = |text: Option<String>| text.map(|t| t.trim().to_owned()).filter(|t| !t.is_empty());
-        let (named, goal) = (given(self.named), given(self.text));
+    fn request(self, mut given: Overrides, context: &Context) -> Result<GoalRequest, Refusal> {
+        let filled = |text: Option<String>| text.map(|t| t.trim().to_owned()).filter(|t| !t.is_empty());
+        let (named, goal) = (filled(self.named), filled(self.text));
         match (&named, &goal) {
             (Some(name), _) if !context.config.goals.contains_key(name) => {
                 return Err(Refusal::bad(format!("gadfly.toml has no goal `{name}`")));
@@ -235,20 +229,13 @@ impl Goal {
         }
         let commands = self.until.iter().map(|c| c.trim()).filter(|c| !c.is_empty()).take(MOST_CRITERIA);
         let checks: Vec<Criterion> = commands.map(|command| until::shell(command.to_owned())).collect();
-        let flags = GoalFlags {
-            goal,
-            until: until::together(checks, false),
-            worker: given(self.worker),
-            critic: given(self.critic),
-            limits: Limits {
-                steps: self.max_steps,
-                active_ms: self.minutes.map(minutes).transpose()?,
-                money: self.budget_usd.map(usd).transpose()?,
-                ..Limits::default()
-            },
-            ..GoalFlags::default()
-        };
-        Ok(GoalRequest { goal_name: named, flags, store: Some(context.store()), already: Already::Ask })
+        if let Some(until) = until::together(checks, false) {
+            given.set("until", until);
+        }
+        if let Some(goal) = goal {
+            given.set("goal", goal);
+        }
+        Ok(GoalRequest { goal_name: named, given, store: Some(context.store()), already: Already::Ask })
     }
 }
 

@@ -125,7 +125,7 @@ attributes! {
     TOKENS = "gadfly.tokens", Whole, "tokens of the run so far";
     COST = "gadfly.cost.usd", Number, "dollars: of a call, or of the run so far";
     USAGE_UNKNOWN = "gadfly.usage.unknown", Flag, "not all that was used is known: an amount given is a lower bound";
-    STEPS = "gadfly.steps", Whole, "steps of an agent with hands of its own";
+    STEPS = "gadfly.steps", Whole, "steps of an agent with tools of its own";
     STEP = "gadfly.step", Whole, "the number of a goal's step";
     OPEN = "gadfly.findings.open", Whole, "findings that are to be addressed";
     CRITIC = "gadfly.critic", Text, "who judged";

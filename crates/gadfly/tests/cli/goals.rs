@@ -97,8 +97,8 @@ fn whatever_flags_get_wrong_is_said_at_once() {
     exit 2
     --- stdout
     --- stderr
-    error: --risk must be one of "read_only", "write_local", "network_get", "network_write", "spends_money", not `all`
     error: --critic-interval must be a whole number from 0 to 1000, not 9999
+    error: --risk must be one of "read_only", "write_local", "network_get", "network_write", "spends_money", not `all`
     error: `--worker` names agent `writr`, which is not configured
      |
      = help: did you mean `writer`?
@@ -289,7 +289,7 @@ fn in_place_and_without_critic_or_criterion_all_of_that_is_said() {
     warning: no success criterion is given: you will be asked whether the goal is reached
      |
      = help: add --until 'COMMAND', or `until = "COMMAND"`
-    warning: nobody watches: no critic is given, so drift and repetition are noticed by fixed rules only
+    warning: nobody watches: no critic specified, so drift and repetition are noticed by fixed rules only
      |
      = help: add --critic NAME, or set `critic` in [defaults]
     worker  → this machine (w, scripted)
@@ -428,7 +428,7 @@ fn a_goal_at_a_cap_is_steered_raised_and_resumed_and_then_no_more() {
     exit 0
     --- stdout
     --- stderr
-    left for the worker; nobody drives the run now, so it reads it when resumed: gadfly resume [run]
+    saved; the run is not active, and the worker reads it when you resume it: gadfly resume [run]
     ");
     let said = project.gadfly(&["resume", &run, "--max-steps", "9", "--wall-clock", "2h"]);
     assert_eq!(said.code, 0, "{}", said.err);

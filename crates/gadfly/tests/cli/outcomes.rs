@@ -116,7 +116,7 @@ fn the_third_rejection_halts_and_the_draft_is_put_beside_the_file() {
       draft      [dir]/project/out.md.unapproved (not approved)
       spent      $0.00, 0 tokens, 6 calls
       run        [run]
-      go on      gadfly run --from [run]
+      continue   gadfly run --from [run]
     "#);
 }
 
@@ -198,16 +198,16 @@ fn an_unreadable_critic_leaves_the_run_unverified_and_a_resume_asks_it_again() {
       worker writer is at work
       draft: 3 bytes, 1 line
       critic judge is at work
-      ! judge cannot be read: no line states the status: begin with `[STATUS: APPROVED]` or `[STATUS: REJECTED]`; it is asked to restate
+      ! could not read judge's reply: no line states the status: begin with `[STATUS: APPROVED]` or `[STATUS: REJECTED]`; asking again
       critic judge is at work
-      ! judge cannot be read: no line states the status: begin with `[STATUS: APPROVED]` or `[STATUS: REJECTED]`
+      ! could not read judge's reply: no line states the status: begin with `[STATUS: APPROVED]` or `[STATUS: REJECTED]`
 
     unverified: no critic has judged the last draft
-      because    critic `judge`: two malformed replies: no line states the status: begin with `[STATUS: APPROVED]` or `[STATUS: REJECTED]`
+      reason     critic `judge`: two malformed replies: no line states the status: begin with `[STATUS: APPROVED]` or `[STATUS: REJECTED]`
       draft      gadfly show [run] --draft (not approved)
       spent      $0.00, 0 tokens, 3 calls
       run        [run]
-      go on      gadfly resume [run]
+      continue   gadfly resume [run]
     "#);
     project.script("judge.toml", &["x", "x", APPROVE]);
     let again = project.gadfly(&["resume", &project.run_id()]);
@@ -231,11 +231,11 @@ fn a_call_that_failed_for_good_parks_the_run() {
       worker writer is at work
       ✗ worker writer failed: unauthorised: agent `writer` was scripted to be unauthorised
 
-    failed: a call failed for good
-      because    unauthorised: agent `writer` was scripted to be unauthorised
+    failed: gave up on a call
+      reason     unauthorised: agent `writer` was scripted to be unauthorised
       spent      $0.00, 0 tokens, 1 call
       run        [run]
-      go on      gadfly resume [run]
+      continue   gadfly resume [run]
     "#);
     project.script("writer.toml", &["!unauthorised", "One"]);
     assert_eq!(project.gadfly(&["resume", &project.run_id()]).out, "One");
@@ -258,11 +258,11 @@ fn a_run_out_of_budget_goes_on_with_more() {
       draft: 3 bytes, 1 line
 
     out of budget
-      because    the run has a cap of 1 calls, used up
+      reason     the run has a cap of 1 calls, used up
       draft      gadfly show [run] --draft (not approved)
       spent      $0.00, 0 tokens, 1 call
       run        [run]
-      go on      gadfly resume [run] --calls 2
+      continue   gadfly resume [run] --calls 2
     "#);
     let run = project.run_id();
     assert_eq!(project.gadfly(&["resume", &run]).code, 6, "without more it is where it was");

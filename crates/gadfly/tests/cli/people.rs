@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gadfly_engine::{Outcome, Waiting};
-use gadfly_project::{Config, Flags, Root, Sourced};
+use gadfly_project::{Config, Overrides, Root, Sourced};
 use gadfly_runtime::prepare::Request;
 use gadfly_runtime::service::Driving;
 use gadfly_runtime::setup::Setup;
@@ -50,7 +50,7 @@ fn without_a_terminal_a_run_parks_until_its_question_is_answered() {
     exit 0
     --- stdout
     --- stderr
-    answered; nobody drives the run now, so go on with: gadfly resume [run]
+    answered; the run is not active, resume it with: gadfly resume [run]
     "#);
     let resumed = project.gadfly(&["resume", &run]);
     assert_eq!((resumed.code, resumed.out.as_str()), (0, "One"), "{}", resumed.err);
@@ -90,7 +90,7 @@ fn an_answer_that_is_no_verdict_is_not_sent() {
     // The guard can be switched off, and then the answer does arrive.
     assert_eq!(project.gadfly(&["answer", &run, "looks good", "--force"]).code, 0);
     let resumed = project.gadfly(&["resume", &run]);
-    assert!(resumed.err.contains("cannot be read"), "{}", resumed.err);
+    assert!(resumed.err.contains("could not read"), "{}", resumed.err);
 }
 
 #[test]
@@ -199,9 +199,9 @@ async fn a_waiting_run_takes_an_answer_from_another_process() {
     assert!(problems.is_empty(), "{problems:?}");
     let state = project.dir().join("home/.local/state/gadfly");
     let gadfly = Setup::new(root.clone(), config).sharing(Some(&state)).open(&root.store).unwrap();
-    let flags = Flags { task: Some("Write it".into()), critics: vec!["me".into()], ..Flags::default() };
+    let flags = Overrides::default().with("task", "Write it").typed("critic", &["me"]);
     let criteria = vec![Sourced::flag("at most 150 words".to_owned())];
-    let request = Request { flags, criteria, ..Request::default() };
+    let request = Request { given: flags, criteria, ..Request::default() };
     let prepared = gadfly.prepare(&request).await.map_err(|p| format!("{p:?}")).unwrap();
     let (_go_on, stop) = watch::channel(Stop::No);
     let (tell, mut updates) = mpsc::channel(64);

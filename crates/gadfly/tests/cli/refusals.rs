@@ -28,10 +28,10 @@ fn a_broken_file_is_shown_where_it_is_broken() {
       |               ^
       |
       = help: nothing else in this file was checked, because it does not parse
-    error: no worker is given
+    error: no worker specified
      |
      = help: use --worker NAME, or set `worker` in [defaults]
-    error: no critic is given
+    error: no critic specified
      |
      = help: use --critic NAME, or set `critic` in [defaults]
     "#);
@@ -135,10 +135,10 @@ fn without_agents_it_is_said_how_to_get_them() {
     exit 2
     --- stdout
     --- stderr
-    error: no worker is given
+    error: no worker specified
      |
      = help: use --worker NAME, or set `worker` in [defaults]
-    error: no critic is given
+    error: no critic specified
      |
      = help: use --critic NAME, or set `critic` in [defaults]
 

@@ -150,7 +150,7 @@ fn a_branch_is_reviewed_from_where_it_left_its_base() {
     let unknown = project.gadfly(&["review", "--diff", "--output=/tmp/x"]);
     assert_eq!(unknown.code, 2, "{}", unknown.err);
     let unknown = project.gadfly(&["review", "--diff", "nowhere", "--criterion", "x"]);
-    assert!(unknown.code == 2 && unknown.err.contains("no commit of this name"), "{}", unknown.err);
+    assert!(unknown.code == 2 && unknown.err.contains("unknown revision"), "{}", unknown.err);
 }
 
 #[test]

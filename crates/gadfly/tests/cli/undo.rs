@@ -46,6 +46,6 @@ fn a_dry_run_says_what_would_be_taken_back_and_changes_nothing() {
         project.write("o.md", "Mine.\n");
         let said = project.gadfly(&["undo", &project.run_id(), "--dry-run"]);
         assert_eq!(said.code, 3, "{}", said.out);
-        assert!(said.out.contains("stops it  o.md"), "{}", said.out);
+        assert!(said.out.contains("blocked by  o.md"), "{}", said.out);
     }
 }

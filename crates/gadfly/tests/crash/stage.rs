@@ -172,7 +172,7 @@ impl Stage {
                     }
                 }
                 let undone = self.desk.gadfly(&["undo", run]);
-                let says = if touched { "taken back in" } else { "" };
+                let says = if touched { "reverted in" } else { "" };
                 assert!(undone.code == 0 || !touched && undone.code == 2, "{what}: {undone:?}");
                 assert!(undone.err.contains(says), "{what}: {undone:?}");
                 self.is_as_before(what);

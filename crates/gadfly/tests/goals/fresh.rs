@@ -109,7 +109,7 @@ fn a_protocol_without_a_folder_takes_no_prepare() {
     let run = ["run", "Write", "--worker", "w", "--critic", "c", "--criterion", "short", "--yes"];
     let said = desk.gadfly(&[&run[..], &["--prepare", "npm ci"]].concat());
     assert_eq!(said.code, 2, "{}", said.err);
-    assert!(said.err.contains("`--prepare` makes a worker's folder ready"), "{}", said.err);
+    assert!(said.err.contains("--prepare makes a worker's folder ready"), "{}", said.err);
 }
 
 /// The worker may change what `prepare` goes by: then it runs anew, and held as the check is.

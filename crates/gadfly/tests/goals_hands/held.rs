@@ -1,4 +1,4 @@
-//! A goal's policy and workers with hands of their own: it is enforced by their own modes, by refusals or by the kernel,
+//! A goal's policy and workers with tools of their own: it is enforced by their own modes, by refusals or by the kernel,
 //! or the goal is refused before anything is begun.
 
 use crate::desk::Desk;

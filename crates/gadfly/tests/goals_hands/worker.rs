@@ -1,4 +1,4 @@
-//! A worker of every kind with hands of its own: this very program, started once more as the stand-in for a CLI
+//! A worker of every kind with tools of its own: this very program, started once more as the stand-in for a CLI
 //! agent or as the agent that speaks ACP, and what a goal of its came to.
 //!
 //! To add a kind: a row.

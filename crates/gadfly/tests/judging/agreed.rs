@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use gadfly_project::trust::{TrustEntry, judging, once};
-use gadfly_project::{Config, Flags, GoalFlags, Root, layout};
+use gadfly_project::{Config, Overrides, Root, layout};
 use gadfly_runtime::trust::Trust;
 
 /// What the project in `dir` says now, remembered in the state below `home`.
@@ -12,9 +12,9 @@ pub fn to_judging(dir: &Path, home: &Path) {
     let own = home.join(".config/gadfly/gadfly.toml");
     let (config, _) = Config::load(&Root::at(dir), Some(&own));
     let names = config.loops.keys().map(|name| Some(name.as_str())).chain([None]);
-    let loops = names.flat_map(|name| judging::of_loop(&config.loop_for(name, &Flags::default()).0, dir));
+    let loops = names.flat_map(|name| judging::of_loop(&config.loop_for(name, &Overrides::default()).0, dir));
     let names = config.goals.keys().map(|name| Some(name.as_str())).chain([None]);
-    let goals = names.flat_map(|name| judging::of_goal(&config.goal_for(name, &GoalFlags::default()).0, dir));
+    let goals = names.flat_map(|name| judging::of_goal(&config.goal_for(name, &Overrides::of_goal()).0, dir));
     let judges: Vec<String> = config.agents.keys().cloned().collect();
     let agents = judging::of_judges(judging::WORK, &judges, &config, dir);
     let files = layout::read(dir, &config);

@@ -108,7 +108,9 @@ pub fn pipeline(desk: &Desk, more: &[&str]) -> Said {
 pub fn story(said: &Said) -> String {
     let lines = said.err.lines().skip_while(|line| !line.starts_with("pipeline for"));
     let lines = lines.take_while(|line| !line.trim_start().starts_with("agents "));
-    let differs = |line: &&str| line.contains("held by") || line.contains("not held");
+    let differs = |line: &&str| {
+        line.contains("sandbox: ") || line.contains("no sandbox") || line.contains("no Landlock")
+    };
     lines.filter(|line| !differs(line)).map(str::trim_end).collect::<Vec<_>>().join("\n")
 }
 

@@ -78,8 +78,8 @@ fn without_a_sandbox_the_record_says_that_nothing_holds_a_worker() {
     assert_eq!(said.code, 0, "{}", said.err);
     assert_eq!(desk.read("a.txt"), SECRET);
     assert_eq!(layers(&desk, "worker"), [""; 0]);
-    assert!(said.err.contains("held by nothing: it may do what you may"), "{}", said.err);
-    assert!(desk.gadfly(&["show", &desk.run_id()]).out.contains("worker w, 1 call: held by nothing"));
+    assert!(said.err.contains("no sandbox: runs with your permissions"), "{}", said.err);
+    assert!(desk.gadfly(&["show", &desk.run_id()]).out.contains("worker w, 1 call: no sandbox"));
 }
 
 #[test]

@@ -97,5 +97,5 @@ fn a_receipt_counts_where_the_journal_knows_nothing_and_no_journal_of_elsewhere_
 
 #[test]
 fn without_a_registry_it_is_said_where_one_belongs() {
-    Desk::bare().gadfly(&["next"]).is(2).says("no registry of agents").says("permissions.md");
+    Desk::bare().gadfly(&["next"]).is(2).says("no agent registry found").says("permissions.md");
 }

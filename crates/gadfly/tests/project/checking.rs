@@ -60,14 +60,11 @@ fn what_had_to_be_guessed_is_said_with_its_place() {
 fn nobody_knows_the_project_and_nobody_is_configured() {
     let desk = Desk::new();
     desk.write("CLAUDE.md", "# Template\n\n**Project:** [Your project]\n");
-    desk.gadfly(&["check"]).is(2).says("nobody knows what `{project}` stands for");
+    desk.gadfly(&["check"]).is(2).says("`{project}` is used in the registry but not set");
     desk.write("gadfly.toml", "[project]\nname = \"wages\"\n");
     desk.gadfly(&["check"]).is(0);
     std::fs::remove_file(desk.beside("home/.config/gadfly/gadfly.toml")).unwrap();
-    desk.gadfly(&["check"])
-        .is(0)
-        .says("nobody is configured who could be `strategist`")
-        .says("[agents.default]");
+    desk.gadfly(&["check"]).is(0).says("no agent configured for `strategist`").says("[agents.default]");
 }
 
 #[test]

@@ -47,17 +47,25 @@ fn what_is_wrong_with_a_form_is_said_and_nothing_is_started() {
         (json!({}), 400, "task is empty"),
         (json!({ "task": "  " }), 400, "task is empty"),
         (json!({ "task": "x", "worker": "w", "critic": "nobody" }), 422, "nobody"),
-        (json!({ "task": "x", "protocol": "magic" }), 400, "magic"),
+        (json!({ "task": "x", "protocol": "magic" }), 422, "magic"),
         (json!({ "loop": "nothing" }), 400, "nothing"),
-        (json!({ "task": "x", "worker": "w", "critic": "w", "budget_usd": -1 }), 400, "dollars"),
+        (
+            json!({ "task": "x", "worker": "w", "critic": "w", "budget_usd": -1 }),
+            422,
+            "“Budget in US$” must be a number from 0",
+        ),
         (json!({ "task": "x", "surprise": 1 }), 422, "surprise"),
     ] {
         let answer = server.post("/api/start/loop", &form);
         assert_eq!(answer.status, status, "{form}: {answer:?}");
         assert!(answer.body.contains(part), "{form}: {answer:?}");
     }
-    for form in [json!({}), json!({ "goal": "x", "minutes": 0, "worker": "w" }), json!({ "named": "no" })] {
-        assert_eq!(server.post("/api/start/goal", &form).status, 400, "{form}");
+    for (form, status) in [
+        (json!({}), 400),
+        (json!({ "goal": "x", "wall_clock": 0, "worker": "w" }), 422),
+        (json!({ "named": "no" }), 400),
+    ] {
+        assert_eq!(server.post("/api/start/goal", &form).status, status, "{form}");
     }
     assert!(desk.gadfly(&["runs"]).out.is_empty());
 }
@@ -313,7 +321,7 @@ fn a_form_starts_a_goal_that_is_steered_and_paused_and_goes_on() {
     desk.saying("c", &["PROGRESSING\nIt goes on."]);
     let server = Server::start(&desk);
     let form = json!({ "goal": "Make done.txt.", "until": ["test -e done.txt"], "worker": "w", "critic": "c",
-        "max_steps": 20, "minutes": 5 });
+        "max_steps": 20, "wall_clock": 5 });
     let run = server.start_agreeing("/api/start/goal", form);
     let folder = || desk.work(&run).join("tree/work");
     wait_for("the command is at work", || folder().join("begun").exists());

@@ -246,7 +246,7 @@ impl AgentConfig {
         if let Some(name) = key.filter(|n| !is_variable(n) || looks_like_key(n)) {
             // Not repeated in the message: it may be the key itself.
             let message = format!(
-                "`key_env` of agent `{}` must be the name of a variable ({} characters that are no name)",
+                "`key_env` of agent `{}` must be the name of a variable ({} characters, not a valid variable name)",
                 self.name,
                 name.chars().count()
             );
@@ -272,7 +272,7 @@ impl AgentConfig {
         for name in self.env.iter().filter(|n| !is_variable(&n.value) || looks_like_key(&n.value)) {
             // Not repeated either: a value may stand there.
             let message = format!(
-                "`env` of agent `{}` has {} characters that are no name of a variable",
+                "`env` of agent `{}` has an entry of {} characters that is not a valid variable name",
                 self.name,
                 name.value.chars().count()
             );

@@ -38,10 +38,15 @@ pub struct CriterionSetting {
     pub text: String,
 }
 
+/// Whether a word names a ready-made set of `converge`, not a file.
+pub fn is_set(word: &str) -> bool {
+    sets::set(word).is_some()
+}
+
 impl CriteriaSetting {
     /// A word: the name of a ready-made set, else a path.
     pub fn named(word: &str, path: impl FnOnce(&str) -> Option<PathBuf>) -> Option<Self> {
-        if sets::set(word).is_some() {
+        if is_set(word) {
             return Some(Self::Set(word.to_owned()));
         }
         path(word).map(Self::File)

@@ -1,24 +1,19 @@
 //! `[goals.NAME]`: what an autonomous worker is set to, as it is configured. Not the plan of a run: who can be
 //! called, and what is read from files, is the runtime's business.
 
-mod flags;
+pub mod options;
 pub mod until;
 
-use std::path::PathBuf;
-use std::time::Duration;
-
 use gadfly_engine::budget::Limits;
-use gadfly_engine::protocol::watch::Criterion;
-use gadfly_engine::tool::Risk;
 
-pub use flags::GoalFlags;
+pub use options::GoalOptions;
 
-use super::keys::{self, Section};
+use super::keys::Section;
 use super::loops::{self, Task, is_branch};
 use super::names::Kind;
-use super::value::{Table, Value};
-use super::{AgentConfig, Config, SEE_CHECK, budget};
-use crate::place::{Layer, Place, Problem, Sourced, brief};
+use super::value::Table;
+use super::{AgentConfig, Config, Overrides, SEE_CHECK};
+use crate::place::{Layer, Place, Problem, Sourced, brief, option};
 use crate::suggest;
 
 /// The tools a worker is offered besides those of servers.
@@ -38,29 +33,13 @@ pub const TOOLS: [&str; 11] = [
 /// By these a worker ends a goal: no policy takes them away.
 const LAST_TOOLS: [&str; 2] = ["claim_complete", "abort_with_report"];
 
+/// A goal under everything that is configured and given for it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct GoalConfig {
     pub name: Option<String>,
     pub place: Option<Place>,
+    pub options: GoalOptions,
     pub goal: Option<Sourced<Task>>,
-    /// None: a person says so.
-    pub until: Option<Sourced<Criterion>>,
-    pub worker: Option<Sourced<String>>,
-    pub critic: Option<Sourced<String>>,
-    pub judge: Option<Sourced<String>>,
-    /// 0: nobody watches.
-    pub critic_interval: Sourced<u64>,
-    pub strict_critic: Sourced<bool>,
-    pub risk: Sourced<Risk>,
-    pub deny: Vec<Sourced<String>>,
-    pub allow: Vec<Sourced<String>>,
-    pub mcp: Vec<Sourced<String>>,
-    pub protect: Vec<Sourced<String>>,
-    pub protect_tests: Sourced<bool>,
-    pub in_place: Sourced<bool>,
-    pub commit: Sourced<bool>,
-    pub branch: Option<Sourced<String>>,
-    pub with: Vec<Sourced<PathBuf>>,
     /// Steps, turns, active time, money and tokens.
     pub limits: Limits,
     /// What of all this the project's files say.
@@ -70,7 +49,7 @@ pub struct GoalConfig {
 impl Config {
     /// The goal of this name (or one made of flags only) under these flags, with everything checked that a run
     /// needs to know of its configuration.
-    pub fn goal_for(&self, name: Option<&str>, flags: &GoalFlags) -> (GoalConfig, Vec<Problem>) {
+    pub fn goal_for(&self, name: Option<&str>, given: &Overrides) -> (GoalConfig, Vec<Problem>) {
         let mut problems = Vec::new();
         if let Some(name) = name.filter(|n| !self.goals.contains_key(*n)) {
             let known: Vec<&str> = self.goals.keys().map(String::as_str).collect();
@@ -79,13 +58,11 @@ impl Config {
             problems.push(Problem::error(format!("there is no goal `{}`", brief(name))).help(help));
         }
         let mut table = self.goal_table(name);
-        let given = flags.table(&table, &mut problems);
-        table = table.overlaid(given);
-        let mut built = self.build_goal(name, &table, self.limits.with(flags.limits), &mut problems);
-        // A flag is above everything, also above the goal's own caps.
-        built.limits = built.limits.with(flags.limits);
+        let layer = given.layer(Some(&table), &mut problems);
+        table = table.overlaid(layer);
+        let mut built = self.build_goal(name, &table, self.limits, &mut problems);
         built.by_project = self.with_shared_caps(built.by_project);
-        if let (Some(until), Some(time)) = (&mut built.until, flags.check_timeout) {
+        if let (Some(until), Some(time)) = (&mut built.options.until, given.check_timeout) {
             until::timed(&mut until.value, time);
         }
         self.check_cast(&built, &table, &mut problems);
@@ -98,7 +75,10 @@ impl Config {
             problems.push(Problem::error(message).help(SEE_CHECK).at(place.as_ref()));
         }
         if built.goal.is_none() && !table.has("goal") && !table.has("goal_file") {
-            let help = "give it as an argument, with --goal-file FILE, or as `goal` of a table [goals.NAME]";
+            let help = format!(
+                "give it as an argument, with {}, or as `goal` of a table [goals.NAME]",
+                option("goal_file FILE")
+            );
             problems.push(Problem::error("there is no goal").help(help).at(built.place.as_ref()));
         }
         (built, problems)
@@ -140,37 +120,17 @@ impl Config {
         run: Limits,
         problems: &mut Vec<Problem>,
     ) -> GoalConfig {
-        let texts = |key| table.texts(key).map(|list| list.value).unwrap_or_default();
-        let flag = |key, default| table.flag(key).unwrap_or(Sourced::built_in(default));
-        let risk = table.text("risk").and_then(|r| Risk::of(&r.value).map(|risk| r.with(risk)));
-        let text = table.text("goal").map(|t| t.map(Task::Text));
-        let branch = table.text("branch");
-        let built = GoalConfig {
-            name: name.map(str::to_owned),
-            place: table.place.clone(),
-            goal: text.or_else(|| table.path("goal_file").map(|t| t.map(Task::File))),
-            until: table.until("until"),
-            worker: table.text("worker"),
-            critic: table.text("critic"),
-            judge: table.text("judge"),
-            critic_interval: table
-                .whole("critic_interval")
-                .unwrap_or(Sourced::built_in(keys::CRITIC_INTERVAL)),
-            strict_critic: flag("strict_critic", false),
-            risk: risk.unwrap_or(Sourced::built_in(Risk::default())),
-            deny: texts("deny"),
-            allow: texts("allow"),
-            mcp: texts("mcp"),
-            protect: texts("protect"),
-            protect_tests: flag("protect_tests", true),
-            in_place: flag("in_place", false),
+        let mut options = GoalOptions::read(table);
+        if !table.has("commit") {
             // Whoever names a branch wants a commit on it.
-            commit: flag("commit", branch.is_some()),
-            branch,
-            with: table.paths("with").map(|w| w.value).unwrap_or_default(),
-            limits: limits(table, run),
-            by_project: table.of_project(),
-        };
+            options.commit.value = options.branch.is_some();
+        }
+        let text = options.goal.clone().map(|goal| goal.map(Task::Text));
+        let goal = text.or_else(|| options.goal_file.clone().map(|file| file.map(Task::File)));
+        let limits = limits(&options, run);
+        let by_project = table.of_project();
+        let name = name.map(str::to_owned);
+        let built = GoalConfig { name, place: table.place.clone(), options, goal, limits, by_project };
         self.check_goal(&built, table, problems);
         built
     }
@@ -183,28 +143,32 @@ impl Config {
             }
         }
         let servers: Vec<&str> = self.merged.tables("mcp").map(|(name, _)| name).collect();
-        for server in built.mcp.iter().filter(|s| !servers.contains(&s.value.as_str())) {
+        for server in built.options.mcp.iter().filter(|s| !servers.contains(&s.value.as_str())) {
             let help = suggest::did_you_mean(&server.value, &servers)
                 .unwrap_or_else(|| format!("no servers are configured; add [mcp.{}]", brief(&server.value)));
             let key = loops::shown("mcp", server.layer);
             let message = format!("`{key}` names server `{}`, which is not configured", brief(&server.value));
             problems.push(Problem::error(message).help(help).at(server.place.as_ref()));
         }
-        for (key, tools) in [("deny", &built.deny), ("allow", &built.allow)] {
-            problems.extend(tools.iter().filter_map(|tool| unknown_tool(key, tool, &built.mcp)));
+        for (key, tools) in [("deny", &built.options.deny), ("allow", &built.options.allow)] {
+            problems.extend(tools.iter().filter_map(|tool| unknown_tool(key, tool, &built.options.mcp)));
         }
         if let Some(minutes) = table.table("budget").filter(|b| b.has("minutes")) {
             let message = "the time of a goal is its `wall_clock`, not `minutes` of its budget";
             let place = minutes.place_of("minutes");
             problems.push(Problem::error(message).help("write wall_clock = \"60m\"").at(place));
         }
-        if built.in_place.value && built.commit.value {
+        if built.options.in_place.value && built.options.commit.value {
             let message = "work in place cannot become a commit: it is in your checkout already";
-            let place = built.branch.as_ref().map_or(built.commit.place.as_ref(), |b| b.place.as_ref());
+            let place = built
+                .options
+                .branch
+                .as_ref()
+                .map_or(built.options.commit.place.as_ref(), |b| b.place.as_ref());
             problems.push(Problem::error(message).help("leave `in_place` or `commit` out").at(place));
         }
-        if let Some(branch) = &built.branch {
-            if !built.commit.value {
+        if let Some(branch) = &built.options.branch {
+            if !built.options.commit.value {
                 let message = "`branch` has no effect while `commit` is false";
                 problems.push(Problem::error(message).help("remove one of them").at(branch.place.as_ref()));
             }
@@ -218,9 +182,9 @@ impl Config {
 
     /// What is wrong with those who would take part.
     fn check_cast(&self, built: &GoalConfig, table: &Table, problems: &mut Vec<Problem>) {
-        if built.worker.is_none() && !table.has("worker") {
-            let help = "use --worker NAME, or set `worker` in [defaults]";
-            problems.push(Problem::error("no worker is given").help(help).at(built.place.as_ref()));
+        if built.options.worker.is_none() && !table.has("worker") {
+            let help = format!("use {}, or set `worker` in [defaults]", option("worker NAME"));
+            problems.push(Problem::error("no worker specified").help(help).at(built.place.as_ref()));
         }
         let agents = self.agent_names();
         for (role, agent) in built.roles() {
@@ -241,28 +205,29 @@ impl Config {
 impl GoalConfig {
     /// Who takes part, by role. A critic that never looks takes no part, except as a judge.
     pub fn roles(&self) -> Vec<(&'static str, Sourced<String>)> {
-        let critic = self.critic.as_ref().filter(|_| self.watches());
-        let judge = self.judge.as_ref().or_else(|| self.critic.as_ref().filter(|_| self.is_judged()));
+        let critic = self.options.critic.as_ref().filter(|_| self.watches());
+        let judge =
+            self.options.judge.as_ref().or_else(|| self.options.critic.as_ref().filter(|_| self.is_judged()));
         let judge = judge.filter(|judge| critic.is_none_or(|critic| critic.value != judge.value));
-        let roles = [("worker", self.worker.as_ref()), ("critic", critic), ("judge", judge)];
+        let roles = [("worker", self.options.worker.as_ref()), ("critic", critic), ("judge", judge)];
         roles.into_iter().filter_map(|(role, agent)| Some((role, agent?.clone()))).collect()
     }
 
     /// Somebody looks at the steps.
     pub fn watches(&self) -> bool {
-        self.critic_interval.value > 0 && self.critic.is_some()
+        self.options.critic_interval.value > 0 && self.options.critic.is_some()
     }
 
     /// A model is asked whether the goal is reached.
     pub fn is_judged(&self) -> bool {
-        self.until.as_ref().is_some_and(|until| until::is_judged(&until.value))
+        self.options.until.as_ref().is_some_and(|until| until::is_judged(&until.value))
     }
 
     /// Why this agent cannot have this role here.
     fn unfit(&self, role: &str, agent: &AgentConfig) -> Option<Problem> {
         let kind = agent.kind.value;
-        let sees = self.until.as_ref().is_some_and(|until| until::is_shown(&until.value));
-        let asked = match (&self.judge, &self.critic) {
+        let sees = self.options.until.as_ref().is_some_and(|until| until::is_shown(&until.value));
+        let asked = match (&self.options.judge, &self.options.critic) {
             (Some(judge), _) => judge.value == agent.name,
             (None, Some(critic)) => critic.value == agent.name,
             (None, None) => true,
@@ -270,12 +235,14 @@ impl GoalConfig {
         let (message, help) = match (role, kind) {
             ("worker", Kind::Person) => (
                 format!("worker `{}` is a person, and a person is not watched", agent.name),
-                "name an agent with --worker; you are heard with `gadfly steer`".to_owned(),
+                format!("name an agent with {}; you are heard with `gadfly steer`", option("worker")),
             ),
             ("critic", Kind::Person) => (
                 format!("critic `{}` is a person, who cannot be asked every few steps", agent.name),
-                "name another critic, or none with --critic-interval 0; you watch with `gadfly follow`"
-                    .to_owned(),
+                format!(
+                    "name another critic, or none with {}; you watch with `gadfly follow`",
+                    option("critic_interval 0")
+                ),
             ),
             ("judge", Kind::Person) => (
                 format!("judge `{}` is a person", agent.name),
@@ -293,21 +260,20 @@ impl GoalConfig {
 
 /// The caps of a goal: its own, else the run's, else the built-in ones. There is none on the number of calls:
 /// turns are counted.
-fn limits(table: &Table, run: Limits) -> Limits {
-    let count = |key, default| {
-        let number = table.whole(key).map_or(default, |n| n.value);
-        Some(u32::try_from(number).unwrap_or(u32::MAX))
-    };
-    let budget = table.table("budget").map(budget::limits).unwrap_or_default();
-    let wall_clock = table.time("wall_clock").map(|t| until::millis(t.value));
-    let usual: Duration = keys::WALL_CLOCK;
+fn limits(options: &GoalOptions, run: Limits) -> Limits {
+    let count = |number: &Sourced<u64>| Some(u32::try_from(number.value).unwrap_or(u32::MAX));
+    let time = until::millis(options.wall_clock.value);
+    let budget = options.budget;
     Limits {
         tokens: budget.tokens.or(run.tokens),
         money: budget.money.or(run.money),
-        active_ms: wall_clock.or(run.active_ms).or(Some(until::millis(usual))),
+        active_ms: Some(match options.wall_clock.layer {
+            Layer::BuiltIn => run.active_ms.unwrap_or(time),
+            _ => time,
+        }),
         calls: budget.calls,
-        steps: count("max_steps", keys::GOAL_STEPS),
-        turns: count("max_turns", keys::GOAL_TURNS),
+        steps: count(&options.max_steps),
+        turns: count(&options.max_turns),
     }
 }
 
@@ -338,11 +304,4 @@ fn unknown_tool(key: &str, tool: &Sourced<String>, servers: &[Sourced<String>]) 
         )
     };
     Some(problem.at(tool.place.as_ref()))
-}
-
-/// A list of the command line that adds to the configured one.
-pub(super) fn added(table: &Table, key: &str, given: &[String]) -> Value {
-    let mut list = table.texts(key).map(|list| list.value).unwrap_or_default();
-    list.extend(given.iter().cloned().map(Sourced::flag));
-    Value::Texts(list)
 }

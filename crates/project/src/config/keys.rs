@@ -1,15 +1,20 @@
-//! The one table of configuration keys. It drives the parser (what is known, what shape, which default),
-//! the nearest-name guesses and the check of the reference file.
+//! The one table of options. A row says of an option what it is called, which shape and bounds it has, where it means
+//! something, its default, and how each door offers it: a file, a flag, the page's form, an argument for a model. The
+//! parser, the command line, the form, the schema and the reference are made from it.
 //!
-//! To add a key: one row here, its line in `reference.toml`, and the field that reads it.
+//! To add an option: one row with its typed field (`loops/options.rs`, `goals/options.rs`, `pipeline/options.rs`, or one of
+//! the lists below), and the place that uses it.
+
+mod agents;
+mod others;
 
 use std::time::Duration;
 
 use gadfly_engine::protocol::{pipeline, watch};
-
 use gadfly_engine::tool::Risk;
 
 use super::names::{Kind, Protocol};
+use super::{goals, loops};
 
 /// A table of the file, by what it describes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -133,6 +138,49 @@ pub struct Key {
     pub shape: Shape,
     pub default: Option<Fixed>,
     pub used: Use,
+    /// One sentence without its full stop: the help of the flag, and the first line of the reference.
+    pub says: &'static str,
+    /// What the reference adds.
+    pub more: &'static str,
+    /// As it is written in a file; where there is a default, that is shown.
+    pub like: &'static str,
+    pub flag: Option<Flag>,
+    /// Its name on the page's form.
+    pub label: Option<&'static str>,
+    /// What a model reads that may give it.
+    pub model: Option<&'static str>,
+    /// `[defaults]` may have it, too.
+    pub shared: bool,
+    /// A flag adds to the list that is configured, and takes nothing of it away.
+    pub adds: bool,
+    /// The option it becomes when a flag gives it more than once.
+    pub several: Option<&'static str>,
+}
+
+/// How the command line offers an option.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Flag {
+    /// Which commands: bits of [`on`].
+    pub on: u8,
+    pub value: &'static str,
+    /// Where it is not the option's own name.
+    pub named: Option<&'static str>,
+    pub short: Option<char>,
+    /// The heading it stands under in the help, where the protocol does not say.
+    pub under: Option<&'static str>,
+    /// What the flag says, if it says no.
+    pub says_no: Option<&'static str>,
+    /// Flags it cannot be given with.
+    pub against: &'static [&'static str],
+}
+
+/// The commands that take options of the table.
+pub mod on {
+    pub const RUN: u8 = 1;
+    pub const BATCH: u8 = 1 << 1;
+    pub const REVIEW: u8 = 1 << 2;
+    pub const GOAL: u8 = 1 << 3;
+    pub const PIPELINE: u8 = 1 << 4;
 }
 
 pub const TIMEOUT: Duration = Duration::from_mins(10);
@@ -166,19 +214,19 @@ pub const FIXES: u64 = pipeline::settings::FIXES as u64;
 pub const GATE: &str = "commit";
 pub const HOOK_TIMEOUT: Duration = Duration::from_mins(1);
 
-const USD: Shape = Shape::Number { min: 0.0, max: 1e6 };
-const TOKENS: Shape = Shape::Whole { min: 1, max: 1_000_000_000 };
-const GOAL_COUNT: Shape = Shape::Whole { min: 1, max: 100_000 };
-const ROUND_COUNT: Shape = Shape::Whole { min: 1, max: 100 };
+pub(super) const USD: Shape = Shape::Number { min: 0.0, max: 1e6 };
+pub(super) const TOKENS: Shape = Shape::Whole { min: 1, max: 1_000_000_000 };
+pub(super) const GOAL_COUNT: Shape = Shape::Whole { min: 1, max: 100_000 };
+pub(super) const ROUND_COUNT: Shape = Shape::Whole { min: 1, max: 100 };
 
-const HTTP: Use = Use::Kinds(&[Kind::OpenAi, Kind::Anthropic]);
-const CLI: [Kind; 4] = [Kind::ClaudeCode, Kind::Codex, Kind::Gemini, Kind::OpenCode];
-const PROCESS: Use = Use::Kinds(&[Kind::Command, CLI[0], CLI[1], CLI[2], CLI[3], Kind::Acp]);
-const CONVERSING: Use = Use::Kinds(&[CLI[0], CLI[1], CLI[2], CLI[3], Kind::Acp]);
-const PROMPTED: Use =
+pub(super) const HTTP: Use = Use::Kinds(&[Kind::OpenAi, Kind::Anthropic]);
+pub(super) const CLI: [Kind; 4] = [Kind::ClaudeCode, Kind::Codex, Kind::Gemini, Kind::OpenCode];
+pub(super) const PROCESS: Use = Use::Kinds(&[Kind::Command, CLI[0], CLI[1], CLI[2], CLI[3], Kind::Acp]);
+pub(super) const CONVERSING: Use = Use::Kinds(&[CLI[0], CLI[1], CLI[2], CLI[3], Kind::Acp]);
+pub(super) const PROMPTED: Use =
     Use::Kinds(&[Kind::OpenAi, Kind::Anthropic, Kind::Command, CLI[0], CLI[1], CLI[2], CLI[3], Kind::Acp]);
-const SCRIPTED: Use = Use::Kinds(&[Kind::Scripted]);
-const MACHINE: Use = Use::Kinds(&[
+pub(super) const SCRIPTED: Use = Use::Kinds(&[Kind::Scripted]);
+pub(super) const MACHINE: Use = Use::Kinds(&[
     Kind::OpenAi,
     Kind::Anthropic,
     Kind::Command,
@@ -190,237 +238,182 @@ const MACHINE: Use = Use::Kinds(&[
     Kind::Scripted,
 ]);
 
-const REVISE: Use = Use::Protocols(&[Protocol::Revise]);
-const SCORE: Use = Use::Protocols(&[Protocol::Score]);
-const AUDIT: Use = Use::Protocols(&[Protocol::Audit]);
-const JUDGING: Use = Use::Protocols(&[Protocol::Score, Protocol::Audit, Protocol::Converge]);
-const BY_CRITERIA: Use = Use::Protocols(&[Protocol::Audit, Protocol::Converge]);
-const BY_RUBRIC: Use = Use::Protocols(&[Protocol::Revise, Protocol::Score]);
-const OF_A_TEXT: Use = Use::Protocols(&[Protocol::Revise, Protocol::Score, Protocol::Converge]);
+pub(super) const REVISE: Use = Use::Protocols(&[Protocol::Revise]);
+pub(super) const SCORE: Use = Use::Protocols(&[Protocol::Score]);
+pub(super) const AUDIT: Use = Use::Protocols(&[Protocol::Audit]);
+pub(super) const JUDGING: Use = Use::Protocols(&[Protocol::Score, Protocol::Audit, Protocol::Converge]);
+pub(super) const BY_CRITERIA: Use = Use::Protocols(&[Protocol::Audit, Protocol::Converge]);
+pub(super) const BY_RUBRIC: Use = Use::Protocols(&[Protocol::Revise, Protocol::Score]);
+pub(super) const OF_A_TEXT: Use = Use::Protocols(&[Protocol::Revise, Protocol::Score, Protocol::Converge]);
 
-const SANDBOX: Shape = Shape::OneOf(&["landlock", "own", "off"]);
-const SEVERITIES: Shape = Shape::OneOf(&["nit", "risk", "fail"]);
-const LEVELS: Shape = Shape::OneOf(&["low", "medium", "medium-high", "high", "maximum"]);
-const RISKS: Shape =
+pub(super) const SANDBOX: Shape = Shape::OneOf(&["landlock", "own", "off"]);
+pub(super) const SEVERITIES: Shape = Shape::OneOf(&["nit", "risk", "fail"]);
+pub(super) const LEVELS: Shape = Shape::OneOf(&["low", "medium", "medium-high", "high", "maximum"]);
+pub(super) const RISKS: Shape =
     Shape::OneOf(&["read_only", "write_local", "network_get", "network_write", "spends_money"]);
-const LAYOUTS: Shape = Shape::OneOf(&["native", "claude", "neuroflow", "nubos"]);
-const SCORE_POINTS: Shape = Shape::Whole { min: 0, max: 100 };
-const ECONOMY: Shape = Shape::OneOf(&["off", "lite", "full", "ultra"]);
+pub(super) const LAYOUTS: Shape = Shape::OneOf(&["native", "claude", "neuroflow", "nubos"]);
+pub(super) const SCORE_POINTS: Shape = Shape::Whole { min: 0, max: 100 };
+pub(super) const ECONOMY: Shape = Shape::OneOf(&["off", "lite", "full", "ultra"]);
 
-const fn key(section: Section, name: &'static str, shape: Shape) -> Key {
-    Key { section, name, shape, default: None, used: Use::Always }
+pub(super) const fn key(shape: Shape) -> Key {
+    Key {
+        section: Section::Top,
+        name: "",
+        shape,
+        default: None,
+        used: Use::Always,
+        says: "",
+        more: "",
+        like: "",
+        flag: None,
+        label: None,
+        model: None,
+        shared: false,
+        adds: false,
+        several: None,
+    }
 }
 
 impl Key {
-    const fn or(mut self, default: Fixed) -> Self {
+    pub(super) const fn of(mut self, section: Section, name: &'static str) -> Self {
+        self.section = section;
+        self.name = name;
+        self
+    }
+
+    pub(super) const fn or(mut self, default: Fixed) -> Self {
         self.default = Some(default);
         self
     }
 
-    const fn only(mut self, used: Use) -> Self {
+    pub(super) const fn only(mut self, used: Use) -> Self {
         self.used = used;
         self
     }
+
+    pub(super) const fn says(mut self, says: &'static str) -> Self {
+        self.says = says;
+        self
+    }
+
+    pub(super) const fn more(mut self, more: &'static str) -> Self {
+        self.more = more;
+        self
+    }
+
+    pub(super) const fn like(mut self, like: &'static str) -> Self {
+        self.like = like;
+        self
+    }
+
+    /// A flag of these commands, which takes this value; `""` for none.
+    pub(super) const fn flag(mut self, on: u8, value: &'static str) -> Self {
+        self.flag =
+            Some(Flag { on, value, named: None, short: None, under: None, says_no: None, against: &[] });
+        self
+    }
+
+    pub(super) const fn flag_named(mut self, name: &'static str) -> Self {
+        if let Some(flag) = &mut self.flag {
+            flag.named = Some(name);
+        }
+        self
+    }
+
+    /// The flag switches off what is on by default.
+    pub(super) const fn says_no(mut self, name: &'static str, says: &'static str) -> Self {
+        if let Some(flag) = &mut self.flag {
+            flag.named = Some(name);
+            flag.says_no = Some(says);
+        }
+        self
+    }
+
+    pub(super) const fn short(mut self, short: char) -> Self {
+        if let Some(flag) = &mut self.flag {
+            flag.short = Some(short);
+        }
+        self
+    }
+
+    pub(super) const fn under(mut self, heading: &'static str) -> Self {
+        if let Some(flag) = &mut self.flag {
+            flag.under = Some(heading);
+        }
+        self
+    }
+
+    pub(super) const fn against(mut self, against: &'static [&'static str]) -> Self {
+        if let Some(flag) = &mut self.flag {
+            flag.against = against;
+        }
+        self
+    }
+
+    pub(super) const fn label(mut self, label: &'static str) -> Self {
+        self.label = Some(label);
+        self
+    }
+
+    pub(super) const fn model(mut self, model: &'static str) -> Self {
+        self.model = Some(model);
+        self
+    }
+
+    pub(super) const fn shared(mut self) -> Self {
+        self.shared = true;
+        self
+    }
+
+    pub(super) const fn adds(mut self) -> Self {
+        self.adds = true;
+        self
+    }
+
+    pub(super) const fn several(mut self, other: &'static str) -> Self {
+        self.several = Some(other);
+        self
+    }
+
+    /// The flag, without its dashes.
+    pub fn flag_name(&self) -> String {
+        let named = self.flag.and_then(|flag| flag.named);
+        named.map_or_else(|| self.name.replace('_', "-"), str::to_owned)
+    }
+
+    /// What it is called where arguments have no dashes.
+    pub fn argument(&self) -> String {
+        self.flag_name().replace('-', "_")
+    }
+
+    /// A list: a flag that may be repeated.
+    pub const fn is_list(&self) -> bool {
+        matches!(self.shape, Shape::Texts | Shape::Paths | Shape::OneOrMore | Shape::Command | Shape::Critics)
+            || self.several.is_some()
+    }
 }
 
-pub const KEYS: &[Key] = &[
-    key(Section::Top, "agents", Shape::Named(Section::Agent)),
-    key(Section::Top, "defaults", Shape::Table(Section::Defaults)),
-    key(Section::Top, "loops", Shape::Named(Section::Loop)),
-    key(Section::Top, "goals", Shape::Named(Section::Goal)),
-    key(Section::Top, "budget", Shape::Table(Section::Budget)),
-    key(Section::Top, "workspace", Shape::Table(Section::Workspace)),
-    key(Section::Top, "commands", Shape::Table(Section::Commands)),
-    key(Section::Top, "mcp", Shape::Named(Section::Mcp)),
-    key(Section::Top, "project", Shape::Table(Section::Project)),
-    key(Section::Top, "pipeline", Shape::Table(Section::Pipeline)),
-    key(Section::Top, "dual", Shape::Rows(Section::Dual)),
-    key(Section::Top, "hooks", Shape::Table(Section::Hooks)),
-    key(Section::Top, "gates", Shape::Named(Section::Gate)),
-    key(Section::Top, "verify", Shape::Named(Section::Verify)),
-    key(Section::Top, "signing", Shape::Table(Section::Signing)),
-    key(Section::Top, "telemetry", Shape::Table(Section::Telemetry)),
-    // Agents
-    key(Section::Agent, "kind", Shape::Kind),
-    key(Section::Agent, "base_url", Shape::Text).only(HTTP),
-    key(Section::Agent, "model", Shape::Text).only(MACHINE),
-    key(Section::Agent, "vendor", Shape::Text),
-    key(Section::Agent, "key_env", Shape::Text).only(HTTP),
-    key(Section::Agent, "key_command", Shape::Command).only(HTTP),
-    key(Section::Agent, "send_key_to", Shape::Text).only(HTTP),
-    key(Section::Agent, "system", Shape::Text).only(PROMPTED),
-    key(Section::Agent, "file", Shape::Path).only(PROMPTED),
-    key(Section::Agent, "command", Shape::Command).only(PROCESS),
-    key(Section::Agent, "args", Shape::Texts).only(PROCESS),
-    key(Section::Agent, "env", Shape::Texts).only(PROCESS),
-    key(Section::Agent, "sandbox", SANDBOX).or(Fixed::Text("landlock")).only(PROCESS),
-    key(Section::Agent, "read", Shape::Texts).only(PROCESS),
-    key(Section::Agent, "state", Shape::Texts).only(PROCESS),
-    key(Section::Agent, "network", Shape::Flag).or(Fixed::Flag(true)).only(PROCESS),
-    key(Section::Agent, "listen", Shape::Flag).or(Fixed::Flag(false)).only(PROCESS),
-    key(Section::Agent, "max_memory_mb", Shape::Whole { min: 16, max: 1 << 24 })
-        .or(Fixed::Whole(MAX_MEMORY_MB))
-        .only(PROCESS),
-    key(Section::Agent, "max_processes", Shape::Whole { min: 1, max: 100_000 })
-        .or(Fixed::Whole(MAX_PROCESSES))
-        .only(PROCESS),
-    key(Section::Agent, "max_steps", Shape::Whole { min: 1, max: 100_000 })
-        .or(Fixed::Whole(MAX_STEPS))
-        .only(CONVERSING),
-    key(Section::Agent, "continue", Shape::Flag).or(Fixed::Flag(true)).only(CONVERSING),
-    key(Section::Agent, "script", Shape::Path).only(SCRIPTED),
-    key(Section::Agent, "timeout", Shape::Time).or(Fixed::Time(TIMEOUT)).only(MACHINE),
-    key(Section::Agent, "connect_timeout", Shape::Time).or(Fixed::Time(CONNECT_TIMEOUT)).only(HTTP),
-    key(Section::Agent, "idle_timeout", Shape::Time).or(Fixed::Time(IDLE_TIMEOUT)).only(HTTP),
-    key(Section::Agent, "max_tokens", TOKENS).or(Fixed::Whole(MAX_TOKENS)).only(MACHINE),
-    key(Section::Agent, "temperature", Shape::Number { min: 0.0, max: 2.0 }).only(HTTP),
-    key(Section::Agent, "concurrent", Shape::Whole { min: 1, max: 256 })
-        .or(Fixed::Whole(CONCURRENT))
-        .only(MACHINE),
-    key(Section::Agent, "price", Shape::Table(Section::Price)).only(MACHINE),
-    key(Section::Agent, "max_usd_per_call", USD).only(PROCESS),
-    key(Section::Agent, "max_tokens_per_call", TOKENS).only(PROCESS),
-    key(Section::Agent, "context", Shape::Whole { min: 1000, max: 100_000_000 })
-        .or(Fixed::Whole(CONTEXT))
-        .only(MACHINE),
-    key(Section::Agent, "output", Shape::Output).or(Fixed::Text("reply")),
-    key(Section::Agent, "budget", Shape::Table(Section::Budget)),
-    key(Section::Price, "input", USD),
-    key(Section::Price, "output", USD),
-    key(Section::Price, "cache_read", USD),
-    key(Section::Price, "cache_write", USD),
-    // What every loop starts from
-    key(Section::Defaults, "worker", Shape::Text),
-    key(Section::Defaults, "critic", Shape::Text),
-    key(Section::Defaults, "fallback_critic", Shape::Text),
-    key(Section::Defaults, "protocol", Shape::Protocol).or(Fixed::Text("revise")),
-    key(Section::Defaults, "rounds", ROUND_COUNT).or(Fixed::Whole(ROUNDS)),
-    key(Section::Defaults, "overrule", Shape::Flag).or(Fixed::Flag(true)),
-    // Loops
-    key(Section::Loop, "protocol", Shape::Protocol).or(Fixed::Text("revise")),
-    key(Section::Loop, "worker", Shape::Text),
-    key(Section::Loop, "critic", Shape::Text),
-    key(Section::Loop, "fallback_critic", Shape::Text),
-    key(Section::Loop, "task", Shape::Text),
-    key(Section::Loop, "task_file", Shape::Path),
-    key(Section::Loop, "rounds", ROUND_COUNT).or(Fixed::Whole(ROUNDS)),
-    key(Section::Loop, "with", Shape::Paths),
-    key(Section::Loop, "budget", Shape::Table(Section::Budget)),
-    key(Section::Loop, "phase", Shape::Text).only(BY_RUBRIC),
-    key(Section::Loop, "rubric", Shape::Rubric).only(BY_RUBRIC),
-    key(Section::Loop, "draft", Shape::Path).only(OF_A_TEXT),
-    key(Section::Loop, "out", Shape::Path).only(OF_A_TEXT),
-    key(Section::Loop, "overrule", Shape::Flag).or(Fixed::Flag(true)).only(REVISE),
-    key(Section::Loop, "critics", Shape::Critics).only(JUDGING),
-    key(Section::Loop, "max_parts", Shape::Whole { min: 1, max: 1000 })
-        .or(Fixed::Whole(MAX_PARTS))
-        .only(JUDGING),
-    key(Section::Loop, "threshold", Shape::Whole { min: 1, max: 100 }).or(Fixed::Whole(80)).only(SCORE),
-    key(Section::Loop, "exploration", Shape::Flag).or(Fixed::Flag(false)).only(SCORE),
-    key(Section::Loop, "severity", LEVELS).only(SCORE),
-    key(Section::Loop, "invariants", Shape::Path).only(SCORE),
-    key(Section::Loop, "escalate_to", Shape::Text).or(Fixed::Text("user")).only(SCORE),
-    key(Section::Loop, "stop_early", Shape::Flag).or(Fixed::Flag(false)).only(SCORE),
-    key(Section::Loop, "criteria", Shape::Criteria).only(BY_CRITERIA),
-    key(Section::Loop, "task_id", Shape::Text).only(AUDIT),
-    key(Section::Loop, "scope", Shape::OneOrMore).only(AUDIT),
-    key(Section::Loop, "verify", Shape::OneOrMore).only(AUDIT),
-    key(Section::Loop, "verify_runs", Shape::Whole { min: 1, max: 100 })
-        .or(Fixed::Whole(VERIFY_RUNS))
-        .only(AUDIT),
-    key(Section::Loop, "verify_timeout", Shape::Time).or(Fixed::Time(VERIFY_TIMEOUT)).only(AUDIT),
-    key(Section::Loop, "block_on", SEVERITIES).or(Fixed::Text("nit")).only(AUDIT),
-    key(Section::Loop, "economy", ECONOMY).or(Fixed::Text("off")).only(AUDIT),
-    key(Section::Loop, "decisions", Shape::Texts).only(AUDIT),
-    key(Section::Loop, "build_fixer", Shape::Text).only(AUDIT),
-    key(Section::Loop, "researcher", Shape::Text).only(AUDIT),
-    key(Section::Loop, "commit", Shape::Flag).or(Fixed::Flag(false)).only(AUDIT),
-    key(Section::Loop, "branch", Shape::Text).only(AUDIT),
-    // Goals
-    key(Section::Goal, "goal", Shape::Text),
-    key(Section::Goal, "goal_file", Shape::Path),
-    key(Section::Goal, "until", Shape::Until),
-    key(Section::Goal, "worker", Shape::Text),
-    key(Section::Goal, "critic", Shape::Text),
-    key(Section::Goal, "judge", Shape::Text),
-    key(Section::Goal, "critic_interval", Shape::Whole { min: 0, max: 1000 })
-        .or(Fixed::Whole(CRITIC_INTERVAL)),
-    key(Section::Goal, "strict_critic", Shape::Flag).or(Fixed::Flag(false)),
-    key(Section::Goal, "risk", RISKS).or(Fixed::Text("write_local")),
-    key(Section::Goal, "deny", Shape::Texts),
-    key(Section::Goal, "allow", Shape::Texts),
-    key(Section::Goal, "mcp", Shape::Texts),
-    key(Section::Goal, "protect", Shape::Texts),
-    key(Section::Goal, "protect_tests", Shape::Flag).or(Fixed::Flag(true)),
-    key(Section::Goal, "max_steps", GOAL_COUNT).or(Fixed::Whole(GOAL_STEPS)),
-    key(Section::Goal, "max_turns", GOAL_COUNT).or(Fixed::Whole(GOAL_TURNS)),
-    key(Section::Goal, "wall_clock", Shape::Time).or(Fixed::Time(WALL_CLOCK)),
-    key(Section::Goal, "in_place", Shape::Flag).or(Fixed::Flag(false)),
-    key(Section::Goal, "commit", Shape::Flag).or(Fixed::Flag(false)),
-    key(Section::Goal, "branch", Shape::Text),
-    key(Section::Goal, "with", Shape::Paths),
-    key(Section::Goal, "budget", Shape::Table(Section::Budget)),
-    // Caps of a run, a loop or an agent
-    key(Section::Budget, "usd", USD),
-    key(Section::Budget, "tokens", Shape::Whole { min: 0, max: 1_000_000_000_000 }),
-    key(Section::Budget, "minutes", Shape::Number { min: 0.0, max: 525_600.0 }).or(Fixed::Whole(MINUTES)),
-    key(Section::Budget, "calls", Shape::Whole { min: 0, max: 1_000_000 }).or(Fixed::Whole(CALLS as u64)),
-    // Workspaces
-    key(Section::Workspace, "link", Shape::Texts),
-    key(Section::Workspace, "copy", Shape::Texts),
-    key(Section::Workspace, "prepare", Shape::Text),
-    // Commands
-    key(Section::Commands, "env", Shape::Texts),
-    key(Section::Commands, "terminals", Shape::Flag).or(Fixed::Flag(false)),
-    // Servers whose tools a goal may use
-    key(Section::Mcp, "command", Shape::Command),
-    key(Section::Mcp, "url", Shape::Text),
-    key(Section::Mcp, "env", Shape::Texts),
-    key(Section::Mcp, "risk", RISKS).or(Fixed::Text(MCP_RISK.name())),
-    key(Section::Mcp, "timeout", Shape::Time).or(Fixed::Time(MCP_TIMEOUT)),
-    // The project as agents see it
-    key(Section::Project, "name", Shape::Text),
-    key(Section::Project, "layout", LAYOUTS),
-    key(Section::Project, "agents", Shape::Path),
-    key(Section::Project, "skills", Shape::Path),
-    key(Section::Project, "registry", Shape::Path),
-    key(Section::Project, "enable", Shape::Texts),
-    key(Section::Project, "also", Shape::Texts),
-    key(Section::Project, "unjudged", Shape::Texts),
-    key(Section::Project, "verify", Shape::OneOrMore),
-    key(Section::Project, "verify_timeout", Shape::Time).or(Fixed::Time(VERIFY_TIMEOUT)),
-    key(Section::Verify, "commands", Shape::OneOrMore),
-    key(Section::Verify, "timeout", Shape::Time).or(Fixed::Time(VERIFY_TIMEOUT)),
-    // Pipelines
-    key(Section::Pipeline, "jobs", Shape::Whole { min: 1, max: 256 }).or(Fixed::Whole(JOBS)),
-    key(Section::Pipeline, "rounds", ROUND_COUNT).or(Fixed::Whole(PAIR_ROUNDS)),
-    key(Section::Pipeline, "overall", ROUND_COUNT).or(Fixed::Whole(OVERALL_ROUNDS)),
-    key(Section::Pipeline, "fixes", Shape::Whole { min: 0, max: 100 }).or(Fixed::Whole(FIXES)),
-    key(Section::Pipeline, "gate", Shape::Text).or(Fixed::Text(GATE)),
-    key(Section::Pipeline, "planner", Shape::Text),
-    key(Section::Dual, "agent", Shape::Text),
-    key(Section::Dual, "critic", Shape::Text),
-    key(Section::Dual, "lens", Shape::Text),
-    key(Section::Hooks, "pre-dispatch", Shape::OneOrMore),
-    key(Section::Hooks, "post-completion", Shape::OneOrMore),
-    key(Section::Hooks, "pre-commit", Shape::OneOrMore),
-    key(Section::Hooks, "pre-compact", Shape::OneOrMore),
-    key(Section::Hooks, "before-resume", Shape::OneOrMore),
-    key(Section::Hooks, "timeout", Shape::Time).or(Fixed::Time(HOOK_TIMEOUT)),
-    key(Section::Gate, "overall", SCORE_POINTS),
-    key(Section::Gate, "each", SCORE_POINTS),
-    key(Section::Gate, "complete", Shape::Flag).or(Fixed::Flag(false)),
-    key(Section::Gate, "commands", Shape::Rows(Section::GateCommand)),
-    key(Section::GateCommand, "name", Shape::Text),
-    key(Section::GateCommand, "command", Shape::Text),
-    key(Section::GateCommand, "exit", Shape::Whole { min: 0, max: 255 }).or(Fixed::Whole(0)),
-    // Whose word receipts, seals and exports are
-    key(Section::Signing, "key", Shape::Text),
-    // Traces
-    key(Section::Telemetry, "endpoint", Shape::Text),
-    key(Section::Telemetry, "headers_env", Shape::Text),
-    key(Section::Telemetry, "content", Shape::Flag).or(Fixed::Flag(false)),
-];
+/// All rows, in the order of the reference.
+pub fn all() -> impl Iterator<Item = &'static Key> {
+    let sections: [&[Key]; 10] = [
+        others::TOP,
+        agents::AGENTS,
+        loops::options::LOOP,
+        loops::options::REVISE,
+        loops::options::SCORE,
+        loops::options::AUDIT,
+        goals::options::GOAL,
+        super::pipeline::OPTIONS,
+        others::CAPS,
+        others::OTHERS,
+    ];
+    sections.into_iter().flatten()
+}
+
+/// The rows that a command takes as flags.
+pub fn flags(command: u8) -> impl Iterator<Item = &'static Key> {
+    all().filter(move |key| key.flag.is_some_and(|flag| flag.on & command != 0))
+}
 
 /// Pairs of which one excludes the other: a higher layer's choice replaces a lower layer's partner.
 pub const EXCLUSIVE: &[(Section, &str, &str)] = &[
@@ -432,12 +425,20 @@ pub const EXCLUSIVE: &[(Section, &str, &str)] = &[
     (Section::Goal, "goal", "goal_file"),
 ];
 
+/// The rows of one table. `[defaults]` has those of a loop that all loops can share.
+pub fn of(section: Section) -> impl Iterator<Item = &'static Key> {
+    all().filter(move |key| match section {
+        Section::Defaults => key.section == Section::Loop && key.shared,
+        _ => key.section == section,
+    })
+}
+
 pub fn find(section: Section, name: &str) -> Option<&'static Key> {
-    KEYS.iter().find(|k| k.section == section && k.name == name)
+    of(section).find(|key| key.name == name)
 }
 
 pub fn names(section: Section) -> Vec<&'static str> {
-    KEYS.iter().filter(|k| k.section == section).map(|k| k.name).collect()
+    of(section).map(|key| key.name).collect()
 }
 
 /// The partner that excludes this key, if it has one.

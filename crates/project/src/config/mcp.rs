@@ -55,8 +55,9 @@ impl McpConfig {
         for variable in env.iter().filter(|n| !is_variable(&n.value)) {
             // Not repeated: a value may stand there.
             let count = variable.value.chars().count();
-            let message =
-                format!("`env` of MCP server `{name}` has {count} characters that are no name of a variable");
+            let message = format!(
+                "`env` of MCP server `{name}` has an entry of {count} characters that is not a valid variable name"
+            );
             say(Problem::error(message).help("give names only, like env = [\"GITHUB_TOKEN\"]"), "env");
         }
         let risk = table.text("risk").map(|word| {

@@ -109,9 +109,23 @@ pub enum Protocol {
 }
 
 impl Protocol {
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|protocol| protocol.name() == name)
+    }
+
     pub const ALL: [Self; 4] = [Self::Revise, Self::Score, Self::Audit, Self::Converge];
     /// Protocols that no loop follows.
     pub const OF_GOALS: [&'static str; 1] = ["watch"];
+
+    /// What it does, in a line.
+    pub const fn says(self) -> &'static str {
+        match self {
+            Self::Revise => "the critic approves, or rejects with fixes",
+            Self::Score => "the critic takes off points by a rubric",
+            Self::Audit => "the worker edits a copy of the project; every criterion is judged",
+            Self::Converge => "the critic answers named questions until nothing is left to fix",
+        }
+    }
 
     pub const fn name(self) -> &'static str {
         match self {

@@ -13,7 +13,7 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
-use super::keys::{self, KEYS, Section, Shape};
+use super::keys::{self, Section, Shape};
 use super::names::{GOALS_ARE_NO_LOOPS, Kind, Output, Protocol};
 use super::value::{self, Table, Value};
 use crate::file;
@@ -315,10 +315,13 @@ impl Reader<'_> {
 
     fn unknown_key(&mut self, section: Section, path: &str, name: &str, span: Range<usize>) {
         let known = keys::names(section);
-        let elsewhere = || KEYS.iter().find(|k| k.name == name && k.section != Section::Price);
+        let elsewhere = || keys::all().find(|k| k.name == name && k.section != Section::Price);
         let help = match (suggest::nearest(name, known.iter().copied()), elsewhere()) {
             (Some(near), _) => Some(format!("did you mean `{near}`?")),
-            (None, Some(other)) => Some(format!("`{name}` belongs in {}", other.section.header())),
+            (None, Some(other)) => {
+                let section = if other.shared { Section::Defaults } else { other.section };
+                Some(format!("`{name}` belongs in {}", section.header()))
+            }
             (None, None) => suggest::did_you_mean(name, &known),
         };
         let at = if path.is_empty() { String::new() } else { format!(" in `{path}`") };

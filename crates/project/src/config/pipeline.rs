@@ -8,7 +8,8 @@ use std::time::Duration;
 use gadfly_engine::pipeline::gate::{Gate, GateCommand};
 
 use super::Config;
-use super::keys;
+use super::keys::{self, Fixed, Key, ROUND_COUNT, Section, Shape, key, on};
+use super::options::options;
 use super::value::Table;
 use crate::layout::Layout;
 use crate::layout::naming::is_project_name;
@@ -44,18 +45,32 @@ pub struct VerifyConfig {
     pub place: Option<Place>,
 }
 
-/// `[pipeline]`.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct PipelineConfig {
-    /// Pairs at work at once.
-    pub jobs: Sourced<u64>,
-    /// Rounds of one pair.
-    pub rounds: Sourced<u64>,
-    pub overall: Sourced<u64>,
-    /// Attempts to mend what verify commands find.
-    pub fixes: Sourced<u64>,
-    pub gate: Sourced<String>,
-    pub planner: Option<Sourced<String>>,
+options! {
+    /// `[pipeline]`.
+    PipelineOptions, OPTIONS in Pipeline {
+        jobs: Sourced<u64> = key(Shape::Whole { min: 1, max: 256 })
+            .or(Fixed::Whole(keys::JOBS))
+            .says("How many agents work at once")
+            .flag(on::PIPELINE, "N")
+            .short('j');
+        rounds: Sourced<u64> = key(ROUND_COUNT)
+            .or(Fixed::Whole(keys::PAIR_ROUNDS))
+            .says("Rounds of one pair before it is escalated");
+        overall: Sourced<u64> = key(ROUND_COUNT)
+            .or(Fixed::Whole(keys::OVERALL_ROUNDS))
+            .says("Overall rounds: from the first dispatch to the score of the whole");
+        fixes: Sourced<u64> = key(Shape::Whole { min: 0, max: 100 })
+            .or(Fixed::Whole(keys::FIXES))
+            .says("Attempts to mend what verify commands find");
+        gate: Sourced<String> = key(Shape::Text)
+            .or(Fixed::Text(keys::GATE))
+            .says("The gate the result has to pass: commit, pr, submission, exploration or one of [gates.NAME]")
+            .flag(on::PIPELINE, "GATE");
+        planner: Option<Sourced<String>> = key(Shape::Text)
+            .says("Who drafts the plan")
+            .more("Default: an agent named `planner`, else the worker of [defaults].")
+            .like("\"critic\"");
+    }
 }
 
 /// One row of `[[dual]]`: whose work a second critic judges, too.
@@ -110,7 +125,7 @@ pub struct GateConfig {
 
 impl ProjectConfig {
     pub(super) fn build(merged: &Table, problems: &mut Vec<Problem>) -> Self {
-        let empty = Table::new(keys::Section::Project, Layer::BuiltIn, None);
+        let empty = Table::new(Section::Project, Layer::BuiltIn, None);
         let table = merged.table("project").unwrap_or(&empty);
         let texts = |key| table.texts(key).map(|l| l.value).unwrap_or_default();
         let name = table.text("name").filter(|name| {
@@ -162,21 +177,6 @@ impl VerifyConfig {
             commands: table.texts(commands).map(|l| l.value).unwrap_or_default(),
             timeout: table.time(timeout).unwrap_or(Sourced::built_in(keys::VERIFY_TIMEOUT)),
             place: table.place.clone(),
-        }
-    }
-}
-
-impl PipelineConfig {
-    pub(super) fn read(table: Option<&Table>) -> Self {
-        let whole = |key, default| table.and_then(|t| t.whole(key)).unwrap_or(Sourced::built_in(default));
-        let gate = table.and_then(|t| t.text("gate"));
-        Self {
-            jobs: whole("jobs", keys::JOBS),
-            rounds: whole("rounds", keys::PAIR_ROUNDS),
-            overall: whole("overall", keys::OVERALL_ROUNDS),
-            fixes: whole("fixes", keys::FIXES),
-            gate: gate.unwrap_or_else(|| Sourced::built_in(keys::GATE.to_owned())),
-            planner: table.and_then(|t| t.text("planner")),
         }
     }
 }

@@ -31,7 +31,9 @@ impl TelemetryConfig {
             if !good {
                 // Not repeated: the headers themselves may stand there.
                 let count = name.value.chars().count();
-                let message = format!("`headers_env` has {count} characters that are no name of a variable");
+                let message = format!(
+                    "`headers_env` has an entry of {count} characters that is not a valid variable name"
+                );
                 let help = "give the variable's name only, like \"COLLECTOR_HEADERS\"";
                 problems.push(Problem::error(message).help(help).at(table.place_of("headers_env")));
             }

@@ -92,9 +92,9 @@ fn a_right_configuration_becomes_typed_settings() {
     assert_eq!((place.line, place.col), (5, 9));
 
     let the_loop = &config.loops["abstract"];
-    assert_eq!(the_loop.worker.as_ref().unwrap().value, "writer");
-    assert_eq!(the_loop.rounds, Sourced::built_in(3));
-    assert_eq!(the_loop.out.as_ref().unwrap().value, Path::new("/nowhere/project/paper/abstract.md"));
+    assert_eq!(the_loop.options.worker.as_ref().unwrap().value, "writer");
+    assert_eq!(the_loop.options.rounds, Sourced::built_in(3));
+    assert_eq!(the_loop.options.out.as_ref().unwrap().value, Path::new("/nowhere/project/paper/abstract.md"));
     assert_eq!(the_loop.limits.active_ms, Some(5 * 60_000));
     assert_eq!(the_loop.limits.calls, Some(50));
     assert_eq!(config.limits.money, Some(Money::from_usd(2.0)));
@@ -165,7 +165,7 @@ banana = 1
       help: did you mean `revise`?
     error: unknown key `banana` in `loops.a`
       at gadfly.toml:15:1
-      help: known here: `protocol`, `worker`, `critic`, `fallback_critic`, `task`, `task_file`, `rounds`, `with`, `budget`, `phase`, `rubric`, `draft`, `out`, `overrule`, `critics`, `max_parts`, `threshold`, `exploration`, `severity`, `invariants`, `escalate_to`, `stop_early`, `criteria`, `task_id`, `scope`, `verify`, `verify_runs`, `verify_timeout`, `block_on`, `economy`, `decisions`, `build_fixer`, `researcher`, `commit`, `branch`
+      help: known here: `protocol`, `worker`, `critic`, `critics`, `fallback_critic`, `task`, `task_file`, `rounds`, `phase`, `rubric`, `criteria`, `with`, `draft`, `out`, `max_parts`, `budget`, `overrule`, `threshold`, `exploration`, `severity`, `invariants`, `escalate_to`, `stop_early`, `task_id`, `scope`, `verify`, `verify_runs`, `verify_timeout`, `block_on`, `economy`, `decisions`, `build_fixer`, `researcher`, `commit`, `branch`
     error: unknown key `budgets`
       at gadfly.toml:16:2
       help: did you mean `budget`?
@@ -401,7 +401,7 @@ fn a_later_layer_wins_key_by_key_and_remembers_who_said_what() {
     let project = "[defaults]\nrounds = 4\n[budget]\ntokens = 5";
     let (config, problems) = read_layers(&[(Layer::User, user), (Layer::Project, project)]);
     assert_eq!(problems, []);
-    let rounds = config.defaults.rounds.as_ref().unwrap();
+    let rounds = &config.defaults.rounds;
     assert_eq!((rounds.value, rounds.layer), (4, Layer::Project));
     assert_eq!(config.defaults.critic.as_ref().unwrap().layer, Layer::User);
     assert_eq!((config.limits.money.unwrap().usd(), config.limits.tokens), (1.0, Some(5)));
@@ -436,31 +436,27 @@ fn a_project_does_not_alter_the_users_own_agent_and_it_is_said() {
 #[test]
 fn flags_win_over_everything() {
     let (config, _) = read(EXAMPLE);
-    let flags = Flags {
-        critics: vec!["writer".into()],
-        rounds: Some(7),
-        task_file: Some("t.md".into()),
-        limits: Limits { active_ms: Some(1000), ..Limits::default() },
-        ..Flags::default()
-    };
+    let mut flags = Overrides::default()
+        .typed("critic", &["writer"])
+        .typed("rounds", &["7"])
+        .typed("task_file", &["t.md"]);
+    flags.set("budget.minutes", 1.0 / 60.0);
     let (chosen, problems) = config.loop_for(Some("abstract"), &flags);
     assert_eq!(problems, []);
-    assert_eq!(chosen.critic, Some(Sourced::flag("writer".into())));
-    assert_eq!(chosen.rounds, Sourced::flag(7));
+    assert_eq!(chosen.critic(), Some(Sourced::flag("writer".into())));
+    assert_eq!(chosen.options.rounds, Sourced::flag(7));
     assert_eq!(chosen.task, Some(Sourced::flag(Task::File("t.md".into()))));
     assert_eq!(chosen.limits.active_ms, Some(1000));
-    assert_eq!(chosen.worker.unwrap().layer, Layer::Project);
+    assert_eq!(chosen.options.worker.unwrap().layer, Layer::Project);
 }
 
 #[test]
 fn a_run_that_cannot_start_says_everything_it_lacks() {
     let (config, _) = read("[agents.writer]\nkind = \"person\"\n[agents.broken]\nkind = \"acp\"");
-    let flags = Flags {
-        critics: vec!["writter".into()],
-        protocol: Some("watch".into()),
-        rounds: Some(0),
-        ..Flags::default()
-    };
+    let flags = Overrides::default()
+        .typed("rounds", &["0"])
+        .typed("protocol", &["watch"])
+        .typed("critic", &["writter"]);
     assert_snapshot!(shown(&config.loop_for(Some("abstrct"), &flags).1), @r"
     error: there is no loop `abstrct`
       help: no loops are configured; give a task and --rubric instead
@@ -469,17 +465,13 @@ fn a_run_that_cannot_start_says_everything_it_lacks() {
       help: a watched worker is a goal: `gadfly goal`, or a table [goals.NAME]; for loops there are `revise`, `score`, `audit`, `converge`
     error: `--critic` names agent `writter`, which is not configured
       help: did you mean `writer`?
-    error: no worker is given
+    error: no worker specified
       help: use --worker NAME, or set `worker` in [defaults]
     error: there is no task
       help: give it as an argument, with --task-file FILE, or as `task` of a loop
     ");
-    let flags = Flags {
-        worker: Some("broken".into()),
-        task: Some("T".into()),
-        critics: vec!["writer".into()],
-        ..Flags::default()
-    };
+    let flags =
+        Overrides::default().typed("worker", &["broken"]).with("task", "T").typed("critic", &["writer"]);
     assert_snapshot!(shown(&config.loop_for(None, &flags).1), @r#"
     error: worker `broken` cannot be used as it is configured
       help: see the other problems, or run `gadfly check`
@@ -491,7 +483,7 @@ fn an_agent_or_a_loop_with_a_refused_setting_is_not_used_without_it() {
     let text = "[agents.w]\nkind = \"person\"\n[agents.c]\nkind = \"command\"\ncommand = [\"x\"]\nbudget = { usd = -1 }\n[loops.l]\ntask = \"T\"\nworker = \"w\"\ncritic = \"c\"\nbudget = { calls = \"few\" }\n";
     let (config, _) = read(text);
     assert!(!config.agents.contains_key("c"));
-    assert_snapshot!(shown(&config.loop_for(Some("l"), &Flags::default()).1), @r#"
+    assert_snapshot!(shown(&config.loop_for(Some("l"), &Overrides::default()).1), @r#"
     error: critic `c` cannot be used as it is configured
       at gadfly.toml:10:10
       help: see the other problems, or run `gadfly check`
@@ -500,10 +492,10 @@ fn an_agent_or_a_loop_with_a_refused_setting_is_not_used_without_it() {
       help: see the other problems, or run `gadfly check`
     "#);
     let (config, _) = read("[budget]\nusd = -2");
-    let found = config.loop_for(None, &Flags::default()).1;
+    let found = config.loop_for(None, &Overrides::default()).1;
     assert!(shown(&found).contains("[budget] cannot be used"), "{}", shown(&found));
     let right = text.replace("-1", "1").replace("\"few\"", "3");
-    assert_eq!(read(&right).0.loop_for(Some("l"), &Flags::default()).1, []);
+    assert_eq!(read(&right).0.loop_for(Some("l"), &Overrides::default()).1, []);
 }
 
 #[test]
@@ -565,7 +557,7 @@ fn check_spans(text: &str) {
 
 /// Pieces that are likely to meet in a configuration, right and wrong.
 fn piece() -> impl Strategy<Value = String> {
-    let names: Vec<&str> = keys::KEYS.iter().map(|k| k.name).collect();
+    let names: Vec<&str> = keys::all().map(|k| k.name).collect();
     let values = prop::sample::select(vec![
         "1",
         "-1",

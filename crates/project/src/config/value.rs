@@ -66,6 +66,10 @@ impl Table {
         self.values.insert(key, value);
     }
 
+    pub fn get(&self, key: &str) -> Option<&Sourced<Value>> {
+        self.values.get(key)
+    }
+
     pub fn has(&self, key: &str) -> bool {
         self.values.contains_key(key)
     }
@@ -260,6 +264,16 @@ impl Shape {
             _ => None,
         }
     }
+}
+
+pub const TYPED_TIME: &str =
+    "write a time like 90s, 60m, 2h or 1h30m, at most 168h; a plain number is minutes";
+
+/// As people type it: `90s`, `60m`, `2h`; a plain number is minutes.
+pub fn typed_time(text: &str) -> Option<Duration> {
+    let text = text.trim();
+    let is_plain = !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
+    if is_plain { time(&format!("{text}m")) } else { time(text) }
 }
 
 /// `"90s"`, `"5m"`, `"1h30m"`, `"250ms"`: more than none, at most a week.

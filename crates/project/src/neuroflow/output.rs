@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use crate::file;
-use crate::place::{Problem, Sourced, brief};
+use crate::place::{Problem, Sourced, brief, option};
 
 use super::FOLDER;
 use super::page::Page;
@@ -52,7 +52,7 @@ pub(super) fn of(
 fn resolved(root: &Path, said: &Sourced<String>) -> Result<PathBuf, Problem> {
     let outside = || {
         Problem::error(format!("output_path `{}` leaves the project", brief(&said.value)))
-            .help("name a folder of the project, or give --out FILE")
+            .help(format!("name a folder of the project, or give {}", option("out FILE")))
             .at(said.place.as_ref())
     };
     let path = Path::new(&said.value);

@@ -13,18 +13,18 @@ use crate::place::{Layer, Place, visible};
 /// What the project's part of a goal wants, in this project.
 pub fn of_goal(goal: &GoalConfig, project: &Path) -> Vec<TrustEntry> {
     let mut entries = checks_of(goal);
-    if goal.risk.layer == Layer::Project {
-        entries.extend(risk(goal.risk.value, project, goal.risk.place.clone()));
+    if goal.options.risk.layer == Layer::Project {
+        entries.extend(risk(goal.options.risk.value, project, goal.options.risk.place.clone()));
     }
-    if goal.in_place.layer == Layer::Project && goal.in_place.value {
-        entries.push(in_place(project, goal.in_place.place.clone()));
+    if goal.options.in_place.layer == Layer::Project && goal.options.in_place.value {
+        entries.push(in_place(project, goal.options.in_place.place.clone()));
     }
     entries
 }
 
 /// By what the project's part of a goal wants it judged.
 pub(super) fn checks_of(goal: &GoalConfig) -> Vec<TrustEntry> {
-    let until = goal.until.as_ref().filter(|until| until.layer == Layer::Project);
+    let until = goal.options.until.as_ref().filter(|until| until.layer == Layer::Project);
     until.map(|until| of_criterion(&until.value, until.place.as_ref())).unwrap_or_default()
 }
 

@@ -35,24 +35,26 @@ impl Template {
             // Whoever asks for a hundred loops at once means a hundred calls, unless the agent says less.
             agent.concurrent.value = agent.concurrent.value.max(request.jobs as u64);
         }
-        let mut flags = request.flags.clone();
+        let mut given = request.given.clone();
         // Every line brings its own.
-        flags.task = Some("task".into());
-        let (looped, mut problems) = config.loop_for(None, &flags);
-        let (Some(worker), Some(critic)) = (&looped.worker, &looped.critic) else { return Err(problems) };
+        given.set("task", "task");
+        let (looped, mut problems) = config.loop_for(None, &given);
+        let (Some(worker), Some(critic)) = (&looped.options.worker, looped.critic()) else {
+            return Err(problems);
+        };
         // A task has no digest before it is read.
         let settings = LoopSettings::of_task(&looped, Digest::of(b""));
         if settings.is_none() {
-            let message = format!("a batch cannot follow `{}` yet", looped.protocol.value);
+            let message = format!("a batch cannot follow `{}` yet", looped.options.protocol.value);
             let help = "give it --protocol revise or score, or run its tasks one by one";
-            problems.push(Problem::error(message).help(help).at(looped.protocol.place.as_ref()));
+            problems.push(Problem::error(message).help(help).at(looped.options.protocol.place.as_ref()));
         }
         let Some(settings) = settings.filter(|_| !problems.iter().any(Problem::is_error)) else {
             return Err(problems);
         };
         let names: Vec<String> = settings.cast().into_iter().map(|part| part.agent).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let run_limits = config.limits.with(flags.limits);
+        let run_limits = config.limits.with(given.limits());
         let capped = run_limits.money.is_some() || looped.limits.money.is_some() || request.budget.is_some();
         let recruiter = Recruiter { config: &config, ..gadfly.recruiter() };
         let team = match recruiter.team(&names, capped).await {
@@ -73,7 +75,7 @@ impl Template {
             workspace: None,
         };
         let path = request.tasks.canonicalize().map_err(|e| wrong(&e))?;
-        let protocol = looped.protocol.value.name();
+        let protocol = looped.options.protocol.value.name();
         let mut identity = Vec::new();
         for part in [b"batch", path.as_os_str().as_encoded_bytes(), protocol.as_bytes()] {
             push(&mut identity, part);
@@ -83,7 +85,7 @@ impl Template {
         for seat in looped.critics.iter().skip(1) {
             push(&mut identity, seat.value.agent.as_bytes());
         }
-        let rounds = request.flags.rounds.and_then(|r| u32::try_from(r).ok());
+        let rounds = request.given.whole("rounds").and_then(|r| u32::try_from(r).ok());
         let loop_limits = looped.limits;
         Ok(Self { settings, loop_limits, plan, team, identity, rounds, warnings: problems })
     }

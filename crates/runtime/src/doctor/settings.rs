@@ -5,7 +5,7 @@ use std::path::Path;
 
 use gadfly_project::config::{RubricSetting, Task, criteria};
 use gadfly_project::{
-    AgentConfig, Config, Flags, LoopConfig, Place, Problem, Protocol, deduction_table, file, rubric,
+    AgentConfig, Config, LoopConfig, Overrides, Place, Problem, Protocol, deduction_table, file, rubric,
 };
 
 use crate::agents::startable::unstartable_agent;
@@ -19,7 +19,7 @@ pub fn check(config: &Config, root: &Path, env: &Env, known: &[Problem]) -> Vec<
         found.extend(of_agent(agent, root, env));
     }
     for name in config.loops.keys() {
-        let (looped, problems) = config.loop_for(Some(name), &Flags::default());
+        let (looped, problems) = config.loop_for(Some(name), &Overrides::default());
         // A task may come from the command line; the loop itself is not wrong without one.
         found.extend(problems.into_iter().filter(|_| looped.task.is_some()));
         found.extend(of_loop(&looped));
@@ -42,8 +42,8 @@ fn of_agent(agent: &AgentConfig, root: &Path, env: &Env) -> Option<Problem> {
 
 fn of_loop(looped: &LoopConfig) -> Vec<Problem> {
     let mut problems = Vec::new();
-    if let Some(setting) = &looped.rubric {
-        problems.extend(match (looped.protocol.value, &setting.value) {
+    if let Some(setting) = &looped.options.rubric {
+        problems.extend(match (looped.options.protocol.value, &setting.value) {
             (Protocol::Score, RubricSetting::File(path)) => {
                 let found = deduction_table::read(path, None).map_or_else(|e| e, |reading| reading.warnings);
                 let placed = |p: Problem| if p.at.is_some() { p } else { p.at(setting.place.as_ref()) };
@@ -53,7 +53,7 @@ fn of_loop(looped: &LoopConfig) -> Vec<Problem> {
             _ => rubric::for_loop(Some(setting), Vec::new()).1,
         });
     }
-    problems.extend(looped.criteria.as_ref().and_then(|setting| criteria::read(setting).err()));
+    problems.extend(looped.options.criteria.as_ref().and_then(|setting| criteria::read(setting).err()));
     let mut readable = |what: &str, path: &Path, place: Option<&Place>| {
         if let Err(error) = file::read_text(path) {
             problems.push(Problem::error(format!("{what}: {error}")).at(place));
@@ -64,13 +64,13 @@ fn of_loop(looped: &LoopConfig) -> Vec<Problem> {
     {
         readable("task", path, task.place.as_ref());
     }
-    if let Some(draft) = &looped.draft {
+    if let Some(draft) = &looped.options.draft {
         readable("draft", &draft.value, draft.place.as_ref());
     }
-    if let Some(invariants) = &looped.invariants {
+    if let Some(invariants) = &looped.score.invariants {
         readable("invariants", &invariants.value, invariants.place.as_ref());
     }
-    for with in &looped.with {
+    for with in &looped.options.with {
         readable("with", &with.value, with.place.as_ref());
     }
     problems

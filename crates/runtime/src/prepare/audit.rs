@@ -5,6 +5,7 @@ use gadfly_engine::protocol::audit::settings::Settings;
 use gadfly_engine::tree::Acceptance;
 use gadfly_engine::work::Work;
 use gadfly_project::config::{CriterionSetting, criteria};
+use gadfly_project::place::option;
 use gadfly_project::{LoopConfig, Problem, Sourced, title};
 
 use super::settings::{seats, small};
@@ -26,7 +27,8 @@ pub(super) fn settings(
     let criteria = criteria_of(config, request, problems)?;
     if !request.rubrics.is_empty() {
         let message = "`audit` goes by success criteria, not by a rubric";
-        problems.push(Problem::error(message).help("give the file with --criteria FILE"));
+        problems
+            .push(Problem::error(message).help(format!("give the file with {}", option("criteria FILE"))));
     }
     if request.from.is_some() {
         let message = "a run cannot be started from another one's folder under `audit`";
@@ -38,7 +40,7 @@ pub(super) fn settings(
         Some(Work::Draft(_)) => {
             problems.push(
                 Problem::error("`audit` judges files, not a draft")
-                    .help("leave --draft out, or name a file to `review`"),
+                    .help(format!("leave {} out, or name a file to `review`", option("draft"))),
             );
             return None;
         }
@@ -48,38 +50,38 @@ pub(super) fn settings(
     let named = |agent: &Option<Sourced<String>>| agent.as_ref().filter(|_| !review).map(|a| a.value.clone());
     let task = material.task.as_str();
     let name = config.name.clone().unwrap_or_else(|| title::title(task));
-    let acceptance = if config.commit.value {
+    let acceptance = if config.audit.commit.value {
         let message = format!("{}\n", title::title(task));
-        Acceptance::Commit { branch: config.branch.as_ref().map(|b| b.value.clone()), message }
+        Acceptance::Commit { branch: config.audit.branch.as_ref().map(|b| b.value.clone()), message }
     } else {
         Acceptance::Checkout
     };
-    if review && !config.verify.is_empty() {
+    if review && !config.audit.verify.is_empty() {
         let message = "verify commands are not run in a review: there is no folder to run them in";
         problems.push(Problem::warning(message).help("`gadfly run` with a worker runs them"));
     }
     Some(Settings {
-        task_id: config.task_id.as_ref().map_or_else(|| slug(&name), |id| id.value.clone()),
+        task_id: config.audit.task_id.as_ref().map_or_else(|| slug(&name), |id| id.value.clone()),
         task: material.task.digest(),
         criteria,
-        scope: texts(&config.scope),
-        verify: if review { Vec::new() } else { texts(&config.verify) },
-        verify_runs: small(config.verify_runs.value),
-        verify_timeout_ms: u64::try_from(config.verify_timeout.value.as_millis()).unwrap_or(u64::MAX),
-        decisions: texts(&config.decisions),
+        scope: texts(&config.audit.scope),
+        verify: if review { Vec::new() } else { texts(&config.audit.verify) },
+        verify_runs: small(config.audit.verify_runs.value),
+        verify_timeout_ms: u64::try_from(config.audit.verify_timeout.value.as_millis()).unwrap_or(u64::MAX),
+        decisions: texts(&config.audit.decisions),
         references: material.named_references(),
         given,
         folder: !review,
-        worker: named(&config.worker),
-        build_fixer: named(&config.build_fixer),
-        researcher: named(&config.researcher),
+        worker: named(&config.options.worker),
+        build_fixer: named(&config.audit.build_fixer),
+        researcher: named(&config.audit.researcher),
         critics: seats(config),
-        rounds: small(config.rounds.value),
-        block_on: config.block_on.value,
-        economy: config.economy.value,
+        rounds: small(config.options.rounds.value),
+        block_on: config.audit.block_on.value,
+        economy: config.audit.economy.value,
         examine: true,
         acceptance: (!review).then_some(acceptance),
-        max_parts: small(config.max_parts.value),
+        max_parts: small(config.options.max_parts.value),
         run_id: String::new(),
         report_dir: String::new(),
     })
@@ -90,7 +92,7 @@ fn criteria_of(
     request: &Request,
     problems: &mut Vec<Problem>,
 ) -> Option<Vec<Criterion>> {
-    let mut given: Vec<CriterionSetting> = match config.criteria.as_ref().map(criteria::read) {
+    let mut given: Vec<CriterionSetting> = match config.options.criteria.as_ref().map(criteria::read) {
         Some(Err(problem)) => {
             problems.push(problem);
             return None;
@@ -106,7 +108,7 @@ fn criteria_of(
         let message = "there are no success criteria: the run will ask for a plan before it does anything";
         problems.push(
             Problem::warning(message)
-                .help("add --criterion \"…\", or `criteria = [\"…\"]`")
+                .help(format!("add {}, or `criteria = [\"…\"]`", option("criterion \"…\"")))
                 .at(config.place.as_ref()),
         );
     }

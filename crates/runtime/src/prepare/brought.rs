@@ -155,7 +155,7 @@ fn named(paths: &[String]) -> String {
 }
 
 fn unable(why: &dyn std::fmt::Display) -> Problem {
-    Problem::error(format!("what is to be reviewed cannot be read: {why}"))
+    Problem::error(format!("cannot review: {why}"))
 }
 
 /// A private folder that is gone when this is.

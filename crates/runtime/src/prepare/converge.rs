@@ -5,6 +5,7 @@ use gadfly_engine::protocol::converge::sets::{self, Criterion, PASSES};
 use gadfly_engine::protocol::converge::settings::{DeferredEarlier, Settings};
 use gadfly_journal::{Deferred, Journal, OpenError};
 use gadfly_project::config::{CriteriaSetting, CriterionSetting, criteria};
+use gadfly_project::place::option;
 use gadfly_project::{Layer, LoopConfig, Problem};
 
 use super::settings::{seats, small};
@@ -19,12 +20,15 @@ pub(super) fn settings(
 ) -> Option<Settings> {
     if !request.rubrics.is_empty() {
         let message = "`converge` goes by named criteria, not by a rubric";
-        problems.push(Problem::error(message).help("give the file, or the name of a set, with --criteria"));
+        problems.push(
+            Problem::error(message)
+                .help(format!("give the file, or the name of a set, with {}", option("criteria"))),
+        );
     }
     let criteria = criteria_of(config, request, problems)?;
-    let rounds = match config.rounds.layer {
+    let rounds = match config.options.rounds.layer {
         Layer::BuiltIn => cap(config, request),
-        _ => small(config.rounds.value),
+        _ => small(config.options.rounds.value),
     };
     Some(Settings {
         task: material.task.digest(),
@@ -32,11 +36,11 @@ pub(super) fn settings(
         references: material.named_references(),
         deferred: deferred(request, material, problems),
         given: material.given.clone(),
-        worker: config.worker.as_ref().filter(|_| request.review.is_none()).map(|w| w.value.clone()),
+        worker: config.options.worker.as_ref().filter(|_| request.review.is_none()).map(|w| w.value.clone()),
         critics: seats(config),
         rounds,
         out: material.target.clone(),
-        max_parts: small(config.max_parts.value),
+        max_parts: small(config.options.max_parts.value),
     })
 }
 
@@ -62,7 +66,7 @@ fn deferred(request: &Request, material: &Material, problems: &mut Vec<Problem>)
 
 /// A ready-made set brings its own cap.
 fn cap(config: &LoopConfig, request: &Request) -> u32 {
-    match config.criteria.as_ref().map(|c| &c.value) {
+    match config.options.criteria.as_ref().map(|c| &c.value) {
         Some(CriteriaSetting::Set(name)) => sets::set(name).map_or(PASSES, |set| set.passes),
         Some(_) => PASSES,
         None => request.from.as_ref().and_then(|old| old.passes).unwrap_or(PASSES),
@@ -74,7 +78,7 @@ fn criteria_of(
     request: &Request,
     problems: &mut Vec<Problem>,
 ) -> Option<Vec<Criterion>> {
-    let mut given: Vec<CriterionSetting> = match config.criteria.as_ref().map(criteria::read) {
+    let mut given: Vec<CriterionSetting> = match config.options.criteria.as_ref().map(criteria::read) {
         Some(Err(problem)) => {
             problems.push(problem);
             return None;
@@ -95,12 +99,16 @@ fn criteria_of(
         let sets: Vec<&str> = sets::names().collect();
         problems.push(
             Problem::error("there are no criteria")
-                .help(format!("name a set with --criteria ({}), or a file with questions", sets.join(", ")))
+                .help(format!(
+                    "name a set with {} ({}), or a file with questions",
+                    option("criteria"),
+                    sets.join(", ")
+                ))
                 .at(config.place.as_ref()),
         );
         return None;
     }
-    let place = config.criteria.as_ref().and_then(|c| c.place.as_ref());
+    let place = config.options.criteria.as_ref().and_then(|c| c.place.as_ref());
     problems.extend(sets::problems(&criteria).into_iter().map(|message| Problem::error(message).at(place)));
     Some(criteria)
 }

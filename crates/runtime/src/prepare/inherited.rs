@@ -11,7 +11,7 @@ use gadfly_engine::protocol::score::settings::EscalateTo;
 use gadfly_engine::protocol::{converge, revise, score};
 use gadfly_engine::{Digest, Plan, Target, Text};
 use gadfly_journal::{Journal, RunId};
-use gadfly_project::{Config, Flags, Problem};
+use gadfly_project::{Config, Overrides, Problem};
 
 use super::Request;
 
@@ -43,31 +43,38 @@ impl Request {
             passes: None,
         };
         let (shared, name) = old.shared(&mut inherited)?;
-        let flags = &mut self.flags;
-        if self.loop_name.is_none() && flags.task.is_none() && flags.task_file.is_none() {
-            flags.protocol.get_or_insert_with(|| name.to_owned());
+        let given = &mut self.given;
+        if self.loop_name.is_none() && !given.has("task") && !given.has("task_file") {
+            if !given.has("protocol") {
+                *given = given.clone().typed("protocol", &[name]);
+            }
             // What belongs to the old protocol does not fit another one.
-            let same = flags.protocol.as_deref() == Some(name);
-            flags.task = Some(old.text(&shared.task)?);
+            let same = given.protocol().is_some_and(|protocol| protocol.name() == name);
+            given.set("task", old.text(&shared.task)?);
             let known = |name: &String| config.agents.contains_key(name);
-            flags.worker = flags.worker.take().or_else(|| shared.worker.clone().filter(known));
-            if flags.critics.is_empty() && shared.critics.iter().all(|seat| known(&seat.agent)) {
+            if let Some(worker) = shared.worker.clone().filter(known) {
+                given.or_set("worker", worker);
+            }
+            if given.critics().is_empty() && shared.critics.iter().all(|seat| known(&seat.agent)) {
                 // One critic per loop, except where the old one had two of the same protocol.
                 let seats = shared.critics.iter().take(if same { 2 } else { 1 });
-                flags.critics = seats.map(|seat| seat.agent.clone()).collect();
+                let seats: Vec<&str> = seats.map(|seat| seat.agent.as_str()).collect();
+                *given = given.clone().typed("critic", &seats);
             }
             let fallback = shared.critics.first().and_then(|seat| seat.fallback.clone()).filter(known);
-            flags.fallback_critic = flags.fallback_critic.take().or(fallback);
-            if flags.out.is_none() && flags.draft.is_none() {
-                flags.out = shared.out.as_ref().map(|target| PathBuf::from(&target.path));
+            if let Some(fallback) = fallback {
+                given.or_set("fallback_critic", fallback);
             }
-            if flags.with.is_empty() {
+            if let Some(target) = shared.out.as_ref().filter(|_| !given.has("draft")) {
+                given.or_set("out", PathBuf::from(&target.path));
+            }
+            if !given.has("with") {
                 for reference in &shared.references {
                     inherited.references.push((reference.clone(), Text::new(old.text(&reference.text)?)));
                 }
             }
             if same {
-                (shared.more)(flags);
+                (shared.more)(given);
             }
         }
         self.from = Some(inherited);
@@ -83,7 +90,7 @@ struct Shared {
     critics: Vec<Seat>,
     out: Option<Target>,
     /// Flags that only loops of the same protocol take.
-    more: Box<dyn FnOnce(&mut Flags)>,
+    more: Box<dyn FnOnce(&mut Overrides)>,
 }
 
 /// An earlier run, as its journal knows it.
@@ -126,9 +133,11 @@ impl<'a> Old<'a> {
                 let old: revise::Settings = serde_json::from_value(settings).map_err(unreadable)?;
                 inherited.rubric = old.rubric;
                 let seat = Seat { agent: old.critic, fallback: old.fallback_critic, lens: None };
-                let more = move |flags: &mut Flags| {
-                    flags.phase.get_or_insert(old.phase);
-                    flags.overrule = flags.overrule.or((!old.overrule).then_some(false));
+                let more = move |given: &mut Overrides| {
+                    given.or_set("phase", old.phase);
+                    if !old.overrule {
+                        given.or_set("overrule", false);
+                    }
                 };
                 let (task, references) = (old.task, old.references);
                 let (worker, out, more) = (old.worker, old.out, Box::new(more));
@@ -137,15 +146,18 @@ impl<'a> Old<'a> {
             "score" => {
                 let old: score::settings::Settings = serde_json::from_value(settings).map_err(unreadable)?;
                 inherited.score_rubric = Some((self.text(&old.rubric)?, old.table));
-                let more = move |flags: &mut Flags| {
-                    flags.threshold.get_or_insert_with(|| old.threshold.into());
-                    flags.severity.get_or_insert_with(|| old.severity.name().to_owned());
-                    flags.stop_early = flags.stop_early.or(old.stop_early.then_some(true));
-                    flags.escalate_to.get_or_insert(match old.escalate_to {
+                let more = move |given: &mut Overrides| {
+                    given.or_set("threshold", u64::from(old.threshold));
+                    given.or_set("severity", old.severity.name());
+                    if old.stop_early {
+                        given.or_set("stop_early", true);
+                    }
+                    let to = match old.escalate_to {
                         EscalateTo::Agent(agent) => agent,
                         EscalateTo::Orchestrator => "orchestrator".to_owned(),
                         EscalateTo::User => "user".to_owned(),
-                    });
+                    };
+                    given.or_set("escalate_to", to);
                 };
                 let (task, references, critics) = (old.task, old.references, old.critics);
                 let (worker, out, more) = (old.worker, old.out, Box::new(more));
@@ -157,7 +169,7 @@ impl<'a> Old<'a> {
                 inherited.questions = old.criteria;
                 inherited.passes = Some(old.rounds);
                 let (task, references, critics) = (old.task, old.references, old.critics);
-                let (worker, out, more) = (old.worker, old.out, Box::new(|_: &mut Flags| {}));
+                let (worker, out, more) = (old.worker, old.out, Box::new(|_: &mut Overrides| {}));
                 Ok((Shared { task, references, worker, critics, out, more }, "converge"))
             }
             other => Err(wrong(self.run, &format!("a run of `{other}` leaves no draft to start from"))

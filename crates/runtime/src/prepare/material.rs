@@ -7,6 +7,7 @@ use gadfly_engine::brief::Reference;
 use gadfly_engine::work::Work;
 use gadfly_engine::{Digest, Target, Text};
 use gadfly_project::config::Task;
+use gadfly_project::place::option;
 use gadfly_project::{LoopConfig, Place, Problem, Protocol, file, landing};
 
 use super::{Brought, Described, Request};
@@ -30,16 +31,20 @@ impl Material {
     pub(super) fn read(config: &LoopConfig, request: &Request, problems: &mut Vec<Problem>) -> Option<Self> {
         let task = task(config, request.review.as_ref(), problems);
         let inherited = request.from.as_ref();
-        let draft = match &config.draft {
+        let draft = match &config.options.draft {
             Some(path) => Some(read("draft", &path.value, path.place.as_ref(), problems)),
             None => inherited.map(|old| Some(old.draft.clone())),
         };
         if let Some(Some(text)) = &draft
             && text.trim().is_empty()
         {
-            problems.push(Problem::error("the draft is empty").help("leave --draft out to have one written"));
+            problems.push(
+                Problem::error("the draft is empty")
+                    .help(format!("leave {} out to have one written", option("draft"))),
+            );
         }
         let references: Vec<_> = config
+            .options
             .with
             .iter()
             .map(|path| {
@@ -53,9 +58,14 @@ impl Material {
             .collect();
         let mut others = Vec::new();
         // A review writes nothing.
-        let out = config.out.as_ref().or(config.draft.as_ref()).filter(|_| request.review.is_none());
+        let out = config
+            .options
+            .out
+            .as_ref()
+            .or(config.options.draft.as_ref())
+            .filter(|_| request.review.is_none());
         // Where a phase of the project puts its drafts may be a folder that is not there yet.
-        let makes = request.flags.out.is_none() && matches!(request.described, Some(Described::Phase(_)));
+        let makes = !request.given.has("out") && matches!(request.described, Some(Described::Phase(_)));
         let target = match out.map(|path| target(&path.value, makes).map_err(|p| p.at(path.place.as_ref()))) {
             Some(Ok((target, replaced))) => {
                 others.extend(replaced);
@@ -73,7 +83,7 @@ impl Material {
         let given = match (&request.review, draft) {
             (Some(brought), _) => {
                 others.extend(brought.texts.iter().cloned());
-                Some(as_judged(&brought.work, config.protocol.value))
+                Some(as_judged(&brought.work, config.options.protocol.value))
             }
             (None, Some(text)) => {
                 let text = Text::new(text?);
@@ -170,8 +180,10 @@ fn target(path: &Path, makes: bool) -> Result<(Target, Option<Text>), Problem> {
     }
     if path.exists() {
         let text = file::read_text_up_to(&path, LARGEST_REPLACED).map_err(|e| {
-            Problem::error(format!("the output {shown} cannot be replaced: {e}"))
-                .help("what a run replaces is kept, as text: move the file away, or choose another --out")
+            Problem::error(format!("the output {shown} cannot be replaced: {e}")).help(format!(
+                "what a run replaces is kept, as text: move the file away, or choose another {}",
+                option("out")
+            ))
         })?;
         let text = Text::new(text);
         let before = Some(text.digest());
@@ -186,7 +198,7 @@ fn can_be_written(there: &Path, output: &Path) -> Result<(), Problem> {
     let probe = there.with_file_name(format!(".gadfly-probe-{}", std::process::id()));
     if let Err(error) = save::write_atomically(&probe, b"") {
         return Err(Problem::error(format!("the output {} cannot be written: {error}", output.display()))
-            .help("choose another --out, or change the folder's permissions"));
+            .help(format!("choose another {}, or change the folder's permissions", option("out"))));
     }
     let _ = std::fs::remove_file(probe);
     Ok(())

@@ -3,7 +3,8 @@
 
 use gadfly_project::config::CriteriaSetting;
 use gadfly_project::nubos::Task;
-use gadfly_project::{Config, Flags, Layer, LoopConfig, Place, Problem, Protocol, Sourced};
+use gadfly_project::place::option;
+use gadfly_project::{Config, Layer, LoopConfig, Overrides, Place, Problem, Protocol, Sourced};
 
 use super::phase::usual;
 
@@ -11,53 +12,56 @@ use super::phase::usual;
 pub(super) const REPORTS: &str = ".nubos-pilot/.tmp";
 
 /// Fills in what the user did not say.
-pub(super) fn flags(task: &Task, config: &Config, flags: &mut Flags, problems: &mut Vec<Problem>) {
-    let protocol = Protocol::Audit.name();
-    if flags.protocol.as_deref().is_some_and(|given| given != protocol) {
+pub(super) fn fill(task: &Task, config: &Config, given: &mut Overrides, problems: &mut Vec<Problem>) {
+    let protocol = Protocol::Audit;
+    if given.protocol().is_some_and(|given| given != protocol) {
         let message = format!("task {} is an `{protocol}`", task.id);
-        problems.push(Problem::error(message).help("leave --protocol out"));
+        problems.push(Problem::error(message).help(format!("leave {} out", option("protocol"))));
     }
-    flags.protocol = Some(protocol.to_owned());
-    if flags.task.is_none() && flags.task_file.is_none() {
-        flags.task = Some(task.text.clone());
+    given.set("protocol", protocol);
+    if !given.has("task") && !given.has("task_file") {
+        given.set("task", task.text.clone());
     }
-    flags.rounds.get_or_insert(task.settings.rounds);
-    flags.verify_runs.get_or_insert(task.settings.verify_runs);
-    flags.economy.get_or_insert_with(|| task.settings.economy.name().to_owned());
-    flags.with.extend(task.references.iter().cloned());
+    given.or_set("rounds", task.settings.rounds);
+    given.or_set("verify_runs", task.settings.verify_runs);
+    given.or_set("economy", task.settings.economy.name());
+    let with: Vec<_> = given.paths("with").into_iter().chain(task.references.iter().cloned()).collect();
+    given.set("with", with);
     let seat = |named: &str, role: &str, default: Option<&Sourced<String>>| {
         let own = config.agents.contains_key(named).then(|| named.to_owned());
         own.or_else(|| usual(role, default, config))
     };
-    if flags.worker.is_none() {
-        flags.worker = seat("np-executor", "worker", config.defaults.worker.as_ref());
+    let worker = seat("np-executor", "worker", config.defaults.worker.as_ref());
+    if let Some(worker) = worker.filter(|_| !given.has("worker")) {
+        given.set("worker", worker);
     }
-    if flags.critics.is_empty() {
-        flags.critics.extend(seat("np-critic", "critic", config.defaults.critic.as_ref()));
+    let critic = seat("np-critic", "critic", config.defaults.critic.as_ref());
+    if let Some(critic) = critic.filter(|_| given.critics().is_empty()) {
+        given.set("critic", critic);
     }
 }
 
 /// What no flag can say, or what has to stay the project's.
-pub(super) fn lay_over(task: &Task, config: &Config, flags: &Flags, looped: &mut LoopConfig) {
+pub(super) fn lay_over(task: &Task, config: &Config, given: &Overrides, looped: &mut LoopConfig) {
     let place = Some(Place::new(&task.plan, "", 0..0));
     let own = |value: String| Sourced { value, layer: Layer::Project, place: place.clone() };
-    looped.task_id = Some(own(task.id.clone()));
-    if flags.verify.is_empty() {
-        looped.verify.clone_from(&task.verify);
+    looped.audit.task_id = Some(own(task.id.clone()));
+    if !given.has("verify") {
+        looped.audit.verify.clone_from(&task.verify);
     }
-    if flags.scope.is_empty() {
-        looped.scope.clone_from(&task.scope);
+    if !given.has("scope") {
+        looped.audit.scope.clone_from(&task.scope);
     }
-    if flags.criteria.is_none() && !task.criteria.is_empty() {
+    if !given.has("criteria") && !task.criteria.is_empty() {
         let items = CriteriaSetting::Items(task.criteria.clone());
-        looped.criteria = Some(Sourced { value: items, layer: Layer::Project, place: place.clone() });
+        looped.options.criteria = Some(Sourced { value: items, layer: Layer::Project, place: place.clone() });
     }
-    looped.decisions.extend(task.decisions.iter().cloned());
+    looped.audit.decisions.extend(task.decisions.iter().cloned());
     let configured = |name: &str| config.agents.contains_key(name).then(|| own(name.to_owned()));
-    if looped.build_fixer.is_none() {
-        looped.build_fixer = configured("np-build-fixer");
+    if looped.audit.build_fixer.is_none() {
+        looped.audit.build_fixer = configured("np-build-fixer");
     }
-    if looped.researcher.is_none() {
-        looped.researcher = configured("np-researcher");
+    if looped.audit.researcher.is_none() {
+        looped.audit.researcher = configured("np-researcher");
     }
 }

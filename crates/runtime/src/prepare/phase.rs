@@ -6,32 +6,35 @@ use std::path::{Path, PathBuf};
 use gadfly_engine::Text;
 use gadfly_engine::protocol::revise::ProjectPhase;
 use gadfly_project::neuroflow::{Part, Phase};
-use gadfly_project::{Config, Flags, LoopConfig, Problem, Protocol, Sourced, title};
+use gadfly_project::place::option;
+use gadfly_project::{Config, LoopConfig, Overrides, Problem, Protocol, Sourced, title};
 
 use super::Material;
 use super::audit::slug;
 
 /// Fills in what the user did not say.
-pub(super) fn flags(phase: &Phase, config: &Config, flags: &mut Flags, problems: &mut Vec<Problem>) {
-    let protocol = Protocol::Revise.name();
-    if flags.protocol.as_deref().is_some_and(|given| given != protocol) {
+pub(super) fn fill(phase: &Phase, config: &Config, given: &mut Overrides, problems: &mut Vec<Problem>) {
+    let protocol = Protocol::Revise;
+    if given.protocol().is_some_and(|given| given != protocol) {
         let message = format!("phase `{}` is a `{protocol}` loop", phase.name);
-        problems.push(Problem::error(message).help("leave --protocol out"));
+        problems.push(Problem::error(message).help(format!("leave {} out", option("protocol"))));
     }
-    flags.protocol = Some(protocol.to_owned());
-    flags.phase.get_or_insert_with(|| phase.name.clone());
+    given.set("protocol", protocol);
+    given.or_set("phase", phase.name.clone());
     let defaults = &config.defaults;
-    if flags.worker.is_none() {
-        flags.worker = seat(phase, "worker", &phase.worker, defaults.worker.as_ref(), config, problems);
+    let seats = [("worker", &phase.worker, &defaults.worker), ("critic", &phase.critic, &defaults.critic)];
+    for (role, part, default) in seats {
+        if given.has(role) || (role == "critic" && !given.critics().is_empty()) {
+            continue;
+        }
+        if let Some(agent) = seat(phase, role, part, default.as_ref(), config, problems) {
+            given.set(role, agent);
+        }
     }
-    if flags.critics.is_empty() {
-        let seat = seat(phase, "critic", &phase.critic, defaults.critic.as_ref(), config, problems);
-        flags.critics.extend(seat);
-    }
-    if flags.out.is_none() && flags.draft.is_none() {
-        let task = flags.task.clone().unwrap_or_default();
-        let task = flags.task_file.as_ref().map_or(task, |file| name_of(file));
-        flags.out = phase.output.as_deref().map(|output| file_in(output, &task));
+    if let Some(output) = phase.output.as_deref().filter(|_| !given.has("out") && !given.has("draft")) {
+        let task = given.text("task").unwrap_or_default();
+        let task = given.path("task_file").map_or(task, |file| name_of(&file));
+        given.set("out", file_in(output, &task));
     }
 }
 
@@ -70,7 +73,7 @@ pub(super) fn usual(role: &str, default: Option<&Sourced<String>>, config: &Conf
 /// What the loop's settings say of the phase. The texts are kept with the run.
 pub(super) fn project_phase(phase: &Phase, looped: &LoopConfig, material: &mut Material) -> ProjectPhase {
     let mut keep = |text: String| material.keep(Text::new(text));
-    let dedicated = phase.worker.words.is_some() || plays(looped.worker.as_ref(), &phase.worker);
+    let dedicated = phase.worker.words.is_some() || plays(looped.options.worker.as_ref(), &phase.worker);
     let (preface, phase_skill) = if dedicated {
         (phase.worker.words.as_ref().map(|words| words.text.clone()), None)
     } else {

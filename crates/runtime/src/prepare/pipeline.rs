@@ -96,7 +96,7 @@ pub fn known(
             Layout::Claude => "declare the agents in .claude/rules/permissions.md",
             _ => "declare the agents in permissions.md, or name the file: [project] registry = \"…\"",
         };
-        let message = format!("this project has no registry of agents ({})", files.because);
+        let message = format!("no agent registry found ({})", files.because);
         problems.push(Problem::error(message).help(help));
         return Err(problems);
     };
@@ -105,7 +105,7 @@ pub fn known(
     let name = files.project_name(state_project);
     if name.is_none() && needs_project(&file.registry) {
         problems.push(
-            Problem::error("nobody knows what `{project}` stands for in the registry")
+            Problem::error("`{project}` is used in the registry but not set")
                 .help("add to gadfly.toml: [project] name = \"my-paper\""),
         );
     }

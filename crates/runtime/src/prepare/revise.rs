@@ -3,6 +3,7 @@
 use gadfly_engine::Digest;
 use gadfly_engine::protocol::revise::{ProjectPhase, Settings};
 use gadfly_engine::work::Work;
+use gadfly_project::place::option;
 use gadfly_project::rubric::{self, Contributor, Rubric, RubricSource};
 use gadfly_project::{Layer, LoopConfig, Problem, Sourced};
 
@@ -22,7 +23,7 @@ pub(super) fn settings(
         Some(Work::Files(_) | Work::Tree(_)) => {
             problems.push(
                 Problem::error("`revise` judges one text, and here are several files or changes")
-                    .help("add --protocol audit, or name one file"),
+                    .help(format!("add {}, or name one file", option("protocol audit"))),
             );
             return None;
         }
@@ -45,15 +46,15 @@ pub(super) fn settings(
 pub(super) fn bare(config: &LoopConfig, task: Digest) -> Option<Settings> {
     Some(Settings {
         task,
-        phase: config.phase.as_ref().map_or_else(|| "general".to_owned(), |p| p.value.clone()),
+        phase: config.options.phase.as_ref().map_or_else(|| "general".to_owned(), |p| p.value.clone()),
         rubric: Vec::new(),
         references: Vec::new(),
         draft: None,
-        worker: config.worker.as_ref().map(|w| w.value.clone()),
-        critic: config.critic.as_ref()?.value.clone(),
-        fallback_critic: config.fallback_critic.as_ref().map(|f| f.value.clone()),
-        rounds: small(config.rounds.value),
-        overrule: config.overrule.value,
+        worker: config.options.worker.as_ref().map(|w| w.value.clone()),
+        critic: config.critic()?.value,
+        fallback_critic: config.options.fallback_critic.as_ref().map(|f| f.value.clone()),
+        rounds: small(config.options.rounds.value),
+        overrule: config.revise.overrule.value,
         out: None,
         project: ProjectPhase::default(),
     })
@@ -64,7 +65,8 @@ fn rubric(config: &LoopConfig, request: &Request, problems: &mut Vec<Problem>) -
     let mut read = |items: Result<Vec<Sourced<String>>, Problem>| {
         items.map_err(|problem| wrong.push(problem)).unwrap_or_default()
     };
-    let configured = config.rubric.as_ref().map(|s| read(rubric::from_setting(s))).unwrap_or_default();
+    let configured =
+        config.options.rubric.as_ref().map(|s| read(rubric::from_setting(s))).unwrap_or_default();
     let mut user: Vec<_> =
         request.rubrics.iter().flat_map(|path| read(rubric::read(path, Layer::Flags))).collect();
     user.extend(request.criteria.iter().cloned());

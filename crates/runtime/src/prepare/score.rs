@@ -6,6 +6,7 @@ use gadfly_engine::deduction::Table;
 use gadfly_engine::protocol::score::settings::Settings;
 use gadfly_engine::{Digest, Text};
 use gadfly_project::config::RubricSetting;
+use gadfly_project::place::option;
 use gadfly_project::{LoopConfig, Place, Problem, deduction_table, file};
 
 use super::settings::{seats, small};
@@ -24,7 +25,7 @@ pub(super) fn settings(
                 .help("a table with a column of points, like `| No sample size | -20 |`, lets the score be computed"),
         );
     }
-    let invariants = match &config.invariants {
+    let invariants = match &config.score.invariants {
         Some(path) => {
             let text = file::read_text(&path.value).map_err(|e| {
                 problems.push(Problem::error(format!("invariants: {e}")).at(path.place.as_ref()));
@@ -56,14 +57,14 @@ pub(super) fn bare(config: &LoopConfig, task: Digest) -> Settings {
         invariants: None,
         references: Vec::new(),
         given: None,
-        worker: config.worker.as_ref().map(|w| w.value.clone()),
+        worker: config.options.worker.as_ref().map(|w| w.value.clone()),
         critics: seats(config),
-        rounds: small(config.rounds.value),
+        rounds: small(config.options.rounds.value),
         threshold: config.pass_mark(),
         escalate_to: config.escalation(),
-        stop_early: config.stop_early.value,
+        stop_early: config.score.stop_early.value,
         out: None,
-        max_parts: small(config.max_parts.value),
+        max_parts: small(config.options.max_parts.value),
         escalates: true,
         files: None,
     }
@@ -80,7 +81,7 @@ impl Rubric {
     fn read(config: &LoopConfig, request: &Request, problems: &mut Vec<Problem>) -> Option<Self> {
         let mut rubric = Self::default();
         let before = problems.len();
-        match config.rubric.as_ref().map(|r| (&r.value, r.place.as_ref())) {
+        match config.options.rubric.as_ref().map(|r| (&r.value, r.place.as_ref())) {
             // A file the user names now stands in for the configured one.
             Some((RubricSetting::File(path), place)) if request.rubrics.is_empty() => {
                 rubric.add_file(path, place, problems);
@@ -102,7 +103,10 @@ impl Rubric {
             rubric = Self { text, table };
         }
         if rubric.text.trim().is_empty() {
-            let help = "use --rubric FILE with a table of deductions, or `rubric = \"rubrics/paper.md\"`";
+            let help = format!(
+                "use {} with a table of deductions, or `rubric = \"rubrics/paper.md\"`",
+                option("rubric FILE")
+            );
             problems.push(Problem::error("the rubric is empty").help(help).at(config.place.as_ref()));
             return None;
         }

@@ -45,7 +45,7 @@ pub(super) fn of(
     material: &mut Material,
     problems: &mut Vec<Problem>,
 ) -> Option<LoopSettings> {
-    Some(match config.protocol.value {
+    Some(match config.options.protocol.value {
         Protocol::Revise => {
             LoopSettings::Revise(super::revise::settings(config, request, material, problems)?)
         }
@@ -62,7 +62,7 @@ pub(super) fn of(
 /// The critics of a loop, each with the same one to fall back on. Of two, one without a lens has its own name
 /// for one.
 pub(super) fn seats(config: &LoopConfig) -> Vec<Seat> {
-    let fallback = config.fallback_critic.as_ref().map(|f| f.value.clone());
+    let fallback = config.options.fallback_critic.as_ref().map(|f| f.value.clone());
     let several = config.critics.len() > 1;
     let seat = |c: &gadfly_project::config::CriticSetting| Seat {
         agent: c.agent.clone(),
@@ -80,7 +80,7 @@ pub(super) fn small(number: u64) -> u32 {
 impl LoopSettings {
     /// The settings of loops that differ only in task and rubric. None if the protocol needs more than these.
     pub(crate) fn of_task(config: &LoopConfig, task: Digest) -> Option<Self> {
-        match config.protocol.value {
+        match config.options.protocol.value {
             Protocol::Revise => super::revise::bare(config, task).map(Self::Revise),
             Protocol::Score => Some(Self::Score(Box::new(super::score::bare(config, task)))),
             Protocol::Audit | Protocol::Converge => None,

@@ -15,7 +15,8 @@ use gadfly_engine::tree::Acceptance;
 use gadfly_engine::{Limits, Text};
 use gadfly_journal::RunId;
 use gadfly_project::config::Task;
-use gadfly_project::{Config, GoalConfig, GoalFlags, Kind, Place, Problem, Sourced, file, title};
+use gadfly_project::place::option;
+use gadfly_project::{Config, GoalConfig, Kind, Overrides, Place, Problem, Sourced, file, title};
 
 use super::settings::{Part, small};
 use super::{Draft, LoopSettings, Prepared, folder};
@@ -25,21 +26,28 @@ use crate::team::Team;
 use crate::workspace::Git;
 
 /// What `goal` was asked to do.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct GoalRequest {
     /// A goal named in `gadfly.toml`.
     pub goal_name: Option<String>,
-    pub flags: GoalFlags,
+    /// What it was given besides what is configured.
+    pub given: Overrides,
     /// Where runs are kept: the worker's folder is made there.
     pub store: Option<PathBuf>,
     /// What follows if the goal is met before anything was done.
     pub already: Already,
 }
 
+impl Default for GoalRequest {
+    fn default() -> Self {
+        Self { goal_name: None, given: Overrides::of_goal(), store: None, already: Already::default() }
+    }
+}
+
 impl GoalRequest {
     /// The goal this is about, with everything that is wrong with its configuration.
     pub fn configured(&self, config: &Config) -> (GoalConfig, Vec<Problem>) {
-        config.goal_for(self.goal_name.as_deref(), &self.flags)
+        config.goal_for(self.goal_name.as_deref(), &self.given)
     }
 }
 
@@ -71,34 +79,38 @@ pub async fn prepare_goal(
     if !problems.iter().any(Problem::is_error) {
         problems.extend(cannot_begin(&config, recruiter).await);
     }
-    let until = config.until.as_ref().map_or(Criterion::Manual, |until| until.value.clone());
+    let until = config.options.until.as_ref().map_or(Criterion::Manual, |until| until.value.clone());
     if let Some(why) = until.problem() {
-        let place = config.until.as_ref().and_then(|until| until.place.as_ref());
+        let place = config.options.until.as_ref().and_then(|until| until.place.as_ref());
         problems.push(Problem::error(format!("this cannot be checked: {why}")).at(place));
     }
-    let (Some(texts), Some(worker)) = (texts, &config.worker) else { return Err(problems) };
+    let (Some(texts), Some(worker)) = (texts, &config.options.worker) else { return Err(problems) };
     if problems.iter().any(Problem::is_error) {
         return Err(problems);
     }
-    problems.extend(config.mcp.iter().filter_map(|name| {
+    problems.extend(config.options.mcp.iter().filter_map(|name| {
         let server = recruiter.config.mcp.get(&name.value)?;
         let who = format!("the MCP server `{}`", server.name);
         startable::unstartable(&who, &server.command, recruiter.root, recruiter.env)
     }));
     worth_saying(&config, &mut problems);
-    let run_limits = recruiter.config.limits.with(request.flags.limits);
+    let run_limits = recruiter.config.limits.with(request.given.limits());
     let capped = run_limits.money.is_some() || config.limits.money.is_some();
     let settings = Settings {
         goal: texts.goal.digest(),
         worker: worker.value.clone(),
-        critic: config.critic.as_ref().filter(|_| config.watches()).map(|c| c.value.clone()),
-        interval: small(config.critic_interval.value),
-        strict_critic: config.strict_critic.value,
+        critic: config.options.critic.as_ref().filter(|_| config.watches()).map(|c| c.value.clone()),
+        interval: small(config.options.critic_interval.value),
+        strict_critic: config.options.strict_critic.value,
         judge: judge(&config),
         until,
-        policy: Policy { risk: config.risk.value, deny: plain(&config.deny), allow: plain(&config.allow) },
-        protect: plain(&config.protect),
-        protect_tests: config.protect_tests.value,
+        policy: Policy {
+            risk: config.options.risk.value,
+            deny: plain(&config.options.deny),
+            allow: plain(&config.options.allow),
+        },
+        protect: plain(&config.options.protect),
+        protect_tests: config.options.protect_tests.value,
         references: texts.references.iter().map(|(reference, _)| reference.clone()).collect(),
         servers: servers(&config, recruiter.config),
         root: String::new(),
@@ -106,8 +118,8 @@ pub async fn prepare_goal(
         held: sandbox::kernel().is_ok(),
         already: Some(request.already),
         headway: true,
-        examine: config.protect_tests.value,
-        acceptance: (!config.in_place.value).then(|| acceptance(&config, texts.goal.as_str())),
+        examine: config.options.protect_tests.value,
+        acceptance: (!config.options.in_place.value).then(|| acceptance(&config, texts.goal.as_str())),
     };
     let others = [&settings.critic, &settings.judge].into_iter().flatten();
     let names: Vec<&str> = std::iter::once(&settings.worker).chain(others).map(String::as_str).collect();
@@ -132,13 +144,13 @@ pub async fn prepare_goal(
     let project = recruiter.root.canonicalize().unwrap_or_else(|_| recruiter.root.to_owned());
     let goal = title::title(texts.goal.as_str());
     let mut workspace = folder(recruiter);
-    workspace.in_place = config.in_place.value;
+    workspace.in_place = config.options.in_place.value;
     let draft = Draft {
         folders: Vec::new(),
         reports: None,
         settings: LoopSettings::Watch(Box::new(GoalSettings {
             settings,
-            in_place: config.in_place.value.then(|| project.clone()),
+            in_place: config.options.in_place.value.then(|| project.clone()),
             work: request.store.as_deref().map(|store| recruiter.custody.work_of(store)),
             below: below(recruiter, &project).await,
             steps: config.limits.steps.unwrap_or(u32::MAX),
@@ -202,16 +214,16 @@ fn judged(until: &Criterion) -> u32 {
 
 /// Who answers `judge` and `vision`, if anybody has to.
 fn judge(config: &GoalConfig) -> Option<String> {
-    let named = config.judge.as_ref().or(config.critic.as_ref());
+    let named = config.options.judge.as_ref().or(config.options.critic.as_ref());
     named.filter(|_| config.is_judged()).map(|agent| agent.value.clone())
 }
 
 fn acceptance(config: &GoalConfig, goal: &str) -> Acceptance {
-    if !config.commit.value {
+    if !config.options.commit.value {
         return Acceptance::Checkout;
     }
     let message = format!("{}\n", title::title(goal));
-    Acceptance::Commit { branch: config.branch.as_ref().map(|b| b.value.clone()), message }
+    Acceptance::Commit { branch: config.options.branch.as_ref().map(|b| b.value.clone()), message }
 }
 
 fn servers(config: &GoalConfig, all: &Config) -> Vec<Server> {
@@ -219,7 +231,7 @@ fn servers(config: &GoalConfig, all: &Config) -> Vec<Server> {
         let risk = all.mcp.get(&name.value)?.risk.value;
         Some(Server { name: name.value.clone(), risk })
     };
-    config.mcp.iter().filter_map(known).collect()
+    config.options.mcp.iter().filter_map(known).collect()
 }
 
 fn plain(list: &[Sourced<String>]) -> Vec<String> {
@@ -231,28 +243,34 @@ fn worth_saying(config: &GoalConfig, problems: &mut Vec<Problem>) {
     let mut warn = |message: &str, help: &str| {
         problems.push(Problem::warning(message).help(help).at(config.place.as_ref()));
     };
-    if config.until.is_none() {
+    if config.options.until.is_none() {
         warn(
             "no success criterion is given: you will be asked whether the goal is reached",
-            "add --until 'COMMAND', or `until = \"COMMAND\"`",
+            &format!("add {}, or `until = \"COMMAND\"`", option("until 'COMMAND'")),
         );
     }
-    if config.critic.is_none() {
+    if config.options.critic.is_none() {
         warn(
-            "nobody watches: no critic is given, so drift and repetition are noticed by fixed rules only",
-            "add --critic NAME, or set `critic` in [defaults]",
+            "nobody watches: no critic specified, so drift and repetition are noticed by fixed rules only",
+            &format!("add {}, or set `critic` in [defaults]", option("critic NAME")),
         );
-    } else if config.critic_interval.value == 0 {
-        warn("nobody watches: the critic's interval is 0", "5 steps are usual: --critic-interval 5");
+    } else if config.options.critic_interval.value == 0 {
+        warn(
+            "nobody watches: the critic's interval is 0",
+            &format!("5 steps are usual: {}", option("critic_interval 5")),
+        );
     }
-    if config.judge.is_some() && !config.is_judged() {
+    if config.options.judge.is_some() && !config.is_judged() {
         warn(
             "the judge has nothing to say: no `judge` or `vision` is among the success criteria",
-            "add --until-judge QUESTION, or leave --judge out",
+            &format!("add {}, or leave {} out", option("until_judge QUESTION"), option("judge")),
         );
     }
-    if config.is_judged() && config.judge.is_none() && config.critic.is_none() {
-        warn("the worker's own model will say whether the goal is reached", "name another with --judge NAME");
+    if config.is_judged() && config.options.judge.is_none() && config.options.critic.is_none() {
+        warn(
+            "the worker's own model will say whether the goal is reached",
+            &format!("name another with {}", option("judge NAME")),
+        );
     }
 }
 
@@ -276,7 +294,7 @@ fn without_hands(worker: &Sourced<String>, team: &Team) -> Option<Problem> {
     Some(Problem::error(message).help(help).at(worker.place.as_ref()))
 }
 
-/// A worker with hands of its own must be held to the policy by something other than a question before each step. What
+/// A worker with tools of its own must be held to the policy by something other than a question before each step. What
 /// cannot be held is refused now; the network is open to it, because its model is behind it, and that is said.
 fn held_to(policy: &Policy, worker: &Sourced<String>, team: &Team) -> Option<Problem> {
     let member = team.get(&worker.value)?;
@@ -305,13 +323,13 @@ async fn cannot_begin(config: &GoalConfig, recruiter: &Recruiter<'_>) -> Option<
         return Some(Problem::error("programs cannot be started here, and a goal needs them").help(help));
     };
     let git = Git::new(Arc::clone(launcher), recruiter.env.clone());
-    if !config.commit.value || config.in_place.value {
+    if !config.options.commit.value || config.options.in_place.value {
         let error = git.present(recruiter.root).await.err()?;
         return Some(Problem::error(format!("a goal needs git to keep its work apart: {error}")));
     }
-    let branch = config.branch.as_ref();
+    let branch = config.options.branch.as_ref();
     let error = git.could_commit(recruiter.root, branch.map(|b| b.value.as_str())).await.err()?;
-    let place = branch.map_or(config.commit.place.as_ref(), |b| b.place.as_ref());
+    let place = branch.map_or(config.options.commit.place.as_ref(), |b| b.place.as_ref());
     Some(Problem::error(format!("the work could not be committed: {error}")).at(place))
 }
 
@@ -335,7 +353,7 @@ impl Texts {
             Task::File(path) => read("goal", path, goal.place.as_ref(), problems),
         });
         let mut references = Some(Vec::new());
-        for path in &config.with {
+        for path in &config.options.with {
             let read = read("with", &path.value, path.place.as_ref(), problems).map(|text| {
                 let text = Text::new(text);
                 let name = path.value.file_name().unwrap_or(path.value.as_os_str());

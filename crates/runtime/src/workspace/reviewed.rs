@@ -96,8 +96,7 @@ impl Reviewed {
         keep: &(dyn Fn(&str) -> bool + Sync),
     ) -> Result<(Tree, Vec<Text>), WorkspaceError> {
         let Some((place, indexed)) = &self.repository else {
-            let reason =
-                "it is in no git repository, so nothing is known to have changed: name files to review";
+            let reason = "not a git repository: name files to review";
             return Err(WorkspaceError::unusable(self.root.to_string_lossy(), reason));
         };
         let (from, to) = self.ends(range, place, indexed).await?;
@@ -151,7 +150,7 @@ impl Reviewed {
     /// Gives the project's folder there.
     pub async fn base(&self, range: &Range, to: &Path) -> Result<PathBuf, WorkspaceError> {
         let Some((place, _)) = &self.repository else {
-            let reason = "it is in no git repository, so there is no state before the change";
+            let reason = "not a git repository, so there is no state before the change";
             return Err(WorkspaceError::unusable(self.root.to_string_lossy(), reason));
         };
         let commit = match range {
@@ -227,8 +226,7 @@ impl Reviewed {
     }
 
     async fn commit(&self, place: &Place, rev: &str) -> Result<String, WorkspaceError> {
-        let unknown =
-            || WorkspaceError::unusable(rev, "git knows no commit of this name; `git fetch` may bring it");
+        let unknown = || WorkspaceError::unusable(rev, "unknown revision; `git fetch` may bring it");
         if rev.is_empty() || rev.starts_with('-') {
             return Err(unknown());
         }

@@ -59,7 +59,7 @@ impl Watch {
         (self.transcript.messages(cx.texts(), first, room), settled)
     }
 
-    /// The next turn of a worker with hands of its own: it may or may not remember the one before.
+    /// The next turn of a worker with tools of its own: it may or may not remember the one before.
     pub(super) fn hands_messages(&self, words: &[Digest], cx: &mut Cx<'_>) -> (Vec<Message>, usize) {
         let mut parts = self.charge(cx);
         let settled = parts.len();

@@ -36,7 +36,7 @@ pub(super) struct Headway {
     /// What was changed when the critic was last asked, and the time before.
     before: Changed,
     now: Changed,
-    /// A worker with hands of its own is being broken off because it has drifted.
+    /// A worker with tools of its own is being broken off because it has drifted.
     breaking: bool,
     /// Files made or changed while the worker had drifted.
     drifted: BTreeSet<String>,

@@ -182,7 +182,7 @@ impl Watch {
         self.ask(Asking::Paused, question, cx);
     }
 
-    /// A person has a word for the worker: it goes on if it stood still, and listens now if it has hands of its own.
+    /// A person has a word for the worker: it goes on if it stood still, and listens now if it has tools of its own.
     pub(super) fn listen_to_person(&mut self, cx: &mut Cx<'_>) {
         match &self.awaiting {
             Awaiting::Person(asking, _) if matches!(**asking, Asking::Paused) => {

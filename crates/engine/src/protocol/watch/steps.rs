@@ -67,7 +67,7 @@ impl Watch {
             Err(_) if self.is_blocked(&call, &args, cx) => self.next_call(cx),
             Err(problem) => self.refused(&call, (StepEnd::Err, &problem), cx),
             Ok(Wish::Claim { rationale }) => {
-                self.answer_call(&call, StepEnd::Ok, "Noted; it is verified now.", 0, cx);
+                self.answer_call(&call, StepEnd::Ok, "Noted. Verifying…", 0, cx);
                 self.claim = Some((Claimant::Worker, one_line(&rationale)));
                 self.next_call(cx);
             }

@@ -1,4 +1,4 @@
-//! The steps of a worker with hands of its own, as it tells them while it works: when one begins, and what came of it.
+//! The steps of a worker with tools of its own, as it tells them while it works: when one begins, and what came of it.
 //! A step stands in the record once it has ended; one of which nothing more was told ends as unknown.
 
 use super::steps::{OUTPUTS, keep_newest, preview};
@@ -126,7 +126,7 @@ impl Watch {
         self.enter_step(args, (StepEnd::Ok, "as its folder shows"), 0, cx);
     }
 
-    /// Breaks a worker with hands of its own off; what follows comes when it has ended.
+    /// Breaks a worker with tools of its own off; what follows comes when it has ended.
     pub(super) fn interrupt(&mut self, why: Interruption, cx: &mut Cx<'_>) {
         let stronger = matches!(self.interrupting, None | Some(Interruption::Words));
         if stronger {

@@ -90,7 +90,7 @@ impl Watch {
     }
 }
 
-/// How a worker with hands of its own ends its reply.
+/// How a worker with tools of its own ends its reply.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Ending {
     Claims(String),

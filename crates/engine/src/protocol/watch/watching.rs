@@ -13,7 +13,7 @@ use crate::turn::Role;
 const STUCK: u32 = 3;
 const UNREADABLE: u32 = 3;
 const UNREACHABLE: u32 = 3;
-/// How a worker with hands of its own gives up: it has a line for it, and no tool.
+/// How a worker with tools of its own gives up: it has a line for it, and no tool.
 pub(super) const NO_IDEA_LEFT: &str =
     "If you have no idea left, end your reply with an `ABORT_WITH_REPORT: ` line and a `LEARNED: ` line.";
 /// Repeated steps that are named to the worker.
@@ -143,7 +143,7 @@ impl Watch {
         !matches!(self.awaiting, Awaiting::Worker | Awaiting::Critic | Awaiting::LookBefore)
     }
 
-    /// Goes on after the critic's word. A worker with hands of its own that is at work is broken off first.
+    /// Goes on after the critic's word. A worker with tools of its own that is at work is broken off first.
     fn broken_off(&mut self, why: Interruption, cx: &mut Cx<'_>) {
         if matches!(self.awaiting, Awaiting::Worker) {
             return self.interrupt(why, cx);

@@ -1,4 +1,4 @@
-//! A goal's policy for a worker with hands of its own. Nobody stands before its tools and nobody can be asked, so what
+//! A goal's policy for a worker with tools of its own. Nobody stands before its tools and nobody can be asked, so what
 //! would need a question is not allowed. What it may use is said in the names of our tools; which of its own these
 //! are, and whether it can be kept to them, its kind knows.
 
@@ -19,7 +19,7 @@ const TOOLS: [(&str, Risk); 7] = [
     ("fetch_url", Risk::NetworkGet),
 ];
 
-/// What a worker with hands of its own may not use.
+/// What a worker with tools of its own may not use.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct OwnTools {
     /// Denied by name, or not on the list of those that may be used.

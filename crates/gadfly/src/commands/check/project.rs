@@ -170,7 +170,7 @@ fn unnamed(registry: &Registry) -> Option<Problem> {
     let is_used = made.any(|pattern| pattern.0.contains("{project}"))
         || needed.any(|atom| !matches!(atom.check, Check::Manual) && atom.text.contains("{project}"));
     is_used.then(|| {
-        Problem::error("nobody knows what `{project}` stands for in the registry")
+        Problem::error("`{project}` is used in the registry but not set")
             .help("add to gadfly.toml: [project] name = \"my-paper\"")
     })
 }
@@ -180,7 +180,7 @@ fn uncast(files: &ProjectFiles, config: &Config) -> Option<Problem> {
     let is_set = |name: &str| config.agents.contains_key(name);
     let file = files.registry.as_ref()?;
     let nobody = file.registry.entries.iter().find(|entry| !is_set(&entry.agent) && !is_set("default"))?;
-    let message = format!("nobody is configured who could be `{}`: no pipeline can run yet", nobody.agent);
+    let message = format!("no agent configured for `{}`: no pipeline can run yet", nobody.agent);
     let help =
         "add [agents.default] to gadfly.toml: it lends kind and model to all agents known by their files";
     Some(Problem::warning(message).help(help))

@@ -91,7 +91,7 @@ fn agree(names: &[String], config: &Config, yes: bool) -> Result<(), Code> {
     if !terminal::can_ask() {
         let again = again::command_line();
         return Err(error::usage(&format!(
-            "nothing was sent: nobody can be asked here. To agree:\n  {again} --yes"
+            "not a terminal, so nothing was sent. To agree:\n  {again} --yes"
         )));
     }
     if ask::yes("Call them?", true) {
@@ -130,7 +130,7 @@ fn in_words(tried: &Tried) -> Vec<String> {
         }
     }
     if !tried.guards.is_empty() {
-        lines.push(format!("      held by {}", safe::line(&tried.guards.join(", "), 400)));
+        lines.push(format!("      sandbox: {}", safe::line(&tried.guards.join(", "), 400)));
     }
     lines.extend(tried.notes.iter().map(|note| format!("      {}", safe::line(note, 300))));
     lines

@@ -42,10 +42,10 @@ fn files(context: &Context, args: &StopHook, looped: &LoopConfig) -> Vec<PathBuf
     files.push(CONFIG_NAME.into());
     files.extend(context.root.config.clone());
     files.extend(args.rubric.iter().filter_map(|path| std::path::absolute(path).ok()));
-    if let Some(RubricSetting::File(path)) = looped.rubric.as_ref().map(|rubric| &rubric.value) {
+    if let Some(RubricSetting::File(path)) = looped.options.rubric.as_ref().map(|rubric| &rubric.value) {
         files.push(path.clone());
     }
-    files.extend(looped.with.iter().map(|path| path.value.clone()));
+    files.extend(looped.options.with.iter().map(|path| path.value.clone()));
     let critics = looped.judges();
     let critics = critics.iter().filter_map(|(_, name)| context.config.agents.get(&name.value));
     files.extend(critics.flat_map(of_agent));

@@ -1,15 +1,14 @@
 //! The loop that judges a stop: a `revise` loop whose worker is the session, made from the hook's options and what the
 //! user asked. What the project's files want for it is agreed to beforehand, not here.
 
-use gadfly_engine::{Limits, Text};
+use gadfly_engine::Text;
 use gadfly_project::config::HOST;
-use gadfly_project::{Flags, LoopConfig, Problem, Sourced};
+use gadfly_project::{LoopConfig, Overrides, Problem, Protocol, Sourced};
 use gadfly_runtime::prepare::{Prepared, Request};
 
 use super::input::Stopping;
 use super::transcript;
 use crate::cli::StopHook;
-use crate::commands::run::usd;
 use crate::context::Context;
 use crate::output::again;
 use crate::terms::{self, Ready, Terms};
@@ -64,27 +63,32 @@ pub fn request(args: &StopHook, context: &Context, wish: &Wish) -> Result<(Reque
         let usual = wish.known.then_some(AS_ASKED).into_iter().chain(USUAL);
         criteria.extend(usual.map(|text| Sourced::flag(text.to_owned())));
     }
-    let mut flags = Flags {
-        task: Some(wish.task.as_str().to_owned()),
-        protocol: Some("revise".to_owned()),
-        worker: Some(HOST.to_owned()),
-        critics: args.critic.iter().cloned().collect(),
-        rounds: args.rounds,
-        ..Flags::default()
-    };
-    let money =
-        args.budget_usd.map(usd).transpose().map_err(|_| "--budget-usd needs an amount of dollars")?;
-    flags.limits = Limits { money, ..Limits::default() };
+    let mut given = Overrides::default()
+        .with("task", wish.task.as_str())
+        .with("protocol", Protocol::Revise)
+        .with("worker", HOST);
+    if let Some(critic) = &args.critic {
+        given.set("critic", critic.clone());
+    }
+    if let Some(rounds) = args.rounds {
+        given.set("rounds", rounds);
+    }
+    if let Some(usd) = args.budget_usd {
+        given.set("budget.usd", usd);
+    }
+    if let [wrong, ..] = given.problems() {
+        return Err(wrong.message.clone());
+    }
     let request = Request {
         loop_name: args.loop_name.clone(),
-        flags,
+        given,
         rubrics: args.rubric.clone(),
         criteria,
         store: Some(context.store()),
         ..Request::default()
     };
     let (looped, _) = request.configured(&context.config);
-    if looped.out.is_some() || looped.draft.is_some() {
+    if looped.options.out.is_some() || looped.options.draft.is_some() {
         return Err("the loop it names reads or writes a file (`draft`, `out`), and a diff is no such file"
             .to_owned());
     }

@@ -72,7 +72,7 @@ async fn answered(args: &StopHook, context: &Context) -> Result<Answer, String> 
         untrusted::judges_count(context, &looped)?;
     }
     let altered = judge::altered(context, args, &looped, changed.iter().map(String::as_str));
-    let critic = looped.critic.as_ref().map(|critic| critic.value.clone());
+    let critic = looped.critic().map(|critic| critic.value);
     let case = Case { stopping, task: wish.task, change, critic, altered };
     let background = Background::new(context.setup().open(&context.store()).map_err(|e| e.to_string())?);
     let begun = Begun::default();

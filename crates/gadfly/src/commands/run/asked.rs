@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use gadfly_project::config::keys::Section;
 use gadfly_project::{Problem, neuroflow, nubos, suggest};
 use gadfly_runtime::prepare::Described;
 
@@ -25,9 +26,10 @@ pub fn asked(args: &Run, context: &Context) -> Result<Asked, Code> {
     no_modules(args, context)?;
     let mut asked = named(args, context)?;
     if asked.described.is_none()
-        && let Some(phase) = args.phase.as_deref().filter(|p| neuroflow::is_phase(&context.root.dir, p))
+        && let Some(phase) =
+            args.options.word(Section::Loop, "phase").filter(|p| neuroflow::is_phase(&context.root.dir, p))
         && asked.loop_name.is_none()
-        && args.flags.protocol.as_deref().is_none_or(|p| p == "revise")
+        && args.options.word(Section::Loop, "protocol").is_none_or(|p| p == "revise")
     {
         asked.described = Some(of_phase(phase, context)?);
     }
@@ -50,14 +52,15 @@ fn named(args: &Run, context: &Context) -> Result<Asked, Code> {
         return Ok(Asked { described: Some(of_task(args, context, plan, true)?), ..Asked::default() });
     }
     let mut asked = Asked { task: args.task_text.clone(), ..Asked::default() };
-    match &args.task_file {
-        Some(path) if path == Path::new("-") => asked.task = Some(read_stdin("the task")?),
-        other => asked.task_file.clone_from(other),
+    let task_file = args.options.word(Section::Loop, "task_file");
+    match task_file {
+        Some("-") => asked.task = Some(read_stdin("the task")?),
+        other => asked.task_file = other.map(PathBuf::from),
     }
     let about = asked.task.is_some() || asked.task_file.is_some();
     let Some(name) = &args.task else { return Ok(asked) };
     if context.config.loops.contains_key(name) {
-        if args.task_file.is_some() {
+        if task_file.is_some() {
             return Err(error::usage(&format!("loop `{name}` has its own task: leave --task-file out")));
         }
         return Ok(Asked { loop_name: Some(name.clone()), ..asked });
@@ -93,7 +96,7 @@ fn of_phase(name: &str, context: &Context) -> Result<Described, Code> {
 
 fn of_task(args: &Run, context: &Context, which: &Path, is_plan: bool) -> Result<Described, Code> {
     let mut found = Vec::new();
-    let verified = !args.working.verify.is_empty();
+    let verified = args.options.word(Section::Loop, "verify").is_some();
     let asked = nubos::Asked { root: &context.root.dir, redo: args.allow_redo, verified };
     let task = if is_plan {
         nubos::task_at(asked, which, &mut found)
@@ -116,8 +119,8 @@ fn no_modules(args: &Run, context: &Context) -> Result<(), Code> {
     if !nubos::is_here(root) {
         return Ok(());
     }
-    let flags = &args.flags;
-    let names = flags.worker.iter().chain(&flags.critic).chain(&flags.fallback_critic);
+    let roles = ["worker", "critic", "fallback_critic"];
+    let names = roles.iter().flat_map(|role| args.options.words(Section::Loop, role));
     let modules: Vec<Problem> =
         names.filter(|name| nubos::is_module(root, name)).map(|name| nubos::not_spawnable(name)).collect();
     if modules.is_empty() { Ok(()) } else { Err(problems::refuse(&modules, root)) }

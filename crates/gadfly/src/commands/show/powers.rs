@@ -141,9 +141,9 @@ impl Powers {
 
 fn held(call: &HeldCall, count: usize) -> String {
     let up: Vec<String> = call.guards.iter().map(|guard| safe::line(&guard.to_string(), 120)).collect();
-    let up = if up.is_empty() { "nothing".to_owned() } else { up.join(", ") };
+    let up = if up.is_empty() { "no sandbox".to_owned() } else { format!("sandbox: {}", up.join(", ")) };
     let (role, agent) = (call.role.name(), safe::line(&call.agent, 60));
-    format!("{role} {agent}, {}: held by {up}", counted(count, "call"))
+    format!("{role} {agent}, {}: {up}", counted(count, "call"))
 }
 
 #[cfg(test)]
@@ -191,8 +191,8 @@ mod tests {
         powers.record(&record(What::Replied { effect: effects[2].clone(), reply }));
         let told = anstream::adapter::strip_str(&powers.lines().join("\n")).to_string();
         insta::assert_snapshot!(told, @r"
-        worker w, 1 call: held by nothing
-        critic c, 2 calls: held by Landlock (files; TCP open), tree compared (its copy)
+        worker w, 1 call: no sandbox
+        critic c, 2 calls: sandbox: Landlock (files; TCP open), tree compared (its copy)
         ✗ critic c (run#2) stopped by its own mode: Write a.txt
         ✗ critic c (run#3) stopped by tree compared: changed b.txt; undone
         ");

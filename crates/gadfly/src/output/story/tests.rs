@@ -83,11 +83,11 @@ fn what_holds_an_agent_is_told_once_and_again_when_it_changes() {
     };
     let guarded = |how: &str| Observation::Guarded { guards: vec![Guard::new(Layer::Landlock, how)] };
     let missing = || Observation::Note { line: format!("{NOT_HELD}too old") };
-    assert_eq!(told(guarded("files")), "    held by Landlock (files)");
+    assert_eq!(told(guarded("files")), "    sandbox: Landlock (files)");
     assert_eq!(told(guarded("files")), "");
-    assert_eq!(told(missing()), "    not held by Landlock: too old");
+    assert_eq!(told(missing()), "    no Landlock: too old");
     assert_eq!(told(missing()), "");
-    assert_eq!(told(guarded("less")), "    held by Landlock (less)");
+    assert_eq!(told(guarded("less")), "    sandbox: Landlock (less)");
     let stopped = || Observation::Stopped { layer: Layer::OwnMode, what: "Write a.txt".into() };
     assert_eq!(told(stopped()), "    ✗ stopped by its own mode: Write a.txt");
     assert_eq!(told(stopped()), "    ✗ stopped by its own mode: Write a.txt", "every one is told");

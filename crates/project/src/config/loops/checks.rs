@@ -14,7 +14,7 @@ impl LoopConfig {
             }
         }
         self.check_seats(problems);
-        if let (Some(to), Some(worker)) = (&self.escalate_to, &self.worker)
+        if let (Some(to), Some(worker)) = (&self.score.escalate_to, &self.options.worker)
             && to.value == worker.value
         {
             let message = format!("`escalate_to` names the loop's own worker `{}`", brief(&to.value));
@@ -22,15 +22,15 @@ impl LoopConfig {
                 "name another agent, \"orchestrator\" or \"user\": whoever is stuck cannot decide about it";
             problems.push(Problem::error(message).help(help).at(to.place.as_ref()));
         }
-        if let Some(id) = &self.task_id
+        if let Some(id) = &self.audit.task_id
             && !is_task_id(&id.value)
         {
             let message = format!("`task_id` `{}` cannot stand in a file name", brief(&id.value));
             let help = "use letters, digits, `-`, `_` and `.`, at most 64 of them";
             problems.push(Problem::error(message).help(help).at(id.place.as_ref()));
         }
-        if let Some(branch) = &self.branch {
-            if !self.commit.value {
+        if let Some(branch) = &self.audit.branch {
+            if !self.audit.commit.value {
                 let message = "`branch` has no effect while `commit` is false";
                 let help = "remove one of them";
                 problems.push(Problem::error(message).help(help).at(branch.place.as_ref()));
@@ -46,11 +46,11 @@ impl LoopConfig {
     /// Why this agent cannot have this role here.
     pub(in crate::config) fn unfit(&self, role: &str, agent: &AgentConfig) -> Option<Problem> {
         let works = matches!(role, "worker" | "build_fixer");
-        let in_files = self.protocol.value == Protocol::Audit;
+        let in_files = self.options.protocol.value == Protocol::Audit;
         if works && !in_files && agent.output.value == Output::Files {
             let message = format!(
                 "worker `{}` gives its work as files, and `{}` takes the reply",
-                agent.name, self.protocol.value
+                agent.name, self.options.protocol.value
             );
             return Some(Problem::error(message).help("use protocol audit, or output = \"reply\""));
         }
@@ -58,15 +58,15 @@ impl LoopConfig {
     }
 
     fn check_seats(&self, problems: &mut Vec<Problem>) {
-        let most = if self.protocol.value == Protocol::Score { 2 } else { 1 };
+        let most = if self.options.protocol.value == Protocol::Score { 2 } else { 1 };
         if let Some(extra) = self.critics.get(most) {
             let message = format!(
                 "`{}` has {} here, and {} are given",
-                self.protocol.value,
+                self.options.protocol.value,
                 if most == 1 { "one critic" } else { "at most two critics" },
                 self.critics.len()
             );
-            let help = match self.protocol.value {
+            let help = match self.options.protocol.value {
                 Protocol::Score => "keep the primary and one second critic",
                 _ => "keep one; a `fallback_critic` is asked when it fails, and protocol `score` has two",
             };

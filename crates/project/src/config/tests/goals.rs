@@ -33,7 +33,7 @@ fn wrong(text: &str) -> String {
 fn until(text: &str) -> Criterion {
     let (config, problems) = goal(&format!("[goals.g]\ngoal = \"x\"\nuntil = {text}\n"));
     assert_eq!(problems, [], "{text}");
-    config.goals["g"].until.clone().unwrap().value
+    config.goals["g"].options.until.clone().unwrap().value
 }
 
 #[test]
@@ -192,10 +192,12 @@ fn a_goal_begins_with_the_defaults_and_its_own_caps() {
     );
     assert_eq!(problems, []);
     let built = &config.goals["g"];
-    assert_eq!(built.worker.as_ref().unwrap().value, "writer");
-    assert_eq!(built.critic.as_ref().unwrap().value, "judge");
-    assert_eq!(built.risk.value, Risk::ReadOnly);
-    assert!(built.protect_tests.value && !built.in_place.value && !built.commit.value);
+    assert_eq!(built.options.worker.as_ref().unwrap().value, "writer");
+    assert_eq!(built.options.critic.as_ref().unwrap().value, "judge");
+    assert_eq!(built.options.risk.value, Risk::ReadOnly);
+    assert!(
+        built.options.protect_tests.value && !built.options.in_place.value && !built.options.commit.value
+    );
     let limits = built.limits;
     assert_eq!((limits.steps, limits.turns), (Some(7), Some(400)));
     assert_eq!(limits.active_ms, Some(20 * 60_000), "the run's time, where the goal says nothing");
@@ -207,20 +209,18 @@ fn flags_win_and_take_no_protection_away() {
     let (config, _) = goal(
         "[goals.g]\ngoal = \"x\"\nuntil = [\"a\", \"b\"]\ndeny = [\"fetch_url\"]\nprotect = [\"data/**\"]\nmax_steps = 7\n",
     );
-    let flags = GoalFlags {
-        deny: vec!["run_command".into()],
-        protect: vec!["x".into()],
-        check_timeout: Some(Duration::from_secs(3)),
-        limits: Limits { steps: Some(9), ..Limits::default() },
-        ..GoalFlags::default()
-    };
+    let mut flags = Overrides::of_goal()
+        .typed("deny", &["run_command"])
+        .typed("protect", &["x"])
+        .typed("max_steps", &["9"]);
+    flags.check_timeout = Some(Duration::from_secs(3));
     let (built, problems) = config.goal_for(Some("g"), &flags);
     assert_eq!(problems, []);
     let plain = |list: &[Sourced<String>]| list.iter().map(|t| t.value.clone()).collect::<Vec<_>>();
-    assert_eq!(plain(&built.deny), ["fetch_url", "run_command"]);
-    assert_eq!(plain(&built.protect), ["data/**", "x"]);
+    assert_eq!(plain(&built.options.deny), ["fetch_url", "run_command"]);
+    assert_eq!(plain(&built.options.protect), ["data/**", "x"]);
     assert_eq!(built.limits.steps, Some(9));
-    let until = built.until.unwrap().value;
+    let until = built.options.until.unwrap().value;
     let timed = |leaf: &&Criterion| matches!(leaf, Criterion::Shell { timeout_ms: 3000, .. });
     assert!(until.leaves().iter().all(timed), "{until:?}");
 }
@@ -228,33 +228,30 @@ fn flags_win_and_take_no_protection_away() {
 #[test]
 fn whoever_cannot_have_a_role_in_a_goal_is_refused_with_a_way_out() {
     let (config, _) = goal("");
-    let refused = |flags: GoalFlags| {
-        let flags = GoalFlags { goal: Some("x".into()), ..flags };
-        shown(&config.goal_for(None, &flags).1)
-    };
-    let some = |name: &str| Some(name.to_owned());
-    let picture = Some(Criterion::Vision { command: "s".into(), file: "s.png".into(), expected: "y".into() });
-    assert_snapshot!(refused(GoalFlags { worker: some("me"), ..GoalFlags::default() }), @r"
+    let refused = |flags: Overrides| shown(&config.goal_for(None, &flags.with("goal", "x")).1);
+    let given = |name: &str, word: &str| Overrides::of_goal().typed(name, &[word]);
+    let picture = Criterion::Vision { command: "s".into(), file: "s.png".into(), expected: "y".into() };
+    assert_snapshot!(refused(given("worker", "me")), @r"
     error: worker `me` is a person, and a person is not watched
       help: name an agent with --worker; you are heard with `gadfly steer`
     ");
-    assert_snapshot!(refused(GoalFlags { critic: some("me"), ..GoalFlags::default() }), @r"
+    assert_snapshot!(refused(given("critic", "me")), @r"
     error: critic `me` is a person, who cannot be asked every few steps
       help: name another critic, or none with --critic-interval 0; you watch with `gadfly follow`
     ");
-    assert_snapshot!(refused(GoalFlags { judge: some("me"), until: picture.clone(), ..GoalFlags::default() }), @r"
+    assert_snapshot!(refused(given("judge", "me").with("until", picture.clone())), @r"
     error: judge `me` is a person
       help: to be asked yourself: --manual, or { manual = true }
     ");
-    assert_snapshot!(refused(GoalFlags { judge: some("cli"), until: picture.clone(), ..GoalFlags::default() }), @r"
+    assert_snapshot!(refused(given("judge", "cli").with("until", picture.clone())), @r"
     error: judge `cli` of kind `claude-code` cannot be shown a picture
       help: name a judge of kind openai or anthropic
     ");
     // A worker of a kind that sees no pictures is none the worse for it if another one is asked.
-    assert_snapshot!(refused(GoalFlags { worker: some("cli"), until: picture, ..GoalFlags::default() }), @"");
+    assert_snapshot!(refused(given("worker", "cli").with("until", picture)), @"");
     // A critic that never looks need not be one that could.
-    assert_snapshot!(refused(GoalFlags { critic: some("me"), critic_interval: Some(0), ..GoalFlags::default() }), @"");
-    assert_snapshot!(refused(GoalFlags { risk: some("any"), ..GoalFlags::default() }), @r#"
+    assert_snapshot!(refused(given("critic", "me").typed("critic_interval", &["0"])), @"");
+    assert_snapshot!(refused(given("risk", "any")), @r#"
     error: --risk must be one of "read_only", "write_local", "network_get", "network_write", "spends_money", not `any`
     "#);
 }

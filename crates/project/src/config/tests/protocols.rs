@@ -7,7 +7,7 @@ use gadfly_engine::protocol::score::settings::EscalateTo;
 use insta::assert_snapshot;
 
 use super::{problems, read, shown};
-use crate::config::{CriteriaSetting, Flags};
+use crate::config::{CriteriaSetting, Overrides};
 use crate::place::Sourced;
 
 const AGENTS: &str = r#"
@@ -55,18 +55,24 @@ max_parts = 7
     ));
     assert_eq!(found, []);
     let looped = &config.loops["f"];
-    let Some(Sourced { value: CriteriaSetting::Items(items), .. }) = &looped.criteria else { panic!() };
+    let Some(Sourced { value: CriteriaSetting::Items(items), .. }) = &looped.options.criteria else {
+        panic!()
+    };
     let items: Vec<_> = items.iter().map(|c| (c.value.name.as_deref(), c.value.text.as_str())).collect();
     assert_eq!(
         items,
         [(None, "it lists matches"), (Some("SC-9"), "none is said so"), (Some("SC-3"), "it is fast")]
     );
     let texts = |list: &[Sourced<String>]| list.iter().map(|t| t.value.clone()).collect::<Vec<_>>();
-    assert_eq!(texts(&looped.scope), ["src/**"]);
-    assert_eq!(texts(&looped.verify), ["cargo test", "make lint"]);
-    assert_eq!((looped.verify_runs.value, looped.verify_timeout.value.as_secs()), (3, 90));
-    assert_eq!((looped.block_on.value, looped.economy.value), (Severity::Risk, Economy::Full));
-    assert_eq!((looped.max_parts.value, looped.commit.value), (7, true), "a branch implies a commit");
+    assert_eq!(texts(&looped.audit.scope), ["src/**"]);
+    assert_eq!(texts(&looped.audit.verify), ["cargo test", "make lint"]);
+    assert_eq!((looped.audit.verify_runs.value, looped.audit.verify_timeout.value.as_secs()), (3, 90));
+    assert_eq!((looped.audit.block_on.value, looped.audit.economy.value), (Severity::Risk, Economy::Full));
+    assert_eq!(
+        (looped.options.max_parts.value, looped.audit.commit.value),
+        (7, true),
+        "a branch implies a commit"
+    );
     let roles: Vec<_> =
         looped.roles().into_iter().map(|(role, agent)| format!("{role} {}", agent.value)).collect();
     assert_eq!(roles, ["worker hand", "build_fixer hand", "researcher model", "critic judge"]);
@@ -109,7 +115,7 @@ fn a_score_takes_its_pass_mark_and_severity_from_what_is_said() {
         assert_eq!(read(more).escalation(), to, "{more}");
     }
     let two = read("critics = [\"judge\", { agent = \"model\", lens = \"method\" }]");
-    assert_eq!(two.critic.unwrap().value, "judge", "the first is the primary");
+    assert_eq!(two.critic().unwrap().value, "judge", "the first is the primary");
     assert_eq!(two.critics[1].value.lens.as_deref(), Some("method"));
 }
 
@@ -210,47 +216,37 @@ fn whoever_gives_files_is_no_worker_where_the_reply_is_taken() {
     ));
     assert_eq!(found, []);
     // A model behind an API changes files with the tools it is offered.
-    assert_eq!(shown(&config.loop_for(Some("a"), &Flags::default()).1), "");
-    assert_snapshot!(shown(&config.loop_for(Some("r"), &Flags::default()).1), @r#"
+    assert_eq!(shown(&config.loop_for(Some("a"), &Overrides::default()).1), "");
+    assert_snapshot!(shown(&config.loop_for(Some("r"), &Overrides::default()).1), @r#"
     error: worker `filer` gives its work as files, and `revise` takes the reply
       at gadfly.toml:22:10
       help: use protocol audit, or output = "reply"
     "#);
     // Nobody works in a review.
-    let review = Flags { critics_only: true, ..Flags::default() };
+    let mut review = Overrides::default();
+    review.critics_only = true;
     assert_eq!(config.loop_for(Some("a"), &review).1, []);
 }
 
 #[test]
 fn flags_are_checked_like_files() {
     let (config, _) = read(AGENTS);
-    let flags = Flags {
-        task: Some("T".into()),
-        protocol: Some("score".into()),
-        threshold: Some(0),
-        block_on: Some("major".into()),
-        verify: vec!["make".into()],
-        critics: vec!["judge".into(), "model".into()],
-        ..Flags::default()
-    };
+    let base = Overrides::default().with("task", "T");
+    let score = base.clone().typed("protocol", &["score"]).typed("critic", &["judge", "model"]);
+    let flags =
+        score.clone().typed("block_on", &["major"]).typed("threshold", &["0"]).typed("verify", &["make"]);
     assert_snapshot!(shown(&config.loop_for(None, &flags).1), @r#"
     error: --block-on must be one of "nit", "risk", "fail", not `major`
     error: --threshold must be a whole number from 1 to 100, not 0
     error: `--verify` belongs to protocol `audit`; this loop follows `score`
       help: leave it out, or add --protocol audit
     "#);
-    let flags = Flags { verify: Vec::new(), threshold: Some(90), block_on: None, ..flags };
+    let flags = score.typed("threshold", &["90"]);
     let (looped, found) = config.loop_for(None, &flags);
     assert_eq!(found, []);
     assert_eq!((looped.pass_mark(), looped.critics.len()), (90, 2));
-    let set = Flags {
-        criteria: Some("plan".into()),
-        protocol: Some("converge".into()),
-        critics: Vec::new(),
-        threshold: None,
-        ..flags
-    };
+    let set = base.typed("criteria", &["plan"]).typed("protocol", &["converge"]);
     let (looped, found) = config.loop_for(None, &set);
     assert_eq!(found, []);
-    assert_eq!(looped.criteria.unwrap().value, CriteriaSetting::Set("plan".into()));
+    assert_eq!(looped.options.criteria.unwrap().value, CriteriaSetting::Set("plan".into()));
 }

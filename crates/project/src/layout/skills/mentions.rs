@@ -105,7 +105,7 @@ pub(super) fn sections(
 }
 
 fn outside(written: &str, is_sure: bool, place: &Place) -> Problem {
-    let message = format!("`{}` leads out of the project and is given to nobody", brief(written));
+    let message = format!("`{}` is outside the project; not shared with agents", brief(written));
     let problem = if is_sure { Problem::error(message) } else { Problem::warning(message) };
     problem.help("copy the file into the project, and name it there").at(Some(place))
 }

@@ -85,19 +85,19 @@ fn a_path_that_leaves_the_project_is_refused() {
     assert_eq!(found.skills["s"].files.len(), 1);
     let shown = shown(&found.problems).replace(&outside.path().display().to_string(), "OUTSIDE");
     assert_snapshot!(shown, @r#"
-    error: `../../../../secret.md` leads out of the project and is given to nobody
+    error: `../../../../secret.md` is outside the project; not shared with agents
       at .claude/skills/s/SKILL.md:4:7
       help: copy the file into the project, and name it there
-    warning: `OUTSIDE/secret.md` leads out of the project and is given to nobody
+    warning: `OUTSIDE/secret.md` is outside the project; not shared with agents
       at .claude/skills/s/SKILL.md:5:6
       help: copy the file into the project, and name it there
-    warning: `/data/raw.csv` leads out of the project and is given to nobody
+    warning: `/data/raw.csv` is outside the project; not shared with agents
       at .claude/skills/s/SKILL.md:6:8
       help: copy the file into the project, and name it there
-    warning: `~/notes.md` leads out of the project and is given to nobody
+    warning: `~/notes.md` is outside the project; not shared with agents
       at .claude/skills/s/SKILL.md:6:39
       help: copy the file into the project, and name it there
-    error: `templates/link.md` leads out of the project and is given to nobody
+    error: `templates/link.md` is outside the project; not shared with agents
       at .claude/skills/s/SKILL.md:7:7
       help: copy the file into the project, and name it there
     "#);

@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 
 use super::*;
-use crate::config::{Flags, GoalFlags, parse};
+use crate::config::{Overrides, parse};
 use crate::place::{Layer, Source};
 
 const PROJECT: &str = r#"
@@ -40,7 +40,7 @@ fn shown(entries: &[TrustEntry]) -> String {
     entries.iter().map(|e| e.text.clone()).collect::<Vec<_>>().join("\n")
 }
 
-fn abstract_of(config: &Config, flags: &Flags, root: &Path) -> Vec<TrustEntry> {
+fn abstract_of(config: &Config, flags: &Overrides, root: &Path) -> Vec<TrustEntry> {
     of_loop(&config.loop_for(Some("abstract"), flags).0, root)
 }
 
@@ -49,7 +49,7 @@ fn who_judges_by_what_and_within_which_limits_is_listed_and_who_works_is_not() {
     let root = tempfile::tempdir().unwrap();
     std::fs::write(root.path().join("rubric.md"), "- short\n").unwrap();
     let theirs = config(Layer::Project, PROJECT, root.path());
-    assert_snapshot!(shown(&abstract_of(&theirs, &Flags::default(), root.path())), @"
+    assert_snapshot!(shown(&abstract_of(&theirs, &Overrides::default(), root.path())), @"
     say how `abstract` is judged: critic easy
     say how `abstract` is judged: rubric rubric.md
     say how `abstract` is judged: threshold 70
@@ -57,12 +57,12 @@ fn who_judges_by_what_and_within_which_limits_is_listed_and_who_works_is_not() {
     say how `abstract` is judged: protocol score
     say how `abstract` is judged: task Write the abstract of the pape…
     ");
-    let work = theirs.loop_for(None, &Flags::default()).0;
+    let work = theirs.loop_for(None, &Overrides::default()).0;
     assert_snapshot!(shown(&of_loop(&work, root.path())), @"
     say how work is judged: critic easy
     say how work is judged: calls 3
     ");
-    let goal = theirs.goal_for(Some("fix"), &GoalFlags::default()).0;
+    let goal = theirs.goal_for(Some("fix"), &Overrides::of_goal()).0;
     assert_snapshot!(shown(&of_goal(&goal, root.path())), @"
     say how goal `fix` is judged: critic easy
     say how goal `fix` is judged: until all of: `make` exits with 0; d…
@@ -71,8 +71,8 @@ fn who_judges_by_what_and_within_which_limits_is_listed_and_who_works_is_not() {
     say how goal `fix` is judged: strict_critic false
     ");
     let own = config(Layer::User, PROJECT, root.path());
-    assert_eq!(abstract_of(&own, &Flags::default(), root.path()), []);
-    assert_eq!(of_goal(&own.goal_for(Some("fix"), &GoalFlags::default()).0, root.path()), []);
+    assert_eq!(abstract_of(&own, &Overrides::default(), root.path()), []);
+    assert_eq!(of_goal(&own.goal_for(Some("fix"), &Overrides::of_goal()).0, root.path()), []);
 }
 
 #[test]
@@ -80,8 +80,8 @@ fn what_a_flag_says_needs_no_word_and_leaves_the_rest_as_it_was_agreed_to() {
     let root = tempfile::tempdir().unwrap();
     std::fs::write(root.path().join("rubric.md"), "- short\n").unwrap();
     let theirs = config(Layer::Project, PROJECT, root.path());
-    let all = abstract_of(&theirs, &Flags::default(), root.path());
-    let flags = Flags { critics: vec!["pen".into()], threshold: Some(90), ..Flags::default() };
+    let all = abstract_of(&theirs, &Overrides::default(), root.path());
+    let flags = Overrides::default().typed("critic", &["pen"]).typed("threshold", &["90"]);
     let fewer = abstract_of(&theirs, &flags, root.path());
     assert_eq!(fewer.len() + 2, all.len());
     assert!(fewer.iter().all(|entry| all.contains(entry)));
@@ -93,7 +93,7 @@ fn a_rubric_is_agreed_to_by_its_content_and_wherever_the_project_lies() {
         let root = tempfile::tempdir().unwrap();
         std::fs::write(root.path().join("rubric.md"), rubric).unwrap();
         let entries =
-            abstract_of(&config(Layer::Project, PROJECT, root.path()), &Flags::default(), root.path());
+            abstract_of(&config(Layer::Project, PROJECT, root.path()), &Overrides::default(), root.path());
         entries.into_iter().find(|entry| entry.text.contains("rubric")).unwrap().digest
     };
     assert_eq!(digest("- short\n"), digest("- short\n"));

@@ -51,7 +51,7 @@ impl Cast {
             let help = nearest.unwrap_or_else(|| {
                 format!("add [agents.{DEFAULT}] for everybody, or [agents.{name}]; `gadfly doctor` says what this machine has")
             });
-            problems.push(Problem::error(format!("nobody is configured who could be [{name}]")).help(help));
+            problems.push(Problem::error(format!("no agent configured for [{name}]")).help(help));
             return None;
         };
         let model = file.and_then(|file| file.model.clone());

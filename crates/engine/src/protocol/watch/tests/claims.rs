@@ -16,7 +16,7 @@ fn a_verified_claim_ends_it_and_brings_the_work_to_the_user() {
     table.sees(&[("moon.md", Some("round"))]).verifies(0, "all fine").accepted();
     assert_eq!(table.class(), "approved");
     insta::assert_snapshot!(table.since("wants claim_complete"), @r"
-      [2] claim_complete(rationale=all green) → ok: Noted; it is verified now.
+      [2] claim_complete(rationale=all green) → ok: Noted. Verifying…
       Worker claims: all green
       run#5 look
     > run#5 looked

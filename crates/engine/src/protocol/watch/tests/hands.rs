@@ -1,4 +1,4 @@
-//! Workers with hands of their own: their steps count the same, and the critic reaches them.
+//! Workers with tools of their own: their steps count the same, and the critic reaches them.
 
 use super::game::{Goal, Plays2 as _, seated, told};
 use crate::effect::{EffectKind, FailureKind, Reply};

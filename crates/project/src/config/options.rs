@@ -1,0 +1,188 @@
+//! Options as typed fields: a row of the table and the field it fills stand in one line.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use gadfly_engine::Severity;
+use gadfly_engine::budget::Limits;
+use gadfly_engine::deduction::Level;
+use gadfly_engine::protocol::audit::economy::Economy;
+use gadfly_engine::protocol::watch::Criterion;
+use gadfly_engine::tool::Risk;
+
+use super::budget;
+use super::criteria::{CriteriaSetting, CriticSetting};
+use super::keys::{Fixed, Key};
+use super::loops::RubricSetting;
+use super::names::Protocol;
+use super::value::{Table, Value};
+use crate::place::Sourced;
+
+/// Declares a group of options: the rows of the table, and the struct that a table is read into.
+macro_rules! options {
+    ($(#[$meta:meta])* $settings:ident, $rows:ident in $section:ident {
+        $($field:ident: $type:ty = $row:expr;)*
+    }) => {
+        pub const $rows: &[Key] = &[$($row.of(Section::$section, stringify!($field))),*];
+
+        $(#[$meta])*
+        #[derive(Clone, PartialEq, Debug)]
+        pub struct $settings {
+            $(pub $field: $type,)*
+        }
+
+        impl $settings {
+            pub(in crate::config) fn read(table: &$crate::config::value::Table) -> Self {
+                use $crate::config::options::Setting;
+                Self {
+                    $($field: {
+                        const ROW: Key = $row.of(Section::$section, stringify!($field));
+                        // What always has a value has a default.
+                        const { assert!(!<$type as Setting>::NEEDS_DEFAULT || ROW.default.is_some()) };
+                        <$type as Setting>::read(table, &ROW)
+                    },)*
+                }
+            }
+        }
+    };
+}
+pub(super) use options;
+
+/// A field: how it is read from the merged table.
+pub trait Setting: Sized {
+    const NEEDS_DEFAULT: bool = false;
+    fn read(table: &Table, key: &Key) -> Self;
+}
+
+/// A single value.
+pub trait Single: Sized {
+    fn of(value: &Value) -> Option<Self>;
+
+    fn built_in(_: Fixed) -> Option<Self> {
+        None
+    }
+}
+
+impl<T: Single> Setting for Option<Sourced<T>> {
+    fn read(table: &Table, key: &Key) -> Self {
+        let found = table.get(key.name)?;
+        T::of(&found.value).map(|value| found.with(value))
+    }
+}
+
+impl<T: Single + Default> Setting for Sourced<T> {
+    const NEEDS_DEFAULT: bool = true;
+
+    fn read(table: &Table, key: &Key) -> Self {
+        let usual = || key.default.and_then(T::built_in).unwrap_or_default();
+        Option::<Self>::read(table, key).unwrap_or_else(|| Self::built_in(usual()))
+    }
+}
+
+impl Setting for Vec<Sourced<String>> {
+    fn read(table: &Table, key: &Key) -> Self {
+        table.texts(key.name).map(|list| list.value).unwrap_or_default()
+    }
+}
+
+impl Setting for Vec<Sourced<PathBuf>> {
+    fn read(table: &Table, key: &Key) -> Self {
+        table.paths(key.name).map(|list| list.value).unwrap_or_default()
+    }
+}
+
+impl Setting for Vec<Sourced<CriticSetting>> {
+    fn read(table: &Table, key: &Key) -> Self {
+        table.critics(key.name).map(|list| list.value).unwrap_or_default()
+    }
+}
+
+impl Setting for Limits {
+    fn read(table: &Table, key: &Key) -> Self {
+        table.table(key.name).map(budget::limits).unwrap_or_default()
+    }
+}
+
+macro_rules! singles {
+    ($($type:ty: $variant:ident $(= $fixed:ident)?;)*) => {$(
+        impl Single for $type {
+            fn of(value: &Value) -> Option<Self> {
+                match value {
+                    Value::$variant(value) => Some(value.clone()),
+                    _ => None,
+                }
+            }
+
+            $(fn built_in(fixed: Fixed) -> Option<Self> {
+                match fixed {
+                    Fixed::$fixed(value) => Some(value.into()),
+                    _ => None,
+                }
+            })?
+        }
+    )*};
+}
+
+singles! {
+    String: Text = Text;
+    PathBuf: Path;
+    u64: Whole = Whole;
+    bool: Flag = Flag;
+    Duration: Time = Time;
+    Criterion: Until;
+    CriteriaSetting: Criteria;
+}
+
+/// A word that the parser has let through.
+macro_rules! words {
+    ($($type:ty: $parse:expr;)*) => {$(
+        impl Single for $type {
+            fn of(value: &Value) -> Option<Self> {
+                match value {
+                    Value::Text(word) => $parse(word),
+                    _ => None,
+                }
+            }
+
+            fn built_in(fixed: Fixed) -> Option<Self> {
+                match fixed {
+                    Fixed::Text(word) => $parse(word),
+                    _ => None,
+                }
+            }
+        }
+    )*};
+}
+
+words! {
+    Severity: Severity::parse;
+    Level: Level::parse;
+    Economy: Economy::parse;
+    Risk: Risk::of;
+}
+
+impl Single for Protocol {
+    fn of(value: &Value) -> Option<Self> {
+        match value {
+            Value::Protocol(protocol) => Some(*protocol),
+            _ => None,
+        }
+    }
+
+    fn built_in(fixed: Fixed) -> Option<Self> {
+        match fixed {
+            Fixed::Text(name) => Self::named(name),
+            _ => None,
+        }
+    }
+}
+
+impl Single for RubricSetting {
+    fn of(value: &Value) -> Option<Self> {
+        match value {
+            Value::Texts(items) => Some(Self::Items(items.clone())),
+            Value::Path(path) => Some(Self::File(path.clone())),
+            _ => None,
+        }
+    }
+}
