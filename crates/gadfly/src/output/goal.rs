@@ -97,7 +97,7 @@ pub fn facts(state: &RunState, goal: &GoalState, outcome: Option<&Outcome>) -> V
         said.push(("stopped", safe::line(because, LONGEST)));
     }
     if let Some(Happened::GoalPaused { because }) = goal.rail.last().map(|entry| &entry.what) {
-        said.push(("because", safe::line(because, LONGEST)));
+        said.push(("reason", safe::line(because, LONGEST)));
     }
     if let Some(Happened::ProtectedChanged { paths, findings }) =
         last(goal, |what| matches!(what, Happened::ProtectedChanged { .. }))
