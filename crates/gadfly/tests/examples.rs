@@ -159,7 +159,7 @@ fn code_task_changes_the_checkout_when_tests_and_critic_agree() {
         "approved after 3 rounds",
     ];
     let said = example.expect(&["run", "duration", "--trust"], 0, &lines);
-    assert_eq!(said.err.matches("critic critic is at work").count(), 2, "none for the failing tests");
+    assert_eq!(said.err.matches("critic critic: working…").count(), 2, "none for the failing tests");
     let envelope: serde_json::Value = serde_json::from_str(&said.out).unwrap();
     assert_eq!((&envelope["task_id"], &envelope["verdict"]), (&"duration".into(), &"passed".into()));
     assert!(Path::new(envelope["report_path"].as_str().unwrap()).is_file(), "the report is where it says");

@@ -167,7 +167,7 @@ impl Story {
             lines.push(format!("  {} {agent} is asked as {role}", "?".yellow()));
         } else if self.say_asked && (!goes_on || effect.repeats.is_some()) {
             let again = if effect.repeats.is_some() { ", once more" } else { "" };
-            lines.push(format!("  {role} {agent} is at work{again}"));
+            lines.push(format!("  {role} {agent}: working{again}…"));
         }
     }
 

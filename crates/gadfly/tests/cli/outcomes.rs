@@ -26,15 +26,15 @@ fn an_approved_draft_goes_to_standard_output_to_the_byte() {
     cost    nothing
     caps    3 rounds, 30 active minutes, 50 calls
     round 1 of 3
-      worker writer is at work
+      worker writer: working…
       draft: 5 bytes, 1 line
-      critic judge is at work
+      critic judge: working…
       ✗ rejected by judge: 1 open item
         1. name the sample size
     round 2 of 3
-      worker writer is at work
+      worker writer: working…
       draft: 28 bytes, +2 −1 lines
-      critic judge is at work
+      critic judge: working…
       ✓ approved by judge
         Good.
 
@@ -60,9 +60,9 @@ fn an_approved_draft_goes_to_its_file() {
     cost    nothing
     caps    3 rounds, 30 active minutes, 50 calls
     round 1 of 3
-      worker writer is at work
+      worker writer: working…
       draft: 9 bytes, 1 line
-      critic judge is at work
+      critic judge: working…
       ✓ approved by judge
         Good.
       saved [dir]/project/out.md
@@ -91,21 +91,21 @@ fn the_third_rejection_halts_and_the_draft_is_put_beside_the_file() {
     cost    nothing
     caps    3 rounds, 30 active minutes, 50 calls
     round 1 of 3
-      worker writer is at work
+      worker writer: working…
       draft: 3 bytes, 1 line
-      critic judge is at work
+      critic judge: working…
       ✗ rejected by judge: 1 open item
         1. name the sample size
     round 2 of 3
-      worker writer is at work
+      worker writer: working…
       draft: 3 bytes, +1 −1 lines
-      critic judge is at work
+      critic judge: working…
       ✗ rejected by judge: 1 open item
         1. name the sample size
     round 3 of 3
-      worker writer is at work
+      worker writer: working…
       draft: 5 bytes, +1 −1 lines
-      critic judge is at work
+      critic judge: working…
       ✗ rejected by judge: 1 open item
         1. name the sample size
         hint: plateau: two rounds in a row fixed no open item
@@ -154,15 +154,15 @@ fn a_rejection_for_new_requirements_only_is_overruled_and_said_so() {
     cost    nothing
     caps    3 rounds, 30 active minutes, 50 calls
     round 1 of 3
-      worker writer is at work
+      worker writer: working…
       draft: 3 bytes, 1 line
-      critic judge is at work
+      critic judge: working…
       ✗ rejected by judge: 1 open item
         1. name the sample size
     round 2 of 3
-      worker writer is at work
+      worker writer: working…
       draft: 3 bytes, +1 −1 lines
-      critic judge is at work
+      critic judge: working…
       ✗ rejected by judge: 1 open item
         2. add a limitations paragraph
       ✓ only new requirements: the rejection is overruled
@@ -195,11 +195,11 @@ fn an_unreadable_critic_leaves_the_run_unverified_and_a_resume_asks_it_again() {
     cost    nothing
     caps    3 rounds, 30 active minutes, 50 calls
     round 1 of 3
-      worker writer is at work
+      worker writer: working…
       draft: 3 bytes, 1 line
-      critic judge is at work
+      critic judge: working…
       ! could not read judge's reply: no line states the status: begin with `[STATUS: APPROVED]` or `[STATUS: REJECTED]`; asking again
-      critic judge is at work
+      critic judge: working…
       ! could not read judge's reply: no line states the status: begin with `[STATUS: APPROVED]` or `[STATUS: REJECTED]`
 
     unverified: no critic has judged the last draft
@@ -212,7 +212,7 @@ fn an_unreadable_critic_leaves_the_run_unverified_and_a_resume_asks_it_again() {
     project.script("judge.toml", &["x", "x", APPROVE]);
     let again = project.gadfly(&["resume", &project.run_id()]);
     assert_eq!((again.code, again.out.as_str()), (0, "One"), "{}", again.err);
-    assert!(!again.err.contains("worker writer is at work"), "the draft was not written anew: {}", again.err);
+    assert!(!again.err.contains("worker writer: working…"), "the draft was not written anew: {}", again.err);
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn a_call_that_failed_for_good_parks_the_run() {
     cost    nothing
     caps    3 rounds, 30 active minutes, 50 calls
     round 1 of 3
-      worker writer is at work
+      worker writer: working…
       ✗ worker writer failed: unauthorised: agent `writer` was scripted to be unauthorised
 
     failed: gave up on a call
@@ -254,7 +254,7 @@ fn a_run_out_of_budget_goes_on_with_more() {
     cost    nothing
     caps    3 rounds, 30 active minutes, 1 call
     round 1 of 3
-      worker writer is at work
+      worker writer: working…
       draft: 3 bytes, 1 line
 
     out of budget
@@ -308,13 +308,13 @@ fn improving_a_file_begins_with_the_critic_and_replaces_it_on_approval() {
     caps    3 rounds, 30 active minutes, 50 calls
     round 1 of 3
       your draft: 4 bytes, 1 line
-      critic judge is at work
+      critic judge: working…
       ✗ rejected by judge: 1 open item
         1. name the sample size
     round 2 of 3
-      worker writer is at work
+      worker writer: working…
       draft: 6 bytes, +1 −1 lines
-      critic judge is at work
+      critic judge: working…
       ✓ approved by judge
         Good.
       saved [dir]/project/paper.md

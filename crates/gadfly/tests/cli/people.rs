@@ -29,7 +29,7 @@ fn without_a_terminal_a_run_parks_until_its_question_is_answered() {
     cost    nothing
     caps    3 rounds, 30 active minutes, 50 calls
     round 1 of 3
-      worker writer is at work
+      worker writer: working…
       draft: 3 bytes, 1 line
       ? me is asked as critic
 

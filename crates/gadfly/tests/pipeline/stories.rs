@@ -13,9 +13,9 @@ fn three_agents_work_in_the_order_of_what_they_need_and_their_files_are_in_the_c
     overall round 1 of 5
     → strategist (judged by strategist-critic, Strategy)
       [strategist] round 1 of 3
-      [strategist]   worker strategist is at work
+      [strategist]   worker strategist: working…
       [strategist]   files: 24 bytes
-      [strategist]   critic strategist-critic is at work
+      [strategist]   critic strategist-critic: working…
       [strategist]   ✓ approved by strategist-critic
       [strategist]     the critic states 92 points
       [strategist]     score 92/100 (passes at 80), as stated by the critic
@@ -27,9 +27,9 @@ fn three_agents_work_in_the_order_of_what_they_need_and_their_files_are_in_the_c
       ✓ strategist: 92/100 by strategist-critic after 1 round
     → coder (judged by coder-critic, Execution)
       [coder] round 1 of 3
-      [coder]   worker coder is at work
+      [coder]   worker coder: working…
       [coder]   files: 9 bytes
-      [coder]   critic coder-critic is at work
+      [coder]   critic coder-critic: working…
       [coder]   ✓ approved by coder-critic
       [coder]     the critic states 88 points
       [coder]     score 88/100 (passes at 80), as stated by the critic
@@ -41,9 +41,9 @@ fn three_agents_work_in_the_order_of_what_they_need_and_their_files_are_in_the_c
       ✓ coder: 88/100 by coder-critic after 1 round
     → writer (judged by writer-critic, Paper)
       [writer] round 1 of 3
-      [writer]   worker writer is at work
+      [writer]   worker writer: working…
       [writer]   files: 8 bytes
-      [writer]   critic writer-critic is at work
+      [writer]   critic writer-critic: working…
       [writer]   ✓ approved by writer-critic
       [writer]     the critic states 96 points
       [writer]     score 96/100 (passes at 80), as stated by the critic
