@@ -16,7 +16,7 @@ use gadfly_runtime::trust::Trust;
 
 use crate::context::Context;
 use crate::exit::{self, Code};
-use crate::output::{again, ask, consent, error, print, terminal};
+use crate::output::{ask, consent, error, next_command, print, terminal};
 
 /// What a run is about to use of the project's files.
 #[derive(Clone, Debug, Default)]
@@ -128,7 +128,7 @@ pub fn trust(context: &Context, uses: &Uses, agreed: bool) -> Result<(), Code> {
         print::err("this project's files want to:");
         print::err_lines(&consent::wanted(&missing));
         if !terminal::can_ask() {
-            let again = again::command_line();
+            let again = next_command::command_line();
             return Err(error::usage(&format!(
                 "you have not agreed to this yet. To agree, once:\n  {again} --trust"
             )));

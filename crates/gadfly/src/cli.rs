@@ -2,20 +2,20 @@
 //! arguments have a file of their own, named by path because the tests of the documentation read this one from
 //! where they are.
 
-#[path = "cli/doors.rs"]
-mod doors;
 #[path = "cli/goal.rs"]
 mod goal;
-#[path = "cli/going_on.rs"]
-mod going_on;
+#[path = "cli/integrations.rs"]
+mod integrations;
 #[path = "cli/options.rs"]
 mod options;
 #[path = "cli/pipeline.rs"]
 mod pipeline;
-#[path = "cli/questions.rs"]
-mod questions;
+#[path = "cli/project_status.rs"]
+mod project_status;
 #[path = "cli/report.rs"]
 mod report;
+#[path = "cli/resume.rs"]
+mod resume;
 #[path = "cli/review.rs"]
 mod review;
 #[path = "cli/run.rs"]
@@ -27,12 +27,12 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub use doors::{Hook, HookCommand, Mcp, StopHook};
 pub use goal::{Goal, Reached};
-pub use going_on::{Answer, Resume, Steer};
+pub use integrations::{Hook, HookCommand, Mcp, StopHook};
 pub use pipeline::Pipeline;
-pub use questions::{Adopt, Gate, Learn, Next, Why};
+pub use project_status::{Adopt, Gate, Learn, Next, Why};
 pub use report::{Format, ReportTo};
+pub use resume::{Answer, Resume, Steer};
 pub use review::Review;
 pub use run::{Batch, Run};
 pub use serve::Serve;

@@ -38,7 +38,7 @@ pub mod why;
 
 pub async fn dispatch(cli: Cli) -> Code {
     if let Some(store) = &cli.global.store {
-        crate::output::again::at(store);
+        crate::output::next_command::at(store);
     }
     let Some(command) = cli.command else { return welcome::welcome(&Context::read(cli.global)) };
     let context = || Context::read(cli.global.clone());

@@ -4,20 +4,20 @@
 //!
 //! To add a tool: its arguments in `arguments`, its row in `tools::all`, its line in `tools::call`.
 
-mod allowing;
+mod approval;
 mod arguments;
 mod asking;
-mod caller;
-mod desk;
+mod client;
 mod findings;
-mod posting;
+mod render;
+mod reply;
 mod resources;
 mod reviewing;
-mod said;
 mod server;
-mod standing;
 mod starting;
-mod telling;
+mod state;
+mod status;
+mod submit;
 mod token;
 mod tools;
 mod waiting;
@@ -32,9 +32,9 @@ use crate::exit::{self, Code};
 use crate::interrupts::Interrupts;
 use crate::output::error;
 use crate::telemetry;
-pub use allowing::Agreed;
-use desk::Desk;
+pub use approval::Agreed;
 use server::Server;
+use state::ServerState;
 
 /// A longer message is dropped unanswered. Anything that a tool would take is far shorter, also where every letter of
 /// it is escaped; what is merely too long for the tool is refused in words.
@@ -42,7 +42,7 @@ const LONGEST_MESSAGE: usize = 64 << 20;
 
 /// Serves one client on standard input and output until it goes. Standard output is the protocol's alone.
 pub async fn serve(global: Global, agreed: Agreed) -> Code {
-    let desk = Desk::new(global, agreed);
+    let desk = ServerState::new(global, agreed);
     let mut interrupts = Interrupts::catch();
     let server = Server::new(desk.clone());
     let conversation = async {

@@ -1,6 +1,5 @@
 //! Everything that reaches the terminal or a pipe. Nothing else in the workspace prints.
 
-pub mod again;
 pub mod ask;
 pub mod brief;
 pub mod consent;
@@ -14,6 +13,7 @@ pub mod goal;
 pub mod judged;
 pub mod live;
 pub mod meters;
+pub mod next_command;
 pub mod pipeline;
 pub mod print;
 pub mod problems;

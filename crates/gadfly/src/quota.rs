@@ -11,7 +11,7 @@ use crate::cli::Patience;
 use crate::exit::{self, Code};
 use crate::interrupts::Interrupts;
 use crate::output::table::moment;
-use crate::output::{again, print};
+use crate::output::{next_command, print};
 use crate::session::Session;
 
 /// The clock on the wall may be set meanwhile: it is looked at this often.
@@ -42,7 +42,7 @@ pub async fn wait(
             print::err(&format!(
                 "that is further away than --wait-at-most {} minutes; to go on then: {}",
                 patience.wait_at_most,
-                again::command(&format!("resume {run}"))
+                next_command::command(&format!("resume {run}"))
             ));
             return code;
         }
@@ -50,7 +50,7 @@ pub async fn wait(
         tokio::select! {
             biased;
             () = interrupts.next() => {
-                print::err(&format!("not waited for; to go on: {}", again::command(&format!("resume {run} --wait"))));
+                print::err(&format!("not waited for; to go on: {}", next_command::command(&format!("resume {run} --wait"))));
                 return exit::INTERRUPTED;
             }
             () = sleep(until, end) => {}

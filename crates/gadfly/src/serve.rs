@@ -3,10 +3,10 @@
 //!
 //! To add an address: its handler in the file it belongs to, a line in `app`.
 
-mod acts;
-mod asked;
+mod actions;
 mod assets;
-mod entry;
+mod extract;
+mod guard;
 mod listening;
 mod live;
 mod overview;
@@ -14,7 +14,7 @@ mod page;
 mod proof;
 mod questions;
 mod refusal;
-mod starting;
+mod start;
 mod texts;
 mod token;
 
@@ -28,7 +28,7 @@ use gadfly_runtime::Gadfly;
 use crate::background::Background;
 use crate::context::Context;
 
-pub use entry::Hosts;
+pub use guard::Hosts;
 pub use listening::bind;
 pub use proof::Proof;
 pub use token::{Token, TokenError};
@@ -71,19 +71,19 @@ pub fn app(dashboard: Arc<Dashboard>) -> Router {
         .route("/api/runs/{run}/texts/{text}", get(texts::text))
         .route("/api/runs/{run}/diff", get(texts::diff))
         .route("/api/runs/{run}/tree-diff/{text}", get(texts::tree_diff))
-        .route("/api/runs/{run}/answer", post(acts::answer))
-        .route("/api/runs/{run}/pause", post(acts::pause))
-        .route("/api/runs/{run}/cancel", post(acts::cancel))
-        .route("/api/runs/{run}/steer", post(acts::steer))
-        .route("/api/runs/{run}/resume", post(acts::resume))
-        .route("/api/start", get(starting::choices))
-        .route("/api/start/loop", post(starting::start_loop))
-        .route("/api/start/goal", post(starting::start_goal))
-        .layer(axum::middleware::from_fn_with_state(Arc::clone(&dashboard), entry::with_token))
-        .route("/api/hello", get(entry::hello))
+        .route("/api/runs/{run}/answer", post(actions::answer))
+        .route("/api/runs/{run}/pause", post(actions::pause))
+        .route("/api/runs/{run}/cancel", post(actions::cancel))
+        .route("/api/runs/{run}/steer", post(actions::steer))
+        .route("/api/runs/{run}/resume", post(actions::resume))
+        .route("/api/start", get(start::choices))
+        .route("/api/start/loop", post(start::start_loop))
+        .route("/api/start/goal", post(start::start_goal))
+        .layer(axum::middleware::from_fn_with_state(Arc::clone(&dashboard), guard::with_token))
+        .route("/api/hello", get(guard::hello))
         .fallback(assets::asset);
     // What is read is bounded at the entrance.
     api.layer(DefaultBodyLimit::disable())
-        .layer(axum::middleware::from_fn_with_state(Arc::clone(&dashboard), entry::at_the_door))
+        .layer(axum::middleware::from_fn_with_state(Arc::clone(&dashboard), guard::at_the_door))
         .with_state(dashboard)
 }

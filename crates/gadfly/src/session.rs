@@ -18,7 +18,7 @@ use crate::exit::{self, Code};
 use crate::interrupts::Interrupts;
 use crate::output::ending::{self, DraftIs};
 use crate::output::screen::{Screen, Shown};
-use crate::output::{again, ask, brief, error, events, print, problems, safe, terminal};
+use crate::output::{ask, brief, error, events, next_command, print, problems, safe, terminal};
 use crate::typing::{End, Typing};
 use crate::verdict::{Asking, Typed};
 
@@ -185,7 +185,7 @@ impl Session<'_> {
         }
         let role = turn.role.name();
         let awaited = if let Some(asked) = turn.verdict {
-            let how = again::command(&format!("answer {} --approve", self.run));
+            let how = next_command::command(&format!("answer {} --approve", self.run));
             let points = if asked.passes_at.is_some() { " --points N" } else { "" };
             lines.push(format!(
                 "You are the {role}. From another terminal: {how}, or --reject \"what to fix\"{points}"
@@ -205,7 +205,7 @@ impl Session<'_> {
     }
 
     fn elsewhere(&self) -> String {
-        format!("or answer from another terminal: {}", again::command(&format!("answer {}", self.run)))
+        format!("or answer from another terminal: {}", next_command::command(&format!("answer {}", self.run)))
     }
 
     /// Takes what was typed. What is awaited after it, if anything.
@@ -316,7 +316,7 @@ impl Session<'_> {
             Some(Err(fault)) => {
                 print::err(&format!(
                     "the draft is kept: {}",
-                    again::command(&format!("show {} --draft", self.run))
+                    next_command::command(&format!("show {} --draft", self.run))
                 ));
                 fault
             }
@@ -378,9 +378,10 @@ pub fn refuse(context: &Context, run: &RunId, why: ResumeError) -> Code {
         | ResumeError::Claim(ClaimError::NotFound(_) | ClaimError::Owned { .. } | ClaimError::Foreign(_)) => {
             error::usage(&why.to_string())
         }
-        ResumeError::Drive(DriveError::Journal(_) | DriveError::Closed) => {
-            error::fault(&format!("{why}\nnothing is lost: {}", again::command(&format!("resume {run}"))))
-        }
+        ResumeError::Drive(DriveError::Journal(_) | DriveError::Closed) => error::fault(&format!(
+            "{why}\nnothing is lost: {}",
+            next_command::command(&format!("resume {run}"))
+        )),
         ResumeError::Drive(DriveError::Refused(_)) => error::usage(&why.to_string()),
         ResumeError::Claim(_)
         | ResumeError::Read(_)

@@ -15,7 +15,7 @@ use super::{asking, pipeline};
 use crate::cli::{Adopt, Patience};
 use crate::context::Context;
 use crate::exit::{self, Code};
-use crate::output::{again, print, safe, standing, terminal};
+use crate::output::{next_command, print, safe, standing, terminal};
 
 /// What a pipeline is asked for if nobody says.
 const GO_ON: &str =
@@ -34,7 +34,7 @@ async fn go(args: &Adopt, context: &Context) -> Result<Code, Code> {
         return Box::pin(start(args, context)).await;
     }
     if !context.global.json {
-        print::err(&format!("to go on from here: {}", again::command("adopt --yes")));
+        print::err(&format!("to go on from here: {}", next_command::command("adopt --yes")));
     }
     Ok(exit::OK)
 }

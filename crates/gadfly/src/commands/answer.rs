@@ -12,7 +12,7 @@ use gadfly_runtime::service::AnswerError;
 use crate::cli::Answer;
 use crate::context::{Context, find};
 use crate::exit::{self, Code};
-use crate::output::{again, ask, brief, error, print, safe, terminal};
+use crate::output::{ask, brief, error, next_command, print, safe, terminal};
 use crate::session::{only_by_token, unreadable};
 use crate::verdict;
 
@@ -117,13 +117,13 @@ fn leave(
     } else {
         print::err(&format!(
             "answered; the run is not active, resume it with: {}",
-            again::command(&format!("resume {run}"))
+            next_command::command(&format!("resume {run}"))
         ));
     }
     let others = open.iter().filter(|(other, _)| *other != asked.effect);
     for (other, question) in others {
         let about = question.about.name();
-        let how = again::command(&format!("answer {run} --effect {other} \"…\""));
+        let how = next_command::command(&format!("answer {run} --effect {other} \"…\""));
         print::err(&format!("another question is open ({about}): {how}"));
     }
     Ok(exit::OK)

@@ -20,7 +20,7 @@ use crate::exit::{self, Code};
 use crate::interrupts::Interrupts;
 use crate::output::feed::Feed;
 use crate::output::table::moment;
-use crate::output::{again, ask, consent, error, print, problems, safe, terminal};
+use crate::output::{ask, consent, error, next_command, print, problems, safe, terminal};
 use crate::telemetry;
 
 /// How often the line on a terminal, and how often a line elsewhere, is written.
@@ -165,7 +165,7 @@ async fn run(batch: Batch, args: &cli::Batch, context: &Context) -> Code {
     print::err(&counts(&report));
     let stopped = *stop.borrow() != Stop::No && report.left + report.interrupted > 0;
     if stopped {
-        print::err(&format!("to go on: {}", again::command_line()));
+        print::err(&format!("to go on: {}", next_command::command_line()));
     }
     if report.unaffordable > 0 {
         let cap = given(args).1.unwrap_or_default();
@@ -238,7 +238,7 @@ fn quota(report: &Report) -> Option<String> {
         || "the provider names no time for its quota; when it is back".to_owned(),
         |until| format!("the provider's quota comes back at {}; then", moment(until)),
     );
-    Some(format!("{until}, to go on: {}", again::command_line()))
+    Some(format!("{until}, to go on: {}", next_command::command_line()))
 }
 
 /// 0 if every task is approved; else the code of the others if they are of one kind, otherwise 3.

@@ -8,7 +8,7 @@ use super::undo::told;
 use crate::cli::RunName;
 use crate::context::{Context, find};
 use crate::exit::{self, Code};
-use crate::output::{again, error, print};
+use crate::output::{error, next_command, print};
 use crate::session::refuse;
 
 pub async fn pause(args: &RunName, context: &Context) -> Code {
@@ -28,7 +28,7 @@ async fn control(args: &RunName, context: &Context, wanted: Control) -> Result<C
         Controlled::Asked if wanted == Control::Pause => {
             print::err(&format!(
                 "asked: the run pauses after its calls under way; {} goes on",
-                again::command(&format!("resume {run}"))
+                next_command::command(&format!("resume {run}"))
             ));
         }
         Controlled::Asked => print::err("asked: the process that drives the run ends it"),
@@ -48,7 +48,7 @@ async fn control(args: &RunName, context: &Context, wanted: Control) -> Result<C
         Controlled::NotDriven => {
             return Err(error::usage(&format!(
                 "nobody drives run `{run}`, so there is nothing to pause; `{}` would go on",
-                again::command(&format!("resume {run}"))
+                next_command::command(&format!("resume {run}"))
             )));
         }
     }

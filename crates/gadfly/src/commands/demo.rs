@@ -21,7 +21,7 @@ use crate::cli::{Demo, Global};
 use crate::context::Context;
 use crate::exit::{self, Code};
 use crate::interrupts::Interrupts;
-use crate::output::{again, error, print, problems};
+use crate::output::{error, next_command, print, problems};
 use crate::session::Session;
 
 use scenes::{ACTS, Act, Play, Scene};
@@ -172,8 +172,8 @@ impl Troupe<'_> {
     /// Answers the question of the run before, and takes that run up again.
     async fn answer(&mut self, text: &str) -> Result<Code, Code> {
         let Some(run) = self.last.clone() else { return Err(error::fault("no run asks anything")) };
-        print::err(&again::command(&format!("answer {run} {text}")));
-        print::err(&again::command(&format!("resume {run}")));
+        print::err(&next_command::command(&format!("answer {run} {text}")));
+        print::err(&next_command::command(&format!("resume {run}")));
         let answered = self.gadfly.answer(&run, text.to_owned(), "demo");
         answered.map_err(|e| error::fault(&e.to_string()))?;
         let (session, gadfly) = (self.session(&run), self.gadfly);

@@ -18,7 +18,7 @@ use crate::context::{Context, find};
 use crate::exit::{self, Code};
 use crate::interrupts::Interrupts;
 use crate::output::table::counted;
-use crate::output::{again, error, judged, print, problems, safe, terminal};
+use crate::output::{error, judged, next_command, print, problems, safe, terminal};
 use crate::quota;
 use crate::session::Session;
 
@@ -170,7 +170,7 @@ impl Many<'_> {
         let only_end = (self.at_once > 1).then(|| head.clone());
         let unread = gadfly.journal().mail(run).is_ok_and(|mail| !mail.is_empty());
         if summary.waiting_for.is_some() && !unread {
-            let how = again::command(&format!("answer {run}"));
+            let how = next_command::command(&format!("answer {run}"));
             print::err(&format!("{head}\n  still waits for an answer: {how}"));
             return exit::WAITING;
         }

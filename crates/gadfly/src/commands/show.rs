@@ -19,7 +19,7 @@ use crate::context::{Context, find};
 use crate::exit::{self, Code};
 use crate::output::ending::{self, DraftIs};
 use crate::output::table::{counted, moment, state as coloured};
-use crate::output::{again, brief, diff, error, judged, print, safe};
+use crate::output::{brief, diff, error, judged, next_command, print, safe};
 use crate::session::print_draft;
 use powers::Powers;
 
@@ -69,7 +69,7 @@ fn go(args: &Show, context: &Context) -> Result<(), Code> {
         if state.summary.last_diff.is_some() {
             print::err(&format!(
                 "the draft is a folder; these are its files. Its changes: {}",
-                again::command(&format!("show {run} --diff"))
+                next_command::command(&format!("show {run} --diff"))
             ));
         }
         return print_draft(&text);
@@ -180,7 +180,10 @@ fn glance(journal: &Journal, state: &RunState, powers: &Powers, is_long: bool) -
         print::out("")?;
         judged::question(&asked.question).iter().try_for_each(|line| print::out(line))?;
         let (run, effect) = (&s.run, &asked.effect);
-        print::out(&format!("  {}", again::command(&format!("answer {run} --effect {effect} \"…\""))))?;
+        print::out(&format!(
+            "  {}",
+            next_command::command(&format!("answer {run} --effect {effect} \"…\""))
+        ))?;
     }
     if s.state != "running" {
         let undone = undone_ms(journal, s);
@@ -208,7 +211,7 @@ fn question(journal: &Journal, run: &RunId, effect: &gadfly_engine::EffectId) ->
     if let Some(asked) = turn.verdict {
         let points = if asked.passes_at.is_some() { " --points N" } else { "" };
         for (word, how) in [("approve:", "--approve \"why\""), ("reject: ", "--reject \"what to fix\"")] {
-            print::out(&format!("{word} {}", again::command(&format!("answer {run} {how}{points}"))))?;
+            print::out(&format!("{word} {}", next_command::command(&format!("answer {run} {how}{points}"))))?;
         }
     }
     answer_given(journal, run, effect)
@@ -219,7 +222,7 @@ fn answer_given(journal: &Journal, run: &RunId, effect: &gadfly_engine::EffectId
     if mail.iter().any(|(_, m)| matches!(&m.what, MailKind::Answer { effect: to, .. } if to == effect)) {
         print::out(&format!(
             "an answer is given and not read yet: {}",
-            again::command(&format!("resume {run}"))
+            next_command::command(&format!("resume {run}"))
         ))?;
     }
     Ok(())
@@ -229,7 +232,8 @@ fn answer_given(journal: &Journal, run: &RunId, effect: &gadfly_engine::EffectId
 fn briefs(state: &RunState, json: bool) -> Result<(), Code> {
     let run = &state.summary.run;
     let Some(view) = &state.pipeline else {
-        let why = format!("run `{run}` is no pipeline: {}", again::command(&format!("show {run} --log")));
+        let why =
+            format!("run `{run}` is no pipeline: {}", next_command::command(&format!("show {run} --log")));
         return Err(error::usage(&why));
     };
     if json {

@@ -6,7 +6,7 @@ use gadfly_runtime::service::SteerError;
 use crate::cli::Steer;
 use crate::context::{Context, find};
 use crate::exit::{self, Code};
-use crate::output::{again, error, print};
+use crate::output::{error, next_command, print};
 
 pub fn steer(args: &Steer, context: &Context) -> Code {
     go(args, context).unwrap_or_else(|code| code)
@@ -33,7 +33,7 @@ fn go(args: &Steer, context: &Context) -> Result<Code, Code> {
     } else {
         print::err(&format!(
             "saved; the run is not active, and the worker reads it when you resume it: {}",
-            again::command(&format!("resume {run}"))
+            next_command::command(&format!("resume {run}"))
         ));
     }
     Ok(exit::OK)

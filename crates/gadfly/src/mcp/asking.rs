@@ -11,9 +11,9 @@ use rmcp::schemars::{self, JsonSchema};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::caller::{Caller, Heard};
-use super::desk::Desk;
-use super::said::{Stopped, refused};
+use super::client::{Client, Heard};
+use super::reply::{Stopped, refused};
+use super::state::ServerState;
 use crate::context::Context;
 use crate::output::safe;
 use crate::terms::Terms;
@@ -74,7 +74,7 @@ impl Open {
 /// Asks the client's user. None if the question stays open. What a model proposes is shown, and only shown. `goes_on`
 /// is the run that a call made again follows; none if the whole call is to be made again.
 pub async fn ask(
-    caller: &Caller,
+    client: &Client,
     (run, effect, question): (&RunId, &EffectId, &Question),
     proposed: Option<&str>,
     goes_on: Option<&RunId>,
@@ -83,7 +83,7 @@ pub async fn ask(
     let about = Open::new(run, effect, question).text();
     let proposed = proposed.map(|words| format!("\n\nThe host proposes: {}", cut(words))).unwrap_or_default();
     let message = format!("Gadfly, run {run}: {}{proposed}", cut(&about));
-    match caller.ask(&format!("{run} {effect}"), message, form, goes_on).await? {
+    match client.ask(&format!("{run} {effect}"), message, form, goes_on).await? {
         Heard::Content(content) => Ok(answer(question, &content)),
         Heard::Declined | Heard::Nobody => Ok(None),
     }
@@ -151,7 +151,7 @@ pub enum Consent {
 /// Asks whether the user allows something; `yes` is the word for it. The same words have to have the same key: what is
 /// agreed to is what was shown.
 pub async fn consent(
-    caller: &Caller,
+    client: &Client,
     key: &str,
     message: &str,
     yes: &str,
@@ -159,7 +159,7 @@ pub async fn consent(
 ) -> Result<Consent, Stopped> {
     let list = EnumSchema::builder(vec![yes.to_owned(), "no".to_owned()]).build();
     let form = ElicitationSchema::builder().required_enum_schema(ALLOW, list).build().map_err(refused)?;
-    Ok(match caller.ask(key, cut(message), form, goes_on).await? {
+    Ok(match client.ask(key, cut(message), form, goes_on).await? {
         Heard::Content(filled) if filled.get(ALLOW).and_then(Value::as_str) == Some(yes) => Consent::Yes,
         Heard::Content(_) | Heard::Declined => Consent::No,
         Heard::Nobody => Consent::Nobody,
@@ -168,23 +168,23 @@ pub async fn consent(
 
 /// Has the user agree to what the project's files want, or refuses with how that is done.
 pub async fn agree(
-    desk: &Desk,
+    server: &ServerState,
     context: &Context,
-    caller: &Caller,
+    client: &Client,
     terms: &Terms,
     goes_on: Option<&RunId>,
 ) -> Result<(), Stopped> {
     if terms.wanted.is_empty() {
         return Ok(());
     }
-    if desk.agreed.trust {
+    if server.agreed.trust {
         return terms.trust(context).map_err(refused);
     }
     let wanted = terms.wanted_lines().join("\n");
     let wants = format!("this project's files want to:\n{wanted}");
     let key = format!("terms {}", terms.digest());
     let message = format!("Gadfly: {wants}\n\nAllow this from now on?");
-    match consent(caller, &key, &message, YES, goes_on).await? {
+    match consent(client, &key, &message, YES, goes_on).await? {
         Consent::Yes => terms.trust(context).map_err(refused),
         Consent::No => Err(refused(format!("{wants}\nThe user did not allow it, so nothing was started."))),
         Consent::Nobody => Err(refused(format!(

@@ -11,9 +11,9 @@ use serde::Serialize;
 
 use super::arguments::{ListFindings, ListQuestions, ListRuns};
 use super::asking::Open;
-use super::desk::{self, Desk};
-use super::said::{Said, Stopped, refused};
-use super::{standing, telling};
+use super::reply::{Stopped, ToolReply, refused};
+use super::state::{self, ServerState};
+use super::{render, status};
 use crate::output::safe;
 
 const USUAL_RUNS: u32 = 20;
@@ -107,7 +107,7 @@ impl From<&Summary> for RunRow {
             ended: summary.ended,
             overruled: summary.overruled,
             critic: summary.critic.clone(),
-            judged_by_host: telling::is_own_word(summary),
+            judged_by_host: render::is_own_word(summary),
             round: summary.rounds,
             rounds_max: summary.rounds_max,
             open_items: summary.open_items,
@@ -116,8 +116,8 @@ impl From<&Summary> for RunRow {
     }
 }
 
-pub fn list_findings(desk: &Desk, args: &ListFindings) -> Result<Said, Stopped> {
-    let (background, run) = desk.run(&args.run)?;
+pub fn list_findings(server: &ServerState, args: &ListFindings) -> Result<ToolReply, Stopped> {
+    let (background, run) = server.run(&args.run)?;
     let state = background.gadfly().journal().state(&run).map_err(|e| refused(e.to_string()))?;
     let mut all = found(&state.rounds);
     if args.open_only.unwrap_or(false) {
@@ -125,10 +125,10 @@ pub fn list_findings(desk: &Desk, args: &ListFindings) -> Result<Said, Stopped> 
     }
     let left_out = all.len().saturating_sub(MOST_FINDINGS);
     all.truncate(MOST_FINDINGS);
-    let how_many = telling::counted(all.len(), "finding");
-    let mut text = format!("run {run}: {}, {how_many}", telling::state(&state.summary));
-    if telling::is_own_word(&state.summary) {
-        let _ = write!(text, "\n{}", telling::own_word(state.summary.worker.as_deref()));
+    let how_many = render::counted(all.len(), "finding");
+    let mut text = format!("run {run}: {}, {how_many}", render::state(&state.summary));
+    if render::is_own_word(&state.summary) {
+        let _ = write!(text, "\n{}", render::own_word(state.summary.worker.as_deref()));
     }
     for one in &all {
         let place = one.place.as_ref().map(|place| format!(" {place}")).unwrap_or_default();
@@ -139,7 +139,10 @@ pub fn list_findings(desk: &Desk, args: &ListFindings) -> Result<Said, Stopped> 
     if left_out > 0 {
         let _ = write!(text, "\nand {left_out} more");
     }
-    Said::new(text, &Findings { run: run.to_string(), state: state.summary.state, findings: all, left_out })
+    ToolReply::new(
+        text,
+        &Findings { run: run.to_string(), state: state.summary.state, findings: all, left_out },
+    )
 }
 
 /// Every point that was raised, as it was last seen. `revise` has numbered items instead of findings: each is one.
@@ -213,13 +216,13 @@ fn shown_place(place: &gadfly_engine::Place) -> String {
     }
 }
 
-pub fn list_questions(desk: &Desk, args: &ListQuestions) -> Result<Said, Stopped> {
+pub fn list_questions(server: &ServerState, args: &ListQuestions) -> Result<ToolReply, Stopped> {
     let mut open = Vec::new();
-    let Some(background) = desk.if_any()? else {
-        return Said::new("there are no runs here yet".to_owned(), &Questions { questions: open });
+    let Some(background) = server.if_any()? else {
+        return ToolReply::new("there are no runs here yet".to_owned(), &Questions { questions: open });
     };
     let runs = if let Some(run) = &args.run {
-        vec![desk.run(run)?.1]
+        vec![server.run(run)?.1]
     } else {
         // A run at work may ask, too, while others of it go on.
         let states = vec!["waiting".to_owned(), gadfly_journal::summary::RUNNING.to_owned()];
@@ -228,18 +231,18 @@ pub fn list_questions(desk: &Desk, args: &ListQuestions) -> Result<Said, Stopped
         runs.into_iter().map(|run| run.run).collect()
     };
     for run in runs {
-        let asked = standing::questions(&background, &run)?;
+        let asked = status::questions(&background, &run)?;
         open.extend(asked.iter().map(|(effect, question)| Open::new(&run, effect, question)));
         if open.len() >= MOST_QUESTIONS {
             open.truncate(MOST_QUESTIONS);
             break;
         }
     }
-    let mut text = telling::counted(open.len(), "open question");
+    let mut text = render::counted(open.len(), "open question");
     for one in &open {
         let _ = write!(text, "\n\nrun {}, question {}: {}", one.run, one.effect, one.text());
     }
-    Said::new(text, &Questions { questions: open })
+    ToolReply::new(text, &Questions { questions: open })
 }
 
 /// One of the states there are, with or without what stands in brackets.
@@ -248,15 +251,15 @@ fn is_state(text: &str) -> bool {
     STATES.contains(&word)
 }
 
-pub fn list_runs(desk: &Desk, args: ListRuns) -> Result<Said, Stopped> {
+pub fn list_runs(server: &ServerState, args: ListRuns) -> Result<ToolReply, Stopped> {
     let limit = args.limit.unwrap_or(USUAL_RUNS).clamp(1, MOST_RUNS);
     let states: Vec<String> = args.states.unwrap_or_default().into_iter().take(20).collect();
     if let Some(unknown) = states.iter().find(|state| !is_state(state)) {
         let unknown = safe::line(unknown, 40);
         return Err(refused(format!("there is no state `{unknown}`; there are {}", STATES.join(", "))));
     }
-    let Some(background) = desk.if_any()? else {
-        return Said::new(
+    let Some(background) = server.if_any()? else {
+        return ToolReply::new(
             "there are no runs here yet".to_owned(),
             &Runs { runs: Vec::new(), more: false, foreign: None },
         );
@@ -267,19 +270,19 @@ pub fn list_runs(desk: &Desk, args: ListRuns) -> Result<Said, Stopped> {
     let mut runs = background.gadfly().journal().list(&filter).map_err(|e| refused(e.to_string()))?;
     let more = runs.len() > limit as usize;
     runs.truncate(limit as usize);
-    let mut text = format!("{}, newest first", telling::counted(runs.len(), "run"));
+    let mut text = format!("{}, newest first", render::counted(runs.len(), "run"));
     for run in &runs {
-        let (state, progress) = (telling::state(run), telling::progress(run));
-        let own = if telling::is_own_word(run) { ", judged by the host itself" } else { "" };
+        let (state, progress) = (render::state(run), render::progress(run));
+        let own = if render::is_own_word(run) { ", judged by the host itself" } else { "" };
         let _ = write!(text, "\n{} {state}{progress}{own}: {}", run.run, run.title);
     }
     if more {
         let _ = write!(text, "\nolder ones: offset {}", offset.saturating_add(limit));
     }
-    let foreign = desk::foreign(&background);
+    let foreign = state::foreign(&background);
     if let Some(why) = &foreign {
         let _ = write!(text, "\n{why}");
     }
     let runs = runs.iter().map(RunRow::from).collect();
-    Said::new(text, &Runs { runs, more, foreign })
+    ToolReply::new(text, &Runs { runs, more, foreign })
 }

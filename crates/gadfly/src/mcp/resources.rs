@@ -10,9 +10,9 @@ use rmcp::model::{
 };
 use serde_json::json;
 
-use super::desk::{self, Desk};
-use super::said::Stopped;
-use super::telling;
+use super::render;
+use super::reply::Stopped;
+use super::state::{self, ServerState};
 use crate::output::safe;
 use crate::report::{self, Format};
 
@@ -24,7 +24,7 @@ const PAGE: u32 = 50;
 const NEWEST: u32 = 200;
 
 /// The list of runs, and the runs themselves, a page at a time.
-pub fn list(desk: &Desk, cursor: Option<&str>) -> Result<ListResourcesResult, ErrorData> {
+pub fn list(server: &ServerState, cursor: Option<&str>) -> Result<ListResourcesResult, ErrorData> {
     let offset = match cursor.map(str::parse::<u32>) {
         None => 0,
         Some(Ok(offset)) => offset,
@@ -40,12 +40,12 @@ pub fn list(desk: &Desk, cursor: Option<&str>) -> Result<ListResourcesResult, Er
         );
     }
     // A project without runs has a list that is empty.
-    let Ok(background) = desk.existing() else { return Ok(ListResourcesResult::with_all_items(resources)) };
+    let Ok(background) = server.existing() else { return Ok(ListResourcesResult::with_all_items(resources)) };
     let filter = ListFilter { limit: PAGE, offset, ..ListFilter::default() };
     let runs = background.gadfly().journal().list(&filter).map_err(|e| internal(&e))?;
     let more = runs.len() >= PAGE as usize;
     resources.extend(runs.iter().map(|run| {
-        let title = format!("{} ({})", safe::line(&run.title, 100), telling::state(run));
+        let title = format!("{} ({})", safe::line(&run.title, 100), render::state(run));
         Resource::new(format!("{LIST}/{}", run.run), run.run.to_string())
             .with_title(title)
             .with_mime_type(MARKDOWN)
@@ -67,7 +67,7 @@ pub fn templates() -> ListResourceTemplatesResult {
     ])
 }
 
-pub fn read(desk: &Desk, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+pub fn read(server: &ServerState, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let missing = || {
         ErrorData::resource_not_found(
             "there is no such resource",
@@ -76,11 +76,11 @@ pub fn read(desk: &Desk, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     };
     let rest = uri.strip_prefix(LIST).ok_or_else(missing)?;
     if rest.is_empty() {
-        return all(desk, uri);
+        return all(server, uri);
     }
     let rest = rest.strip_prefix('/').ok_or_else(missing)?;
     let (id, below) = rest.split_once('/').map_or((rest, None), |(id, below)| (id, Some(below)));
-    let (background, run) = desk.run(id).map_err(|stopped| match stopped {
+    let (background, run) = server.run(id).map_err(|stopped| match stopped {
         Stopped::Refused(why) => ErrorData::resource_not_found(why, None),
         Stopped::NeedsInput(_) => missing(),
     })?;
@@ -89,8 +89,8 @@ pub fn read(desk: &Desk, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     match below {
         None => {
             let mut page = report::render(Format::Markdown, &state, &background.gadfly().root().dir);
-            if telling::is_own_word(&state.summary) {
-                page = format!("> {}\n\n{page}", telling::own_word(state.summary.worker.as_deref()));
+            if render::is_own_word(&state.summary) {
+                page = format!("> {}\n\n{page}", render::own_word(state.summary.worker.as_deref()));
             }
             Ok(one(&page, uri, MARKDOWN))
         }
@@ -105,13 +105,13 @@ pub fn read(desk: &Desk, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     }
 }
 
-fn all(desk: &Desk, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+fn all(server: &ServerState, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let mut page = "# Runs\n\n".to_owned();
-    let Ok(background) = desk.existing() else {
+    let Ok(background) = server.existing() else {
         page.push_str("There are none yet.\n");
         return Ok(one(&page, uri, MARKDOWN));
     };
-    if let Some(why) = desk::foreign(&background) {
+    if let Some(why) = state::foreign(&background) {
         let _ = writeln!(page, "{why}\n");
     }
     let filter = ListFilter { limit: NEWEST + 1, ..ListFilter::default() };
@@ -121,8 +121,8 @@ fn all(desk: &Desk, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     for run in runs {
         // Titles are somebody's words: they begin no markup of their own.
         let title = safe::line(&run.title, 200).replace(['[', ']', '<', '>', '|', '`'], " ");
-        let own = if telling::is_own_word(&run) { ", judged by the host itself" } else { "" };
-        let _ = writeln!(page, "- [{0}]({LIST}/{0}): {1}{own}, {title}", run.run, telling::state(&run));
+        let own = if render::is_own_word(&run) { ", judged by the host itself" } else { "" };
+        let _ = writeln!(page, "- [{0}]({LIST}/{0}): {1}{own}, {title}", run.run, render::state(&run));
     }
     if more {
         let _ = writeln!(page, "\nThere are older ones, too: list_runs with an offset has them.");

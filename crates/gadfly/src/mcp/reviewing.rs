@@ -10,11 +10,11 @@ use gadfly_journal::{Journal, RunId};
 use serde_json::json;
 
 use super::arguments::{OneRun, SubmitReport, wait};
-use super::caller::Caller;
-use super::desk::{self, Desk};
-use super::posting;
-use super::said::{Said, Stopped, refused};
-use super::standing::{self, HostTurn, LONGEST_BRIEF};
+use super::client::Client;
+use super::reply::{Stopped, ToolReply, refused};
+use super::state::{self, ServerState};
+use super::status::{self, HostTurn, LONGEST_BRIEF};
+use super::submit;
 use super::token::Token;
 use super::waiting::follow;
 use crate::background::Background;
@@ -23,10 +23,10 @@ use crate::session::unreadable;
 /// The name under which a report without its token is refused everywhere.
 const UNPROVEN: &str = "loop-post-critics-missing-critic-audit";
 
-pub fn open_review(desk: &Desk, args: &OneRun) -> Result<Said, Stopped> {
-    let (background, run) = desk.run(&args.run)?;
+pub fn open_review(server: &ServerState, args: &OneRun) -> Result<ToolReply, Stopped> {
+    let (background, run) = server.run(&args.run)?;
     let Some(turn) = review_turn(&background, &run)? else {
-        let now = desk::summary(&background, &run)?;
+        let now = state::summary(&background, &run)?;
         let critic = now.critic.as_deref().unwrap_or("nobody");
         return Err(refused(format!(
             "run `{run}` waits for no review of yours: it is {}, and its critic is {critic}. Only a loop started with \
@@ -40,7 +40,7 @@ pub fn open_review(desk: &Desk, args: &OneRun) -> Result<Said, Stopped> {
             turn.brief.len()
         )));
     }
-    let seed = desk::start(&background, &run)?.seed;
+    let seed = state::start(&background, &run)?.seed;
     let token = Token::issue(&run, &turn.effect, &seed);
     let token = token.ok_or_else(|| refused("the system gives no random bytes, so no token can be made"))?;
     let how = "Have a sub-agent judge that did not do the work and sees only this brief. Give its whole report, \
@@ -54,10 +54,14 @@ pub fn open_review(desk: &Desk, args: &OneRun) -> Result<Said, Stopped> {
         "brief": turn.brief,
         "folder": folder.map(|folder| folder.to_string_lossy().into_owned()),
     });
-    Said::new(text, &value)
+    ToolReply::new(text, &value)
 }
 
-pub async fn submit_report(desk: &Desk, caller: &Caller, args: SubmitReport) -> Result<Said, Stopped> {
+pub async fn submit_report(
+    server: &ServerState,
+    client: &Client,
+    args: SubmitReport,
+) -> Result<ToolReply, Stopped> {
     let claimed = args.token.as_deref().map(str::trim).filter(|token| !token.is_empty());
     let Some(claimed) = claimed else {
         return Err(unproven("a report counts only with the token that open_review gave with the brief"));
@@ -68,27 +72,27 @@ pub async fn submit_report(desk: &Desk, caller: &Caller, args: SubmitReport) -> 
     if args.report.trim().is_empty() {
         return Err(refused("the report is empty; the token is still good"));
     }
-    let background = desk.existing()?;
-    post_report(&background, caller, &token, args.report)?;
-    follow(desk, &background, caller, &token.run, wait(args.wait_seconds)).await
+    let background = server.existing()?;
+    post_report(&background, client, &token, args.report)?;
+    follow(server, &background, client, &token.run, wait(args.wait_seconds)).await
 }
 
 /// Leaves the report for the turn its token was issued for, once.
 fn post_report(
     background: &Background,
-    caller: &Caller,
+    client: &Client,
     token: &Token,
     report: String,
 ) -> Result<(), Stopped> {
-    posting::fits("report", &report)?;
+    submit::fits("report", &report)?;
     let run = &token.run;
     let unknown = |_| unproven("this token is for no run of this project");
-    let seed = desk::start(background, run).map_err(unknown)?.seed;
+    let seed = state::start(background, run).map_err(unknown)?.seed;
     if !token.is_genuine(&seed) {
         return Err(unproven("this token was not issued here for that review; open_review gives one"));
     }
     let used = || unproven("this token was used: a report for this review has been taken");
-    if desk::is_answered(background, run, Some(&token.effect))? {
+    if state::is_answered(background, run, Some(&token.effect))? {
         return Err(used());
     }
     let turn = review_turn(background, run)?;
@@ -103,8 +107,8 @@ fn post_report(
     if let Some(why) = why.or_else(|| rehearsed(journal, run, &turn.effect, &report)) {
         return Err(refused(format!("{why}. The token is still good")));
     }
-    let by = format!("{}, review {}", caller.by(), token.named());
-    posting::post(background, run, &turn.effect, report, &by, used)
+    let by = format!("{}, review {}", client.by(), token.named());
+    submit::post(background, run, &turn.effect, report, &by, used)
 }
 
 /// What the protocol would find wrong with the form of this report. It is asked itself, with the run as it is recorded,
@@ -128,7 +132,7 @@ fn rehearsed(journal: &Journal, run: &RunId, effect: &EffectId, report: &str) ->
 
 /// The critic's turn of the host that a run waits for.
 fn review_turn(background: &Background, run: &RunId) -> Result<Option<HostTurn>, Stopped> {
-    Ok(standing::host_turn(background, run)?.filter(|turn| turn.turn.role == Role::Critic))
+    Ok(status::host_turn(background, run)?.filter(|turn| turn.turn.role == Role::Critic))
 }
 
 fn unproven(why: &str) -> Stopped {

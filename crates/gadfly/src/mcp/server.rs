@@ -15,9 +15,9 @@ use rmcp::task_manager::{TaskExit, TaskOptions};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Value, json};
 
-use super::caller::{Caller, goes_on_with};
-use super::desk::Desk;
-use super::said::{Said, Stopped};
+use super::client::{Client, goes_on_with};
+use super::reply::{Stopped, ToolReply};
+use super::state::ServerState;
 use super::tools::{self, INSTRUCTIONS, WAITING};
 use super::waiting::follow;
 use super::{arguments, resources};
@@ -31,19 +31,19 @@ const POLL_MS: u64 = 500;
 
 #[derive(Clone)]
 pub struct Server {
-    desk: Arc<Desk>,
+    server: Arc<ServerState>,
     tools: Arc<Vec<Tool>>,
 }
 
 impl Server {
-    pub fn new(desk: Arc<Desk>) -> Self {
-        Self { desk, tools: Arc::new(tools::all()) }
+    pub fn new(server: Arc<ServerState>) -> Self {
+        Self { server, tools: Arc::new(tools::all()) }
     }
 
     /// Carries a call out; none if there is no such tool.
-    async fn carry_out(&self, caller: &Caller, call: Call) -> Option<Result<Said, Stopped>> {
+    async fn carry_out(&self, client: &Client, call: Call) -> Option<Result<ToolReply, Stopped>> {
         let Call { name, args, goes_on } = call;
-        let _room = match self.desk.room() {
+        let _room = match self.server.room() {
             Ok(room) => room,
             Err(full) => return Some(Err(full)),
         };
@@ -51,27 +51,27 @@ impl Server {
             // What it was to begin has begun: the client only brings what its user said.
             Some(run) if WAITING.contains(&name.as_str()) => {
                 let seconds = args.get("wait_seconds").and_then(Value::as_u64);
-                Some(match self.desk.run(&run) {
+                Some(match self.server.run(&run) {
                     Ok((background, run)) => {
-                        follow(&self.desk, &background, caller, &run, arguments::wait(seconds)).await
+                        follow(&self.server, &background, client, &run, arguments::wait(seconds)).await
                     }
                     Err(why) => Err(why),
                 })
             }
-            _ => tools::call(&self.desk, caller, &name, args).await,
+            _ => tools::call(&self.server, client, &name, args).await,
         }
     }
 
     /// The call as a task: the client polls it, and is asked through it.
-    fn as_task(&self, caller: Caller, mut call: Call) -> CallToolResponse {
+    fn as_task(&self, client: Client, mut call: Call) -> CallToolResponse {
         call.args.entry("wait_seconds").or_insert_with(|| TASK_WAIT.into());
         let ttl = u64::try_from(TASK_TIME.as_millis()).unwrap_or(u64::MAX);
         let options = TaskOptions::new().with_ttl_ms(ttl).with_poll_interval_ms(POLL_MS);
         let server = self.clone();
-        let task = self.desk.tasks.spawn(options, move |task| {
+        let task = self.server.tasks.spawn(options, move |task| {
             Box::pin(async move {
-                let caller = caller.within(task.clone());
-                let done = server.carry_out(&caller, call).await;
+                let client = client.within(task.clone());
+                let done = server.carry_out(&client, call).await;
                 if task.is_cancel_requested() {
                     return Err(TaskExit::Cancelled);
                 }
@@ -131,12 +131,12 @@ impl ServerHandler for Server {
             args: request.arguments.unwrap_or_default(),
             goes_on: goes_on_with(request.request_state.as_deref()).map(ToOwned::to_owned),
         };
-        let caller = Caller::new(context, request.input_responses);
+        let client = Client::new(context, request.input_responses);
         let waits = WAITING.contains(&call.name.as_str()) && call.args.get("wait_seconds") != Some(&0.into());
-        if has_tasks && waits && self.desk.tasks.running_task_count() < MOST_TASKS {
-            return Ok(self.as_task(caller, call));
+        if has_tasks && waits && self.server.tasks.running_task_count() < MOST_TASKS {
+            return Ok(self.as_task(client, call));
         }
-        match self.carry_out(&caller, call).await {
+        match self.carry_out(&client, call).await {
             Some(Ok(said)) => Ok(said.into_result().into()),
             Some(Err(Stopped::Refused(why))) => Ok(Stopped::refusal(&why).into()),
             Some(Err(Stopped::NeedsInput(asked))) => Ok((*asked).into()),
@@ -149,7 +149,7 @@ impl ServerHandler for Server {
         request: GetTaskParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<GetTaskResult, ErrorData> {
-        Ok(GetTaskResult::new(self.desk.tasks.get_task(&request.task_id)?))
+        Ok(GetTaskResult::new(self.server.tasks.get_task(&request.task_id)?))
     }
 
     async fn update_task(
@@ -157,7 +157,7 @@ impl ServerHandler for Server {
         request: UpdateTaskParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.desk.tasks.update_task(&request.task_id, request.input_responses)
+        self.server.tasks.update_task(&request.task_id, request.input_responses)
     }
 
     async fn cancel_task(
@@ -165,7 +165,7 @@ impl ServerHandler for Server {
         request: CancelTaskParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.desk.tasks.cancel_task(&request.task_id)
+        self.server.tasks.cancel_task(&request.task_id)
     }
 
     async fn list_resources(
@@ -173,7 +173,7 @@ impl ServerHandler for Server {
         page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        resources::list(&self.desk, page.and_then(|page| page.cursor).as_deref())
+        resources::list(&self.server, page.and_then(|page| page.cursor).as_deref())
     }
 
     async fn list_resource_templates(
@@ -189,6 +189,6 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        resources::read(&self.desk, &request.uri).map(Into::into)
+        resources::read(&self.server, &request.uri).map(Into::into)
     }
 }

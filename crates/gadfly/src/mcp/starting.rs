@@ -7,13 +7,13 @@ use gadfly_project::config::HOST;
 use gadfly_project::{Sourced, file};
 use gadfly_runtime::prepare::{Prepared, Request};
 
-use super::allowing::Beyond;
+use super::approval::Beyond;
 use super::arguments::{StartLoop, wait};
 use super::asking;
-use super::caller::Caller;
-use super::desk::{Desk, told};
-use super::posting;
-use super::said::{Said, Stopped, refused};
+use super::client::Client;
+use super::reply::{Stopped, ToolReply, refused};
+use super::state::{ServerState, told};
+use super::submit;
 use super::waiting::follow;
 use super::working::post_draft;
 use crate::agreement;
@@ -27,46 +27,46 @@ const MOST_CRITERIA: usize = 200;
 /// Folders nothing is read from on a client's word.
 const KEPT: [&str; 2] = [".git", ".gadfly"];
 
-pub async fn start_loop(desk: &Desk, caller: &Caller, args: StartLoop) -> Result<Said, Stopped> {
-    let context = desk.context();
+pub async fn start_loop(server: &ServerState, client: &Client, args: StartLoop) -> Result<ToolReply, Stopped> {
+    let context = server.context();
     let request = request(&args, &context)?;
     if args.own.draft.is_some() && worker(&request, &context).as_deref() != Some(HOST) {
         return Err(refused(
             "`draft` is your first draft, and here you are not the worker: leave `draft` out",
         ));
     }
-    args.own.draft.as_deref().map_or(Ok(()), |draft| posting::fits("draft", draft))?;
+    args.own.draft.as_deref().map_or(Ok(()), |draft| submit::fits("draft", draft))?;
     let beyond = Beyond::of_start(&request, &context);
-    beyond.refuse_unasked(desk, caller)?;
-    let (prepared, terms) = prepared(desk, &context, caller, &request).await?;
-    beyond.allow(desk, caller).await?;
+    beyond.refuse_unasked(server, client)?;
+    let (prepared, terms) = prepared(server, &context, client, &request).await?;
+    beyond.allow(server, client).await?;
     agreement::named(&context, &prepared.start.plan);
-    let background = desk.opened(&context)?;
+    let background = server.opened(&context)?;
     let run = background.start(&context, *prepared).await.map_err(|why| refused(why.to_string()))?;
     if let Some(draft) = args.own.draft {
         // The run has asked for it once it waits; before that there is nobody to submit it to.
-        follow(desk, &background, caller, &run, wait(args.own.wait_seconds)).await?;
-        post_draft(&background, caller, &run, draft)?;
+        follow(server, &background, client, &run, wait(args.own.wait_seconds)).await?;
+        post_draft(&background, client, &run, draft)?;
     }
-    let said = follow(desk, &background, caller, &run, wait(args.own.wait_seconds)).await?;
+    let said = follow(server, &background, client, &run, wait(args.own.wait_seconds)).await?;
     Ok(said.with_before(&terms.consent.join("\n")))
 }
 
 /// What was asked for, once everything is agreed to that preparing it needs.
 async fn prepared(
-    desk: &Desk,
+    server: &ServerState,
     context: &Context,
-    caller: &Caller,
+    client: &Client,
     request: &Request,
 ) -> Result<(Box<Prepared>, Terms), Stopped> {
     // Once more after the user agreed; files that keep changing are not asked about for ever.
     for _ in 0..2 {
-        match terms::of_loop(context, &desk.setup(context), request)
+        match terms::of_loop(context, &server.setup(context), request)
             .await
             .map_err(|problems| told(&problems))?
         {
             Ready::Prepared(prepared, terms) => return Ok((prepared, terms)),
-            Ready::Untrusted(terms) => asking::agree(desk, context, caller, &terms, None).await?,
+            Ready::Untrusted(terms) => asking::agree(server, context, client, &terms, None).await?,
         }
     }
     Err(refused("what this project's files want has changed meanwhile: call again"))

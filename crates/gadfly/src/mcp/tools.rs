@@ -10,11 +10,11 @@ use super::arguments::{
     AnswerQuestion, ListFindings, ListQuestions, ListRuns, OneRun, ResumeRun, RunAndWait, StartLoop,
     SubmitDraft, SubmitReport,
 };
-use super::caller::Caller;
-use super::desk::Desk;
+use super::client::Client;
 use super::findings::{self, Findings, Questions, Runs};
-use super::said::{Said, Stopped, refused, schema};
-use super::standing::Standing;
+use super::reply::{Stopped, ToolReply, refused, schema};
+use super::state::ServerState;
+use super::status::Standing;
 use super::{reviewing, starting, working};
 
 /// What the server says about itself: how the tools belong together.
@@ -113,49 +113,49 @@ fn tool<T: JsonSchema + 'static>(name: &'static str, says: &'static str) -> Tool
 
 /// Calls one. None if there is no such tool.
 pub async fn call(
-    desk: &Desk,
-    caller: &Caller,
+    server: &ServerState,
+    client: &Client,
     name: &str,
     args: JsonObject,
-) -> Option<Result<Said, Stopped>> {
+) -> Option<Result<ToolReply, Stopped>> {
     Some(match name {
         "start_loop" => match read(args) {
-            Ok(args) => starting::start_loop(desk, caller, args).await,
+            Ok(args) => starting::start_loop(server, client, args).await,
             Err(why) => Err(why),
         },
         "submit_draft" => match read(args) {
-            Ok(args) => working::submit_draft(desk, caller, args).await,
+            Ok(args) => working::submit_draft(server, client, args).await,
             Err(why) => Err(why),
         },
         "get_verdict" => match read(args) {
-            Ok(args) => working::get_verdict(desk, caller, args).await,
+            Ok(args) => working::get_verdict(server, client, args).await,
             Err(why) => Err(why),
         },
         "submit_report" => match read(args) {
-            Ok(args) => reviewing::submit_report(desk, caller, args).await,
+            Ok(args) => reviewing::submit_report(server, client, args).await,
             Err(why) => Err(why),
         },
         "answer_question" => match read(args) {
-            Ok(args) => working::answer_question(desk, caller, args).await,
+            Ok(args) => working::answer_question(server, client, args).await,
             Err(why) => Err(why),
         },
         "resume_run" => match read(args) {
-            Ok(args) => working::resume_run(desk, caller, args).await,
+            Ok(args) => working::resume_run(server, client, args).await,
             Err(why) => Err(why),
         },
         "pause_run" => match read(args) {
-            Ok(args) => working::control(desk, caller, args, Control::Pause).await,
+            Ok(args) => working::control(server, client, args, Control::Pause).await,
             Err(why) => Err(why),
         },
         "cancel_run" => match read(args) {
-            Ok(args) => working::control(desk, caller, args, Control::Cancel).await,
+            Ok(args) => working::control(server, client, args, Control::Cancel).await,
             Err(why) => Err(why),
         },
-        "list_findings" => read(args).and_then(|args: ListFindings| findings::list_findings(desk, &args)),
-        "open_review" => read(args).and_then(|args: OneRun| reviewing::open_review(desk, &args)),
-        "list_questions" => read(args).and_then(|args: ListQuestions| findings::list_questions(desk, &args)),
-        "read_run" => read(args).and_then(|args: OneRun| working::read_run(desk, &args)),
-        "list_runs" => read(args).and_then(|args: ListRuns| findings::list_runs(desk, args)),
+        "list_findings" => read(args).and_then(|args: ListFindings| findings::list_findings(server, &args)),
+        "open_review" => read(args).and_then(|args: OneRun| reviewing::open_review(server, &args)),
+        "list_questions" => read(args).and_then(|args: ListQuestions| findings::list_questions(server, &args)),
+        "read_run" => read(args).and_then(|args: OneRun| working::read_run(server, &args)),
+        "list_runs" => read(args).and_then(|args: ListRuns| findings::list_runs(server, args)),
         _ => return None,
     })
 }

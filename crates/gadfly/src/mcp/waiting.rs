@@ -8,10 +8,10 @@ use gadfly_runtime::service::Raise;
 use tokio::time::Instant;
 
 use super::asking;
-use super::caller::Caller;
-use super::desk::{self, Desk};
-use super::said::{Said, Stopped, refused};
-use super::{standing, telling};
+use super::client::Client;
+use super::reply::{Stopped, ToolReply, refused};
+use super::state::{self, ServerState};
+use super::{render, status};
 use crate::background::Background;
 use crate::terms;
 
@@ -25,47 +25,47 @@ const MOST_FAILURES: u32 = 3;
 
 /// Waits until there is nothing to wait for, asks what can be asked here, and says how the run stands.
 pub async fn follow(
-    desk: &Desk,
+    server: &ServerState,
     background: &std::sync::Arc<Background>,
-    caller: &Caller,
+    client: &Client,
     run: &RunId,
     at_most: Duration,
-) -> Result<Said, Stopped> {
+) -> Result<ToolReply, Stopped> {
     let until = Instant::now() + at_most;
     for _ in 0..MOST_QUESTIONS {
-        if !rest(desk, background, caller, run, until).await? {
+        if !rest(server, background, client, run, until).await? {
             break;
         }
-        let open = standing::questions(background, run)?.into_iter().next();
+        let open = status::questions(background, run)?.into_iter().next();
         let Some((effect, question)) =
-            open.filter(|_| desk::summary(background, run).is_ok_and(|s| !s.ended))
+            open.filter(|_| state::summary(background, run).is_ok_and(|s| !s.ended))
         else {
             break;
         };
-        let asked = asking::ask(caller, (run, &effect, &question), None, Some(run)).await?;
+        let asked = asking::ask(client, (run, &effect, &question), None, Some(run)).await?;
         let Some(answer) = asked else { break };
-        let answered = background.gadfly().answer_first(run, &effect, answer, &caller.by_user());
+        let answered = background.gadfly().answer_first(run, &effect, answer, &client.by_user());
         answered.map_err(|e| refused(e.to_string()))?;
     }
-    standing::of(background, run)
+    status::of(background, run)
 }
 
 /// Whether the run rests: over, parked, or waiting for somebody. False if it is still at work when time is up.
 async fn rest(
-    desk: &Desk,
+    server: &ServerState,
     background: &std::sync::Arc<Background>,
-    caller: &Caller,
+    client: &Client,
     run: &RunId,
     until: Instant,
 ) -> Result<bool, Stopped> {
     let (mut told, mut failures) = (None, 0);
     let mut next_word = Instant::now();
     loop {
-        let now = desk::summary(background, run)?;
+        let now = state::summary(background, run)?;
         if now.ended {
             return Ok(true);
         }
-        let answered = desk::is_answered(background, run, None)?;
+        let answered = state::is_answered(background, run, None)?;
         let driven = background.gadfly().is_driven(run);
         match (driven, answered) {
             // Here it is about to be parked: until then its folder may still be laid out.
@@ -73,7 +73,7 @@ async fn rest(
             // It waits for somebody, or stopped.
             (false, false) => return Ok(true),
             (true, false) if now.waiting_for.is_some() => return Ok(true),
-            (false, true) => match take_up(desk, background, caller, run, Raise::default()).await {
+            (false, true) => match take_up(server, background, client, run, Raise::default()).await {
                 // Another process may have had it for a moment: then the next look tells.
                 Err(Stopped::Refused(_)) if failures < MOST_FAILURES => failures += 1,
                 taken => taken?,
@@ -83,14 +83,14 @@ async fn rest(
         if Instant::now() >= until {
             return Ok(false);
         }
-        let word = format!("{}{}, {} calls", now.state, telling::progress(&now), now.calls);
+        let word = format!("{}{}, {} calls", now.state, render::progress(&now), now.calls);
         if told.as_ref() != Some(&word) || Instant::now() >= next_word {
-            caller.tell(&word).await;
+            client.tell(&word).await;
             next_word = Instant::now() + TELL;
             told = Some(word);
         }
         tokio::select! {
-            () = caller.gone() => return Err(refused(format!(
+            () = client.gone() => return Err(refused(format!(
                 "no longer waited for; run `{run}` goes on: get_verdict says how it stands"
             ))),
             () = tokio::time::sleep(POLL.min(until.saturating_duration_since(Instant::now()))) => {}
@@ -100,16 +100,16 @@ async fn rest(
 
 /// Has the run driven here, unless somebody else does. What its record wants is agreed to first.
 pub async fn take_up(
-    desk: &Desk,
+    server: &ServerState,
     background: &std::sync::Arc<Background>,
-    caller: &Caller,
+    client: &Client,
     run: &RunId,
     raise: Raise,
 ) -> Result<(), Stopped> {
-    agreed(desk, background, caller, run, Some(run)).await?;
-    let taken = background.resume(&desk.context(), run, raise).await;
+    agreed(server, background, client, run, Some(run)).await?;
+    let taken = background.resume(&server.context(), run, raise).await;
     let Err(why) = taken else { return Ok(()) };
-    let over = desk::summary(background, run).is_ok_and(|now| now.ended);
+    let over = state::summary(background, run).is_ok_and(|now| now.ended);
     if over || background.gadfly().is_driven(run) {
         return Ok(());
     }
@@ -119,29 +119,29 @@ pub async fn take_up(
 
 /// Has the user agree to what the run's record wants.
 pub async fn agreed(
-    desk: &Desk,
+    server: &ServerState,
     background: &Background,
-    caller: &Caller,
+    client: &Client,
     run: &RunId,
     goes_on: Option<&RunId>,
 ) -> Result<(), Stopped> {
-    let context = desk.context();
+    let context = server.context();
     let terms = terms::of_resume(&context, background.gadfly(), run).map_err(refused)?;
-    asking::agree(desk, &context, caller, &terms, goes_on).await
+    asking::agree(server, &context, client, &terms, goes_on).await
 }
 
 /// As [`take_up`], where the run was cut off in the middle: nobody has to decide anything for that.
 pub async fn take_up_interrupted(
-    desk: &Desk,
+    server: &ServerState,
     background: &std::sync::Arc<Background>,
-    caller: &Caller,
+    client: &Client,
     run: &RunId,
 ) -> Result<(), Stopped> {
-    let state = desk::summary(background, run)?.state;
+    let state = state::summary(background, run)?.state;
     if state == summary::INTERRUPTED {
         // A client that calls again has to come here again: only following it would not take it up.
-        agreed(desk, background, caller, run, None).await?;
-        take_up(desk, background, caller, run, Raise::default()).await
+        agreed(server, background, client, run, None).await?;
+        take_up(server, background, client, run, Raise::default()).await
     } else {
         Ok(())
     }

@@ -9,36 +9,40 @@ use gadfly_project::config::HOST;
 use gadfly_runtime::service::{Controlled, Raise};
 use serde_json::json;
 
-use super::allowing::Beyond;
+use super::approval::Beyond;
 use super::arguments::{AnswerQuestion, OneRun, ResumeRun, RunAndWait, SubmitDraft, wait};
 use super::asking::{self, Open};
-use super::caller::Caller;
-use super::desk::{self, Desk};
-use super::posting;
-use super::said::{Said, Stopped, refused};
-use super::standing::{self, HostTurn};
+use super::client::Client;
+use super::reply::{Stopped, ToolReply, refused};
+use super::state::{self, ServerState};
+use super::status::{self, HostTurn};
+use super::submit;
 use super::waiting::{agreed, follow, take_up, take_up_interrupted};
 use crate::background::Background;
 
-pub async fn submit_draft(desk: &Desk, caller: &Caller, args: SubmitDraft) -> Result<Said, Stopped> {
-    let (background, run) = desk.run(&args.run)?;
-    post_draft(&background, caller, &run, args.draft)?;
-    follow(desk, &background, caller, &run, wait(args.wait_seconds)).await
+pub async fn submit_draft(
+    server: &ServerState,
+    client: &Client,
+    args: SubmitDraft,
+) -> Result<ToolReply, Stopped> {
+    let (background, run) = server.run(&args.run)?;
+    post_draft(&background, client, &run, args.draft)?;
+    follow(server, &background, client, &run, wait(args.wait_seconds)).await
 }
 
 /// Leaves the host's draft for the turn that waits for one.
 pub fn post_draft(
     background: &Background,
-    caller: &Caller,
+    client: &Client,
     run: &RunId,
     draft: String,
 ) -> Result<(), Stopped> {
-    posting::fits("draft", &draft)?;
+    submit::fits("draft", &draft)?;
     if draft.trim().is_empty() {
         return Err(refused("the draft is empty: submit the whole text"));
     }
     let Some(turn) = draft_turn(background, run)? else { return Err(no_draft_wanted(background, run)?) };
-    posting::post(background, run, &turn.effect, draft, &caller.by(), || {
+    submit::post(background, run, &turn.effect, draft, &client.by(), || {
         refused(format!(
             "another draft for this round was submitted already, and yours was not taken: get_verdict \
              {{run: \"{run}\"}} says how it stands"
@@ -48,11 +52,11 @@ pub fn post_draft(
 
 /// The turn of the host's that waits for a draft.
 fn draft_turn(background: &Background, run: &RunId) -> Result<Option<HostTurn>, Stopped> {
-    Ok(standing::host_turn(background, run)?.filter(|turn| turn.turn.role != Role::Critic))
+    Ok(status::host_turn(background, run)?.filter(|turn| turn.turn.role != Role::Critic))
 }
 
 fn no_draft_wanted(background: &Background, run: &RunId) -> Result<Stopped, Stopped> {
-    let now = desk::summary(background, run)?;
+    let now = state::summary(background, run)?;
     let why = if now.ended {
         format!("run `{run}` is over ({}): it takes no more drafts. start_loop begins another", now.state)
     } else if now.worker.as_deref() != Some(HOST) {
@@ -64,24 +68,32 @@ fn no_draft_wanted(background: &Background, run: &RunId) -> Result<Stopped, Stop
     Ok(refused(why))
 }
 
-pub async fn get_verdict(desk: &Desk, caller: &Caller, args: RunAndWait) -> Result<Said, Stopped> {
-    let (background, run) = desk.run(&args.run)?;
-    take_up_interrupted(desk, &background, caller, &run).await?;
-    follow(desk, &background, caller, &run, wait(args.wait_seconds)).await
+pub async fn get_verdict(
+    server: &ServerState,
+    client: &Client,
+    args: RunAndWait,
+) -> Result<ToolReply, Stopped> {
+    let (background, run) = server.run(&args.run)?;
+    take_up_interrupted(server, &background, client, &run).await?;
+    follow(server, &background, client, &run, wait(args.wait_seconds)).await
 }
 
-pub fn read_run(desk: &Desk, args: &OneRun) -> Result<Said, Stopped> {
-    let (background, run) = desk.run(&args.run)?;
-    let said = standing::of(&background, &run)?;
+pub fn read_run(server: &ServerState, args: &OneRun) -> Result<ToolReply, Stopped> {
+    let (background, run) = server.run(&args.run)?;
+    let said = status::of(&background, &run)?;
     let state = background.gadfly().journal().state(&run).map_err(|e| refused(e.to_string()))?;
     let report =
         crate::report::render(crate::report::Format::Markdown, &state, &background.gadfly().root().dir);
-    Ok(Said { text: format!("{}\n\n{report}", said.text), value: said.value })
+    Ok(ToolReply { text: format!("{}\n\n{report}", said.text), value: said.value })
 }
 
-pub async fn answer_question(desk: &Desk, caller: &Caller, args: AnswerQuestion) -> Result<Said, Stopped> {
-    let (background, run) = desk.run(&args.run)?;
-    let open = standing::questions(&background, &run)?;
+pub async fn answer_question(
+    server: &ServerState,
+    client: &Client,
+    args: AnswerQuestion,
+) -> Result<ToolReply, Stopped> {
+    let (background, run) = server.run(&args.run)?;
+    let open = status::questions(&background, &run)?;
     let named = match args.effect.as_deref() {
         Some(id) => {
             let id = EffectId::from_str(id).map_err(|e| refused(e.to_string()))?;
@@ -95,44 +107,49 @@ pub async fn answer_question(desk: &Desk, caller: &Caller, args: AnswerQuestion)
         return Err(refused(format!("run `{run}` has no such open question: {known}")));
     };
     // Where the user can be asked they are: a model's word that they said so is not enough.
-    let (answer, by) = if caller.can_ask() {
-        let asked = asking::ask(caller, (&run, effect, question), Some(&args.answer), None).await?;
+    let (answer, by) = if client.can_ask() {
+        let asked = asking::ask(client, (&run, effect, question), Some(&args.answer), None).await?;
         let Some(answer) = asked else {
             return Err(refused(format!(
                 "the user was asked and has not answered, so the question of run `{run}` stays open. Do not answer it \
                  for them"
             )));
         };
-        (answer, caller.by_user())
+        (answer, client.by_user())
     } else {
-        (args.answer, caller.by())
+        (args.answer, client.by())
     };
     let answered = background.gadfly().answer_first(&run, effect, answer, &by);
     answered.map_err(|e| refused(format!("{e}\n{}", Open::new(&run, effect, question).text())))?;
-    follow(desk, &background, caller, &run, wait(args.wait_seconds)).await
+    follow(server, &background, client, &run, wait(args.wait_seconds)).await
 }
 
-pub async fn resume_run(desk: &Desk, caller: &Caller, args: ResumeRun) -> Result<Said, Stopped> {
-    let (background, run) = desk.run(&args.run)?;
-    let now = desk::summary(&background, &run)?;
+pub async fn resume_run(server: &ServerState, client: &Client, args: ResumeRun) -> Result<ToolReply, Stopped> {
+    let (background, run) = server.run(&args.run)?;
+    let now = state::summary(&background, &run)?;
     if now.ended {
         return Err(refused(format!("run `{run}` is over ({}): start_loop begins another", now.state)));
     }
     let limits = Limits { money: args.budget_usd.map(usd).transpose()?, ..Limits::default() };
     let raise = Raise { limits, rounds: args.rounds };
     let beyond = Beyond::of_resume(&background, &now, &raise)?;
-    beyond.refuse_unasked(desk, caller)?;
-    agreed(desk, &background, caller, &run, None).await?;
-    beyond.allow(desk, caller).await?;
-    take_up(desk, &background, caller, &run, raise).await?;
-    follow(desk, &background, caller, &run, wait(args.wait_seconds)).await
+    beyond.refuse_unasked(server, client)?;
+    agreed(server, &background, client, &run, None).await?;
+    beyond.allow(server, client).await?;
+    take_up(server, &background, client, &run, raise).await?;
+    follow(server, &background, client, &run, wait(args.wait_seconds)).await
 }
 
 /// Pauses or cancels.
-pub async fn control(desk: &Desk, caller: &Caller, args: OneRun, what: Control) -> Result<Said, Stopped> {
-    let (background, run) = desk.run(&args.run)?;
+pub async fn control(
+    server: &ServerState,
+    client: &Client,
+    args: OneRun,
+    what: Control,
+) -> Result<ToolReply, Stopped> {
+    let (background, run) = server.run(&args.run)?;
     let done =
-        background.gadfly().control(&run, what, &caller.by()).await.map_err(|e| refused(e.to_string()))?;
+        background.gadfly().control(&run, what, &client.by()).await.map_err(|e| refused(e.to_string()))?;
     let text = match done {
         Controlled::Asked => {
             format!("run `{run}` was told; calls under way are finished first. get_verdict says when")
@@ -140,8 +157,8 @@ pub async fn control(desk: &Desk, caller: &Caller, args: OneRun, what: Control) 
         Controlled::Done { .. } => format!("run `{run}` is over"),
         Controlled::NotDriven => format!("run `{run}` is not at work, so there is nothing to pause"),
     };
-    let state = desk::summary(&background, &run)?.state;
-    Said::new(text, &json!({ "run": run, "state": state }))
+    let state = state::summary(&background, &run)?.state;
+    ToolReply::new(text, &json!({ "run": run, "state": state }))
 }
 
 /// A sum a model named.

@@ -9,7 +9,7 @@ use gadfly_project::config::HOST;
 use owo_colors::OwoColorize as _;
 
 use super::table::{cost, counted, moment, tokens};
-use super::{again, goal, judged, pipeline, print, safe};
+use super::{goal, judged, next_command, pipeline, print, safe};
 
 /// More entries of one list are counted.
 const MOST_LISTED: usize = 10;
@@ -115,13 +115,13 @@ pub fn block(
         }
         if !view.learned.is_empty() {
             let many = counted(view.learned.len(), "suggestion");
-            say("learned", format!("{many}: {}", again::command("learn")));
+            say("learned", format!("{many}: {}", next_command::command("learn")));
         }
-        say("agents", again::command(&format!("show {run}")));
+        say("agents", next_command::command(&format!("show {run}")));
     } else if state.goal.is_some() {
         // Told above: a goal's folder is no draft.
     } else if state.summary.last_diff.is_some() {
-        say("changes", again::command(&format!("show {run} --diff")));
+        say("changes", next_command::command(&format!("show {run} --diff")));
     } else if let Some(place) = draft_place(state, outcome, draft).filter(|_| !is_review(state)) {
         say("draft", place);
     }
@@ -132,8 +132,8 @@ pub fn block(
     say("run", run.to_string());
     let mut onwards = onwards(state, outcome);
     let delivered = state.pipeline.is_some() && state.summary.ended && state.accepted.is_some();
-    let undo =
-        goal::undo(state).or_else(|| delivered.then(|| ("undo", again::command(&format!("undo {run}")))));
+    let undo = goal::undo(state)
+        .or_else(|| delivered.then(|| ("undo", next_command::command(&format!("undo {run}")))));
     let undo = undo.filter(|_| !onwards.iter().any(|(label, _)| *label == "undo"));
     onwards.extend(undo);
     if let Some(at_ms) = undone {
@@ -207,8 +207,8 @@ fn draft_place(state: &RunState, outcome: Option<&Outcome>, draft: DraftIs) -> O
         (Some(file), true, _) => safe::line(&file.path, 400),
         (Some(file), false, _) => format!("{} (not approved)", safe::line(&file.path, 400)),
         (None, true, DraftIs::Printed) if state.summary.out.is_none() => "on standard output".to_owned(),
-        (None, true, _) => again::command(&format!("show {run} --draft")),
-        (None, false, _) => again::command(&format!("show {run} --draft (not approved)")),
+        (None, true, _) => next_command::command(&format!("show {run} --draft")),
+        (None, false, _) => next_command::command(&format!("show {run} --draft (not approved)")),
     })
 }
 
@@ -231,25 +231,27 @@ fn is_approved(state: &RunState) -> bool {
 /// The commands that go on from here.
 fn onwards(state: &RunState, outcome: Option<&Outcome>) -> Vec<(&'static str, String)> {
     let run = &state.summary.run;
-    let resume = again::command(&format!("resume {run}"));
+    let resume = next_command::command(&format!("resume {run}"));
     match outcome {
         Some(Outcome::Approved { .. }) if state.accepted.as_ref().is_some_and(|a| a.commit.is_none()) => {
-            vec![("undo", again::command(&format!("undo {run}")))]
+            vec![("undo", next_command::command(&format!("undo {run}")))]
         }
         Some(Outcome::Approved { .. } | Outcome::Rejected { .. } | Outcome::Aborted) => Vec::new(),
         // A new run begins with the checkout, not with another run's folder.
         Some(Outcome::Halted { .. }) if state.folder || state.goal.is_some() => Vec::new(),
-        Some(Outcome::Halted { .. }) => vec![("continue", again::command(&format!("run --from {run}")))],
+        Some(Outcome::Halted { .. }) => {
+            vec![("continue", next_command::command(&format!("run --from {run}")))]
+        }
         // It comes back by itself, or never: then this is all there is to do.
         Some(Outcome::Waiting(Waiting::Question { effect })) if is_the_hosts(state, effect) => {
-            vec![("or end it", again::command(&format!("cancel {run}")))]
+            vec![("or end it", next_command::command(&format!("cancel {run}")))]
         }
         Some(Outcome::Waiting(Waiting::Question { effect })) => vec![
-            ("question", again::command(&format!("show {run}"))),
+            ("question", next_command::command(&format!("show {run}"))),
             (
                 "answer",
                 state.question(effect).map_or_else(
-                    || again::command(&format!("answer {run} \"…\"")),
+                    || next_command::command(&format!("answer {run} \"…\"")),
                     |asked| judged::how_to_answer(run.as_str(), &asked.question),
                 ),
             ),

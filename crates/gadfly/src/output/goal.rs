@@ -9,7 +9,7 @@ use gadfly_journal::state::{GoalState, Share};
 use owo_colors::OwoColorize as _;
 
 use super::table::{cost, counted};
-use super::{again, meters, safe};
+use super::{meters, next_command, safe};
 
 const LONGEST: usize = 600;
 /// More paths are counted.
@@ -118,7 +118,7 @@ pub fn facts(state: &RunState, goal: &GoalState, outcome: Option<&Outcome>) -> V
     said.push(("of which", split(goal)));
     if let Some(seen) = goal.folder.as_ref().filter(|seen| !seen.changes.is_empty()) {
         let files = counted(seen.changes.len(), "file");
-        said.push(("changes", format!("{files}: {}", again::command(&format!("show {run} --diff")))));
+        said.push(("changes", format!("{files}: {}", next_command::command(&format!("show {run} --diff")))));
     }
     let accepted = state.accepted.is_some() || matches!(outcome, Some(Outcome::Approved { .. }));
     if let Some(root) = goal.root.as_ref().filter(|_| !goal.in_place && !accepted) {
@@ -131,7 +131,7 @@ pub fn facts(state: &RunState, goal: &GoalState, outcome: Option<&Outcome>) -> V
 pub fn undo(state: &RunState) -> Option<(&'static str, String)> {
     let goal = state.goal.as_ref()?;
     let done = goal.in_place && goal.used.steps > 0;
-    done.then(|| ("undo", again::command(&format!("undo {}", state.summary.run))))
+    done.then(|| ("undo", next_command::command(&format!("undo {}", state.summary.run))))
 }
 
 /// `worker $0.40, 12 calls · critic $0.02, 3 calls`.

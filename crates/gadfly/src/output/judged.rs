@@ -10,7 +10,7 @@ use gadfly_journal::state::Moved;
 use owo_colors::OwoColorize as _;
 
 use super::table::counted;
-use super::{again, safe};
+use super::{next_command, safe};
 
 /// Longer texts are cut on the screen; `show --log` has them whole.
 const LONGEST: usize = 600;
@@ -152,7 +152,7 @@ pub fn way_out(number: usize, shown: &str, says: &str) -> String {
 pub fn how_to_answer(run: &str, question: &Question) -> String {
     let example = question.shown_choices().into_iter().next().map(|choice| safe::line(&choice, 60));
     let example = example.unwrap_or_else(|| "…".to_owned());
-    again::command(&format!("answer {run} \"{example}\""))
+    next_command::command(&format!("answer {run} \"{example}\""))
 }
 
 #[cfg(test)]

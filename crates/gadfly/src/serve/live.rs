@@ -16,7 +16,7 @@ use gadfly_runtime::clock::wall_ms;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use super::Dashboard;
-use super::asked::Asked;
+use super::extract::Asked;
 use super::overview::{self, Filter};
 use super::page;
 use super::refusal::Refusal;

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::Dashboard;
-use super::asked::Asked;
+use super::extract::Asked;
 use super::refusal::Refusal;
 use crate::background::Background;
 

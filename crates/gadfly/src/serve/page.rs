@@ -20,7 +20,7 @@ use gadfly_runtime::Gadfly;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::asked::Asked;
+use super::extract::Asked;
 use super::refusal::Refusal;
 use super::{Dashboard, overview, questions};
 use crate::background::Background;

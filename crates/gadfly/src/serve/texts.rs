@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use similar::{ChangeTag, DiffOp, InlineChangeOptions, TextDiff};
 
-use super::asked::Asked;
+use super::extract::Asked;
 use super::refusal::Refusal;
 use super::{Dashboard, page, questions};
 use crate::output::brief;

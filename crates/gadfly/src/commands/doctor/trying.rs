@@ -14,7 +14,7 @@ use crate::agreement::{self, Uses};
 use crate::cli::Doctor;
 use crate::context::Context;
 use crate::exit::{self, Code};
-use crate::output::{again, ask, error, print, problems, safe, terminal};
+use crate::output::{ask, error, next_command, print, problems, safe, terminal};
 use crate::proposal;
 
 pub async fn trying(names: &[String], args: &Doctor, context: &Context) -> Result<Code, Code> {
@@ -89,7 +89,7 @@ fn agree(names: &[String], config: &Config, yes: bool) -> Result<(), Code> {
         return Ok(());
     }
     if !terminal::can_ask() {
-        let again = again::command_line();
+        let again = next_command::command_line();
         return Err(error::usage(&format!(
             "not a terminal, so nothing was sent. To agree:\n  {again} --yes"
         )));

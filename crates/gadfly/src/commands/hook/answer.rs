@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::session::Case;
 use crate::output::table::moment;
-use crate::output::{again, safe};
+use crate::output::{next_command, safe};
 
 /// What is sent back: enough to work on, and no flood.
 const LONGEST_REASON: usize = 12_000;
@@ -48,7 +48,7 @@ pub fn before(state: &RunState, case: &Case) -> Answer {
         ("approved", false) => of(state, None, case),
         _ => Answer::Through(format!(
             "Gadfly: this change was judged before and is not approved (run {run}: {label}). {} has what is open.{}",
-            again::command(&format!("show {run}")),
+            next_command::command(&format!("show {run}")),
             aside(&case.altered)
         )),
     }
@@ -90,7 +90,7 @@ pub fn gone(state: &RunState, base: Option<&str>) -> Answer {
     Answer::Through(format!(
         "Gadfly: this session's work is not approved. Nothing is {since} any more, so there is nothing to judge, but run \
          {run} {how}.{items} What is committed can be judged with `--diff BASE` in the hook's command, or `{}`.",
-        again::command("review --diff BASE")
+        next_command::command("review --diff BASE")
     ))
 }
 
@@ -147,7 +147,7 @@ pub fn is_heard(state: &RunState, case: &Case) -> bool {
 
 fn why_not(run: &RunId, outcome: Option<&Outcome>, state: &str) -> String {
     let again = format!("Run {run}; the next stop tries again.");
-    let resume = again::command(&format!("resume {run}"));
+    let resume = next_command::command(&format!("resume {run}"));
     match outcome {
         Some(Outcome::Unverified { reason, .. }) => format!("no critic could judge it: {reason}. {again}"),
         Some(Outcome::Failed { failure }) => format!("{failure}. {again}"),

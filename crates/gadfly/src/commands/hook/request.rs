@@ -10,7 +10,7 @@ use super::input::Stopping;
 use super::transcript;
 use crate::cli::StopHook;
 use crate::context::Context;
-use crate::output::again;
+use crate::output::next_command;
 use crate::terms::{self, Ready, Terms};
 
 /// What a change is judged by if nobody says, and if it is known what was asked for.
@@ -122,7 +122,7 @@ pub fn agree(args: &StopHook, context: &Context, terms: &Terms) -> Result<(), St
         "nobody has agreed yet to what this project's files want to do:\n{}\n\nTo agree, once, in a terminal in this \
          project:\n  {} --trust < /dev/null",
         terms.wanted_lines().join("\n"),
-        again::command_line()
+        next_command::command_line()
     ))
 }
 

@@ -8,7 +8,7 @@ use gadfly_journal::state::GoalState;
 use owo_colors::OwoColorize as _;
 
 use crate::output::rail::{self, Entry};
-use crate::output::{again, goal, meters, safe};
+use crate::output::{goal, meters, next_command, safe};
 
 /// Of a long goal the beginning and the end are shown.
 const FIRST: usize = 20;
@@ -37,7 +37,7 @@ pub fn lines(
     }
     lines.push(String::new());
     if has_older {
-        let more = again::command(&format!("show {} --log", state.summary.run));
+        let more = next_command::command(&format!("show {} --log", state.summary.run));
         lines.push(format!("  … what came before is left out here: {more}").dimmed().to_string());
     }
     lines.extend(log(pursued, text, &state.summary.run.to_string()));
@@ -69,7 +69,7 @@ fn log(pursued: &GoalState, text: &dyn Fn(&Digest) -> Option<String>, run: &str)
     let left_out = all.len().saturating_sub(FIRST + LAST);
     let mut lines: Vec<String> = all.into_iter().map(|(_, line)| line).collect();
     if left_out > 0 {
-        let more = again::command(&format!("show {run} --log"));
+        let more = next_command::command(&format!("show {run} --log"));
         let note = format!("  … {left_out} lines are left out here: {more}");
         lines.splice(FIRST..FIRST + left_out, [note.dimmed().to_string()]);
     }

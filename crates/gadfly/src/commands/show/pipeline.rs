@@ -7,7 +7,7 @@ use gadfly_journal::state::PipelineView;
 use owo_colors::OwoColorize as _;
 
 use crate::output::table::counted;
-use crate::output::{again, pipeline, safe};
+use crate::output::{next_command, pipeline, safe};
 
 /// More of what is open of one agent is counted.
 const MOST_OPEN: usize = 5;
@@ -48,7 +48,7 @@ pub fn lines(state: &RunState, view: &PipelineView, text: &dyn Fn(&Digest) -> Op
         lines.extend(view.learned.iter().map(|learned| safe::line(&learned.line(), 400)));
     }
     if !view.briefs.is_empty() {
-        let command = again::command(&format!("show {} --briefs", state.summary.run));
+        let command = next_command::command(&format!("show {} --briefs", state.summary.run));
         lines.push(format!("\n{} went out: {command}", counted(view.briefs.len(), "brief")));
     }
     lines

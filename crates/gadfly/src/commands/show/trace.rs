@@ -14,7 +14,7 @@ use gadfly_journal::{Journal, RunId, Summary};
 use super::fault;
 use crate::cli::TraceFormat;
 use crate::exit::Code;
-use crate::output::{again, print};
+use crate::output::{next_command, print};
 use crate::telemetry::conventions as names;
 use crate::telemetry::fold::{Content, Fold, LOST};
 use crate::telemetry::span::Span;
@@ -94,7 +94,7 @@ fn markdown(summary: &Summary, drawn: &Drawn, source: &str) -> String {
     out.push_str(&tables::calls(drawn));
     out.push_str(&tables::verdicts(drawn));
     if drawn.spans.omitted() > 0 {
-        let all = again::command(&format!("show {run} --trace --json"));
+        let all = next_command::command(&format!("show {run} --trace --json"));
         let _ = writeln!(
             out,
             "{} spans from the middle of this run are left out here. All of them: `{}`",

@@ -10,9 +10,9 @@ use gadfly_runtime::setup::Setup;
 use rmcp::task_manager::TaskManager;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use super::allowing::Agreed;
+use super::approval::Agreed;
 use super::arguments::named;
-use super::said::{Stopped, refused};
+use super::reply::{Stopped, refused};
 use crate::background::Background;
 use crate::cli::Global;
 use crate::context::Context;
@@ -23,7 +23,7 @@ const MOST_CALLS: usize = 32;
 /// How many problems a refusal names.
 const MOST_PROBLEMS: usize = 20;
 
-pub struct Desk {
+pub struct ServerState {
     global: Global,
     /// What the user agreed to beforehand.
     pub agreed: Agreed,
@@ -35,7 +35,7 @@ pub struct Desk {
     pub tasks: TaskManager,
 }
 
-impl Desk {
+impl ServerState {
     pub fn new(global: Global, agreed: Agreed) -> Arc<Self> {
         let origin = Context::read(global.clone()).setup();
         Arc::new(Self {
@@ -89,7 +89,7 @@ impl Desk {
         self.opened(&context).map(Some)
     }
 
-    /// As [`Desk::if_any`], for what needs a run.
+    /// As [`ServerState::if_any`], for what needs a run.
     pub fn existing(&self) -> Result<Arc<Background>, Stopped> {
         self.if_any()?.ok_or_else(|| refused("there are no runs here yet: begin with start_loop"))
     }

@@ -19,7 +19,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::Dashboard;
-use super::asked::Body;
+use super::extract::Body;
 use super::refusal::Refusal;
 use crate::agreement;
 use crate::context::Context;

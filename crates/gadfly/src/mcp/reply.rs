@@ -10,7 +10,7 @@ use crate::output::safe;
 /// A result is read by a model: more than this belongs into a resource.
 const LONGEST_TEXT: usize = 256 << 10;
 
-pub struct Said {
+pub struct ToolReply {
     pub text: String,
     pub value: Value,
 }
@@ -24,7 +24,7 @@ pub enum Stopped {
     NeedsInput(Box<InputRequiredResult>),
 }
 
-impl Said {
+impl ToolReply {
     pub fn new(text: String, value: &impl Serialize) -> Result<Self, Stopped> {
         let value = serde_json::to_value(value).map_err(|e| refused(format!("internal error: {e}")))?;
         Ok(Self { text, value })

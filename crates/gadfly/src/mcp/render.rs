@@ -8,9 +8,9 @@ use gadfly_journal::Summary;
 use gadfly_journal::state::RoundState;
 use gadfly_project::config::HOST;
 
-use super::standing::{Point, Standing};
+use super::status::{Point, Standing};
 
-/// Said wherever a verdict is the host's own, so that nobody takes it for an independent one.
+/// ToolReply wherever a verdict is the host's own, so that nobody takes it for an independent one.
 pub const OWN_WORK: &str =
     "The host judged its own work: this is its own opinion, not the verdict of an independent critic.";
 const OWN_WORD: &str = "The host judged this itself, not a critic that the user configured.";

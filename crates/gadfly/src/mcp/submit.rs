@@ -5,7 +5,7 @@ use gadfly_engine::EffectId;
 use gadfly_journal::{PostError, RunId};
 use gadfly_runtime::service::AnswerError;
 
-use super::said::{Stopped, refused};
+use super::reply::{Stopped, refused};
 use crate::background::Background;
 
 /// A draft or a report takes no more than one entry of the inbox does.

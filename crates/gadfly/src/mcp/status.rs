@@ -11,9 +11,9 @@ use rmcp::schemars::{self, JsonSchema};
 use serde::Serialize;
 
 use super::asking::Open;
-use super::desk;
-use super::said::{Said, Stopped, refused};
-use super::telling;
+use super::render;
+use super::reply::{Stopped, ToolReply, refused};
+use super::state;
 use crate::background::Background;
 use crate::output::brief;
 
@@ -131,7 +131,7 @@ pub struct HostTurn {
 
 /// The host's open turn, with its brief.
 pub fn host_turn(background: &Background, run: &RunId) -> Result<Option<HostTurn>, Stopped> {
-    let summary = desk::summary(background, run)?;
+    let summary = state::summary(background, run)?;
     let Some(effect) = summary.waiting_for.filter(|_| !summary.ended) else { return Ok(None) };
     let asked =
         brief::question(background.gadfly().journal(), run, &effect).map_err(|e| refused(e.to_string()))?;
@@ -139,12 +139,12 @@ pub fn host_turn(background: &Background, run: &RunId) -> Result<Option<HostTurn
 }
 
 /// How the run stands at one moment.
-pub fn of(background: &Background, run: &RunId) -> Result<Said, Stopped> {
+pub fn of(background: &Background, run: &RunId) -> Result<ToolReply, Stopped> {
     let mut looks = 0;
     loop {
         let state = background.gadfly().journal().state(run).map_err(|e| refused(e.to_string()))?;
         let said = said(&state, background, run)?;
-        let after = desk::summary(background, run)?;
+        let after = state::summary(background, run)?;
         looks += 1;
         // It may have gone on while we looked: then what is wanted next belongs to no moment at all.
         let is_whole = after.state == state.summary.state && after.waiting_for == state.summary.waiting_for;
@@ -154,18 +154,18 @@ pub fn of(background: &Background, run: &RunId) -> Result<Said, Stopped> {
     }
 }
 
-fn said(state: &RunState, background: &Background, run: &RunId) -> Result<Said, Stopped> {
+fn said(state: &RunState, background: &Background, run: &RunId) -> Result<ToolReply, Stopped> {
     let summary = &state.summary;
     let round = state.last_judged();
     let open = round.map(|round| round.open.as_slice()).unwrap_or_default();
     let overruled = round.is_some_and(|round| round.overruled);
     let to_fix =
         open.iter().filter(|_| !overruled && !summary.state.starts_with("approved")).take(MOST_ITEMS);
-    let is_loop = !telling::progress(summary).is_empty() && summary.steps_max == 0;
+    let is_loop = !render::progress(summary).is_empty() && summary.steps_max == 0;
     let is_goal = summary.steps_max > 0;
-    let judged_by = round.map(telling::critics).unwrap_or_default();
+    let judged_by = round.map(render::critics).unwrap_or_default();
     let not_independent =
-        telling::is_own_round(round).then(|| telling::own_word(summary.worker.as_deref()).to_owned());
+        render::is_own_round(round).then(|| render::own_word(summary.worker.as_deref()).to_owned());
     let standing = Standing {
         run: run.to_string(),
         title: summary.title.clone(),
@@ -182,11 +182,11 @@ fn said(state: &RunState, background: &Background, run: &RunId) -> Result<Said, 
         critic: summary.critic.clone(),
         verdict: round.and_then(|round| round.verdict).map(|verdict| word(verdict).to_owned()),
         judged_round: round.map(|round| round.round),
-        judged_part: round.and_then(|round| telling::part(&round.node)),
+        judged_part: round.and_then(|round| render::part(&round.node)),
         judged_by,
-        reasons: round.map(telling::reasons).unwrap_or_default(),
+        reasons: round.map(render::reasons).unwrap_or_default(),
         not_independent,
-        foreign: desk::foreign(background),
+        foreign: state::foreign(background),
         to_fix: to_fix
             .map(|item| Point { number: item.number, text: item.text.clone(), since_round: item.since })
             .collect(),
@@ -196,7 +196,7 @@ fn said(state: &RunState, background: &Background, run: &RunId) -> Result<Said, 
         calls: summary.calls,
         next: next(state, background, run)?,
     };
-    Said::new(telling::text(&standing, summary, open.len()), &standing)
+    ToolReply::new(render::text(&standing, summary, open.len()), &standing)
 }
 
 const fn word(verdict: Verdict) -> &'static str {
@@ -223,7 +223,7 @@ fn next(state: &RunState, background: &Background, run: &RunId) -> Result<Next, 
     let bare = |what, how: String| Next { what, how, brief: None, folder: None, questions: Vec::new() };
     if summary.ended {
         let how = match state.outcome {
-            Some(Outcome::Approved { .. }) if telling::is_own_round(state.last_judged()) => {
+            Some(Outcome::Approved { .. }) if render::is_own_round(state.last_judged()) => {
                 "Nothing: the host itself approved it. Tell the user that no independent critic judged it."
             }
             Some(Outcome::Approved { overruled: true, .. }) => {
@@ -238,7 +238,7 @@ fn next(state: &RunState, background: &Background, run: &RunId) -> Result<Next, 
         return Ok(bare(Wanted::Nothing, how.to_owned()));
     }
     let gadfly = background.gadfly();
-    if desk::is_answered(background, run, summary.waiting_for.as_ref())? {
+    if state::is_answered(background, run, summary.waiting_for.as_ref())? {
         let how = "What was handed in is about to be taken up: call get_verdict, which waits.";
         return Ok(bare(Wanted::Patience, how.to_owned()));
     }

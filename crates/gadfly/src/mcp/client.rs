@@ -15,7 +15,7 @@ use rmcp::service::RequestContext;
 use rmcp::task_manager::TaskContext;
 use serde_json::Value;
 
-use super::said::{Stopped, refused};
+use super::reply::{Stopped, refused};
 use crate::output::safe;
 
 /// How long a person is waited for in the middle of a call. The question stays open after that.
@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_mins(10);
 /// In front of a run's id, in what a client hands back when it calls again.
 const STATE: &str = "run:";
 
-pub struct Caller {
+pub struct Client {
     context: RequestContext<RoleServer>,
     asks: Asks,
     task: Option<TaskContext>,
@@ -49,7 +49,7 @@ pub enum Heard {
     Nobody,
 }
 
-impl Caller {
+impl Client {
     pub fn new(context: RequestContext<RoleServer>, answers: Option<InputResponses>) -> Self {
         let has_forms = context
             .client_capabilities()

@@ -14,9 +14,9 @@ use gadfly_runtime::service::{AnswerError, Controlled, Raise, ResumeError, Steer
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::asked::Body;
+use super::extract::Body;
 use super::refusal::Refusal;
-use super::starting::{minutes, usd};
+use super::start::{minutes, usd};
 use super::{Dashboard, page, questions};
 use crate::context::Context;
 use crate::session::{only_by_token, unreadable};

@@ -9,9 +9,9 @@ use gadfly_runtime::prepare::Request;
 use gadfly_runtime::service::Raise;
 
 use super::asking::{self, Consent};
-use super::caller::Caller;
-use super::desk::Desk;
-use super::said::{Stopped, refused};
+use super::client::Client;
+use super::reply::{Stopped, refused};
+use super::state::ServerState;
 use crate::background::Background;
 use crate::context::Context;
 
@@ -73,9 +73,9 @@ impl Beyond {
     }
 
     /// Refuses at once what nobody agreed to and nobody can be asked about here.
-    pub fn refuse_unasked(&self, desk: &Desk, caller: &Caller) -> Result<(), Stopped> {
-        let (critic, raised) = self.left(desk.agreed);
-        if caller.can_ask() || (critic.is_none() && raised.is_empty()) {
+    pub fn refuse_unasked(&self, server: &ServerState, client: &Client) -> Result<(), Stopped> {
+        let (critic, raised) = self.left(server.agreed);
+        if client.can_ask() || (critic.is_none() && raised.is_empty()) {
             return Ok(());
         }
         let mut why = Vec::new();
@@ -103,9 +103,9 @@ impl Beyond {
 
     /// Has the user agree, or refuses. Whatever else is to be asked was asked before: a client that calls again
     /// brings only the last answer.
-    pub async fn allow(&self, desk: &Desk, caller: &Caller) -> Result<(), Stopped> {
-        self.refuse_unasked(desk, caller)?;
-        let (critic, raised) = self.left(desk.agreed);
+    pub async fn allow(&self, server: &ServerState, client: &Client) -> Result<(), Stopped> {
+        self.refuse_unasked(server, client)?;
+        let (critic, raised) = self.left(server.agreed);
         let mut wanted: Vec<String> = critic.map(Critic::told).into_iter().collect();
         wanted.extend(raised.iter().cloned());
         if wanted.is_empty() {
@@ -114,7 +114,7 @@ impl Beyond {
         let wanted = format!("the host wants more than is configured:\n- {}", wanted.join("\n- "));
         let key = format!("beyond {}", &blake3::hash(wanted.as_bytes()).to_hex()[..32]);
         let message = format!("Gadfly: {wanted}\n\nAllow this?");
-        match asking::consent(caller, &key, &message, YES, None).await? {
+        match asking::consent(client, &key, &message, YES, None).await? {
             Consent::Yes => Ok(()),
             Consent::No | Consent::Nobody => {
                 Err(refused(format!("{wanted}\nThe user did not allow it, so nothing was started.")))
