@@ -105,7 +105,7 @@ fn in_the_sandbox_a_critic_cannot_write_anywhere_and_the_record_says_what_held()
         assert!(held.ends_with(&["landlock".into(), "compared".into()]), "{case}: {held:?}");
         let shown = desk.gadfly(&["show", &desk.run_id()]).out;
         assert!(
-            shown.contains("held by") && shown.contains("Landlock (files; TCP out only"),
+            shown.contains("sandbox: ") && shown.contains("Landlock (files; TCP out only"),
             "{case}: {shown}"
         );
     }
