@@ -1,7 +1,9 @@
 //! A critic's report on success criteria, from its JSON to a [`Report`]. Every breach is named at once. What only weakens a
 //! pass does not stand in the way of a rejection: a report that finds something is read with whatever words it uses for it.
 
+mod criteria;
 mod fields;
+mod findings;
 mod words;
 
 use fields::{CRITERIA, FINDINGS, of_object, short};

@@ -17,6 +17,7 @@ mod citation;
 mod entries;
 mod gather;
 mod json;
+mod line;
 mod phrases;
 
 pub use breach::{Breach, problem};
@@ -256,7 +257,7 @@ pub fn read(reply: &str, criteria: &[Criterion], pass: u32, shown: &Shown) -> Re
 }
 
 fn read_own(text: &str, criteria: &[Criterion], pass: u32, shown: &Shown) -> Result<PassReply, Unread> {
-    let states = |text: &str| text.lines().any(gather::is_verdict) || text.contains("\"verdict\"");
+    let states = |text: &str| text.lines().any(line::is_verdict) || text.contains("\"verdict\"");
     let text = reasoning::without_thinking(text, states);
     let refused = |breaches: Vec<Breach>| Unread::new(problem(&breaches));
     if text.trim().is_empty() {
@@ -375,7 +376,7 @@ pub fn rendered(reply: &PassReply, criteria: &[Criterion], pass: u32) -> String 
 
 /// The first line of a draft that states a verdict or a result about itself.
 pub fn verdict_line(text: &str) -> Option<String> {
-    text.lines().find(|line| gather::is_verdict(line)).map(|line| line.trim().chars().take(200).collect())
+    text.lines().find(|line| line::is_verdict(line)).map(|line| line.trim().chars().take(200).collect())
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
 //! A critic's verdict on a draft: a status, the fixes a rejection lists, what it says of the items raised before, the
 //! reason of an approval. In words or as JSON. What it means for the loop is decided in `protocol/revise`.
 
+mod approval;
 mod body;
 mod bullet;
 mod choice;
 mod json;
+mod rejection;
 
 use body::{Body, is_minor};
 use json::{STATUS_KEYS, from_json};

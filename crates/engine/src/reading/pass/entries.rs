@@ -1,6 +1,7 @@
 //! Judges what `lines` gathered: is every criterion answered, once and with substance?
 
-use super::gather::{Entry, Gathered, MOST_OPTIONS, Subject, undressed};
+use super::gather::{Entry, Gathered, MOST_OPTIONS, Subject};
+use super::line::undressed;
 use super::phrases::{
     Word, answer_part, choice, clean, fix_after_fail, inline_answer, inline_answers, is_skip,
     out_of_brackets, says_nothing, separated, strip_either, strip_label, word,
