@@ -17,6 +17,8 @@ mod english;
 pub mod forms;
 pub mod json;
 pub mod lines;
+mod log;
+mod markup;
 pub mod pass;
 pub mod person;
 pub mod place;
@@ -31,6 +33,8 @@ pub mod status;
 mod wire;
 pub mod word;
 
+use std::borrow::Cow;
+
 use crate::brief::one_line;
 
 /// A longer reply is not read: no critic writes that much.
@@ -39,6 +43,15 @@ pub const LONGEST_REPLY: usize = 4 << 20;
 const LONGEST_PASSAGE: usize = 240;
 /// The most of a problem that is told, in bytes.
 const LONGEST_PROBLEM: usize = 1_200;
+
+/// What a critic says in a text: without what it thought, and what its tools printed. HTML is read as lines.
+fn said(text: &str, states: impl Fn(&str) -> bool) -> Cow<'_, str> {
+    let said = reasoning::without_thinking(text, states);
+    let lines = if said.trim_start().starts_with('<') { markup::html(&said) } else { None };
+    let said = lines.map_or(said, Cow::Owned);
+    let kept = log::without(&said);
+    kept.map_or(said, Cow::Owned)
+}
 
 /// Why a reply is no verdict: what is wrong with it and, where it contradicts itself, the two passages that do.
 #[derive(Clone, PartialEq, Eq, Debug)]

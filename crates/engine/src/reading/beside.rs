@@ -157,6 +157,24 @@ pub fn is_silent(key: &str) -> bool {
 
 /// The first thing that speaks against an approval among the fields that are not `known`, as a passage.
 pub fn against(object: &Map<String, Value>, known: &[&str]) -> Option<String> {
+    fewer(object).or_else(|| fields_against(object, known))
+}
+
+/// `"criteria_met": 2, "criteria_total": 3`
+fn fewer(object: &Map<String, Value>) -> Option<String> {
+    let number = |parts: &[&str]| {
+        object.iter().find_map(|(key, value)| {
+            let named = key.to_lowercase().split(['_', '-', ' ']).any(|word| parts.contains(&word));
+            let number = super::json::text_of(value)?.trim().parse::<u32>().ok()?;
+            named.then_some((key, number))
+        })
+    };
+    let (met, some) = number(&["met", "passed", "satisfied", "fulfilled"])?;
+    let (total, all) = number(&["total", "of", "all"])?;
+    (some < all).then(|| format!("\"{met}\": {some}, \"{total}\": {all}"))
+}
+
+fn fields_against(object: &Map<String, Value>, known: &[&str]) -> Option<String> {
     object
         .iter()
         .filter(|(key, _)| !known.contains(&key.as_str()))

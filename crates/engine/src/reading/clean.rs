@@ -46,7 +46,10 @@ pub fn reply(text: &str) -> String {
     }
     for wrapper in WRAPPERS {
         let (open, close) = (format!("<{wrapper}>"), format!("</{wrapper}>"));
-        if text.trim_start().starts_with(&open) && text.contains(&close) {
+        // With other elements beside it, it is one field of several.
+        let alone =
+            |text: &str| !text.split_once(&close).is_some_and(|(_, rest)| rest.trim_start().starts_with('<'));
+        if text.trim_start().starts_with(&open) && text.contains(&close) && alone(&text) {
             text = text.replacen(&open, "", 1).replacen(&close, "", 1);
         }
     }

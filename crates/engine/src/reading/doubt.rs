@@ -3,7 +3,10 @@
 //! lean towards asking; what is plainly no demand ("no changes are needed") is taken out of a text first.
 
 mod affirm;
+mod bygone;
+mod closing;
 mod lexicon;
+mod passing;
 mod patterns;
 mod polarity;
 mod section;
@@ -98,6 +101,22 @@ fn found(text: &str, scope: Scope, off: Option<Rule>) -> impl Iterator<Item = (R
     let mut found = Vec::new();
     let sentences: Vec<&str> = sentences(&text).filter(|sentence| !sentence.trim().is_empty()).collect();
     for (at, sentence) in sentences.iter().enumerate() {
+        if scope == Scope::Prose && closing::is_leave(sentence) {
+            continue;
+        }
+        let mut sentence = *sentence;
+        if scope == Scope::Prose {
+            let after = sentences.iter().skip(at + 1).take(2).copied().collect::<String>();
+            match bygone::told(sentence, &after) {
+                bygone::Told::Nothing => {}
+                bygone::Told::Over(rest) => sentence = rest,
+                bygone::Told::Open if off == Some(Rule::Defect) => {}
+                bygone::Told::Open => {
+                    found.push((Rule::Defect, sentence.trim().to_owned()));
+                    continue;
+                }
+            }
+        }
         let before = at.checked_sub(1).and_then(|at| sentences.get(at)).copied();
         let rule = match settled::rest(sentence, before, sentences.get(at + 1).copied()) {
             settled::Rest::Lacking if scope != Scope::Evidence => {
@@ -138,13 +157,21 @@ fn in_sentence(sentence: &str, scope: Scope, off: Option<Rule>) -> Option<Rule> 
 
 /// `plain` is the sentence without what only sounds like it.
 fn breaks(rule: Rule, sentence: &str, plain: &str, scope: Scope) -> bool {
+    if rule == Rule::Defect && passing::wants(plain, scope)
+        || rule == Rule::Demand && scope == Scope::Prose && closing::is_asked_in_leave(sentence)
+    {
+        return true;
+    }
     let of_stance =
         if matches!(rule, Rule::Unseen | Rule::Undecided | Rule::Lenient) { sentence } else { plain };
     if stance::breaks(rule, of_stance, scope) {
         return true;
     }
     match (rule, scope) {
-        (Rule::Unclear, Scope::Prose) => tongues::is_english(sentence) && stance::is_elsewhere(plain),
+        (Rule::Unclear, Scope::Prose) => {
+            tongues::is_english(sentence)
+                && (stance::is_elsewhere(plain) || plain == sentence && !affirm::is_plain(sentence))
+        }
         (Rule::Unseen, _) => finds(Rule::Unseen, sentence),
         (Rule::Shortfall, Scope::Evidence) => shortfall(sentence),
         (Rule::Shortfall, _) => shortfall(sentence) || finds(Rule::Shortfall, plain),
@@ -324,6 +351,11 @@ pub fn names_trouble(text: &str) -> bool {
     patterns::names_trouble(&without_praise(text))
 }
 
+/// Does an answer that passes concede that something is wanting?
+pub fn concedes(text: &str) -> bool {
+    sentences(text).any(|sentence| passing::concedes(&without_praise(sentence)))
+}
+
 /// Does a text put a condition?
 pub fn condition(text: &str) -> bool {
     finds(Rule::Condition, text)
@@ -356,6 +388,10 @@ fn sentences(text: &str) -> impl Iterator<Item = &str> {
 pub fn is_cut_off(text: &str) -> bool {
     let Some(last) = text.trim_end().lines().rfind(|line| !line.trim().is_empty()) else { return false };
     let last = last.trim_end_matches(['*', '_', '`', ' ']);
+    // `— End of review —`
+    if last.starts_with(['—', '–', '-']) && last.ends_with(['—', '–', '-']) {
+        return false;
+    }
     let open = last.matches('(').count() > last.matches(')').count();
     let word = last.rsplit(|c: char| c.is_whitespace()).next().unwrap_or_default();
     let dangling = [

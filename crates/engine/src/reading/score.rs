@@ -14,7 +14,8 @@ use serde_json::json;
 use super::doubt::{self, Rule, Scope};
 use super::quoted::Shown;
 use super::relaxed::Slip;
-use super::{LONGEST_REPLY, Unread, clean, reasoning, wire};
+use super::wire::Rewritten;
+use super::{LONGEST_REPLY, Unread, clean, wire};
 use crate::brief;
 use crate::deduction::{self, Amount, FULL, Gravity, Level, Rate, Row, Table};
 use crate::finding::{Finding, Place, Severity};
@@ -100,6 +101,8 @@ struct Claim {
     fix: String,
     /// It stands in the list that adds up, not beside an issue that is described.
     in_breakdown: bool,
+    /// What its words take off, beside its points.
+    spoken: Vec<Amount>,
 }
 
 impl Claim {
@@ -120,11 +123,13 @@ pub fn read(reply: &str, expected: &Expected<'_>, shown: &Shown) -> Result<Score
     }
     let text = clean::reply(reply);
     let own = shown.without_quotations(&text);
-    let rewritten = wire::as_json(&own).and_then(|json| read_own(&json, expected, shown).ok());
-    if let Some((failed, _)) = rewritten.filter(|(_, passes)| !passes) {
-        return Ok(failed);
-    }
-    let read = read_own(&own, expected, shown).map(|(reply, _)| reply);
+    let read = Rewritten::or(
+        wire::as_json(&own),
+        |json| read_own(json, expected, shown),
+        |(_, passes)| *passes,
+        || read_own(&own, expected, shown),
+    );
+    let read = read.map(|(reply, _)| reply);
     if read.is_err() && own.len() != text.len() {
         // What is quoted cannot pass anything; points that are taken off stand.
         let whole = read_own(&text, expected, shown).ok().filter(|(_, passes)| !passes);
@@ -135,7 +140,7 @@ pub fn read(reply: &str, expected: &Expected<'_>, shown: &Shown) -> Result<Score
 
 /// The reply, and whether the work would pass by it.
 fn read_own(text: &str, expected: &Expected<'_>, shown: &Shown) -> Result<(ScoreReply, bool), Unread> {
-    let answer = reasoning::without_thinking(text, states_a_score);
+    let answer = super::said(text, states_a_score);
     let body = answer.trim();
     if body.is_empty() {
         return Err(Unread::new("the reply is empty"));
@@ -447,6 +452,10 @@ fn applied(claim: &Claim, row: &Row, rate: Rate, said: &mut Said) -> u32 {
     });
     let sum = rate.each.times(if rate.repeats { times } else { 1 });
     let sum = rate.max.map_or(sum, |max| sum.min(max));
+    if claim.spoken.iter().any(|p| Some(*p) != claim.points && *p != sum && *p != rate.each) {
+        let why = "a deduction speaks of points that it does not take off";
+        said.against.push((why.to_owned(), shorten(&claim.says, 300)));
+    }
     if let Some(points) = claim.points.filter(|p| *p != sum && *p != rate.each) {
         said.deviations.push(format!("`{}` is said to cost {points}; by the rubric it costs {sum}", row.id));
     }

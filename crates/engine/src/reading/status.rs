@@ -17,7 +17,8 @@ use super::forms::{self, Says, Statement};
 use super::json as report;
 use super::lines::{self, Line};
 use super::quoted::Shown;
-use super::{LONGEST_REPLY, Unread, clean, reasoning, wire};
+use super::wire::Rewritten;
+use super::{LONGEST_REPLY, Unread, clean, wire};
 
 /// What an agent is held to that can be.
 pub const SCHEMA: &str = include_str!("status/schema.json");
@@ -64,11 +65,9 @@ pub fn read(reply: &str, shown: &Shown) -> Result<StatusReply, Unread> {
     }
     let text = clean::reply(reply);
     let own = shown.without_quotations(&text);
-    let rewritten = wire::as_json(&own).and_then(|json| read_own(&json, shown).ok());
-    if let Some(rejected) = rewritten.filter(|reply| reply.status == Status::Rejected) {
-        return Ok(rejected);
-    }
-    let read = read_own(&own, shown);
+    let passes = |reply: &StatusReply| reply.status == Status::Approved;
+    let read =
+        Rewritten::or(wire::as_json(&own), |json| read_own(json, shown), passes, || read_own(&own, shown));
     if read.is_err() && own.len() != text.len() {
         // Nothing readable is left without what is quoted. What is quoted cannot approve; a rejection stands.
         let whole = read_own(&text, shown).ok().filter(|whole| whole.status == Status::Rejected);
@@ -78,7 +77,7 @@ pub fn read(reply: &str, shown: &Shown) -> Result<StatusReply, Unread> {
 }
 
 fn read_own(text: &str, shown: &Shown) -> Result<StatusReply, Unread> {
-    let text = reasoning::without_thinking(text, states_a_verdict);
+    let text = super::said(text, states_a_verdict);
     if text.trim().is_empty() {
         return Err(Unread::new("the reply is empty"));
     }

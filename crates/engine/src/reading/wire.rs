@@ -1,10 +1,9 @@
 //! What a reply came wrapped in. The envelope of a command line tool or of an API is opened, and what is inside is the reply. A
-//! reply in YAML, or of one JSON object per line, is written anew as one JSON report; a line of it may be lost without a trace,
-//! so that such a reply can only reject.
+//! reply in YAML, in XML or of one JSON object per line is written anew as one JSON report.
 
 use serde_json::{Map, Value, json};
 
-use super::lines;
+use super::{lines, markup};
 
 /// Deeper YAML is not read.
 const DEEPEST: usize = 12;
@@ -63,14 +62,50 @@ fn texts(parts: &[Value]) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join("\n"))
 }
 
-/// A reply in YAML, or of one object per line, as one JSON report. For rejections only.
-pub(super) fn as_json(text: &str) -> Option<String> {
+/// A reply in another form, as one JSON report.
+pub(super) struct Rewritten {
+    pub json: String,
+    /// What it counts or states is its own, so that a lost line would show. Otherwise it can only reject.
+    pub is_whole: bool,
+}
+
+/// A reply in YAML, in XML or of one object per line, as one JSON report.
+pub(super) fn as_json(text: &str) -> Option<Rewritten> {
     if text.len() > LONGEST {
         return None;
     }
     let body = lines::unwrapped(text).trim();
-    let value = if body.starts_with('{') { per_line(body)? } else { yaml(body)? };
-    Some(value.to_string())
+    let (value, is_whole) = match body.as_bytes().first()? {
+        b'{' => (per_line(body)?, false),
+        b'<' => (markup::xml(body)?, true),
+        _ => (yaml(body)?, true),
+    };
+    // Deductions whose number nobody states may have lost one.
+    let is_whole = is_whole
+        && (value.get("deductions").is_none()
+            || value.get("count").is_some()
+            || value.get("score").is_some());
+    Some(Rewritten { json: value.to_string(), is_whole })
+}
+
+impl Rewritten {
+    /// What is read of a reply that may have been written anew. One that is only another form of JSON is read as that, and as
+    /// nothing else unless it rejects: what its words say may be half of it.
+    pub fn or<T, E>(
+        rewritten: Option<Self>,
+        read_json: impl FnOnce(&str) -> Result<T, E>,
+        passes: impl Fn(&T) -> bool,
+        read_words: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
+        let Some(rewritten) = rewritten else { return read_words() };
+        match read_json(&rewritten.json) {
+            Ok(read) if rewritten.is_whole || !passes(&read) => Ok(read),
+            refused => match (read_words(), refused) {
+                (Ok(read), Err(refused)) if passes(&read) && rewritten.is_whole => Err(refused),
+                (read, _) => read,
+            },
+        }
+    }
 }
 
 /// One deduction per line.
@@ -148,7 +183,10 @@ fn block(rows: &mut [Row<'_>], at: &mut usize, indent: usize, depth: usize) -> O
         } else {
             scalar(rest)
         };
-        object.insert(key, value);
+        // A key that stands twice: the line between them is lost.
+        if object.insert(key, value).is_some() {
+            return None;
+        }
     }
     (!object.is_empty()).then_some(Value::Object(object))
 }

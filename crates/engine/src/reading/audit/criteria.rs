@@ -96,6 +96,13 @@ pub(super) fn criteria(
             if let Some(passage) = beside::against(&object, &read) {
                 notes.weaken(format!("{} is Satisfied, and yet: {}", slot.id, short(&passage)));
             }
+            if doubt::concedes(&evidence) {
+                notes.weaken(format!(
+                    "{} is Satisfied, and its evidence concedes something: {}",
+                    slot.id,
+                    short(&evidence)
+                ));
+            }
             if let Some((rule, passage)) = doubt::against(&evidence, Scope::Evidence) {
                 notes.weaken(format!(
                     "{} is Satisfied, and its evidence says otherwise ({}): {}",

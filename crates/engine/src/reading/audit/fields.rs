@@ -78,7 +78,7 @@ pub(super) fn of_object(found: &json::Found, expected: &Expected<'_>) -> Result<
     let partial = match object.get("partial") {
         None | Some(Value::Null | Value::Bool(false)) => false,
         Some(Value::Bool(true)) => true,
-        Some(Value::String(text)) if text.eq_ignore_ascii_case("false") => false,
+        Some(Value::String(text)) if forms::is_one_of(text.trim(), &["false", "no", "none"]) => false,
         Some(_) => {
             notes.weaken("`partial` is not true or false");
             true

@@ -116,6 +116,7 @@ static SELF_RE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// What reviewers do, as the verbs begin, and what they are glad of. Who says that it did anything else did not only review.
 const REVIEWING: &[&str] = &[
     "finish",
+    "double",
     "complet",
     "approv",
     "accept",

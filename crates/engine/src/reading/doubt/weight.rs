@@ -278,7 +278,7 @@ pub fn item(tick: Tick, text: &str) -> Weight {
     if tick == Tick::Open || lines::ticked(text) == Tick::Open {
         return Weight::Against;
     }
-    if says_nothing(text) {
+    if says_nothing(text) || super::closing::is_leave(text) {
         return Weight::Fine;
     }
     if tick == Tick::Done {

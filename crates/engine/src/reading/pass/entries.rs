@@ -180,7 +180,10 @@ impl Judge<'_> {
             self.weaken(Breach::NoQuantity(name.to_owned()));
         } else if forms::is_one_of(first, &conditions) || doubt::condition(tail) {
             self.weaken(Breach::Conditional(name.to_owned()));
-        } else if doubt::item(Tick::None, tail) == doubt::Weight::Against || doubt::names_trouble(tail) {
+        } else if doubt::item(Tick::None, tail) == doubt::Weight::Against
+            || doubt::names_trouble(tail)
+            || doubt::concedes(&whole)
+        {
             self.weaken(Breach::PassWithDemand(name.to_owned()));
         } else if let Some((rule, _)) =
             doubt::against(rationale, Scope::Answer).or_else(|| doubt::against(tail, Scope::Answer))

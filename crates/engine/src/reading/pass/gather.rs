@@ -3,9 +3,9 @@
 //!
 //! One pass over the text; what is kept of it is bounded.
 
-use super::line::{Line, classify, option, undressed, weighed_row};
+use super::line::{Line, classify, option, undressed, weighed_row, weighing_column};
 use super::phrases::{self, Word};
-use crate::protocol::converge::sets::Criterion;
+use crate::protocol::converge::sets::{ADVERSARIAL, Criterion};
 use crate::reading::forms::STAND_IN;
 use crate::reading::lines::{self, Fence};
 
@@ -120,6 +120,8 @@ fn gather_from(reply: &str, keys: &[String], fences_too: bool) -> Gathered {
     let mut zone = Zone::Outside;
     let mut ended = false;
     let mut was_blank = false;
+    // The column of a table of scenarios that weighs them.
+    let mut weighing: Option<usize> = None;
     for line in reply.lines() {
         if fence.takes(line) {
             continue;
@@ -129,6 +131,16 @@ fn gather_from(reply: &str, keys: &[String], fences_too: bool) -> Gathered {
             || line.trim_start().starts_with('>');
         let read = if shown { Line::Shown } else { classify(line, keys) };
         let blank = std::mem::replace(&mut was_blank, line.trim().is_empty());
+        if !line.trim_start().starts_with('|') {
+            weighing = None;
+        } else if let (Line::Plain, Some(column)) = (&read, weighing) {
+            gathered.scenario(line, column);
+            (zone, ended) = (Zone::Outside, true);
+            continue;
+        } else if matches!(read, Line::Plain) && weighing_column(line).is_some() {
+            weighing = weighing_column(line);
+            continue;
+        }
         match read {
             Line::Header(pass) => gathered.pass = gathered.pass.or(pass),
             Line::Escalation => {
@@ -213,6 +225,31 @@ fn gather_from(reply: &str, keys: &[String], fences_too: bool) -> Gathered {
         }
     }
     gathered
+}
+
+impl Gathered {
+    /// A row of a table of scenarios: what may happen, how likely that is, and why.
+    fn scenario(&mut self, line: &str, column: usize) {
+        let cells = lines::cells(line.trim());
+        let is_rule = cells.iter().all(|cell| cell.chars().all(|c| matches!(c, '-' | ':' | ' ' | '=')));
+        let (Some(weighed), false) = (cells.get(column), is_rule) else { return };
+        let numbered = |cell: &&String| cell.chars().any(char::is_alphabetic);
+        let said = cells[..column].iter().filter(numbered).map(String::as_str).collect::<Vec<_>>().join(": ");
+        // One that a line above only announces.
+        let empty = |entry: &Entry| {
+            entry.subject == Subject::Adversarial
+                && entry.said.trim().is_empty()
+                && entry.realistic.is_empty()
+        };
+        if self.entries.last().is_some_and(empty) {
+            self.entries.pop();
+        }
+        if self.entries.len() < MOST_EXTRA {
+            let mut entry = Entry::new(Subject::Adversarial, ADVERSARIAL, &said, Zone::Outside);
+            entry.weighed(format!("{weighed} → {}", cells[column + 1..].join("; ")));
+            self.entries.push(entry);
+        }
+    }
 }
 
 /// Has everything been answered, so that what follows is about the whole? The last entry has its verdict, or has been

@@ -25,6 +25,18 @@ pub(super) enum Line<'a> {
     Shown,
 }
 
+/// `| Scenario | Realistic? | Why |`: which column weighs.
+pub(super) fn weighing_column(line: &str) -> Option<usize> {
+    let cells = lines::cells(line.trim());
+    let at = cells.iter().position(|cell| {
+        let cell = undressed(cell).to_lowercase();
+        REALISTIC.iter().any(|label| {
+            cell.strip_prefix(label).is_some_and(|rest| rest.trim_matches(['?', '*', ' ']).is_empty())
+        })
+    });
+    at.filter(|at| *at > 0)
+}
+
 /// `| Opponent | a query of 1 MB | Y | FAIL + cut it |`: a scenario in a row of a table, and how it is weighed.
 pub(super) fn weighed_row(line: &str) -> Option<(String, String)> {
     let cells = lines::cells(line.trim());

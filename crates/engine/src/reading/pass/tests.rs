@@ -2,13 +2,14 @@
 #![allow(clippy::unwrap_used, clippy::panic)] // a test: failing is how it speaks
 
 use super::*;
+use crate::reading::reasoning;
 
 mod mutations;
 
 /// What is read, or every breach; without the doubts about a clean reply.
 fn parse(reply: &str, criteria: &[Criterion], pass: u32) -> Result<PassReply, Vec<Breach>> {
     let text = clean::reply(reply);
-    let text = reasoning::without_thinking(&text, |text| text.lines().any(gather::is_verdict));
+    let text = reasoning::without_thinking(&text, |text| text.lines().any(line::is_verdict));
     if text.trim().is_empty() {
         return Err(vec![Breach::Empty]);
     }

@@ -45,6 +45,12 @@ pub(super) fn stated_score(line: &str) -> Option<Amount> {
     }
 }
 
+/// What each sentence of a text takes off.
+pub(super) fn taken_off(text: &str) -> Vec<Amount> {
+    let sentences = text.split_inclusive(['.', ';', '(']).filter(|s| s.trim().len() > 1);
+    sentences.filter_map(|sentence| amounts::read(sentence, true).points).map(|p| p.amount).collect()
+}
+
 /// The first line that states a score, wherever it stands.
 pub(super) fn stated_line(text: &str) -> Option<&str> {
     text.lines().map(str::trim).find(|line| matches!(score_line::read(line), Some(ScoreLine::Score(..))))
@@ -210,6 +216,9 @@ impl Reader {
         match found.points {
             Some(points) => {
                 let mut claim = claim(&points, self.heading.as_deref());
+                if text.contains(". ") {
+                    claim.spoken = text.split(". ").flat_map(taken_off).collect();
+                }
                 if is_cost_label(points.before) {
                     claim.names = self.above.iter().chain(&self.heading).cloned().collect();
                     if let Some(above) = &self.above {

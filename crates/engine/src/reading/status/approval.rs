@@ -95,15 +95,13 @@ impl Body {
             }
         }
         let lines = without_footer(lines);
-        let last = lines.iter().rev().find(|line| !line.raw.trim().is_empty()).map_or("", |line| line.raw);
+        let ending = lines.iter().rev().find(|line| !line.raw.trim().is_empty() && line.kind != Kind::Rule);
+        let last = ending.map_or("", |line| line.raw);
         // Who closed a sentence before leaves the last one open only where it was cut.
         let closed = |text: &str| {
             text.trim_end_matches(['*', '_', '`', '"', '”', ')']).ends_with(['.', '!', '?', '。'])
         };
-        let prose = matches!(
-            lines.iter().rev().find(|l| !l.raw.trim().is_empty()).map(|l| &l.kind),
-            Some(Kind::Plain(_))
-        );
+        let prose = ending.is_some_and(|line| matches!(line.kind, Kind::Plain(_)));
         // Who begins sentences with small letters closes none either.
         let casual = last.split(". ").all(|said| said.trim_start().starts_with(|c: char| c.is_lowercase()));
         let open_end = prose

@@ -1,7 +1,8 @@
 //! Verdicts on a draft, case by case: a reply in, its reading as one compact line out.
 #![allow(clippy::unwrap_used)] // a test: failing is how it speaks
 
-use super::body::{LONGEST_BULLET, MOST_BULLETS, Point};
+use super::body::{LONGEST_BULLET, Point};
+use super::rejection::MOST_BULLETS;
 use super::*;
 use crate::reading::doubt::Section;
 use crate::reading::lines::Tick;

@@ -61,6 +61,7 @@ pub(super) fn unquoted(text: &str) -> String {
 pub(super) fn takes_nothing(text: &str) -> bool {
     let lower = text.to_lowercase();
     let value = lower.rsplit_once(':').map(|(_, value)| value.trim_matches(|c: char| !c.is_alphanumeric()));
+    let value = value.map(|value| value.split([',', '(', ';', '—']).next().unwrap_or_default().trim_end());
     let free = [
         "no deduction",
         "does not apply",
