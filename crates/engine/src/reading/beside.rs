@@ -191,7 +191,7 @@ fn field(key: &str, value: &Value, depth: usize) -> Option<String> {
     if depth > DEEPEST {
         return Some(shown());
     }
-    if is_silent(key) {
+    if is_silent(key) && !value.is_boolean() {
         return None;
     }
     let (bad, good, verdict) = (has(BAD), has(GOOD), has(VERDICTS));

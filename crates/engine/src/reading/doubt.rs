@@ -51,6 +51,8 @@ pub enum Rule {
     Lenient,
     /// Nobody can tell what it says for the approval.
     Unclear,
+    /// Nothing in a sentence speaks for the approval.
+    Unaffirmed,
     /// The reply ends in the middle.
     CutOff,
 }
@@ -69,6 +71,7 @@ impl Rule {
             Self::Undecided => "it approves and is not sure",
             Self::Lenient => "it approves and lets something pass",
             Self::Unclear => "it approves, and it is not plain whether this speaks for it",
+            Self::Unaffirmed => "it approves, and it is not plain what this says for it",
             Self::CutOff => "it ends in the middle",
         }
     }
@@ -123,7 +126,11 @@ fn found(text: &str, scope: Scope, off: Option<Rule>) -> impl Iterator<Item = (R
                 Some(Rule::Defect).filter(|rule| off != Some(*rule))
             }
             settled::Rest::Lacking => None,
-            settled::Rest::Text(rest) => in_sentence(&rest, scope, off),
+            settled::Rest::Text(rest) => in_sentence(&rest, scope, off).or_else(|| {
+                // What was set aside may have been what affirms.
+                let is_whole = scope == Scope::Prose && off != Some(Rule::Unaffirmed) && rest == sentence;
+                (is_whole && affirms_nothing(sentence)).then_some(Rule::Unaffirmed)
+            }),
         };
         found.extend(rule.map(|rule| (rule, sentence.trim().to_owned())));
     }
@@ -155,6 +162,15 @@ fn in_sentence(sentence: &str, scope: Scope, off: Option<Rule>) -> Option<Rule> 
     RULES.into_iter().filter(|rule| off != Some(*rule)).find(|rule| breaks(*rule, sentence, &plain, scope))
 }
 
+/// Is there nothing in an English sentence of some length that speaks for the work?
+fn affirms_nothing(sentence: &str) -> bool {
+    tongues::is_english(sentence)
+        && !denies_by_label(sentence)
+        && !is_offered(sentence)
+        && without_praise(sentence) == sentence
+        && !affirm::is_plain(sentence)
+}
+
 /// `plain` is the sentence without what only sounds like it.
 fn breaks(rule: Rule, sentence: &str, plain: &str, scope: Scope) -> bool {
     if rule == Rule::Defect && passing::wants(plain, scope)
@@ -168,10 +184,7 @@ fn breaks(rule: Rule, sentence: &str, plain: &str, scope: Scope) -> bool {
         return true;
     }
     match (rule, scope) {
-        (Rule::Unclear, Scope::Prose) => {
-            tongues::is_english(sentence)
-                && (stance::is_elsewhere(plain) || plain == sentence && !affirm::is_plain(sentence))
-        }
+        (Rule::Unclear, Scope::Prose) => tongues::is_english(sentence) && stance::is_elsewhere(plain),
         (Rule::Unseen, _) => finds(Rule::Unseen, sentence),
         (Rule::Shortfall, Scope::Evidence) => shortfall(sentence),
         (Rule::Shortfall, _) => shortfall(sentence) || finds(Rule::Shortfall, plain),
@@ -179,7 +192,7 @@ fn breaks(rule: Rule, sentence: &str, plain: &str, scope: Scope) -> bool {
         (Rule::Demand, Scope::Evidence | Scope::Answer) => orders(plain),
         (Rule::Demand, Scope::Prose) => finds(rule, plain) || is_instruction(plain),
         (Rule::Condition | Rule::Tampering, Scope::Evidence)
-        | (Rule::CutOff | Rule::Undecided | Rule::Lenient | Rule::Unclear, _) => false,
+        | (Rule::CutOff | Rule::Undecided | Rule::Lenient | Rule::Unclear | Rule::Unaffirmed, _) => false,
         (Rule::Defect, Scope::Prose) => {
             finds(rule, plain)
                 || is_none_by_label(sentence)
@@ -465,6 +478,13 @@ mod tests {
             assert_eq!(in_sentence(text, Scope::Prose, None), Some(rule), "{text}");
             assert_eq!(in_sentence(text, Scope::Prose, Some(rule)), None, "without {rule:?}: {text}");
         }
+    }
+
+    #[test]
+    fn a_sentence_has_to_speak_for_the_approval() {
+        let text = "Which test was run is for the reader to work out.";
+        let first = |off| found(text, Scope::Prose, off).next().map(|(rule, _)| rule);
+        assert_eq!((first(None), first(Some(Rule::Unaffirmed))), (Some(Rule::Unaffirmed), None));
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! What a tool prints of itself in a reply: calls and what they gave, commands and their output, lines with a time. It is no
 //! part of the review. A line that tells of trouble, or speaks of a verdict, stays and is weighed like any other.
 
+use super::forms;
+
 /// Verbs and names that tools call their steps.
 const STEPS: [&str; 24] = [
     "read",
@@ -31,7 +33,7 @@ const STEPS: [&str; 24] = [
 /// Elements in which a call, or what it gave, is printed.
 const TAGS: [&str; 4] = ["function_", "invoke", "parameter", "tool_"];
 /// Labels before what a tool says.
-const LABELS: [&str; 20] = [
+const LABELS: [&str; 21] = [
     "tool_use",
     "tool_result",
     "tool_call",
@@ -52,6 +54,7 @@ const LABELS: [&str; 20] = [
     "stdout",
     "cwd",
     "duration",
+    "tokens",
 ];
 const TROUBLE: [&str; 19] = [
     "error",
@@ -91,10 +94,11 @@ const SPOKEN: [&str; 10] =
 
 /// The reply without the lines that a tool printed; none if there are none.
 pub(super) fn without(text: &str) -> Option<String> {
-    if !text.lines().any(|line| begins(line).is_some()) {
+    if banner(text) == 0 && !text.lines().any(|line| begins(line).is_some()) {
         return None;
     }
     let mut kept = String::with_capacity(text.len());
+    let text = &text[banner(text)..];
     // The output of a command reaches up to the next blank line.
     let mut output = false;
     for line in text.lines() {
@@ -106,6 +110,27 @@ pub(super) fn without(text: &str) -> Option<String> {
         kept.push('\n');
     }
     Some(kept)
+}
+
+/// How long the banner is that a program begins with: its name and version, and what it was called with.
+fn banner(text: &str) -> usize {
+    let versioned = |line: &str| {
+        let mut versions = line.split_whitespace().filter_map(|word| word.strip_prefix('v'));
+        line.len() < 60 && versions.any(|v| v.starts_with(|c: char| c.is_ascii_digit()) && v.contains('.'))
+    };
+    let mut length = 0;
+    for (at, line) in text.split_inclusive('\n').enumerate() {
+        let body = line.trim();
+        let setting = body.split_once(": ").is_some_and(|(label, value)| {
+            label.split_whitespace().count() <= 2 && !value.contains(". ") && forms::status(body).is_none()
+        });
+        let is_rule = !body.is_empty() && body.chars().all(|c| c == '-');
+        if !(if at == 0 { versioned(body) } else { setting || is_rule }) {
+            break;
+        }
+        length += line.len();
+    }
+    length
 }
 
 fn is_of_the_review(line: &str) -> bool {
@@ -136,7 +161,10 @@ fn begins(line: &str) -> Option<bool> {
         let named = is_one(&inner[..end], &STEPS) && inner.contains(']');
         return (named || has_time(inner)).then_some(false);
     }
-    let is_log = body == "Loaded cached credentials."
+    if ["exec", "tokens used"].contains(&body) {
+        return Some(true);
+    }
+    let is_log = ["Loaded cached credentials.", "codex", "thinking"].contains(&body)
         || has_time(bare)
         || is_call(bare)
         || is_labelled(bare)
@@ -170,7 +198,9 @@ fn is_call(text: &str) -> bool {
 
 /// `tool_result: 212 bytes`
 fn is_labelled(text: &str) -> bool {
-    text.split_once(':').is_some_and(|(label, value)| is_one(label.trim(), &LABELS) && !value.contains(". "))
+    text.split_once(':').is_some_and(|(label, value)| {
+        is_one(label.trim(), &LABELS) && (!value.contains(". ") || value.contains('$'))
+    })
 }
 
 /// `Reading d.md... done.`
@@ -200,6 +230,7 @@ mod tests {
             "tool_result: 212 bytes",
             "Reading d.md... done.",
             "$ pytest\n1 passed, 0 failed",
+            "OpenAI Codex v0.58.0\n--------\nmodel: x\napproval: never\n--------\ncodex\ntokens used\n3,418",
         ] {
             assert_eq!(without(text).unwrap().trim(), "", "{text}");
         }

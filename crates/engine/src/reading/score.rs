@@ -261,7 +261,7 @@ fn doubts(
     }
     // What a note says of something that was deducted is no more than that.
     let counts = |rule: &Rule, passage: &str| match rule {
-        Rule::Demand | Rule::Defect | Rule::Condition | Rule::Unclear => {
+        Rule::Demand | Rule::Defect | Rule::Condition | Rule::Unclear | Rule::Unaffirmed => {
             !findings.iter().any(|f| speaks_of(passage, f))
         }
         Rule::Shortfall => false,
@@ -335,7 +335,8 @@ fn beside(found: &super::json::Found, expected: &Expected<'_>) -> Said {
     if found.broken {
         said.against.push(("beside the report stands another one that cannot be read".into(), String::new()));
     }
-    if found.slips.contains(&Slip::ListComma) {
+    // Who ends objects so, too, has the habit.
+    if found.slips.contains(&Slip::ListComma) && !found.slips.contains(&Slip::TrailingComma) {
         said.against.push((
             "a list of the report ends with a comma: something may have been lost behind it".into(),
             ",]".into(),

@@ -172,7 +172,6 @@ pub(super) const UNWANTED: &[&str] = &[
     "loophole",
     "quarrel",
     "miss",
-    "out",
     "misses",
     "unsourc",
     "skip",

@@ -122,7 +122,8 @@ const PATTERNS: &[(Rule, &str)] = &[
 
 /// Phrases that hold a word of demand or defect and are none, whatever stands around them.
 const HARMLESS: &str = r"(?xi)
-    \bno\s+longer\b[^,.;\n]{0,40}|\bfails?\s+(?:none|neither|nothing)\b
+    \bno\s+longer\b[^,.;\n]{0,40}|\bfails?\s+(?:none|neither|nothing)\b|\bleav(?:es?|ing)\s+nothing\s+(?:out|open|unsaid|to\s+\w+)\b
+    |\b(?:would\s+be\s+)?(?:hard|difficult|impossible)\s+to\s+(?:misread|misunderstand|fault|improve|miss|quibble)\b
     |\b(?:despite|for\s+all)\s+(?:its|the|being)\s+(?:\w+\s+)?(?:brevity|shortness|short|brief|length|compactness|plainness|density|simplicity|concision|format)\b
     |,\s+(?:also\s+)?(?:absent|missing|lacking|omitted|vague|unnamed|unstated|left\s+out)\s+(?:(?:from|in)\s+(?:the\s+)?(?:first|previous|earlier|old|last|prior|original)\s+\w+|then|before|earlier|previously|at\s+first|last\s+time),
     |(?:\btests?\b|\bassert\w*|\bit\b|\w`)[^.;\n]{0,20}\b(?:fails?|breaks?|would\s+fail|turns?\s+red)\s+(?:if|when|once|as\s+soon\s+as)\b[^.;\n]{0,60}\b(?:removed|changed|reverted|broken|replaced|returned|dropped|deleted|wrong|swapped)\b

@@ -26,8 +26,8 @@ const AGAINST: &str = r"(?xi)
 
 /// Nothing is wrong, in so many words.
 const PRAISE: &str = r"(?xi)
-    \b(?:kein\w*|ohne|nicht\s+mehr)\s+(?:\w+\s+){0,2}?(?:beanstandung\w*|änderung\w*|einwänd\w*|mängel\w*|problem\w*|fehler\w*|korrektur\w*|lücke\w*|zweifel\w*|bedenken|abweichung\w*)\b
-    | \bkeine?\s+\w+\s+(?:ist|sind)\s+(?:überflüssig|unnötig|doppelt|offen|unklar)\b|\b0\s+zyklen\b
+    \b(?:kein\w*|ohne|nicht\s+mehr)\s+(?:\w+\s+){0,2}?(?:beanstandung\w*|änderung\w*|einwänd\w*|mängel\w*|problem\w*|befund\w*|anmerkung\w*|fehler\w*|korrektur\w*|lücke\w*|zweifel\w*|bedenken|abweichung\w*)\b
+    | \bkeine?\s+\w+\s+(?:ist|sind)\s+(?:überflüssig|unnötig|doppelt|offen|unklar)\b|\b(?:0|null|kein\w*)\s+(?:zyklen|\w+\s+ohne\s+\w+)\b
     | \b(?:nichts\s+(?:fehlt|zu\s+\w+|\w+)|es\s+fehlt\s+nichts|nicht\s+(?:nötig|erforderlich|notwendig|überschritten|nur|mehr\s+als)|überschreitet\s+[^.;]{0,30}\bnicht|niet\s+meer\s+dan)\b
     | \b(?:aucune?|sans|pas\s+de|ni)\s+(?:\w+\s+){0,2}?(?:modification\w*|changement\w*|erreur\w*|problème\w*|correction\w*|remarque\w*|objection\w*|défaut\w*|réserve\w*|ambigu\w*)\b
     | \b(?:rien\s+ne\s+manque|ne\s+(?:manque|dépasse)\s+(?:rien|pas)|n['’]est\s+(?:pas\s+)?nécessaire|pas\s+(?:nécessaire|plus\s+de))\b

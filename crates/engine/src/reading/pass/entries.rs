@@ -180,10 +180,7 @@ impl Judge<'_> {
             self.weaken(Breach::NoQuantity(name.to_owned()));
         } else if forms::is_one_of(first, &conditions) || doubt::condition(tail) {
             self.weaken(Breach::Conditional(name.to_owned()));
-        } else if doubt::item(Tick::None, tail) == doubt::Weight::Against
-            || doubt::names_trouble(tail)
-            || doubt::concedes(&whole)
-        {
+        } else if asks(tail) || doubt::names_trouble(tail) || doubt::concedes(&whole) {
             self.weaken(Breach::PassWithDemand(name.to_owned()));
         } else if let Some((rule, _)) =
             doubt::against(rationale, Scope::Answer).or_else(|| doubt::against(tail, Scope::Answer))
@@ -426,6 +423,13 @@ impl Judge<'_> {
             }
         }
     }
+}
+
+/// Does what stands behind PASS ask for something? It describes the work and need not praise it.
+fn asks(tail: &str) -> bool {
+    let describes = |(rule, _): &(Rule, String)| *rule == Rule::Unaffirmed;
+    doubt::item(Tick::None, tail) == doubt::Weight::Against
+        && !doubt::against(tail, Scope::Prose).as_ref().is_some_and(describes)
 }
 
 /// Words that call a scenario realistic; those of other languages can only reject.

@@ -5,7 +5,7 @@ use super::{Bullet, Status, StatusReply};
 use crate::brief::one_line;
 use crate::reading::doubt::{self, Rule, Scope, Section, Weight};
 use crate::reading::forms;
-use crate::reading::lines::{Kind, Line, Tick};
+use crate::reading::lines::{self, Kind, Line, Tick};
 use crate::reading::quoted::Shown;
 use crate::reading::{Unread, quote};
 
@@ -61,7 +61,9 @@ impl Body {
             }
         }
         let mut reason: Vec<String> = Vec::new();
-        for said in self.quotes.iter().filter(|said| !shown.has_line(said) && !shown.has_text(said)) {
+        let is_shown = |said: &str| shown.has_line(said) || shown.has_text(said);
+        let unnumbered = |said: &str| lines::item(said).is_some_and(|item| is_shown(item.text));
+        for said in self.quotes.iter().filter(|said| !is_shown(said) && !unnumbered(said)) {
             if let Some((rule, passage)) = doubt::against(&without_shown_quotes(said, shown), Scope::Prose) {
                 return Err(Unread::torn(rule.sentence(), stated, &passage));
             }
@@ -86,7 +88,11 @@ impl Body {
             let heading = *section == Section::Praise;
             let found = doubt::against(&text, Scope::Prose);
             if let Some((rule, passage)) = found.filter(|(rule, _)| {
-                !heading || !matches!(rule, Rule::Demand | Rule::Defect | Rule::Shortfall | Rule::Unclear)
+                !heading
+                    || !matches!(
+                        rule,
+                        Rule::Demand | Rule::Defect | Rule::Shortfall | Rule::Unclear | Rule::Unaffirmed
+                    )
             }) {
                 return Err(Unread::torn(rule.sentence(), stated, &passage));
             }

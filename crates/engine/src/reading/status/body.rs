@@ -69,7 +69,15 @@ impl Body {
                 }
                 Kind::Item(item) => {
                     let nested = open.is_some_and(|indent| line.indent >= indent + 2);
-                    if nested && let Some(last) = body.items.last_mut() {
+                    // `- Issue: …`, `- Fix: …`: two halves of one point.
+                    let half = body.items.last().is_some_and(|last| {
+                        open.is_some()
+                            && is_labelled(&last.text, &PROBLEMS)
+                            && is_labelled(item.text, &REMEDIES)
+                    });
+                    if (nested || half)
+                        && let Some(last) = body.items.last_mut()
+                    {
                         last.text.push(' ');
                         last.text.push_str(item.text);
                         continue;
@@ -255,7 +263,30 @@ fn is_sentence(heading: &str) -> bool {
         "is", "are", "was", "were", "must", "should", "needs", "has", "have", "does", "do", "cannot",
         "lacks", "fails",
     ];
-    words.len() >= 4 && !asks && words.iter().any(|word| verbs.contains(&word.as_str()))
+    // `I added the missing details myself:`
+    let own = words.first().is_some_and(|w| ["i", "we"].contains(&w.as_str()));
+    words.len() >= 4 && !asks && (own || words.iter().any(|word| verbs.contains(&word.as_str())))
+}
+
+/// Labels of the halves of a point: what is wrong, and what to do.
+const PROBLEMS: [&str; 8] =
+    ["issue", "problem", "what", "finding", "why", "observation", "current", "concern"];
+const REMEDIES: [&str; 9] = [
+    "fix",
+    "suggestion",
+    "action",
+    "recommendation",
+    "remedy",
+    "required change",
+    "required fix",
+    "solution",
+    "change",
+];
+
+fn is_labelled(text: &str, labels: &[&str]) -> bool {
+    text.split_once(':').is_some_and(|(label, rest)| {
+        forms::is_one_of(label.trim_matches(['*', '_', ' ']), labels) && !rest.trim().is_empty()
+    })
 }
 
 fn has_digit(text: &str) -> bool {
