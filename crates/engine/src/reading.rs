@@ -44,13 +44,25 @@ const LONGEST_PASSAGE: usize = 240;
 /// The most of a problem that is told, in bytes.
 const LONGEST_PROBLEM: usize = 1_200;
 
-/// What a critic says in a text: without what it thought, and what its tools printed. HTML is read as lines.
+/// What a critic says in a text: without what it thought, and what its tools printed. HTML and elements are read as lines.
 fn said(text: &str, states: impl Fn(&str) -> bool) -> Cow<'_, str> {
     let said = reasoning::without_thinking(text, states);
     let lines = if said.trim_start().starts_with('<') { markup::html(&said) } else { None };
     let said = lines.map_or(said, Cow::Owned);
+    let said = markup::elements(&said).map_or(said, Cow::Owned);
+    let said = unquoted(&said).map_or(said, Cow::Owned);
     let kept = log::without(&said);
     kept.map_or(said, Cow::Owned)
+}
+
+/// A reply that is set off as a whole: every line of it begins with `>`, and it has more than one.
+fn unquoted(text: &str) -> Option<String> {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let all = text.trim_start().starts_with('>') && lines.all(|line| line.trim_start().starts_with('>'));
+    let inner: Vec<&str> = text.lines().map(|line| line.trim_start().trim_start_matches('>')).collect();
+    (all && inner.iter().filter(|line| !line.trim().is_empty()).count() > 1).then(|| {
+        inner.iter().map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n")
+    })
 }
 
 /// Why a reply is no verdict: what is wrong with it and, where it contradicts itself, the two passages that do.

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::lines;
+use super::{forms, lines};
 
 /// Deeper elements are not read.
 const DEEPEST: usize = 12;
@@ -117,6 +117,31 @@ pub(super) fn html(text: &str) -> Option<String> {
     out.push_str(&body[at..]);
     // A line of its own per row, and no line that only wraps one.
     Some(out.lines().map(|line| unescaped(line.trim())).collect::<Vec<_>>().join("\n"))
+}
+
+/// A text with elements in it, one per line, as lines: `<status>REJECTED</status>` is a status, `<fix>…</fix>` an item. It can
+/// only reject: what approves stays as it is. None if there are no elements.
+pub(super) fn elements(text: &str) -> Option<String> {
+    const ITEMS: [&str; 8] = ["fix", "item", "issue", "point", "change", "problem", "finding", "bullet"];
+    let element = |line: &str| -> Option<String> {
+        let body = line.trim();
+        let tag = next_tag(body, 0).filter(|tag| tag.start == 0)?;
+        let inner = body[tag.end..].strip_suffix(&format!("</{}>", tag.name));
+        match inner {
+            Some(inner) if is_one(tag.name, &ITEMS) => Some(format!("- {}", unescaped(inner))),
+            Some(inner) => {
+                let stated = format!("{}: {}", tag.name, unescaped(inner));
+                forms::status(&stated).filter(|s| s.labelled && s.says != forms::Says::Approved)?;
+                Some(stated)
+            }
+            None => None,
+        }
+    };
+    let found = text.contains("</") && text.lines().any(|line| element(line).is_some());
+    found.then(|| {
+        let lines = text.lines().map(|line| element(line).unwrap_or_else(|| line.to_owned()));
+        lines.collect::<Vec<_>>().join("\n")
+    })
 }
 
 /// A reply that is nothing but elements, as JSON: elements of one name are a list, and so is what a plural encloses.

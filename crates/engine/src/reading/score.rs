@@ -268,6 +268,10 @@ fn doubts(
         _ => true,
     };
     for text in said.notes.iter().chain(&said.prose) {
+        // `Otherwise …` beside deductions: apart from those.
+        let apart = ["Otherwise", "Other than that", "Apart from that", "Beyond that", "Aside from that"];
+        let rest = apart.iter().find_map(|head| text.trim_start().strip_prefix(head));
+        let text = rest.filter(|_| !findings.is_empty()).unwrap_or(text);
         for sentence in doubt::all_against(text, Scope::Prose) {
             let (rule, passage) = &sentence;
             if counts(rule, passage) {

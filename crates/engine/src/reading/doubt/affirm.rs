@@ -61,6 +61,17 @@ pub(super) fn is_step(text: &str) -> bool {
     STEP.as_ref().is_some_and(|re| re.is_match(text))
 }
 
+/// `It identifies the test.`, `The draft keeps to the limit.`: a sentence that says what the work does, which nothing else
+/// speaks against.
+pub(super) fn speaks_of_the_work(text: &str) -> bool {
+    static DOES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        english::pattern(
+            r"(?xi)^\W*(?:it|(?:the|this)\s+(?:draft|text|abstract|work|author|plan|revision|document|paper|version))\s+(?:also\s+|now\s+|\w+ly\s+)*[a-z]{3,}s\s+\S",
+        )
+    });
+    DOES.as_ref().is_some_and(|re| re.is_match(text))
+}
+
 /// Does a clause affirm and deny nothing?
 pub(super) fn is_positive(clause: &str) -> bool {
     affirms(clause) && !polarity::of(clause, Reading::Judgement).lacking

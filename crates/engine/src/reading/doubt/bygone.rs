@@ -22,7 +22,7 @@ static EARLIER: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 static NOW: LazyLock<Option<Regex>> = LazyLock::new(|| {
     compiled(
-        r"\b(?:is|are|has|have|does|do|needs?|lacks?|remains?|still|must|should|will|cannot|can|may|again|too|either|now)\b|\w(?:n['’]t)\b",
+        r"\b(?:is|are|has|have|does|do|needs?|lacks?|remains?|still|must|should|will|cannot|can|may|again|too|either|now|resolves|addresses|fixes|corrects|removes|adds|names|states|gives|meets|satisfies|contains|reports|answers|closes|reads|says|shows|uses|provides|includes|specifies|identifies|takes)\b|\w(?:n['’]t)\b",
     )
 });
 static OVER: LazyLock<Option<Regex>> = LazyLock::new(|| {

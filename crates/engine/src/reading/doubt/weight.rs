@@ -293,6 +293,9 @@ pub fn item(tick: Tick, text: &str) -> Weight {
     if tick == Tick::Done || is_met(text) || lines::ticked(text) == Tick::Done {
         return Weight::Fine;
     }
+    if super::affirm::speaks_of_the_work(text) {
+        return Weight::Fine;
+    }
     // "No deductions." asks for nothing.
     let plain = without_praise(text);
     let words: Vec<&str> =

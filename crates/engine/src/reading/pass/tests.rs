@@ -478,7 +478,7 @@ fn a_verdict_in_a_draft_is_found_for_the_record() {
 
 #[test]
 fn huge_replies_are_bounded_and_read_once() {
-    let big = "word ".repeat(400_000);
+    let big = "covered ".repeat(250_000);
     let parsed =
         parse(&covering(&format!("[COVERAGE] → 5 of 5 {big}\nVerdict: PASS {big}")), &criteria(), 1).unwrap();
     assert!(parsed.answers[0].rationale.chars().count() <= LONGEST);

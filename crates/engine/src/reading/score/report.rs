@@ -87,6 +87,8 @@ enum Section {
     Body,
     Breakdown,
     Notes,
+    /// Rows that are gone through and cost nothing.
+    Free,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
@@ -190,7 +192,11 @@ impl Reader {
         let name = words(heading).collect::<Vec<_>>().join(" ");
         self.open = Open::Nothing;
         self.columns = None;
-        self.section = if name.contains("score breakdown") || name == "deductions" || name == "scoring" {
+        let free =
+            ["no deduction", "not deducted", "does not apply", "do not apply", "not applicable", "no points"];
+        self.section = if free.iter().any(|phrase| name.contains(phrase)) {
+            Section::Free
+        } else if name.contains("score breakdown") || name == "deductions" || name == "scoring" {
             self.breakdown = true;
             Section::Breakdown
         } else if ["note", "strength", "positive", "recommendation"].iter().any(|w| name.starts_with(w)) {
@@ -231,7 +237,7 @@ impl Reader {
                 }
                 self.open = Open::Claim;
             }
-            None if takes_nothing(text) => {
+            None if takes_nothing(text) || self.section == Section::Free => {
                 self.said.deviations.push(format!("listed and not deducted: {}", shorten(text, 100)));
             }
             None if self.section == Section::Notes => self.said.notes.push(shorten(text, 2_000)),

@@ -65,6 +65,7 @@ impl Body {
                 !matches!(section, Section::Praise | Section::Optional)
                     && !is_minor(text)
                     && !is_preamble(text)
+                    && !doubt::is_met(text)
             });
             for (section, text) in paragraphs {
                 let whole = || vec![(Tick::None, text.as_str())];
