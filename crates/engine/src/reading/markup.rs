@@ -106,7 +106,7 @@ pub(super) fn html(text: &str) -> Option<String> {
                 header += usize::from(name == "th");
                 out.push('|');
             }
-            ("tr", true) if header > 0 => out.push_str(&format!("\n{}|", "|---".repeat(header))),
+            ("tr", true) if header > 0 => out.extend(["\n", &"|---".repeat(header), "|"]),
             ("td" | "th", false) | ("tr" | "li", true) => {}
             (heading, false) if is_one(heading, &HEADINGS) => out.push_str("\n\n## "),
             (inline, _) if is_one(inline, &INLINE) => {}
