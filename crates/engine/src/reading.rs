@@ -59,9 +59,12 @@ fn said(text: &str, states: impl Fn(&str) -> bool) -> Cow<'_, str> {
 /// A reply that is set off as a whole: every line of it begins with `>`, and it has more than one.
 fn unquoted(text: &str) -> Option<String> {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
-    let all = text.trim_start().starts_with('>') && lines.all(|line| line.trim_start().starts_with('>'));
+    if !text.trim_start().starts_with('>') || !lines.all(|line| line.trim_start().starts_with('>')) {
+        return None;
+    }
     let inner: Vec<&str> = text.lines().map(|line| line.trim_start().trim_start_matches('>')).collect();
-    (all && inner.iter().filter(|line| !line.trim().is_empty()).count() > 1).then(|| {
+    let several = inner.iter().filter(|line| !line.trim().is_empty()).count() > 1;
+    several.then(|| {
         inner.iter().map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n")
     })
 }

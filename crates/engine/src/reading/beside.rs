@@ -164,9 +164,9 @@ pub fn against(object: &Map<String, Value>, known: &[&str]) -> Option<String> {
 fn fewer(object: &Map<String, Value>) -> Option<String> {
     let number = |parts: &[&str]| {
         object.iter().find_map(|(key, value)| {
-            let named = key.to_lowercase().split(['_', '-', ' ']).any(|word| parts.contains(&word));
-            let number = super::json::text_of(value)?.trim().parse::<u32>().ok()?;
-            named.then_some((key, number))
+            let named = key.split(['_', '-', ' ']).any(|word| forms::is_one_of(word, parts));
+            let number = named.then(|| super::json::text_of(value)).flatten()?.trim().parse::<u32>().ok()?;
+            Some((key, number))
         })
     };
     let (met, some) = number(&["met", "passed", "satisfied", "fulfilled"])?;

@@ -109,8 +109,7 @@ fn found(text: &str, scope: Scope, off: Option<Rule>) -> impl Iterator<Item = (R
         }
         let mut sentence = *sentence;
         if scope == Scope::Prose {
-            let after = sentences.iter().skip(at + 1).take(2).copied().collect::<String>();
-            match bygone::told(sentence, &after) {
+            match bygone::told(sentence, sentences.get(at + 1..).unwrap_or_default()) {
                 bygone::Told::Nothing => {}
                 bygone::Told::Over(rest) => sentence = rest,
                 bygone::Told::Open if off == Some(Rule::Defect) => {}
@@ -164,11 +163,11 @@ fn in_sentence(sentence: &str, scope: Scope, off: Option<Rule>) -> Option<Rule> 
 
 /// Is there nothing in an English sentence of some length that speaks for the work?
 fn affirms_nothing(sentence: &str) -> bool {
-    tongues::is_english(sentence)
+    !affirm::is_plain(sentence)
+        && tongues::is_english(sentence)
         && !denies_by_label(sentence)
         && !is_offered(sentence)
         && without_praise(sentence) == sentence
-        && !affirm::is_plain(sentence)
 }
 
 /// `plain` is the sentence without what only sounds like it.

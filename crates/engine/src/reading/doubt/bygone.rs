@@ -154,8 +154,8 @@ pub(super) enum Told<'s> {
     Open,
 }
 
-/// `after` is what follows the sentence.
-pub(super) fn told<'s>(sentence: &'s str, after: &str) -> Told<'s> {
+/// `after` are the sentences that follow; two of them are heard.
+pub(super) fn told<'s>(sentence: &'s str, after: &[&str]) -> Told<'s> {
     if !is(&EARLIER, sentence) {
         return Told::Nothing;
     }
@@ -166,7 +166,8 @@ pub(super) fn told<'s>(sentence: &'s str, after: &str) -> Told<'s> {
     if !is(&EARLIER, past) || !polarity::names_something_bad(past) {
         return Told::Nothing;
     }
-    let later = format!("{rest} {after}").to_lowercase();
+    let later = std::iter::once(rest).chain(after.iter().take(2).copied());
+    let later = later.collect::<Vec<_>>().join(" ").to_lowercase();
     if is_over(&past.to_lowercase(), &later) { Told::Over(rest) } else { Told::Open }
 }
 
@@ -202,15 +203,15 @@ mod tests {
             ),
             ("Previously the group size could not be determined; now it can: 12.", ""),
         ] {
-            assert!(matches!(told(sentence, after), Told::Over(_)), "{sentence}");
+            assert!(matches!(told(sentence, &[after]), Told::Over(_)), "{sentence}");
         }
         for (sentence, after) in [
             ("The first draft had no sample size and no test.", "The new one has a sample size."),
             ("Last time there was no test.", "It reads better now."),
             ("I had asked for two changes.", "One was made."),
         ] {
-            assert!(matches!(told(sentence, after), Told::Open), "{sentence}");
+            assert!(matches!(told(sentence, &[after]), Told::Open), "{sentence}");
         }
-        assert!(matches!(told("The draft is fine.", ""), Told::Nothing));
+        assert!(matches!(told("The draft is fine.", &[]), Told::Nothing));
     }
 }
