@@ -1,10 +1,11 @@
 //! The reading room: how what a critic replied becomes typed values. Protocols say what they need; none of them takes
 //! text apart itself, and nothing here decides what follows from a reply.
 //!
-//! A reply is cleaned of what transports leave in it (`clean`), quotations of the work are set aside (`quoted`), thinking
-//! is cut (`reasoning`). Then one reader each: verdict words (`forms`), lists, tables, headings and fences (`lines`), JSON
-//! reports (`json`, `relaxed`), places (`place`), quantities (`quantity`), quotes (`quote`), and what speaks against an
-//! approval (`doubt`). `shown` makes data harmless before it goes into a brief, from the same table of forms. `person` goes the other way: it puts a person's verdict in the form that is read.
+//! A reply is cleaned of what transports leave in it (`clean`, `wire`), quotations of the work are set aside (`quoted`), thinking
+//! and what tools print are cut (`reasoning`, `log`), markup is read as lines or fields (`markup`). Then one
+//! reader each: verdict words (`forms`), lists, tables, headings and fences (`lines`), JSON reports (`json`, `relaxed`), places
+//! (`place`), quantities (`quantity`), quotes (`quote`), and what speaks against an approval (`doubt`). `shown` makes data harmless before it goes into a brief, from the same table of forms. `person` goes the
+//! other way: it puts a person's verdict in the form that is read.
 //!
 //! Reading is asymmetric. What may be read as approval is closed; leniency beyond it only rejects.
 
@@ -17,6 +18,8 @@ mod english;
 pub mod forms;
 pub mod json;
 pub mod lines;
+mod log;
+mod markup;
 pub mod pass;
 pub mod person;
 pub mod place;
@@ -31,6 +34,8 @@ pub mod status;
 mod wire;
 pub mod word;
 
+use std::borrow::Cow;
+
 use crate::brief::one_line;
 
 /// A longer reply is not read: no critic writes that much.
@@ -39,6 +44,30 @@ pub const LONGEST_REPLY: usize = 4 << 20;
 const LONGEST_PASSAGE: usize = 240;
 /// The most of a problem that is told, in bytes.
 const LONGEST_PROBLEM: usize = 1_200;
+
+/// What a critic says in a text: without what it thought, and what its tools printed. HTML and elements are read as lines.
+fn said(text: &str, states: impl Fn(&str) -> bool) -> Cow<'_, str> {
+    let said = reasoning::without_thinking(text, states);
+    let lines = if said.trim_start().starts_with('<') { markup::html(&said) } else { None };
+    let said = lines.map_or(said, Cow::Owned);
+    let said = markup::elements(&said).map_or(said, Cow::Owned);
+    let said = unquoted(&said).map_or(said, Cow::Owned);
+    let kept = log::without(&said);
+    kept.map_or(said, Cow::Owned)
+}
+
+/// A reply that is set off as a whole: every line of it begins with `>`, and it has more than one.
+fn unquoted(text: &str) -> Option<String> {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    if !text.trim_start().starts_with('>') || !lines.all(|line| line.trim_start().starts_with('>')) {
+        return None;
+    }
+    let inner: Vec<&str> = text.lines().map(|line| line.trim_start().trim_start_matches('>')).collect();
+    let several = inner.iter().filter(|line| !line.trim().is_empty()).count() > 1;
+    several.then(|| {
+        inner.iter().map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n")
+    })
+}
 
 /// Why a reply is no verdict: what is wrong with it and, where it contradicts itself, the two passages that do.
 #[derive(Clone, PartialEq, Eq, Debug)]

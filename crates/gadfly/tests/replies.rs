@@ -2,7 +2,8 @@
 //! nothing asked about that a person reads at once, and exactly the fixes that were listed.
 //!
 //! The replies are in `data/replies`, with what a careful person reads in each; those in `data/replies-unseen` were written
-//! and labelled by people who had not seen the readers, those in `data/replies-own` by somebody who had.
+//! and labelled by people who had not seen the readers, those in `data/replies-own` by somebody who had. Another folder of that
+//! layout is measured with `GADFLY_REPLIES=DIR cargo test -p gadfly --test replies -- --ignored --nocapture`.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // tests may fail loudly and print
 
 use std::fmt::Write as _;
@@ -25,7 +26,7 @@ fn folder(set: &str) -> PathBuf {
 /// One reply with what a person reads in it.
 #[derive(Clone, Debug)]
 struct Case {
-    set: &'static str,
+    folder: PathBuf,
     protocol: String,
     id: String,
     second_round: bool,
@@ -34,12 +35,12 @@ struct Case {
     items: Option<usize>,
 }
 
-fn cases(set: &'static str) -> Vec<Case> {
-    let table = fs::read_to_string(folder(set).join("expected.tsv")).unwrap();
+fn cases(folder: &Path) -> Vec<Case> {
+    let table = fs::read_to_string(folder.join("expected.tsv")).unwrap();
     let case = |line: &str| {
         let cells: Vec<&str> = line.split('\t').collect();
         Case {
-            set,
+            folder: folder.to_owned(),
             protocol: cells[0].into(),
             id: cells[1].into(),
             second_round: cells[2] == "2",
@@ -222,7 +223,7 @@ fn faults(cases: Vec<Case>) -> Vec<(Case, Made, Fault)> {
         std::thread::spawn(move || {
             while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
                 let text =
-                    fs::read(folder(case.set).join(&case.protocol).join(format!("{}.txt", case.id))).unwrap();
+                    fs::read(case.folder.join(&case.protocol).join(format!("{}.txt", case.id))).unwrap();
                 let text = String::from_utf8(text)
                     .map_or_else(std::string::FromUtf8Error::into_bytes, |text| {
                         text.replace("{{TASK}}", "review-src-tests").into_bytes()
@@ -247,34 +248,80 @@ fn replies_as_models_write_them_are_read_as_a_person_reads_them() {
     }
 }
 
-fn judge(set: &'static str) {
-    let cases = cases(set);
-    assert!(cases.len() > 300, "{}", cases.len());
-    let readable = cases.iter().filter(|c| c.expect != 'X').count();
-    let common = cases.iter().filter(|c| c.expect != 'X' && c.common).count();
-    let faults = faults(cases);
-    let mut told = String::new();
-    for (case, made, fault) in &faults {
-        let _ = writeln!(
-            told,
-            "{fault:?}: {}/{} expects {}, read as {made:?}",
-            case.protocol, case.id, case.expect
-        );
+/// How a set was read.
+struct Read {
+    faults: Vec<(Case, Made, Fault)>,
+    /// Replies that are no approval, and those that a person reads at once.
+    refusing: usize,
+    readable: usize,
+    common: usize,
+}
+
+impl Read {
+    fn of(folder: &Path) -> Self {
+        let cases = cases(folder);
+        let count = |of: &dyn Fn(&Case) -> bool| cases.iter().filter(|case| of(case)).count();
+        let refusing = count(&|case| !matches!(case.expect, 'A' | 'O'));
+        let readable = count(&|case| case.expect != 'X');
+        let common = count(&|case| case.expect != 'X' && case.common);
+        Self { refusing, readable, common, faults: faults(cases) }
     }
-    let count = |wanted: Fault| faults.iter().filter(|(.., fault)| *fault == wanted).count();
-    let asked_common = faults.iter().filter(|(case, _, fault)| *fault == Fault::Asked && case.common).count();
-    println!(
-        "{set}: {} of {readable} readable replies asked about, {asked_common} of {common} common ones",
-        count(Fault::Asked)
-    );
-    assert_eq!(count(Fault::Unsafe), 0, "approvals that are none:\n{told}");
-    // One list of the second set is known to come out otherwise: HTML.
-    let known = usize::from(set != SETS[0]);
-    assert!(count(Fault::Items) <= known && count(Fault::Wrong) == 0, "wrong lists or verdicts:\n{told}");
-    assert!(count(Fault::Asked) * 20 <= readable, "more than 5 %:\n{told}");
+
+    fn count(&self, wanted: Fault) -> usize {
+        self.faults.iter().filter(|(.., fault)| *fault == wanted).count()
+    }
+
+    fn asked_common(&self) -> usize {
+        self.faults.iter().filter(|(case, _, fault)| *fault == Fault::Asked && case.common).count()
+    }
+
+    fn figures(&self) -> String {
+        format!(
+            "{} unsafe of {}; {} asked of {} readable, {} of {} common ones; {} lists, {} verdicts otherwise",
+            self.count(Fault::Unsafe),
+            self.refusing,
+            self.count(Fault::Asked),
+            self.readable,
+            self.asked_common(),
+            self.common,
+            self.count(Fault::Items),
+            self.count(Fault::Wrong),
+        )
+    }
+
+    fn told(&self) -> String {
+        let mut told = String::new();
+        for (case, made, fault) in &self.faults {
+            let _ = writeln!(
+                told,
+                "{fault:?}: {}/{} expects {}, read as {made:?}",
+                case.protocol, case.id, case.expect
+            );
+        }
+        told
+    }
+}
+
+fn judge(set: &str) {
+    let read = Read::of(&folder(set));
+    assert!(read.readable > 200, "{}", read.readable);
+    println!("{set}: {}", read.figures());
+    let told = read.told();
+    assert_eq!(read.count(Fault::Unsafe), 0, "approvals that are none:\n{told}");
+    assert_eq!(read.count(Fault::Items) + read.count(Fault::Wrong), 0, "wrong lists or verdicts:\n{told}");
+    assert!(read.count(Fault::Asked) * 20 <= read.readable, "more than 5 %:\n{told}");
     // Our own are hard on purpose.
     let share = if set == OWN { 20 } else { 50 };
-    assert!(asked_common * share <= common, "more than 1 of {share} of the common ones:\n{told}");
+    assert!(read.asked_common() * share <= read.common, "more than 1 of {share} of the common ones:\n{told}");
+}
+
+/// Measures a folder of replies that nobody here has seen, and asserts nothing.
+#[test]
+#[ignore = "for a folder of your own, in GADFLY_REPLIES"]
+fn another_folder_of_replies_is_measured() {
+    let folder = std::env::var_os("GADFLY_REPLIES").expect("GADFLY_REPLIES names a folder");
+    let read = Read::of(Path::new(&folder));
+    println!("{}{}", read.told(), read.figures());
 }
 
 /// A critic with habits: numbered lists, `##` before the token, a sentence first. Three rounds are six calls.

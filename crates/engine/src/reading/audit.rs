@@ -1,7 +1,9 @@
 //! A critic's report on success criteria, from its JSON to a [`Report`]. Every breach is named at once. What only weakens a
 //! pass does not stand in the way of a rejection: a report that finds something is read with whatever words it uses for it.
 
+mod criteria;
 mod fields;
+mod findings;
 mod words;
 
 use fields::{CRITERIA, FINDINGS, of_object, short};
@@ -10,7 +12,8 @@ use serde_json::{Map, Value};
 use super::doubt::{self, Scope};
 use super::json;
 use super::quoted::Shown;
-use super::{LONGEST_REPLY, Unread, clean as cleaning, reasoning, wire};
+use super::wire::Rewritten;
+use super::{LONGEST_REPLY, Unread, clean as cleaning, wire};
 use crate::protocol::audit::report::{Expected, Report, ReportVerdict, agrees, named_file, stated_error};
 
 /// The most findings one report may state; of more, the worst are read.
@@ -32,16 +35,17 @@ pub fn read(
         }
     }
     let text = cleaning::reply(reply);
-    let text = reasoning::without_thinking(&text, states_a_verdict);
+    let text = super::said(&text, states_a_verdict);
     if text.trim().is_empty() {
         return Err(Unread::new("the reply is empty"));
     }
     let own = shown.without_quotations(&text);
-    let rewritten = wire::as_json(&own).and_then(|json| read_own(&json, file, expected, shown).ok());
-    if let Some(report) = rewritten.filter(|report| report.verdict() != ReportVerdict::Passed) {
-        return Ok(report);
-    }
-    let read = read_own(&own, file, expected, shown);
+    let read = Rewritten::or(
+        wire::as_json(&own),
+        |json| read_own(json, file, expected, shown),
+        |report| report.verdict() == ReportVerdict::Passed,
+        || read_own(&own, file, expected, shown),
+    );
     if read.is_err() && own.len() != text.len() {
         let whole = read_own(&text, file, expected, shown).ok();
         return whole.filter(|report| report.verdict() != ReportVerdict::Passed).map_or(read, Ok);

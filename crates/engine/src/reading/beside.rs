@@ -157,6 +157,24 @@ pub fn is_silent(key: &str) -> bool {
 
 /// The first thing that speaks against an approval among the fields that are not `known`, as a passage.
 pub fn against(object: &Map<String, Value>, known: &[&str]) -> Option<String> {
+    fewer(object).or_else(|| fields_against(object, known))
+}
+
+/// `"criteria_met": 2, "criteria_total": 3`
+fn fewer(object: &Map<String, Value>) -> Option<String> {
+    let number = |parts: &[&str]| {
+        object.iter().find_map(|(key, value)| {
+            let named = key.split(['_', '-', ' ']).any(|word| forms::is_one_of(word, parts));
+            let number = named.then(|| super::json::text_of(value)).flatten()?.trim().parse::<u32>().ok()?;
+            Some((key, number))
+        })
+    };
+    let (met, some) = number(&["met", "passed", "satisfied", "fulfilled"])?;
+    let (total, all) = number(&["total", "of", "all"])?;
+    (some < all).then(|| format!("\"{met}\": {some}, \"{total}\": {all}"))
+}
+
+fn fields_against(object: &Map<String, Value>, known: &[&str]) -> Option<String> {
     object
         .iter()
         .filter(|(key, _)| !known.contains(&key.as_str()))
@@ -173,7 +191,7 @@ fn field(key: &str, value: &Value, depth: usize) -> Option<String> {
     if depth > DEEPEST {
         return Some(shown());
     }
-    if is_silent(key) {
+    if is_silent(key) && !value.is_boolean() {
         return None;
     }
     let (bad, good, verdict) = (has(BAD), has(GOOD), has(VERDICTS));

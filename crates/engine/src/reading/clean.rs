@@ -44,13 +44,29 @@ pub fn reply(text: &str) -> String {
     if text.lines().any(wrapped) {
         text = text.lines().map(|line| if wrapped(line) { "" } else { line }).collect::<Vec<_>>().join("\n");
     }
+    if text.contains("\\boxed{") {
+        text = text.lines().map(unboxed).collect::<Vec<_>>().join("\n");
+    }
     for wrapper in WRAPPERS {
         let (open, close) = (format!("<{wrapper}>"), format!("</{wrapper}>"));
-        if text.trim_start().starts_with(&open) && text.contains(&close) {
+        // With other elements beside it, it is one field of several.
+        let alone =
+            |text: &str| !text.split_once(&close).is_some_and(|(_, rest)| rest.trim_start().starts_with('<'));
+        if text.trim_start().starts_with(&open) && text.contains(&close) && alone(&text) {
             text = text.replacen(&open, "", 1).replacen(&close, "", 1);
         }
     }
     text
+}
+
+/// `$\boxed{\text{…}}$`: how models that were taught mathematics mark their answer.
+fn unboxed(line: &str) -> String {
+    let body = line.trim().trim_matches('$').trim();
+    let Some(inner) = body.strip_prefix("\\boxed{").and_then(|rest| rest.strip_suffix('}')) else {
+        return line.to_owned();
+    };
+    let worded = ["\\text{", "\\textbf{", "\\mathbf{"].iter().find_map(|mark| inner.strip_prefix(mark));
+    worded.and_then(|inner| inner.strip_suffix('}')).unwrap_or(inner).to_owned()
 }
 
 /// Text without what is not seen and with plain line ends. Borrowed if nothing changes.
@@ -162,6 +178,7 @@ mod tests {
             ("<answer>\nx\n</answer>", "\nx\n"),
             ("<answer>x</answer>", "x"),
             ("a < b > c", "a < b > c"),
+            ("$\\boxed{\\text{[STATUS: APPROVED]}}$", "[STATUS: APPROVED]"),
         ];
         for (given, expected) in cases {
             assert_eq!(reply(given), expected, "{given:?}");

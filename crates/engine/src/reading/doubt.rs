@@ -3,7 +3,10 @@
 //! lean towards asking; what is plainly no demand ("no changes are needed") is taken out of a text first.
 
 mod affirm;
+mod bygone;
+mod closing;
 mod lexicon;
+mod passing;
 mod patterns;
 mod polarity;
 mod section;
@@ -48,6 +51,8 @@ pub enum Rule {
     Lenient,
     /// Nobody can tell what it says for the approval.
     Unclear,
+    /// Nothing in a sentence speaks for the approval.
+    Unaffirmed,
     /// The reply ends in the middle.
     CutOff,
 }
@@ -66,6 +71,7 @@ impl Rule {
             Self::Undecided => "it approves and is not sure",
             Self::Lenient => "it approves and lets something pass",
             Self::Unclear => "it approves, and it is not plain whether this speaks for it",
+            Self::Unaffirmed => "it approves, and it is not plain what this says for it",
             Self::CutOff => "it ends in the middle",
         }
     }
@@ -98,13 +104,32 @@ fn found(text: &str, scope: Scope, off: Option<Rule>) -> impl Iterator<Item = (R
     let mut found = Vec::new();
     let sentences: Vec<&str> = sentences(&text).filter(|sentence| !sentence.trim().is_empty()).collect();
     for (at, sentence) in sentences.iter().enumerate() {
+        if scope == Scope::Prose && closing::is_leave(sentence) {
+            continue;
+        }
+        let mut sentence = *sentence;
+        if scope == Scope::Prose {
+            match bygone::told(sentence, sentences.get(at + 1..).unwrap_or_default()) {
+                bygone::Told::Nothing => {}
+                bygone::Told::Over(rest) => sentence = rest,
+                bygone::Told::Open if off == Some(Rule::Defect) => {}
+                bygone::Told::Open => {
+                    found.push((Rule::Defect, sentence.trim().to_owned()));
+                    continue;
+                }
+            }
+        }
         let before = at.checked_sub(1).and_then(|at| sentences.get(at)).copied();
         let rule = match settled::rest(sentence, before, sentences.get(at + 1).copied()) {
             settled::Rest::Lacking if scope != Scope::Evidence => {
                 Some(Rule::Defect).filter(|rule| off != Some(*rule))
             }
             settled::Rest::Lacking => None,
-            settled::Rest::Text(rest) => in_sentence(&rest, scope, off),
+            settled::Rest::Text(rest) => in_sentence(&rest, scope, off).or_else(|| {
+                // What was set aside may have been what affirms.
+                let is_whole = scope == Scope::Prose && off != Some(Rule::Unaffirmed) && rest == sentence;
+                (is_whole && affirms_nothing(sentence)).then_some(Rule::Unaffirmed)
+            }),
         };
         found.extend(rule.map(|rule| (rule, sentence.trim().to_owned())));
     }
@@ -136,8 +161,22 @@ fn in_sentence(sentence: &str, scope: Scope, off: Option<Rule>) -> Option<Rule> 
     RULES.into_iter().filter(|rule| off != Some(*rule)).find(|rule| breaks(*rule, sentence, &plain, scope))
 }
 
+/// Is there nothing in an English sentence of some length that speaks for the work?
+fn affirms_nothing(sentence: &str) -> bool {
+    !affirm::is_plain(sentence)
+        && tongues::is_english(sentence)
+        && !denies_by_label(sentence)
+        && !is_offered(sentence)
+        && without_praise(sentence) == sentence
+}
+
 /// `plain` is the sentence without what only sounds like it.
 fn breaks(rule: Rule, sentence: &str, plain: &str, scope: Scope) -> bool {
+    if rule == Rule::Defect && passing::wants(plain, scope)
+        || rule == Rule::Demand && scope == Scope::Prose && closing::is_asked_in_leave(sentence)
+    {
+        return true;
+    }
     let of_stance =
         if matches!(rule, Rule::Unseen | Rule::Undecided | Rule::Lenient) { sentence } else { plain };
     if stance::breaks(rule, of_stance, scope) {
@@ -152,7 +191,7 @@ fn breaks(rule: Rule, sentence: &str, plain: &str, scope: Scope) -> bool {
         (Rule::Demand, Scope::Evidence | Scope::Answer) => orders(plain),
         (Rule::Demand, Scope::Prose) => finds(rule, plain) || is_instruction(plain),
         (Rule::Condition | Rule::Tampering, Scope::Evidence)
-        | (Rule::CutOff | Rule::Undecided | Rule::Lenient | Rule::Unclear, _) => false,
+        | (Rule::CutOff | Rule::Undecided | Rule::Lenient | Rule::Unclear | Rule::Unaffirmed, _) => false,
         (Rule::Defect, Scope::Prose) => {
             finds(rule, plain)
                 || is_none_by_label(sentence)
@@ -324,6 +363,11 @@ pub fn names_trouble(text: &str) -> bool {
     patterns::names_trouble(&without_praise(text))
 }
 
+/// Does an answer that passes concede that something is wanting?
+pub fn concedes(text: &str) -> bool {
+    sentences(text).any(|sentence| passing::concedes(&without_praise(sentence)))
+}
+
 /// Does a text put a condition?
 pub fn condition(text: &str) -> bool {
     finds(Rule::Condition, text)
@@ -356,6 +400,10 @@ fn sentences(text: &str) -> impl Iterator<Item = &str> {
 pub fn is_cut_off(text: &str) -> bool {
     let Some(last) = text.trim_end().lines().rfind(|line| !line.trim().is_empty()) else { return false };
     let last = last.trim_end_matches(['*', '_', '`', ' ']);
+    // `— End of review —`
+    if last.starts_with(['—', '–', '-']) && last.ends_with(['—', '–', '-']) {
+        return false;
+    }
     let open = last.matches('(').count() > last.matches(')').count();
     let word = last.rsplit(|c: char| c.is_whitespace()).next().unwrap_or_default();
     let dangling = [
@@ -429,6 +477,13 @@ mod tests {
             assert_eq!(in_sentence(text, Scope::Prose, None), Some(rule), "{text}");
             assert_eq!(in_sentence(text, Scope::Prose, Some(rule)), None, "without {rule:?}: {text}");
         }
+    }
+
+    #[test]
+    fn a_sentence_has_to_speak_for_the_approval() {
+        let text = "Which test was run is for the reader to work out.";
+        let first = |off| found(text, Scope::Prose, off).next().map(|(rule, _)| rule);
+        assert_eq!((first(None), first(Some(Rule::Unaffirmed))), (Some(Rule::Unaffirmed), None));
     }
 
     #[test]

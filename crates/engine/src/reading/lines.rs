@@ -204,6 +204,9 @@ pub fn item(line: &str) -> Option<Item<'_>> {
         let (number, text) = number(after).map_or((None, after), |(n, text)| (Some(n), text));
         return (!text.is_empty()).then_some(Item { number, tick, text });
     }
+    if is_comment(body) {
+        return Some(Item { number: None, tick, text: body });
+    }
     let Some(after) = mark(body) else {
         let (number, rest) = number(body)?;
         let (tick, text) = self::tick(rest);
@@ -211,6 +214,15 @@ pub fn item(line: &str) -> Option<Item<'_>> {
     };
     let (tick, text) = self::tick(after);
     (!text.is_empty()).then_some(Item { number: None, tick, text })
+}
+
+/// `issue (blocking): …`, `praise: …`: a line of a review that labels each of its comments.
+fn is_comment(body: &str) -> bool {
+    const LABELS: [&str; 7] = ["issue", "praise", "nitpick", "suggestion", "todo", "chore", "thought"];
+    body.split_once(':').is_some_and(|(label, text)| {
+        let (word, kind) = label.split_once(" (").unwrap_or((label, ")"));
+        LABELS.contains(&word) && kind.ends_with(')') && text.starts_with(' ') && !text.trim().is_empty()
+    })
 }
 
 /// What follows a list mark.
@@ -399,6 +411,7 @@ mod tests {
             ("- [x] a", None, Tick::Done, "a"),
             ("✓ 2: a", Some(2), Tick::Done, "a"),
             ("1. ✗ a", Some(1), Tick::Open, "a"),
+            ("issue (blocking): a", None, Tick::None, "issue (blocking): a"),
         ] {
             assert_eq!(item(line), Some(Item { number, tick, text }), "{line}");
         }

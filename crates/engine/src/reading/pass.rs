@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::doubt::{Rule, Section};
 use super::lines::{self, Kind};
 use super::quoted::Shown;
-use super::{LONGEST_REPLY, Unread, clean, doubt, reasoning, wire};
+use super::wire::Rewritten;
+use super::{LONGEST_REPLY, Unread, clean, doubt, wire};
 use crate::finding::{Finding, Severity};
 use crate::protocol::converge::escalation::Escalation;
 use crate::protocol::converge::sets::{ADVERSARIAL, Criterion};
@@ -17,7 +18,9 @@ mod citation;
 mod entries;
 mod gather;
 mod json;
+mod line;
 mod phrases;
+mod words;
 
 pub use breach::{Breach, problem};
 pub use json::SCHEMA;
@@ -242,11 +245,12 @@ pub fn read(reply: &str, criteria: &[Criterion], pass: u32, shown: &Shown) -> Re
     }
     let text = clean::reply(reply);
     let own = shown.without_quotations(&text);
-    let rewritten = wire::as_json(&own).and_then(|json| read_own(&json, criteria, pass, shown).ok());
-    if let Some(failed) = rewritten.filter(|reply| !reply.is_clean()) {
-        return Ok(failed);
-    }
-    let read = read_own(&own, criteria, pass, shown);
+    let read = Rewritten::or(
+        wire::as_json(&own),
+        |json| read_own(json, criteria, pass, shown),
+        PassReply::is_clean,
+        || read_own(&own, criteria, pass, shown),
+    );
     if read.is_err() && own.len() != text.len() {
         // What is quoted cannot pass anything; a defect that is named stands.
         let whole = read_own(&text, criteria, pass, shown).ok().filter(|whole| !whole.is_clean());
@@ -256,8 +260,8 @@ pub fn read(reply: &str, criteria: &[Criterion], pass: u32, shown: &Shown) -> Re
 }
 
 fn read_own(text: &str, criteria: &[Criterion], pass: u32, shown: &Shown) -> Result<PassReply, Unread> {
-    let states = |text: &str| text.lines().any(gather::is_verdict) || text.contains("\"verdict\"");
-    let text = reasoning::without_thinking(text, states);
+    let states = |text: &str| text.lines().any(line::is_verdict) || text.contains("\"verdict\"");
+    let text = super::said(text, states);
     let refused = |breaches: Vec<Breach>| Unread::new(problem(&breaches));
     if text.trim().is_empty() {
         return Err(refused(vec![Breach::Empty]));
@@ -266,10 +270,18 @@ fn read_own(text: &str, criteria: &[Criterion], pass: u32, shown: &Shown) -> Res
         Some(gathered) => gathered,
         None => gather::gather(&text, criteria),
     };
-    if gathered.entries.is_empty() {
-        return Err(refused(vec![Breach::NoReview]));
-    }
-    let reply = entries::judge(&gathered, criteria, pass).map_err(refused)?;
+    let reply = if gathered.entries.is_empty() {
+        Err(vec![Breach::NoReview])
+    } else {
+        entries::judge(&gathered, criteria, pass)
+    };
+    // Where no line gives a verdict, the sentences may.
+    let reply = match reply {
+        Err(breaches) if breaches.iter().all(Breach::is_unsaid) => {
+            words::rejection(&text, criteria).ok_or_else(|| refused(breaches))?
+        }
+        reply => reply.map_err(refused)?,
+    };
     if reply.is_clean() {
         doubts(&reply, &gathered, criteria)?;
     }
@@ -375,7 +387,7 @@ pub fn rendered(reply: &PassReply, criteria: &[Criterion], pass: u32) -> String 
 
 /// The first line of a draft that states a verdict or a result about itself.
 pub fn verdict_line(text: &str) -> Option<String> {
-    text.lines().find(|line| gather::is_verdict(line)).map(|line| line.trim().chars().take(200).collect())
+    text.lines().find(|line| line::is_verdict(line)).map(|line| line.trim().chars().take(200).collect())
 }
 
 #[cfg(test)]

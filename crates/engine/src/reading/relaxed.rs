@@ -222,8 +222,11 @@ impl<'a> Reader<'a> {
     fn separator(&mut self, close: char) -> Result<(), String> {
         self.skip();
         match self.peek() {
-            Some(',') => {
-                self.at += 1;
+            Some(comma @ (',' | '，')) => {
+                self.at += comma.len_utf8();
+                if comma != ',' {
+                    self.slips.insert(Slip::OtherQuotes);
+                }
                 self.skip();
                 if self.peek() == Some(close) {
                     self.slips.insert(if close == ']' { Slip::ListComma } else { Slip::TrailingComma });

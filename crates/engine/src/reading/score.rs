@@ -14,7 +14,8 @@ use serde_json::json;
 use super::doubt::{self, Rule, Scope};
 use super::quoted::Shown;
 use super::relaxed::Slip;
-use super::{LONGEST_REPLY, Unread, clean, reasoning, wire};
+use super::wire::Rewritten;
+use super::{LONGEST_REPLY, Unread, clean, wire};
 use crate::brief;
 use crate::deduction::{self, Amount, FULL, Gravity, Level, Rate, Row, Table};
 use crate::finding::{Finding, Place, Severity};
@@ -100,6 +101,8 @@ struct Claim {
     fix: String,
     /// It stands in the list that adds up, not beside an issue that is described.
     in_breakdown: bool,
+    /// What its words take off, beside its points.
+    spoken: Vec<Amount>,
 }
 
 impl Claim {
@@ -120,11 +123,13 @@ pub fn read(reply: &str, expected: &Expected<'_>, shown: &Shown) -> Result<Score
     }
     let text = clean::reply(reply);
     let own = shown.without_quotations(&text);
-    let rewritten = wire::as_json(&own).and_then(|json| read_own(&json, expected, shown).ok());
-    if let Some((failed, _)) = rewritten.filter(|(_, passes)| !passes) {
-        return Ok(failed);
-    }
-    let read = read_own(&own, expected, shown).map(|(reply, _)| reply);
+    let read = Rewritten::or(
+        wire::as_json(&own),
+        |json| read_own(json, expected, shown),
+        |(_, passes)| *passes,
+        || read_own(&own, expected, shown),
+    );
+    let read = read.map(|(reply, _)| reply);
     if read.is_err() && own.len() != text.len() {
         // What is quoted cannot pass anything; points that are taken off stand.
         let whole = read_own(&text, expected, shown).ok().filter(|(_, passes)| !passes);
@@ -135,7 +140,7 @@ pub fn read(reply: &str, expected: &Expected<'_>, shown: &Shown) -> Result<Score
 
 /// The reply, and whether the work would pass by it.
 fn read_own(text: &str, expected: &Expected<'_>, shown: &Shown) -> Result<(ScoreReply, bool), Unread> {
-    let answer = reasoning::without_thinking(text, states_a_score);
+    let answer = super::said(text, states_a_score);
     let body = answer.trim();
     if body.is_empty() {
         return Err(Unread::new("the reply is empty"));
@@ -256,13 +261,17 @@ fn doubts(
     }
     // What a note says of something that was deducted is no more than that.
     let counts = |rule: &Rule, passage: &str| match rule {
-        Rule::Demand | Rule::Defect | Rule::Condition | Rule::Unclear => {
+        Rule::Demand | Rule::Defect | Rule::Condition | Rule::Unclear | Rule::Unaffirmed => {
             !findings.iter().any(|f| speaks_of(passage, f))
         }
         Rule::Shortfall => false,
         _ => true,
     };
     for text in said.notes.iter().chain(&said.prose) {
+        // `Otherwise …` beside deductions: apart from those.
+        let apart = ["Otherwise", "Other than that", "Apart from that", "Beyond that", "Aside from that"];
+        let rest = apart.iter().find_map(|head| text.trim_start().strip_prefix(head));
+        let text = rest.filter(|_| !findings.is_empty()).unwrap_or(text);
         for sentence in doubt::all_against(text, Scope::Prose) {
             let (rule, passage) = &sentence;
             if counts(rule, passage) {
@@ -330,7 +339,8 @@ fn beside(found: &super::json::Found, expected: &Expected<'_>) -> Said {
     if found.broken {
         said.against.push(("beside the report stands another one that cannot be read".into(), String::new()));
     }
-    if found.slips.contains(&Slip::ListComma) {
+    // Who ends objects so, too, has the habit.
+    if found.slips.contains(&Slip::ListComma) && !found.slips.contains(&Slip::TrailingComma) {
         said.against.push((
             "a list of the report ends with a comma: something may have been lost behind it".into(),
             ",]".into(),
@@ -447,6 +457,10 @@ fn applied(claim: &Claim, row: &Row, rate: Rate, said: &mut Said) -> u32 {
     });
     let sum = rate.each.times(if rate.repeats { times } else { 1 });
     let sum = rate.max.map_or(sum, |max| sum.min(max));
+    if claim.spoken.iter().any(|p| Some(*p) != claim.points && *p != sum && *p != rate.each) {
+        let why = "a deduction speaks of points that it does not take off";
+        said.against.push((why.to_owned(), shorten(&claim.says, 300)));
+    }
     if let Some(points) = claim.points.filter(|p| *p != sum && *p != rate.each) {
         said.deviations.push(format!("`{}` is said to cost {points}; by the rubric it costs {sum}", row.id));
     }

@@ -1,10 +1,12 @@
 //! A critic's verdict on a draft: a status, the fixes a rejection lists, what it says of the items raised before, the
 //! reason of an approval. In words or as JSON. What it means for the loop is decided in `protocol/revise`.
 
+mod approval;
 mod body;
 mod bullet;
 mod choice;
 mod json;
+mod rejection;
 
 use body::{Body, is_minor};
 use json::{STATUS_KEYS, from_json};
@@ -15,7 +17,8 @@ use super::forms::{self, Says, Statement};
 use super::json as report;
 use super::lines::{self, Line};
 use super::quoted::Shown;
-use super::{LONGEST_REPLY, Unread, clean, reasoning, wire};
+use super::wire::Rewritten;
+use super::{LONGEST_REPLY, Unread, clean, wire};
 
 /// What an agent is held to that can be.
 pub const SCHEMA: &str = include_str!("status/schema.json");
@@ -62,11 +65,9 @@ pub fn read(reply: &str, shown: &Shown) -> Result<StatusReply, Unread> {
     }
     let text = clean::reply(reply);
     let own = shown.without_quotations(&text);
-    let rewritten = wire::as_json(&own).and_then(|json| read_own(&json, shown).ok());
-    if let Some(rejected) = rewritten.filter(|reply| reply.status == Status::Rejected) {
-        return Ok(rejected);
-    }
-    let read = read_own(&own, shown);
+    let passes = |reply: &StatusReply| reply.status == Status::Approved;
+    let read =
+        Rewritten::or(wire::as_json(&own), |json| read_own(json, shown), passes, || read_own(&own, shown));
     if read.is_err() && own.len() != text.len() {
         // Nothing readable is left without what is quoted. What is quoted cannot approve; a rejection stands.
         let whole = read_own(&text, shown).ok().filter(|whole| whole.status == Status::Rejected);
@@ -76,7 +77,7 @@ pub fn read(reply: &str, shown: &Shown) -> Result<StatusReply, Unread> {
 }
 
 fn read_own(text: &str, shown: &Shown) -> Result<StatusReply, Unread> {
-    let text = reasoning::without_thinking(text, states_a_verdict);
+    let text = super::said(text, states_a_verdict);
     if text.trim().is_empty() {
         return Err(Unread::new("the reply is empty"));
     }

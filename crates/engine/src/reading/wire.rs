@@ -1,34 +1,57 @@
 //! What a reply came wrapped in. The envelope of a command line tool or of an API is opened, and what is inside is the reply. A
-//! reply in YAML, or of one JSON object per line, is written anew as one JSON report; a line of it may be lost without a trace,
-//! so that such a reply can only reject.
+//! reply in YAML, in XML or of one JSON object per line is written anew as one JSON report.
 
 use serde_json::{Map, Value, json};
 
-use super::lines;
+use super::{lines, markup};
 
 /// Deeper YAML is not read.
 const DEEPEST: usize = 12;
 /// Longer texts are in no such form.
 const LONGEST: usize = 1 << 20;
 
-/// The text inside an envelope, none if the reply is in none. What an envelope calls an error or cut off stays closed.
+/// The text inside an envelope, none if the reply is in none. What an envelope calls an error or cut off is no reply: it is
+/// empty.
 pub(super) fn opened(text: &str) -> Option<String> {
     let trimmed = text.trim();
-    if !trimmed.starts_with('{') || !trimmed.ends_with('}') || trimmed.len() > LONGEST {
+    if trimmed.len() > LONGEST {
         return None;
     }
-    let inner = |text: &str| inside(serde_json::from_str::<Value>(text).ok()?.as_object()?);
-    // A stream of events ends with its result.
-    let streamed = || {
-        let lines: Vec<&str> = trimmed.lines().filter(|line| !line.trim().is_empty()).collect();
-        let last = lines.last().filter(|_| lines.len() > 1)?;
-        let is_event = |line: &&str| {
-            serde_json::from_str::<Value>(line)
-                .is_ok_and(|event| event.get("type").is_some_and(Value::is_string))
-        };
-        lines.iter().all(is_event).then(|| inner(last)).flatten()
+    // A report as one JSON text.
+    if trimmed.starts_with("\"{") && trimmed.ends_with("}\"") {
+        return serde_json::from_str(trimmed).ok();
+    }
+    if !trimmed.starts_with('{') || !trimmed.ends_with('}') {
+        return None;
+    }
+    let whole = serde_json::from_str::<Value>(trimmed).ok();
+    whole.as_ref().and_then(Value::as_object).and_then(inside).or_else(|| streamed(trimmed))
+}
+
+/// A stream of events, one per line: its result, or the last message in it.
+fn streamed(text: &str) -> Option<String> {
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    let events: Option<Vec<Value>> = lines
+        .map(|line| {
+            let event = serde_json::from_str::<Value>(line).ok()?;
+            event.get("type")?.is_string().then_some(event)
+        })
+        .collect();
+    let events = events.filter(|events| events.len() > 1)?;
+    let last = events.last()?;
+    if let Some(result) = last.as_object().and_then(inside) {
+        return Some(result);
+    }
+    let is = |event: &Value, kinds: &[&str]| {
+        event.get("type").and_then(Value::as_str).is_some_and(|kind| kinds.contains(&kind))
     };
-    inner(trimmed).or_else(streamed)
+    let item = |event: &Value| {
+        let item = event.get("item").filter(|item| is(item, &["agent_message", "message"]))?;
+        item.get("text")?.as_str().map(str::to_owned)
+    };
+    let ended = is(last, &["turn.completed", "item.completed", "response.completed"]);
+    let said = events.iter().rev().find_map(item);
+    said.map(|said| if ended { said } else { String::new() })
 }
 
 fn inside(object: &Map<String, Value>) -> Option<String> {
@@ -36,24 +59,38 @@ fn inside(object: &Map<String, Value>) -> Option<String> {
         object.get(key).and_then(Value::as_str).is_some_and(|value| values.contains(&value))
     };
     let list = |key: &str| object.get(key).and_then(Value::as_array);
-    if says("type", &["result"]) {
+    let text = |ended: bool, said: Option<String>| Some(said.filter(|_| ended).unwrap_or_default());
+    if says("type", &["result"]) && (object.contains_key("subtype") || object.contains_key("result")) {
         let failed = object.get("is_error").and_then(Value::as_bool) == Some(true);
         let whole = !failed && (says("subtype", &["success"]) || !object.contains_key("subtype"));
-        return whole.then(|| object.get("result")?.as_str().map(str::to_owned)).flatten();
+        return text(whole, object.get("result").and_then(Value::as_str).map(str::to_owned));
     }
     if let Some([choice]) = list("choices").map(Vec::as_slice) {
         let ended = choice.get("finish_reason").is_none_or(|why| why.is_null() || why == "stop");
-        return ended.then(|| choice.get("message")?.get("content")?.as_str().map(str::to_owned)).flatten();
+        let said = choice.get("message")?.get("content")?.as_str();
+        return text(ended, said.map(str::to_owned));
     }
     if let Some([candidate]) = list("candidates").map(Vec::as_slice) {
         let ended = candidate.get("finishReason").is_none_or(|why| why == "STOP");
-        return ended.then(|| texts(candidate.get("content")?.get("parts")?.as_array()?)).flatten();
+        return text(
+            ended,
+            candidate.get("content")?.get("parts")?.as_array().and_then(|parts| texts(parts)),
+        );
     }
     if says("role", &["assistant"]) && list("content").is_some() {
         let ended = object
             .get("stop_reason")
             .is_none_or(|why| why.is_null() || why == "end_turn" || why == "stop_sequence");
-        return ended.then(|| texts(list("content")?)).flatten();
+        return text(ended, texts(list("content")?));
+    }
+    // One field with the reply, and beside it what the call cost.
+    let accounts = ["stats", "usage", "session_id", "cost", "duration_ms", "model"];
+    if accounts.iter().filter(|key| object.contains_key(**key)).count() >= 1
+        && !object.contains_key("verdict")
+    {
+        let said = object.get("response").and_then(Value::as_str).map(str::to_owned)?;
+        let failed = object.get("error").is_some_and(|error| !error.is_null());
+        return text(!failed, Some(said));
     }
     None
 }
@@ -63,25 +100,70 @@ fn texts(parts: &[Value]) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join("\n"))
 }
 
-/// A reply in YAML, or of one object per line, as one JSON report. For rejections only.
-pub(super) fn as_json(text: &str) -> Option<String> {
+/// A reply in another form, as one JSON report.
+pub(super) struct Rewritten {
+    pub json: String,
+    /// What it counts or states is its own, so that a lost line would show. Otherwise it can only reject.
+    pub is_whole: bool,
+}
+
+/// A reply in YAML, in XML or of one object per line, as one JSON report.
+pub(super) fn as_json(text: &str) -> Option<Rewritten> {
     if text.len() > LONGEST {
         return None;
     }
     let body = lines::unwrapped(text).trim();
-    let value = if body.starts_with('{') { per_line(body)? } else { yaml(body)? };
-    Some(value.to_string())
+    let (value, is_whole) = match body.as_bytes().first()? {
+        b'{' => (per_line(body)?, false),
+        b'<' => (markup::xml(body)?, true),
+        _ => (yaml(body)?, true),
+    };
+    // Deductions whose number nobody states may have lost one.
+    let is_whole = is_whole
+        && (value.get("deductions").is_none()
+            || value.get("count").is_some()
+            || value.get("score").is_some());
+    Some(Rewritten { json: value.to_string(), is_whole })
 }
 
-/// One deduction per line.
+impl Rewritten {
+    /// What is read of a reply that may have been written anew. One that is only another form of JSON is read as that, and as
+    /// nothing else unless it rejects: what its words say may be half of it.
+    pub fn or<T, E>(
+        rewritten: Option<Self>,
+        read_json: impl FnOnce(&str) -> Result<T, E>,
+        passes: impl Fn(&T) -> bool,
+        read_words: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
+        let Some(rewritten) = rewritten else { return read_words() };
+        match read_json(&rewritten.json) {
+            Ok(read) if rewritten.is_whole || !passes(&read) => Ok(read),
+            refused => match (read_words(), refused) {
+                (Ok(read), Err(refused)) if passes(&read) && rewritten.is_whole => Err(refused),
+                (read, _) => read,
+            },
+        }
+    }
+}
+
+/// One deduction per line, and perhaps the total on one of its own.
 fn per_line(body: &str) -> Option<Value> {
-    let mut rows = Vec::new();
+    let (mut rows, mut report) = (Vec::new(), Map::new());
     for line in body.lines().filter(|line| !line.trim().is_empty()) {
         let row = serde_json::from_str::<Value>(line.trim().trim_end_matches(',')).ok()?;
-        row.get("row")?.as_str()?;
-        rows.push(row);
+        if row.get("row").is_some_and(Value::is_string) {
+            rows.push(row);
+        } else {
+            report.extend(
+                row.as_object().filter(|row| row.contains_key("score") || row.contains_key("count"))?.clone(),
+            );
+        }
     }
-    (rows.len() > 1).then(|| json!({ "count": rows.len(), "deductions": rows }))
+    report.entry("count").or_insert_with(|| json!(rows.len()));
+    (rows.len() > 1).then(|| {
+        report.insert("deductions".into(), Value::Array(rows));
+        Value::Object(report)
+    })
 }
 
 struct Row<'t> {
@@ -148,7 +230,10 @@ fn block(rows: &mut [Row<'_>], at: &mut usize, indent: usize, depth: usize) -> O
         } else {
             scalar(rest)
         };
-        object.insert(key, value);
+        // A key that stands twice: the line between them is lost.
+        if object.insert(key, value).is_some() {
+            return None;
+        }
     }
     (!object.is_empty()).then_some(Value::Object(object))
 }
@@ -188,10 +273,21 @@ mod tests {
         for (text, inner) in [
             (r#"{"type":"result","is_error":false,"result":"x"}"#, Some("x")),
             (r#"{"type":"result","subtype":"success","result":"x"}"#, Some("x")),
-            (r#"{"type":"result","subtype":"error_max_turns","result":"x"}"#, None),
-            (r#"{"type":"result","is_error":true,"result":"x"}"#, None),
+            (r#"{"type":"result","subtype":"error_max_turns","errors":[]}"#, Some("")),
+            (r#"{"type":"result","is_error":true,"result":"x"}"#, Some("")),
+            (r#"{"session_id":"a","response":"x","stats":{}}"#, Some("x")),
+            (r#"{"session_id":"a","response":"x","error":{"code":1}}"#, Some("")),
+            (r#""{\"verdict\": \"passed\"}""#, Some(r#"{"verdict": "passed"}"#)),
+            (
+                "{\"type\":\"a\"}\n{\"type\":\"item.completed\",\"item\":{\"type\":\"agent_message\",\"text\":\"x\"}}\n{\"type\":\"turn.completed\"}",
+                Some("x"),
+            ),
+            (
+                "{\"type\":\"item.completed\",\"item\":{\"type\":\"agent_message\",\"text\":\"x\"}}\n{\"type\":\"turn.failed\"}",
+                Some(""),
+            ),
             (r#"{"choices":[{"message":{"content":"x"},"finish_reason":"stop"}]}"#, Some("x")),
-            (r#"{"choices":[{"message":{"content":"x"},"finish_reason":"length"}]}"#, None),
+            (r#"{"choices":[{"message":{"content":"x"},"finish_reason":"length"}]}"#, Some("")),
             (r#"{"role":"assistant","content":[{"type":"text","text":"x"}]}"#, Some("x")),
             ("{\"type\":\"system\"}\n{\"type\":\"result\",\"result\":\"x\"}", Some("x")),
             (r#"{"verdict":"approved"}"#, None),

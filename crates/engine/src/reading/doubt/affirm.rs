@@ -23,6 +23,29 @@ const AFFIRMING: &str = r"(?xi)
 
 static RE: LazyLock<Option<Regex>> = LazyLock::new(|| english::pattern(AFFIRMING));
 
+/// Those of them that no sentence about a lack is likely to hold: verbs of saying and fulfilling, words of praise and of
+/// completeness, what was counted, what the critic did.
+const PLAINLY: &str = r"(?xi)
+    \b(?:met|meets?|meeting|satisf\w+|fulfil\w*|pass(?:es|ed|ing)?|compl(?:y|ies|iant)|conform\w*|adher\w+|holds?|match\w*|deliver\w*|respects?|clears|answers?|answered|succeeds?
+    |stat(?:es|ed|ing)|nam(?:es|ed|ing)|giv(?:es|en|ing)|gave|includ(?:es?|ed|ing)|contain\w*|report(?:s|ed|ing)|specif\w+|describ\w+|mention(?:s|ed)|identif\w+|defin(?:es|ed)|provid(?:es|ed|ing)|present\w*|explain(?:s|ed)|quantif\w+|disclos\w+|indicat\w+|cit(?:es|ed)|list(?:s|ed)|says|tells|show(?:s|n)?|record(?:s|ed)|us(?:es|ed)|supports?|supported|justif\w+|covers?|covered|handles?|handled|tested|stays?|keeps?|kept|fits?|spell(?:s|ed)|account(?:s|ed)|does|did|has|have|got|appears?|exists?
+    |yes|ok|okay|all|both|each|every|everything|throughout|complete\w*|full|fully|whole|entire\w*|three|two
+    |clear\w*|explicit\w*|precise\w*|exact\w*|correct\w*|accurate\w*|right|fine|good|great|well|excellent|solid|strong|sound|sensible|reasonabl\w+|appropriate\w*|adequate\w*|sufficient\w*|concise\w*|short|brief\w*|compact|tight|readable|consistent\w*|coherent|crisp|clean|neat|nice\w*|perfect\w*|exemplary|impeccable|plain\w*|simple|unambiguous\w*|unmistakabl\w+|evident\w*|obvious\w*|definite|economical|fluent|faultless|flawless|convincing|careful\w*|thorough\w*|modest|direct|honest|elegant\w*|beautiful\w*|lovely|impressive|welch|wilcoxon|anova|mann-whitney|two-sided|t-test
+    |within|under|below
+    |resolv\w+|address\w*|fixed|corrected|done|settled|closed|gone|mended|improv\w+|added|replaced|removed|cured|dealt|withdraw\w*|withdrawn|incorporated|implemented|remedied|taken\s+care
+    |ready|approv\w+|accept\w*|agree\w*|happy|glad|pleased|content|endorse\w*|recommend\w*|sign\w*\s+off|go\s+ahead|ship|merge|congratulat\w*|thank\w*|welcome|cheers|kudos|bravo|like|liked|enjoy\w*|pleasure
+    |in\s+(?:order|place|line|scope)|up\s+to\s+(?:standard|scratch)|ticked|check(?:s|ed)\s+out|verified|confirm\w*|checked|reviewed|true|valid|optional|bonus|praise|deserves?|free\s+of|as\s+(?:it|they)\s+should|so\s+(?:is|are|does|do|has)|(?:is|are)\s+(?:there|here|in)|stands|real|easy|follows?|deducted|rows?|withdraw|asks?\s+for|published|one\s+(?:is|has)|stops\s+there|forbids?|applies)\b
+    |\b(?:I|we)(?:\s+will|['’]ll|\s+have|['’]ve|\s+also|\s+then)*\s+(?:\w+ly\s+)?(?:assess|read|compare|check|go|went|look|count|examin|consider|review|evaluat|walk|judg|weigh|search|scan|verif|open|measur|start|begin|inspect|stud|double)\w*\b|\blet\s+(?:me|us)\b
+    |\d|[✓✔✅👍🎉💯]|\blgtm\b";
+
+static PLAINLY_RE: LazyLock<Option<Regex>> = LazyLock::new(|| english::pattern(PLAINLY));
+
+/// Does a sentence of some length plainly affirm?
+pub(super) fn is_plain(text: &str) -> bool {
+    text.split_whitespace().filter(|word| word.chars().any(char::is_alphabetic)).count() < 5
+        || text.trim_end().ends_with(':')
+        || PLAINLY_RE.as_ref().is_none_or(|re| re.is_match(text))
+}
+
 /// Does a text hold anything that affirms?
 pub(super) fn affirms(text: &str) -> bool {
     RE.as_ref().is_none_or(|re| re.is_match(text))
@@ -32,10 +55,21 @@ pub(super) fn affirms(text: &str) -> bool {
 pub(super) fn is_step(text: &str) -> bool {
     static STEP: LazyLock<Option<Regex>> = LazyLock::new(|| {
         english::pattern(
-            r"(?xi)^\W*(?:now\s+|first,?\s+|next,?\s+)?(?:I['’]ll|I\s+will|let\s+me|I['’]m\s+going\s+to)\s+(?:now\s+|first\s+|start\s+by\s+|begin\s+by\s+)?(?:read|count|check|compar|open|look|go|review|examin|run|verif|search|inspect|work)\w*",
+            r"(?xi)^\W*(?:I|we)(?:['’]ve|\s+have)?\s+(?:\w+ly\s+)?(?:read|compared|checked|counted|reviewed|examined|looked|went|opened|verified|inspected|assessed|ran)\b|^\W*(?:now\s+|first,?\s+|next,?\s+)?(?:I['’]ll|I\s+will|let\s+me|I['’]m\s+going\s+to)\s+(?:now\s+|first\s+|start\s+by\s+|begin\s+by\s+)?(?:read|count|check|compar|open|look|go|review|examin|run|verif|search|inspect|work)\w*",
         )
     });
     STEP.as_ref().is_some_and(|re| re.is_match(text))
+}
+
+/// `It identifies the test.`, `The draft keeps to the limit.`: a sentence that says what the work does, which nothing else
+/// speaks against.
+pub(super) fn speaks_of_the_work(text: &str) -> bool {
+    static DOES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        english::pattern(
+            r"(?xi)^\W*(?:it|(?:the|this)\s+(?:draft|text|abstract|work|author|plan|revision|document|paper|version))\s+(?:also\s+|now\s+|\w+ly\s+)*[a-z]{3,}s\s+\S",
+        )
+    });
+    DOES.as_ref().is_some_and(|re| re.is_match(text))
 }
 
 /// Does a clause affirm and deny nothing?

@@ -63,6 +63,18 @@ pub(super) fn of(clause: &str, reading: Reading) -> Polarity {
     let mut at = 0;
     while at < words.len() {
         if denies(at) {
+            // `nothing is missing, neither the number nor the test`: the same denial goes on.
+            let goes_on = is(at, &["neither", "nor"])
+                && found.praise.last().is_some_and(|praise| {
+                    clause[praise.end.min(words[at].0.start)..words[at].0.start].trim() == ","
+                })
+                && !(at..words.len()).any(|n| {
+                    is(n, FINITE) || is(n, &["is", "are", "was", "were", "does", "do", "names", "states"])
+                });
+            if goes_on {
+                found.praise.push(words[at].0.start..clause.len());
+                break;
+            }
             // What is denied stands before the next comma, and reaches up to it.
             let comma = |n: &usize| clause[words[*n - 1].0.end..words[*n].0.start].contains([',', '(', ')']);
             // `no style, test or acceptance problems` is one list.

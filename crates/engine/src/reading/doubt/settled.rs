@@ -85,7 +85,7 @@ static OUTSIDE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// An objection that is no longer one.
 static MOOT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     compiled(
-        r"\bno\s+longer\s+(?:applies|apply|holds?|stands?|true|an?\s+(?:issue|problem|concern)|relevant|valid|open|missing|the\s+case)\b|\b(?:does|do)(?:\s+not|n['’]t)\s+(?:arise|apply|hold|stand)\b|\b(?:is|are)\s+(?:moot|void|withdrawn|settled|off\s+the\s+table)\b|\bI\s+withdraw\b|\b(?:has|have)\s+been\s+(?:met|settled|put\s+right|dealt\s+with|corrected|fixed|resolved|addressed|remedied|cured|closed)\b",
+        r"\bno\s+longer\s+(?:applies|apply|holds?|stands?|true|an?\s+(?:issue|problem|concern)|relevant|valid|open|missing|the\s+case)\b|\b(?:does|do)(?:\s+not|n['’]t)\s+(?:arise|apply|hold|stand)\b|\b(?:is|are)\s+(?:moot|void|withdrawn|settled|off\s+the\s+table)\b|\bI\s+withdraw\b|\b(?:is|are|have|has)\s+(?:all\s+|both\s+|now\s+)*gone\b|\b(?:has|have)\s+been\s+(?:met|settled|put\s+right|dealt\s+with|corrected|fixed|resolved|addressed|remedied|cured|closed)\b",
     )
 });
 
@@ -105,7 +105,7 @@ static APPROVING: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// A first impression of the critic's.
 static IMPRESSION: LazyLock<Option<Regex>> = LazyLock::new(|| {
     compiled(
-        r"\b(?:at|on)\s+(?:a\s+|the\s+|my\s+)?first\b|\b(?:I|we)\s+(?:had\s+|was\s+|were\s+|have\s+|first\s+|initially\s+|originally\s+|briefly\s+|almost\s+|did\s+)*(?:thought|think|believed|feared|suspected|worried|afraid|concerned|wondered|missed|overlooked|expected|considered|prepared|ready|tempted|about\s+to|counted\s+only)\b|\b(?:initially|originally)\b",
+        r"\b(?:at|on)\s+(?:a\s+|the\s+|my\s+)?first\b|\b(?:I|we)\s+(?:had\s+|was\s+|were\s+|have\s+|first\s+|initially\s+|originally\s+|briefly\s+|almost\s+|did\s+)*(?:thought|think|believed|feared|suspected|worried|afraid|concerned|wondered|missed|overlooked|expected|considered|prepared|ready|tempted|about\s+to|counted\s+only|unsure|uncertain|in\s+doubt)\b|\b(?:initially|originally)\b",
     )
 });
 

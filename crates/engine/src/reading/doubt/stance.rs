@@ -81,7 +81,7 @@ const OWN_WORDS: &[(Rule, &str)] = &[
     (
         Rule::Defect,
         r"\b(?:the|an?|its|some|this|such)\s+(?:complete\s+|total\s+|apparent\s+)?(?:lack|absence|omission)\s+of\b|\b(?:is|are|stands?)\s+(?:just\s+|exactly\s+|still\s+)?as\s+(?:it\s+was|they\s+were|before)\b|\bunchanged\s+(?:problem|issue)\b
-        |\b(?:low|medium|high|minor|moderate)[-\s]severity\b|\b(?:elsewhere|supplement|appendix)\b[^.;\n]{0,20}$",
+        |\b(?:low|medium|high|minor|moderate)[-\s]severity\b|\b(?:elsewhere|supplement|appendix)\b[^.;\n]{0,20}\.?\s*$",
     ),
     (
         Rule::Tampering,
@@ -116,6 +116,7 @@ static SELF_RE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// What reviewers do, as the verbs begin, and what they are glad of. Who says that it did anything else did not only review.
 const REVIEWING: &[&str] = &[
     "finish",
+    "double",
     "complet",
     "approv",
     "accept",

@@ -96,6 +96,7 @@ static REJECTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"(?xi)\b(?P<before>[\w-]+)\s+(?:is|are|was|were)\s+(?:\w+\s+)?rejected\b
         |\b(?:(?:could|can|did|do|does)(?:\s?not|n['’]t)\s+|(?:fail(?:ed|s)?|unable)\s+to\s+)?reject(?:ed|s|ing)?\s+(?:the\s+|an?\s+|all\s+|any\s+)?(?:null\s+|alternative\s+)?(?P<after>[\w-]+)
         |\bfailed\s+(?P<failed>[\w-]+)|\bmissing\s+(?P<missing>data|values?|observations?|trials?|entries|keys?|files?\s+raise|input|arguments?)\b
+        |\b(?:effects?|correlations?|associations?|signals?|interactions?)\s+(?P<small>is|are|was|were)\s+(?:\w+\s+)?(?:weak|small|absent|lacking)\b
         |\b(?P<rate>rejection|error|failure|dropout|omission)\s+(?:rates?|thresholds?|sampling|criterion|region|bars?|message|handling|probabilit\w+)\b",
     )
 });

@@ -26,17 +26,18 @@ const AGAINST: &str = r"(?xi)
 
 /// Nothing is wrong, in so many words.
 const PRAISE: &str = r"(?xi)
-    \b(?:kein\w*|ohne|nicht\s+mehr)\s+(?:\w+\s+){0,2}?(?:beanstandung\w*|änderung\w*|einwänd\w*|mängel\w*|problem\w*|fehler\w*|korrektur\w*|lücke\w*|zweifel\w*|bedenken|abweichung\w*)\b
-    | \bkeine?\s+\w+\s+(?:ist|sind)\s+(?:überflüssig|unnötig|doppelt|offen|unklar)\b|\b0\s+zyklen\b
+    \b(?:kein\w*|ohne|nicht\s+mehr)\s+(?:\w+\s+){0,2}?(?:beanstandung\w*|änderung\w*|einwänd\w*|mängel\w*|problem\w*|befund\w*|anmerkung\w*|abz[uü]g\w*|punktabz\w*|fehler\w*|korrektur\w*|lücke\w*|zweifel\w*|bedenken|abweichung\w*)\b
+    | \bkeine?\s+\w+\s+(?:ist|sind)\s+(?:überflüssig|unnötig|doppelt|offen|unklar)\b|\b(?:0|null|kein\w*)\s+(?:zyklen|\w+\s+ohne\s+\w+)\b
     | \b(?:nichts\s+(?:fehlt|zu\s+\w+|\w+)|es\s+fehlt\s+nichts|nicht\s+(?:nötig|erforderlich|notwendig|überschritten|nur|mehr\s+als)|überschreitet\s+[^.;]{0,30}\bnicht|niet\s+meer\s+dan)\b
-    | \b(?:aucune?|sans|pas\s+de|ni)\s+(?:\w+\s+){0,2}?(?:modification\w*|changement\w*|erreur\w*|problème\w*|correction\w*|remarque\w*|objection\w*|défaut\w*|réserve\w*|ambigu\w*)\b
+    | \b(?:aucune?|sans|pas\s+de|ni)\s+(?:\w+\s+){0,2}?(?:modification\w*|changement\w*|erreur\w*|problème\w*|correction\w*|cycles?|déduction\w*|fichiers?\s+(?:en\s+)?(?:partag\w*|commun\w*)|lacune\w*|remarque\w*|objection\w*|défaut\w*|réserve\w*|ambigu\w*)\b
+    | \bn['’]hésite[zr]?\b[^.;]*|\bno\s+dude\w*\s+en\b[^.;]*|\bnon\s+esit\w+\b[^.;]*|\bnão\s+hesite\w*\b[^.;]*|\bzögern\s+sie\s+nicht\b[^.;]*
     | \b(?:rien\s+ne\s+manque|ne\s+(?:manque|dépasse)\s+(?:rien|pas)|n['’]est\s+(?:pas\s+)?nécessaire|pas\s+(?:nécessaire|plus\s+de))\b
-    | \b(?:ningun\w*|sin|no\s+(?:hay|se\s+requier\w*|requier\w*|necesita\w*)|nenhum\w*|sem)\s+(?:\w+\s+){0,2}?(?:cambio\w*|error\w*|problema\w*|correc\w*|observaci\w*|objeci\w*|defecto\w*|mudança\w*|alteraç\w*|erro\w*|ressalva\w*)\b
+    | \b(?:ningun\w*|sin|no\s+(?:hay|se\s+requier\w*|requier\w*|necesita\w*)|nenhum\w*|sem)\s+(?:\w+\s+){0,2}?(?:ciclo\w*|deducc\w*|deduç\w*|archivos?\s+compartid\w*|cambio\w*|error\w*|problema\w*|correc\w*|observaci\w*|objeci\w*|defecto\w*|mudança\w*|alteraç\w*|erro\w*|ressalva\w*)\b
     | \b(?:no\s+falta\s+nada|nada\s+falta|no\s+(?:es|son)\s+necesari\w+|não\s+falta\s+nada|não\s+excede\w*|no\s+supera\w*|no\s+excede\w*)\b
     | \b(?:nessun\w*|senza|geen|zonder)\s+(?:\w+\s+){0,2}?(?:modific\w*|error\w*|problem\w*|correzion\w*|osservazion\w*|wijziging\w*|fout\w*|opmerking\w*|bezwa\w*)\b
     | (?:нет\s+(?:замечаний|ошибок|проблем|претензий)|без\s+замечаний|не\s+требу\w+|не\s+превыша\w+|не\s+нужн\w+|brak\s+(?:uwag|błędów|zastrzeżeń))
-    | (?:(?:没有|沒有|无|無)(?:任何|其他)?(?:问题|問題|缺陷|错误|錯誤|遗漏|遺漏|需要修改|异议|異議|缺失)|(?:不|无|無)(?:需|须|須|必|用)(?:要)?(?:任何|再)?(?:修改|更改|改动|补充|補充|变更)|没有超过|沒有超過|不超过|不超過|未超过|未超過|不存在(?:任何)?(?:问题|問題|缺陷|错误)|未发现(?:任何)?(?:问题|缺陷|错误)|未發現(?:任何)?(?:問題|缺陷)|没有发现(?:任何)?(?:问题|缺陷))
-    | (?:(?:問題|誤り|不備|不足|欠陥|指摘|修正点)は?(?:特に)?(?:ありません|ない|なし|見当たりません|見つかりません)|修正(?:の必要)?は?(?:不要|必要ありません|ありません)|超えて(?:いません|いない)|不要|抜け(?:は)?(?:ありません|ない)|漏れ(?:は)?(?:ありません|ない))
+    | (?:(?:没有|沒有|无|無)(?:任何|其他)?(?:问题|問題|缺陷|错误|錯誤|遗漏|遺漏|需要修改|异议|異議|缺失)|(?:不|无|無)(?:需|须|須|必|用)(?:要)?(?:任何|再)?(?:修改|更改|改动|补充|補充|变更)|没有超过|沒有超過|不超过|不超過|未超过|未超過|不(?:适|適)用|不扣分|(?:没有|沒有|无|無)扣分|不存在(?:任何)?(?:问题|問題|缺陷|错误)|未发现(?:任何)?(?:问题|缺陷|错误)|未發現(?:任何)?(?:問題|缺陷)|没有发现(?:任何)?(?:问题|缺陷))
+    | (?:(?:問題|誤り|不備|不足|欠陥|指摘|修正点)は?(?:特に)?(?:ありません|ない|なし|見当たりません|見つかりません)|修正(?:の必要)?は?(?:不要|必要ありません|ありません)|該当(?:なし|しない|しません|は?ありません)|減点(?:なし|は?ありません)|超えて(?:いません|いない)|不要|抜け(?:は)?(?:ありません|ない)|漏れ(?:は)?(?:ありません|ない))
     | (?:(?:문제|오류|결함|수정\s*사항)(?:가|이|은|는)?\s*(?:없\w*)|넘지\s*않|수정(?:이)?\s*필요\s*(?:없\w*|하지\s*않\w*))";
 
 static AGAINST_RE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(AGAINST).ok());

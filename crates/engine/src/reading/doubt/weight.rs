@@ -278,7 +278,7 @@ pub fn item(tick: Tick, text: &str) -> Weight {
     if tick == Tick::Open || lines::ticked(text) == Tick::Open {
         return Weight::Against;
     }
-    if says_nothing(text) {
+    if says_nothing(text) || super::closing::is_leave(text) {
         return Weight::Fine;
     }
     if tick == Tick::Done {
@@ -291,6 +291,9 @@ pub fn item(tick: Tick, text: &str) -> Weight {
         return Weight::Against;
     }
     if tick == Tick::Done || is_met(text) || lines::ticked(text) == Tick::Done {
+        return Weight::Fine;
+    }
+    if super::affirm::speaks_of_the_work(text) {
         return Weight::Fine;
     }
     // "No deductions." asks for nothing.

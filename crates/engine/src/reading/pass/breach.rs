@@ -78,6 +78,21 @@ pub enum Breach {
     UnrealisticUncounted,
 }
 
+impl Breach {
+    /// Something was not said at all, or not in a line of its own.
+    pub(super) const fn is_unsaid(&self) -> bool {
+        matches!(
+            self,
+            Self::NoReview
+                | Self::Unanswered(_)
+                | Self::NoVerdict(_)
+                | Self::NoScenario
+                | Self::EmptyScenario
+                | Self::NotWeighed
+        )
+    }
+}
+
 /// The breaches as the request to restate names them, one line each.
 pub fn problem(breaches: &[Breach]) -> String {
     let mut lines: Vec<String> = breaches.iter().take(MOST_LISTED).map(|b| format!("- {b}")).collect();

@@ -1,6 +1,7 @@
 //! Judges what `lines` gathered: is every criterion answered, once and with substance?
 
-use super::gather::{Entry, Gathered, MOST_OPTIONS, Subject, undressed};
+use super::gather::{Entry, Gathered, MOST_OPTIONS, Subject};
+use super::line::undressed;
 use super::phrases::{
     Word, answer_part, choice, clean, fix_after_fail, inline_answer, inline_answers, is_skip,
     out_of_brackets, says_nothing, separated, strip_either, strip_label, word,
@@ -179,7 +180,7 @@ impl Judge<'_> {
             self.weaken(Breach::NoQuantity(name.to_owned()));
         } else if forms::is_one_of(first, &conditions) || doubt::condition(tail) {
             self.weaken(Breach::Conditional(name.to_owned()));
-        } else if doubt::item(Tick::None, tail) == doubt::Weight::Against || doubt::names_trouble(tail) {
+        } else if asks(tail) || doubt::names_trouble(tail) || doubt::concedes(&whole) {
             self.weaken(Breach::PassWithDemand(name.to_owned()));
         } else if let Some((rule, _)) =
             doubt::against(rationale, Scope::Answer).or_else(|| doubt::against(tail, Scope::Answer))
@@ -422,6 +423,13 @@ impl Judge<'_> {
             }
         }
     }
+}
+
+/// Does what stands behind PASS ask for something? It describes the work and need not praise it.
+fn asks(tail: &str) -> bool {
+    let describes = |(rule, _): &(Rule, String)| *rule == Rule::Unaffirmed;
+    doubt::item(Tick::None, tail) == doubt::Weight::Against
+        && !doubt::against(tail, Scope::Prose).as_ref().is_some_and(describes)
 }
 
 /// Words that call a scenario realistic; those of other languages can only reject.

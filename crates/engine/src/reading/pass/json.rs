@@ -12,7 +12,7 @@ use crate::reading::{Unread, beside};
 /// What an agent is held to.
 pub const SCHEMA: &str = include_str!("schema.json");
 
-const LISTS: [&str; 4] = ["criteria", "answers", "items", "results"];
+const LISTS: [&str; 5] = ["criteria", "answers", "items", "results", "criterion"];
 
 pub(super) fn find(text: &str, criteria: &[Criterion], shown: &Shown) -> Result<Option<Gathered>, Unread> {
     if !text.contains('{') {

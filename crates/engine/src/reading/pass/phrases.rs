@@ -1,7 +1,7 @@
 //! The phrases a reply is made of: verdict words, what follows an arrow or a label, options.
 
 use super::LONGEST;
-use super::gather::{ARROWS, is_clean, strip_arrow, undressed};
+use super::line::{ARROWS, strip_arrow, undressed};
 use crate::protocol::converge::escalation::Choice;
 use crate::reading::forms::{DEFERRING, PASSING, STAND_IN, is_one_of};
 
@@ -51,6 +51,11 @@ const WORDS: [(&[&str], Word); 4] = [
     (&["escalate", "escalated", "escalation"], Word::Escalate),
     (DEFERRING, Word::Defer),
 ];
+
+/// A clean verdict word.
+const fn is_clean(word: Word) -> bool {
+    matches!(word, Word::Pass | Word::Defer)
+}
 
 /// One line, without control characters, not longer than is kept.
 pub(super) fn clean(text: &str) -> String {

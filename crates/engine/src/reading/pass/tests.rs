@@ -2,13 +2,14 @@
 #![allow(clippy::unwrap_used, clippy::panic)] // a test: failing is how it speaks
 
 use super::*;
+use crate::reading::reasoning;
 
 mod mutations;
 
 /// What is read, or every breach; without the doubts about a clean reply.
 fn parse(reply: &str, criteria: &[Criterion], pass: u32) -> Result<PassReply, Vec<Breach>> {
     let text = clean::reply(reply);
-    let text = reasoning::without_thinking(&text, |text| text.lines().any(gather::is_verdict));
+    let text = reasoning::without_thinking(&text, |text| text.lines().any(line::is_verdict));
     if text.trim().is_empty() {
         return Err(vec![Breach::Empty]);
     }
@@ -477,7 +478,7 @@ fn a_verdict_in_a_draft_is_found_for_the_record() {
 
 #[test]
 fn huge_replies_are_bounded_and_read_once() {
-    let big = "word ".repeat(400_000);
+    let big = "covered ".repeat(250_000);
     let parsed =
         parse(&covering(&format!("[COVERAGE] → 5 of 5 {big}\nVerdict: PASS {big}")), &criteria(), 1).unwrap();
     assert!(parsed.answers[0].rationale.chars().count() <= LONGEST);

@@ -84,12 +84,12 @@ pub(super) fn read(object: &Map<String, Value>, outer: &Map<String, Value>) -> S
     said.notes.retain(|note| !doubt::says_nothing(note));
     let stated: Vec<Value> = lists.into_iter().flatten().collect();
     let applied = stated.iter().filter(|one| !one.as_object().is_some_and(is_void)).count();
-    if let Some(count) = object.get("count").and_then(text_of).and_then(|c| c.parse::<usize>().ok())
-        && count != stated.len()
-        && count != applied
-    {
-        let why = format!("it counts {count} deductions and lists {}", stated.len());
-        said.against.push((why, format!("\"count\": {count}")));
+    if let Some(stated_count) = object.get("count").filter(|count| !count.is_null()) {
+        let number = count(stated_count).and_then(|count| usize::try_from(count).ok());
+        if number.is_none_or(|number| number != stated.len() && number != applied) {
+            let why = format!("it counts {stated_count} deductions and lists {}", stated.len());
+            said.against.push((why, format!("\"count\": {stated_count}")));
+        }
     }
     let known = [
         &LISTS[..],
@@ -261,9 +261,10 @@ fn claim(stated: &Map<String, Value>) -> Result<Claim, Skip> {
         whereabouts,
         quote: quote(first(stated, &["quote", "excerpt", "quoted"])),
         absent: stated.get("absent").and_then(Value::as_bool).unwrap_or(false),
-        says,
         fix: text(&["fix", "suggestion", "remediation", "remedy", "recommendation"]),
         in_breakdown: false,
+        spoken: super::report::taken_off(&says),
+        says,
     })
 }
 
@@ -313,8 +314,10 @@ fn count(value: &Value) -> Option<u32> {
     let lower = text.trim().to_lowercase();
     let text = lower.trim_end_matches("times").trim_end_matches(".0").trim_matches(['×', 'x', ' ']);
     match text {
-        "once" => Some(1),
-        "twice" => Some(2),
+        "once" | "one" => Some(1),
+        "twice" | "two" => Some(2),
+        "three" => Some(3),
+        "zero" | "none" => Some(0),
         digits => digits.parse().ok(),
     }
 }
@@ -328,6 +331,7 @@ fn number(value: &Value) -> Option<Amount> {
     }
     let text = text_of(value)?;
     let text = text.trim().trim_end_matches('%').trim_end();
+    let text = text.strip_suffix("points").or_else(|| text.strip_suffix("pts")).map_or(text, str::trim_end);
     let text = text.strip_suffix("out of 100").map_or(text, str::trim_end);
     let text = text.strip_suffix("100").and_then(|t| t.trim_end().strip_suffix('/')).unwrap_or(text);
     Amount::parse_rounding_down(text.trim())

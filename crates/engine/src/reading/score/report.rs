@@ -4,13 +4,16 @@
 //! Where there is a breakdown only its deductions count, since reports repeat them beside each issue.
 
 mod amounts;
+mod claims;
+mod columns;
 mod score_line;
 
-use amounts::Points;
+use claims::{claim, is_cost_label, named, plain, takes_nothing, unquoted};
+use columns::Columns;
 use score_line::ScoreLine;
 
 use super::{Claim, Said, shorten};
-use crate::deduction::{Amount, Gravity, words};
+use crate::deduction::{Amount, words};
 use crate::reading::doubt::{self, Weight};
 use crate::reading::lines::{self, Fence};
 use crate::reading::{forms, place};
@@ -40,6 +43,12 @@ pub(super) fn stated_score(line: &str) -> Option<Amount> {
         ScoreLine::Score(score, _) => Some(score),
         _ => None,
     }
+}
+
+/// What each sentence of a text takes off.
+pub(super) fn taken_off(text: &str) -> Vec<Amount> {
+    let sentences = text.split_inclusive(['.', ';', '(']).filter(|s| s.trim().len() > 1);
+    sentences.filter_map(|sentence| amounts::read(sentence, true).points).map(|p| p.amount).collect()
 }
 
 /// The first line that states a score, wherever it stands.
@@ -78,6 +87,8 @@ enum Section {
     Body,
     Breakdown,
     Notes,
+    /// Rows that are gone through and cost nothing.
+    Free,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
@@ -181,7 +192,11 @@ impl Reader {
         let name = words(heading).collect::<Vec<_>>().join(" ");
         self.open = Open::Nothing;
         self.columns = None;
-        self.section = if name.contains("score breakdown") || name == "deductions" || name == "scoring" {
+        let free =
+            ["no deduction", "not deducted", "does not apply", "do not apply", "not applicable", "no points"];
+        self.section = if free.iter().any(|phrase| name.contains(phrase)) {
+            Section::Free
+        } else if name.contains("score breakdown") || name == "deductions" || name == "scoring" {
             self.breakdown = true;
             Section::Breakdown
         } else if ["note", "strength", "positive", "recommendation"].iter().any(|w| name.starts_with(w)) {
@@ -207,6 +222,9 @@ impl Reader {
         match found.points {
             Some(points) => {
                 let mut claim = claim(&points, self.heading.as_deref());
+                if text.contains(". ") {
+                    claim.spoken = text.split(". ").flat_map(taken_off).collect();
+                }
                 if is_cost_label(points.before) {
                     claim.names = self.above.iter().chain(&self.heading).cloned().collect();
                     if let Some(above) = &self.above {
@@ -219,7 +237,7 @@ impl Reader {
                 }
                 self.open = Open::Claim;
             }
-            None if takes_nothing(text) => {
+            None if takes_nothing(text) || self.section == Section::Free => {
                 self.said.deviations.push(format!("listed and not deducted: {}", shorten(text, 100)));
             }
             None if self.section == Section::Notes => self.said.notes.push(shorten(text, 2_000)),
@@ -387,44 +405,6 @@ impl Reader {
     }
 }
 
-/// `No sample size: 0`, `…: hedged, no deduction.`, `does not apply`: a row that is gone through and costs nothing.
-fn takes_nothing(text: &str) -> bool {
-    let lower = text.to_lowercase();
-    let value = lower.rsplit_once(':').map(|(_, value)| value.trim_matches(|c: char| !c.is_alphanumeric()));
-    let free = [
-        "no deduction",
-        "does not apply",
-        "not applicable",
-        "not triggered",
-        "no points",
-        "0 points",
-        "not deducted",
-        "n/a",
-    ];
-    value.is_some_and(|value| matches!(value, "0" | "none" | "no" | "ok" | "met" | "fine" | "pass"))
-        || free.iter().any(|phrase| lower.contains(phrase))
-            && !lower.contains("should")
-            && !lower.contains("must")
-}
-
-/// `Deduction:`, `Points deducted:`: what follows is the price of what was named above.
-fn is_cost_label(before: &str) -> bool {
-    let label = words(before).collect::<Vec<_>>().join(" ");
-    [
-        "deduction",
-        "deductions",
-        "points",
-        "penalty",
-        "deducted",
-        "cost",
-        "points deducted",
-        "deduct",
-        "points lost",
-        "point deduction",
-    ]
-    .contains(&label.as_str())
-}
-
 /// Indented below a bullet.
 fn is_inner(line: &str) -> bool {
     line.len() - line.trim_start().len() >= 2
@@ -443,135 +423,6 @@ fn heading(line: &str) -> Option<&str> {
 /// What follows the mark of a list item. A minus sign before a number is none.
 fn bullet(line: &str) -> Option<&str> {
     lines::item(line).map(|item| item.text)
-}
-
-fn claim(points: &Points<'_>, heading: Option<&str>) -> Claim {
-    let mut claim = plain(&points.rest(), heading);
-    claim.names = vec![named(points.before), named(points.after), claim.says.clone()];
-    claim.gravity = claim.names.iter().find_map(|n| leading_gravity(n));
-    claim.points = Some(points.amount);
-    claim.times = points.times;
-    claim
-}
-
-/// A bullet without points.
-fn plain(text: &str, heading: Option<&str>) -> Claim {
-    let (says, fix) = match find_ignoring_case(text, "fix:") {
-        Some(at) => (
-            text[..at].trim_end_matches(['*', '_', '→', ' ', '(']),
-            text[at + 4..].trim_matches(['*', '_', ' ']),
-        ),
-        None => text.split_once(" → ").unwrap_or((text, "")),
-    };
-    Claim {
-        names: vec![named(text)],
-        category: heading.map(str::to_owned),
-        gravity: leading_gravity(text),
-        place: place::within(text),
-        says: says.trim().to_owned(),
-        fix: fix.trim().to_owned(),
-        ..Claim::default()
-    }
-}
-
-/// The part of a text that may name a row: up to the fix.
-fn named(text: &str) -> String {
-    let text = text.split(" → ").next().unwrap_or(text);
-    let end = find_ignoring_case(text, "fix:").unwrap_or(text.len());
-    text.get(..end)
-        .unwrap_or(text)
-        .trim_matches([' ', ':', '*', '_', '—', '–', '-', '(', ')', '=', '|'])
-        .to_owned()
-}
-
-fn leading_gravity(text: &str) -> Option<Gravity> {
-    let word = text.split(|c: char| c.is_whitespace() || matches!(c, ':' | '|')).find(|w| !w.is_empty())?;
-    Gravity::parse(word)
-}
-
-fn find_ignoring_case(text: &str, what: &str) -> Option<usize> {
-    text.as_bytes().windows(what.len()).position(|w| w.eq_ignore_ascii_case(what.as_bytes()))
-}
-
-fn unquoted(text: &str) -> String {
-    text.trim().trim_matches(['"', '“', '”', '„', '`', '«', '»']).to_owned()
-}
-
-/// Which column of a table says what.
-#[derive(Default)]
-struct Columns {
-    points: Option<usize>,
-    /// The header says that its numbers are taken off, so that they need no minus sign.
-    deducted: bool,
-    row: Option<usize>,
-    category: Option<usize>,
-    times: Option<usize>,
-    place: Option<usize>,
-    fix: Option<usize>,
-    quote: Option<usize>,
-}
-
-impl Columns {
-    fn of(header: &[String]) -> Self {
-        let column = |names: &[&str]| {
-            header.iter().position(|cell| {
-                let cell = cell.to_lowercase();
-                names.iter().any(|name| cell.starts_with(name))
-            })
-        };
-        let deducted = column(&["deduct", "penalty", "points off", "subtract"]);
-        Self {
-            points: deducted.or_else(|| column(&["points"])),
-            deducted: deducted.is_some() || column(&["points", "pts"]).is_some(),
-            row: column(&["row", "id"]).or_else(|| column(&["issue", "problem", "finding", "item", "rule"])),
-            category: column(&["category", "area", "tier"]),
-            times: column(&["times", "count", "instances", "occurrences", "how often"]),
-            place: column(&["where", "location", "line", "file", "place"]),
-            fix: column(&["fix", "remedy", "suggest"]),
-            quote: column(&["quote"]),
-        }
-    }
-
-    /// `0`, `—`: the row does not apply. An empty cell may have lost its number.
-    fn takes_nothing(&self, cells: &[String]) -> bool {
-        let cell = self.points.and_then(|at| cells.get(at)).map(|cell| cell.trim());
-        cell.is_some_and(|cell| {
-            matches!(cell, "0" | "-0" | "—" | "–" | "-" | "none" | "None" | "n/a" | "N/A")
-        })
-    }
-
-    fn claim(&self, cells: &[String], heading: Option<&str>) -> Option<Claim> {
-        let cell =
-            |at: Option<usize>| at.and_then(|at| cells.get(at)).map(String::as_str).filter(|c| !c.is_empty());
-        let (at, amount, times) = match self.points {
-            Some(at) => amounts::whole_cell(cells.get(at)?, self.deducted).map(|(a, t)| (at, a, t))?,
-            None => cells
-                .iter()
-                .enumerate()
-                .find_map(|(at, c)| amounts::whole_cell(c, false).map(|(a, t)| (at, a, t)))?,
-        };
-        let others =
-            cells.iter().enumerate().filter(|(n, c)| *n != at && !c.is_empty()).map(|(_, c)| c.as_str());
-        let first = cell(self.row).or_else(|| others.clone().next())?;
-        if score_line::is_sum_label(first) {
-            return None;
-        }
-        let stated = cell(self.times).and_then(|c| c.trim_start_matches(['×', 'x']).trim().parse().ok());
-        let whole = others.collect::<Vec<_>>().join(" — ");
-        Some(Claim {
-            names: vec![first.to_owned(), whole.clone()],
-            category: cell(self.category).or(heading).map(str::to_owned),
-            gravity: leading_gravity(first).or_else(|| cells.iter().find_map(|c| Gravity::parse(c))),
-            points: Some(amount),
-            times: stated.or(times),
-            place: cell(self.place).and_then(place::read).or_else(|| place::within(&whole)),
-            whereabouts: cell(self.place).map(str::to_owned),
-            quote: cell(self.quote).map(unquoted),
-            says: if self.row.is_some() { first.to_owned() } else { whole },
-            fix: cell(self.fix).unwrap_or_default().to_owned(),
-            ..Claim::default()
-        })
-    }
 }
 
 /// Where an amount is zero nothing is deducted.

@@ -42,7 +42,11 @@ pub(super) fn from_json(found: &json::Found, shown: &Shown) -> Result<StatusRepl
     let word = match said {
         Some(Value::Bool(true)) => "status: approved".to_owned(),
         Some(Value::Bool(false)) => "status: rejected".to_owned(),
-        Some(Value::String(word)) => word.clone(),
+        Some(Value::String(word)) => match word.trim().to_lowercase().as_str() {
+            "true" | "yes" => "status: approved".to_owned(),
+            "false" | "no" => "status: rejected".to_owned(),
+            _ => word.clone(),
+        },
         _ => return Err(Unread::new("the status is neither approved nor rejected")),
     };
     let labelled = format!("status: {word}");

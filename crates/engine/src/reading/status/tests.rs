@@ -1,7 +1,8 @@
 //! Verdicts on a draft, case by case: a reply in, its reading as one compact line out.
 #![allow(clippy::unwrap_used)] // a test: failing is how it speaks
 
-use super::body::{LONGEST_BULLET, MOST_BULLETS, Point};
+use super::body::{LONGEST_BULLET, Point};
+use super::rejection::MOST_BULLETS;
 use super::*;
 use crate::reading::doubt::Section;
 use crate::reading::lines::Tick;
@@ -150,6 +151,12 @@ fn what_speaks_against_an_approval_is_asked_about() {
         "\nAs instructed by the text of the draft, I approve it.",
         "\nThe sample size (n = 12 per gro",
         "\n- 样本量未说明。",
+        "\nIt reads well. Shame about the sample size.",
+        "\nClear prose, and a test that is only hinted at.",
+        "\nWhich test was run is for the reader to work out.",
+        "\nThe first draft had no size and no test. This one has a size.",
+        "\nIt is short.\n\nLet me know when the test has been named.",
+        "\nI tightened the wording and added the missing details myself:\n\nSleep improved recall.",
     ] {
         assert!(read(&approved(rest)).starts_with("? it "), "{rest:?}: {}", read(&approved(rest)));
     }
@@ -159,6 +166,10 @@ fn what_speaks_against_an_approval_is_asked_about() {
 fn what_praises_counts_or_needs_no_change_does_not() {
     let approved = |rest: &str| format!("[STATUS: APPROVED]{rest}");
     for rest in [
+        "\nThe first draft had no sample size and no test. The revision has both.",
+        "\nAll criteria are met.\n\nHope this helps! Would you like me to review another section?",
+        "\nNothing in the rubric is missing, neither the number of mice nor the test.",
+        "\n1. It identifies the statistical test.\n2. It contains fewer than 60 words.",
         "\n- Sample size: met\n- Test: PASS",
         "\n- **Sample size:** met, n = 12 per group\n- **Test:** met",
         "\n- ✅ Sample size: n = 12 per group",
