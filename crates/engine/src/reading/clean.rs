@@ -45,6 +45,9 @@ pub fn reply(text: &str) -> String {
         text = text.lines().map(|line| if wrapped(line) { "" } else { line }).collect::<Vec<_>>().join("\n");
     }
     for wrapper in WRAPPERS {
+        if !text.trim_start().starts_with('<') {
+            break;
+        }
         let (open, close) = (format!("<{wrapper}>"), format!("</{wrapper}>"));
         if text.trim_start().starts_with(&open) && text.contains(&close) {
             text = text.replacen(&open, "", 1).replacen(&close, "", 1);
