@@ -9,8 +9,8 @@ pub(crate) mod retry;
 pub(crate) mod sse;
 pub(crate) mod tools;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -109,6 +109,8 @@ pub(crate) struct Reach {
     pub gate: Option<Arc<Semaphore>>,
     /// This model has turned a schema down before.
     pub schemaless: Arc<AtomicBool>,
+    /// The schema of the last call with one: it is read once for all calls that share its text.
+    pub schema: Mutex<Option<(Arc<str>, Arc<RawValue>)>>,
     pub clock: Arc<dyn Clock>,
     pub jitter: Arc<dyn Jitter>,
 }
@@ -165,7 +167,7 @@ impl<D: Dialect> HttpAgent<D> {
         let mut schema = self.schema(call);
         let mut turned_down = false;
         loop {
-            let body = self.dialect.body(call, schema).map_err(|e| {
+            let body = self.dialect.body(call, schema.as_deref()).map_err(|e| {
                 Unanswered::failed(
                     FailureKind::Misconfigured,
                     format!("the brief cannot be written as JSON: {e}"),
@@ -228,9 +230,15 @@ impl<D: Dialect> HttpAgent<D> {
     }
 
     /// The schema this call's answer is held to, unless the server is known not to take one.
-    fn schema<'c>(&self, call: &'c Call) -> Option<&'c RawValue> {
-        let schema = call.schema.as_deref().filter(|_| !self.reach.schemaless.load(Ordering::Relaxed))?;
-        serde_json::from_str(schema).ok()
+    fn schema(&self, call: &Call) -> Option<Arc<RawValue>> {
+        let text = call.schema.as_ref().filter(|_| !self.reach.schemaless.load(Ordering::Relaxed))?;
+        let mut last = self.reach.schema.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, read)) = last.as_ref().filter(|(of, _)| Arc::ptr_eq(of, text)) {
+            return Some(Arc::clone(read));
+        }
+        let read: Arc<RawValue> = serde_json::from_str::<Box<RawValue>>(text).ok()?.into();
+        *last = Some((Arc::clone(text), Arc::clone(&read)));
+        Some(read)
     }
 
     fn late(&self, what: &str, time: Duration) -> Unanswered {

@@ -227,7 +227,7 @@ impl Dialect for OpenAi {
                     json_schema: NamedSchema { name: "answer", strict: true, schema },
                 }),
                 tools: tools::offered(call)?.map(declared),
-                prompt_cache_key: cache_key(call).filter(|_| self.cache_key && has(NO_CACHE_KEY)),
+                prompt_cache_key: (self.cache_key && has(NO_CACHE_KEY)).then(|| cache_key(call)).flatten(),
             },
         )?;
         Ok(out)

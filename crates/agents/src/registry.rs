@@ -3,8 +3,8 @@
 //! To add a kind: one file with its `Agent`, one row in `KINDS`, one `mod` line in `lib.rs`.
 //! To add a vendor of a compatible API: one row in `vendors.rs`.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicU8;
+use std::sync::{Arc, Mutex};
 
 use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
@@ -250,6 +250,7 @@ fn reach(
         provider: world.provider(&account(&host, spec.key_env.as_deref(), spec.key.as_ref()), &host),
         gate: world.gate(&way, spec.concurrent),
         schemaless: world.schemaless(&way),
+        schema: Mutex::default(),
         clock: Arc::clone(&world.clock),
         jitter: Arc::clone(&world.jitter),
         host,

@@ -4,7 +4,8 @@
 //! user has to agree to, summaries, pages and logs. The machine holds a protocol to it: a command or a file that its
 //! manifest does not name is refused.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Value;
 
 use crate::digest::Digest;
 use crate::judging::Seat;
@@ -165,6 +166,23 @@ pub struct PlannedPhase {
     pub skill: Option<String>,
 }
 
+/// Settings as they are written, some of them left out.
+struct Without<'a> {
+    settings: &'a Value,
+    work: &'a [&'a str],
+}
+
+impl Serialize for Without<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self.settings {
+            Value::Object(map) => {
+                to.collect_map(map.iter().filter(|(key, _)| !self.work.contains(&key.as_str())))
+            }
+            other => other.serialize(to),
+        }
+    }
+}
+
 impl RunManifest {
     /// What a plan of a shipped protocol will do. Nothing, if its settings cannot be read: such a plan cannot begin.
     pub fn of(plan: &Plan) -> Self {
@@ -179,12 +197,9 @@ impl RunManifest {
 
     /// Judged by the settings of this plan, `work` among them left out.
     pub(crate) fn ruled_by(mut self, plan: &NodePlan, work: &[&str]) -> Self {
-        let mut settings = plan.settings.clone();
-        if let Some(settings) = settings.as_object_mut() {
-            settings.retain(|key, _| !work.contains(&key.as_str()));
-        }
-        let all = serde_json::json!([plan.protocol, settings, plan.limits]);
-        self.rules = Some(Digest::of(all.to_string().as_bytes()));
+        let settings = Without { settings: &plan.settings, work };
+        let all = serde_json::to_vec(&(&plan.protocol, settings, plan.limits));
+        self.rules = all.ok().map(|all| Digest::of(&all));
         self
     }
 

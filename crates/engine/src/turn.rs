@@ -84,6 +84,21 @@ impl Part {
         }
     }
 
+    /// What it says in words, piece by piece.
+    pub fn said(&self, texts: &Texts, mut hear: impl FnMut(&str)) {
+        match self {
+            Self::Text(t) => hear(t),
+            Self::Blob(d) => hear(texts.get(d)),
+            Self::Data(d) => hear(texts.harmless(d)),
+            Self::Slice(slice) => {
+                let mut lines = String::new();
+                slice.render(texts.get(&slice.text), &mut lines);
+                hear(&lines);
+            }
+            Self::Call(_) | Self::Result(_) | Self::Image(_) => {}
+        }
+    }
+
     /// How many bytes an agent is given for it.
     pub fn size(&self, texts: &Texts) -> usize {
         match self {
@@ -108,15 +123,7 @@ impl Message {
     pub fn render(&self, texts: &Texts) -> String {
         let size = self.parts.iter().map(|part| part.size(texts));
         let mut out = String::with_capacity(size.sum());
-        for part in &self.parts {
-            match part {
-                Part::Text(t) => out.push_str(t),
-                Part::Blob(d) => out.push_str(texts.get(d)),
-                Part::Data(d) => out.push_str(texts.harmless(d)),
-                Part::Slice(slice) => slice.render(texts.get(&slice.text), &mut out),
-                Part::Call(_) | Part::Result(_) | Part::Image(_) => {}
-            }
-        }
+        self.parts.iter().for_each(|part| part.said(texts, |words| out.push_str(words)));
         out
     }
 }

@@ -286,6 +286,10 @@ impl Encoded {
         self.body.len()
     }
 
+    pub(crate) fn seals(&self) -> bool {
+        self.standing.as_ref().is_some_and(|row| row.seal.is_some())
+    }
+
     /// Stores the record if the run is `owner`'s, and says whether it was. The row of a run that begins is there.
     pub(crate) fn insert(
         &self,

@@ -34,6 +34,10 @@ pub(crate) trait Entry: Send {
     fn may_be_taken_back(&self) -> bool {
         true
     }
+    /// It may add a seal, of which the newest is kept outside the store.
+    fn may_seal(&self) -> bool {
+        true
+    }
     /// Writes. A failure is rolled back; it says whether the store was the cause.
     fn run(&mut self, conn: &Connection) -> Result<(), Option<StoreError>>;
     /// Tells the caller how it went.
@@ -170,6 +174,7 @@ fn serve(conn: &Connection, queue: &Receiver<Message>, keeper: &mut Keeper, swee
             }
         }
         last = batch.len();
+        keeper.due |= batch.iter().any(|entry| entry.may_seal());
         let committed = commit(conn, keeper, &mut batch);
         if committed.is_ok() {
             keeper.keep(conn);
@@ -229,13 +234,15 @@ pub(crate) struct Keeper {
     /// The file's device and number.
     file: Option<(u64, u64)>,
     kept: i64,
+    /// There may be a seal that is not kept yet.
+    due: bool,
     /// Where the newest seal is kept, once there is one.
     seal: Option<std::fs::File>,
 }
 
 impl Keeper {
     pub(crate) const fn new(journal: PathBuf, custody: Custody, store: Mac) -> Self {
-        Self { journal, custody, store, file: None, kept: 0, seal: None }
+        Self { journal, custody, store, file: None, kept: 0, due: true, seal: None }
     }
 
     fn begin(&mut self) -> Result<(), StoreError> {
@@ -252,11 +259,12 @@ impl Keeper {
     }
 
     fn keep(&mut self, conn: &Connection) {
-        if !self.custody.is_kept() {
+        if !self.due || !self.custody.is_kept() {
             return;
         }
         let Ok(Newest { number, value, .. }) = seal::newest(conn) else { return };
         if number <= self.kept {
+            self.due = false;
             return;
         }
         if self.seal.is_none() {
@@ -264,7 +272,7 @@ impl Keeper {
         }
         let seal = Kept { store: self.store, number, value };
         if self.seal.as_ref().is_some_and(|file| seal.write(file).is_ok()) {
-            self.kept = number;
+            (self.kept, self.due) = (number, false);
         }
     }
 }

@@ -184,7 +184,7 @@ impl Driving {
             work.task.abort();
         }
         for tools in self.tools.values() {
-            tools.close().await;
+            Box::pin(tools.close()).await;
         }
         for laid_out in self.laying_out.drain(..) {
             let _ = laid_out.await;
@@ -192,7 +192,7 @@ impl Driving {
         self.driver.host.close_mailbox(&self.run);
         self.driver.watched.left(&self.run);
         let ended = result?;
-        self.clear_away(&ended).await;
+        Box::pin(self.clear_away(&ended)).await;
         let log = self.log.rest();
         let summary = self.driver.writer.summary().clone();
         let texts = self.driver.engine.texts();
@@ -220,8 +220,9 @@ impl Driving {
         let still = self.stands_still();
         let (before, after): (Vec<_>, Vec<_>) =
             waiting.into_iter().partition(|(_, mail)| still && matches!(mail.what, MailKind::Steer { .. }));
+        // On the heap, as everything here that seldom happens: each run that waits carries what stands in its future.
         for (id, mail) in before {
-            self.mail(Delivery { run: self.run.clone(), id, mail }).await?;
+            Box::pin(self.mail(Delivery { run: self.run.clone(), id, mail })).await?;
         }
         let is_cancelled = matches!(first, What::Controlled(Control::Cancel));
         self.feed(first, texts, None).await?;
@@ -229,7 +230,7 @@ impl Driving {
             self.give_up_lost();
         }
         for (id, mail) in after {
-            self.mail(Delivery { run: self.run.clone(), id, mail }).await?;
+            Box::pin(self.mail(Delivery { run: self.run.clone(), id, mail })).await?;
         }
         let mut stop = self.driver.stop.clone();
         loop {
@@ -244,12 +245,12 @@ impl Driving {
                 biased;
                 Ok(()) = stop.changed(), if self.stopping != Stop::Now => {
                     let wanted = *stop.borrow_and_update();
-                    if let Some(ended) = self.stop(wanted, incoming).await? {
+                    if let Some(ended) = Box::pin(self.stop(wanted, incoming)).await? {
                         return Ok(ended);
                     }
                 }
                 Some(next) = incoming.recv() => self.take(*next).await?,
-                Some(delivery) = mail.recv() => self.mail(*delivery).await?,
+                Some(delivery) = mail.recv() => Box::pin(self.mail(*delivery)).await?,
                 else => return Err(DriveError::Closed),
             }
         }
@@ -333,7 +334,7 @@ impl Driving {
             self.unheard = if self.unheard {
                 matches!(updates.try_send(update), Err(TrySendError::Full(_)))
             } else {
-                tokio::time::timeout(PATIENCE, updates.send(update)).await.is_err()
+                Box::pin(tokio::time::timeout(PATIENCE, updates.send(update))).await.is_err()
             };
         }
         Ok(record)

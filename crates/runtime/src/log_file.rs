@@ -63,7 +63,8 @@ pub struct LogFile {
     dir: PathBuf,
     run: RunId,
     elsewhere: Elsewhere,
-    log: CriticLog,
+    /// None while nothing is written of it.
+    log: Option<Box<CriticLog>>,
     /// Reports that are not written yet.
     reports: Vec<ReportFile>,
     written: LogWritten,
@@ -79,8 +80,10 @@ impl LogFile {
         let dir = journal.run_dir(run);
         let known = has_records.then(|| folded(journal, run).ok()).flatten();
         // A process that was killed may have left a report unwritten.
-        let (log, reports, elsewhere) =
-            known.unwrap_or_else(|| (CriticLog::new(run.clone()), Vec::new(), Elsewhere::default()));
+        let (log, reports, elsewhere) = match known {
+            Some((log, reports, elsewhere)) => (Some(Box::new(log)), reports, elsewhere),
+            None => (None, Vec::new(), Elsewhere::default()),
+        };
         let pipeline = PipelineFiles::of(journal, run, has_records);
         let (journal, run) = (journal.clone(), run.clone());
         let (behind, shared_behind) = (false, false);
@@ -106,7 +109,7 @@ impl LogFile {
             self.elsewhere = Elsewhere::of(start, &self.run);
         }
         if self.written == LogWritten::All || self.elsewhere.has_log() {
-            self.log.apply(record);
+            self.log.get_or_insert_with(|| Box::new(CriticLog::new(self.run.clone()))).apply(record);
         }
         self.pipeline.follow(record);
         let reported = report_files::named(record).next().is_some();
@@ -145,10 +148,10 @@ impl LogFile {
         let shared = std::mem::take(&mut self.shared_behind);
         (own || shared || !self.reports.is_empty()).then(|| LogToWrite {
             dir: self.dir.clone(),
-            log: own.then(|| self.log.file()),
+            log: self.log.as_ref().filter(|_| own).map(|log| log.file()),
             reports: std::mem::take(&mut self.reports),
             elsewhere: self.elsewhere.clone(),
-            shared: shared.then(|| self.elsewhere.block(&self.log)).flatten(),
+            shared: self.log.as_ref().filter(|_| shared).and_then(|log| self.elsewhere.block(log)),
         })
     }
 }

@@ -92,9 +92,10 @@ pub fn call(effect: &Effect, turn: &Turn, texts: &Texts) -> Call {
 /// How many bytes of the first message are the same in the next call of this role: its settled parts, rendered as
 /// they are in the whole.
 fn stable(turn: &Turn, texts: &Texts) -> usize {
-    let Some(first) = turn.messages.first().filter(|_| turn.settled > 0) else { return 0 };
-    let parts = first.parts.iter().take(turn.settled).cloned().collect();
-    Message { from: first.from, parts }.render(texts).len()
+    let mut bytes = 0;
+    let first = turn.messages.first().map(|first| first.parts.iter().take(turn.settled));
+    first.into_iter().flatten().for_each(|part| part.said(texts, |words| bytes += words.len()));
+    bytes
 }
 
 fn spoken(message: &Message, texts: &Texts) -> Spoken {
@@ -125,6 +126,19 @@ impl TurnTask {
     /// Calls the agent and sends observations and the one reply. The run may be gone meanwhile; then
     /// nobody listens and nothing is lost that a resume would not repeat.
     pub async fn run(self) {
+        let is_plain = matches!(self.place, Place::Nowhere) && self.needs.settings.is_empty();
+        if !is_plain || self.agent.works_in_a_folder() || self.call.own.is_some() {
+            return Box::pin(self.run_in_place()).await;
+        }
+        // Most calls are such, and thousands may wait at once: what a place needs is not carried along.
+        let Self { effect, agent, call, cancel, told, progress, incoming, .. } = self;
+        let said = Said { cancel, told, progress, files: Files::none(), tmp: Files::none() };
+        let (result, took_ms) = ask(&effect, &*agent, call, said, &incoming).await;
+        let (reply, texts) = reply(result, Ok(Left::default()), took_ms);
+        incoming.send(Incoming::Replied { effect, reply, texts }).await;
+    }
+
+    async fn run_in_place(self) {
         let Self { effect, agent, mut call, place, needs, cancel, told, progress, incoming } = self;
         if let Some(unheld) = call.own.as_ref().and_then(|own| sandbox::unheld(&*agent, own)) {
             let why = format!("it cannot be held to the goal's policy: {}; {}", unheld.why, unheld.fix);
@@ -156,34 +170,8 @@ impl TurnTask {
         }
         let lock = call.lock.clone().filter(|_| !settings.is_empty());
         let settings = before(settings).await;
-        let began = Instant::now();
-        let limit = call.time.map(|t| t + GRACE);
-        let (observe, mut observed) = mpsc::channel(AHEAD);
-        let link = Link { observe, progress, cancel: cancel.clone(), told, files, tmp };
-        let mut asking = agent.call(call, link);
-        let mut overtime = std::pin::pin!(async move {
-            match limit {
-                Some(limit) => tokio::time::sleep(limit).await,
-                None => std::future::pending().await,
-            }
-        });
-        let result = loop {
-            tokio::select! {
-                biased;
-                Some(observation) = observed.recv() => {
-                    incoming.send(Incoming::Observed { effect: effect.clone(), observation }).await;
-                }
-                result = &mut asking => break result,
-                () = &mut overtime => {
-                    break Err(Unanswered::failed(FailureKind::Timeout, "the call did not end within its time"));
-                }
-            }
-        };
-        drop(asking);
-        while let Ok(observation) = observed.try_recv() {
-            incoming.send(Incoming::Observed { effect: effect.clone(), observation }).await;
-        }
-        let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let said = Said { cancel, told, progress, files, tmp };
+        let (result, took_ms) = ask(&effect, &*agent, call, said, &incoming).await;
         if let (Err(_), Some(lock)) = (&result, &lock) {
             // A call that was broken off may be at work for another moment.
             let _ = children_ended(lock, ENDING).await;
@@ -198,6 +186,53 @@ impl TurnTask {
         let (reply, texts) = reply(result, left, took_ms);
         incoming.send(Incoming::Replied { effect, reply, texts }).await;
     }
+}
+
+/// What is said between the engine and an agent at work, beside the call and its answer.
+struct Said {
+    cancel: CancellationToken,
+    told: mpsc::Receiver<String>,
+    progress: Progress,
+    files: Files,
+    tmp: Files,
+}
+
+/// The answer, and how long it took. What the agent observes on the way is sent on.
+async fn ask(
+    effect: &EffectId,
+    agent: &dyn Agent,
+    call: Call,
+    said: Said,
+    incoming: &Back,
+) -> (Result<Answered, Unanswered>, u64) {
+    let began = Instant::now();
+    let limit = call.time.map(|t| t + GRACE);
+    let (observe, mut observed) = mpsc::channel(AHEAD);
+    let Said { cancel, told, progress, files, tmp } = said;
+    let mut asking = agent.call(call, Link { observe, progress, cancel, told, files, tmp });
+    let mut overtime = std::pin::pin!(async move {
+        match limit {
+            Some(limit) => tokio::time::sleep(limit).await,
+            None => std::future::pending().await,
+        }
+    });
+    let result = loop {
+        tokio::select! {
+            biased;
+            Some(observation) = observed.recv() => {
+                incoming.send(Incoming::Observed { effect: effect.clone(), observation }).await;
+            }
+            result = &mut asking => break result,
+            () = &mut overtime => {
+                break Err(Unanswered::failed(FailureKind::Timeout, "the call did not end within its time"));
+            }
+        }
+    };
+    drop(asking);
+    while let Ok(observation) = observed.try_recv() {
+        incoming.send(Incoming::Observed { effect: effect.clone(), observation }).await;
+    }
+    (result, u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX))
 }
 
 /// What holds a call that takes place in a folder. Who has no process and no folder touches nothing.

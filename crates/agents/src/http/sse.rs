@@ -1,6 +1,8 @@
 //! Server-sent events, incrementally and within bounds: bytes in, the data of each event out.
 //! Names and ids are not kept: both wire formats repeat the kind of an event inside its data.
 
+use std::io::BufRead as _;
+
 /// The most one event may have.
 const MAX_EVENT: usize = 1024 * 1024;
 
@@ -24,8 +26,7 @@ impl Sse {
         mut bytes: &[u8],
         mut each: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        while let Some(end) = bytes.iter().position(|b| *b == b'\n') {
-            let (head, tail) = (&bytes[..end], &bytes[end + 1..]);
+        while let Some((head, tail)) = split_line(bytes) {
             bytes = tail;
             if self.line.is_empty() {
                 self.line_ended(head, &mut each)?;
@@ -69,6 +70,14 @@ impl Sse {
         }
         Ok(())
     }
+}
+
+/// The first line without its end, and what follows it.
+fn split_line(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let mut tail = bytes;
+    // Looks at many bytes at a time, which `position` does not.
+    let length = tail.skip_until(b'\n').ok()?;
+    Some((bytes[..length].strip_suffix(b"\n")?, tail))
 }
 
 #[cfg(test)]

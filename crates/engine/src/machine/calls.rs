@@ -423,7 +423,7 @@ impl Run {
         };
         self.emit(&id.node.clone(), event);
         if restating {
-            let template = self.intern(crate::brief::RESTATE.to_owned());
+            let template = self.intern(crate::brief::RESTATE);
             let mut again = call;
             let form = again.form;
             let messages = Arc::make_mut(&mut again.messages);

@@ -315,7 +315,7 @@ impl Cx<'_> {
         let instructions = self.instructions(agent, case.instructions);
         let structured = case.structured.filter(|_| self.is_structured(agent));
         let held = case.structured.is_none() || structured.is_some();
-        let schema = case.schema.filter(|_| held).map(|s| self.run.intern(s.to_owned()));
+        let schema = case.schema.filter(|_| held).map(|s| self.run.intern(s));
         let verdict = VerdictAsked { passes_at: case.passes_at };
         let form = if self.is_person(agent) {
             person::form(verdict)
@@ -414,7 +414,7 @@ impl Cx<'_> {
     pub fn call_critic(&mut self, call: CriticCall<'_>, view: &ColdView<'_>) -> EffectId {
         let id = self.run.next_id(self.node);
         let instructions = self.instructions(call.agent, call.instructions);
-        let schema = call.schema.map(|s| self.run.intern(s.to_owned()));
+        let schema = call.schema.map(|s| self.run.intern(s));
         let mark = brief::mark(&self.run.seed, Role::Critic, &self.run.texts, &view.enclosed());
         let (message, settled) = view.message(&instructions, &mark);
         let mut spec = spec(Role::Critic, call.agent, vec![message]);
@@ -461,9 +461,15 @@ impl Cx<'_> {
 
     /// The digest of the prompt as the agent got it.
     pub fn prompt_digest(&self, answered: &Answered) -> Digest {
-        let rendered: Vec<String> =
-            answered.call.messages.iter().map(|m| m.render(&self.run.texts)).collect();
-        Digest::of(rendered.join("\n").as_bytes())
+        let texts = &self.run.texts;
+        Digest::of_pieces(|add| {
+            for (n, message) in answered.call.messages.iter().enumerate() {
+                if n > 0 {
+                    add("\n");
+                }
+                message.parts.iter().for_each(|part| part.said(texts, &mut *add));
+            }
+        })
     }
 
     pub fn cancel(&mut self, effect: &EffectId) {

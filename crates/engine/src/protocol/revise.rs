@@ -3,6 +3,8 @@
 //! Only the decisions are here. Replies are read in `reading::status`, briefs are `brief`, the hint about
 //! unasked changes is `sections`; failures, questions to critics and parking are the machine's.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::artifact::Manifest;
@@ -241,10 +243,10 @@ impl Revise {
         let open = self.open_items();
         let structured = cx.is_structured(&self.settings.critic);
         let form = match self.previous {
-            _ if cx.is_person(&self.settings.critic) => person::form(VerdictAsked::default()),
-            _ if structured => FORM_JSON.to_owned(),
-            Some(_) => FORM_AGAIN.replace("{before}", &self.round.saturating_sub(1).to_string()),
-            None => FORM.to_owned(),
+            _ if cx.is_person(&self.settings.critic) => Cow::Owned(person::form(VerdictAsked::default())),
+            _ if structured => Cow::Borrowed(FORM_JSON),
+            Some(_) => Cow::Owned(FORM_AGAIN.replace("{before}", &self.round.saturating_sub(1).to_string())),
+            None => Cow::Borrowed(FORM),
         };
         let view = ColdView {
             identity: self.settings.project.critic_identity,

@@ -48,6 +48,9 @@ pub fn reply(text: &str) -> String {
         text = text.lines().map(unboxed).collect::<Vec<_>>().join("\n");
     }
     for wrapper in WRAPPERS {
+        if !text.trim_start().starts_with('<') {
+            break;
+        }
         let (open, close) = (format!("<{wrapper}>"), format!("</{wrapper}>"));
         // With other elements beside it, it is one field of several.
         let alone =

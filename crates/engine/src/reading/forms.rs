@@ -255,7 +255,7 @@ fn words(line: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
 }
 
 pub fn is_one_of(word: &str, list: &[&str]) -> bool {
-    let word = word.trim_matches('_');
+    let word = if word.starts_with('_') || word.ends_with('_') { word.trim_matches('_') } else { word };
     list.iter().any(|known| known.len() == word.len() && known.eq_ignore_ascii_case(word))
         || !word.is_ascii() && {
             let lower = word.to_lowercase();

@@ -3,18 +3,31 @@
 
 use std::borrow::Cow;
 
-/// The tags between which models print their thinking. `shown` keeps them out of data.
-pub const TAGS: [&str; 8] =
-    ["think", "thinking", "reasoning", "thought", "scratchpad", "analysis", "reflection", "internal"];
+macro_rules! tags {
+    ($($tag:literal),*) => {
+        /// The tags between which models print their thinking. `shown` keeps them out of data.
+        pub const TAGS: [&str; [$($tag),*].len()] = [$($tag),*];
+        /// The same, opening and closing.
+        const PAIRS: [(&str, &str); TAGS.len()] = [$((concat!("<", $tag, ">"), concat!("</", $tag, ">"))),*];
+    };
+}
+
+tags!("think", "thinking", "reasoning", "thought", "scratchpad", "analysis", "reflection", "internal");
 
 /// Other marks around thinking: opening, closing.
 const MARKS: [(&str, &str); 2] = [("<|channel|>analysis<|message|>", "<|end|>"), ("◁think▷", "◁/think▷")];
 
+/// What every tag and mark begins with.
+const BEGINNINGS: [char; 2] = ['<', '◁'];
+
 /// Cuts thinking that is printed before a draft: whole blocks, a block whose opening tag the provider swallowed, and a block
 /// that never closes, which leaves nothing.
 pub fn without_leading(reply: &str) -> &str {
+    if !reply.contains(BEGINNINGS) {
+        return reply;
+    }
     let mut rest = reply.trim_start();
-    while let Some(after) = pairs(&TAGS[..3]).find_map(|(open, close)| after_block(rest, &open, &close)) {
+    while let Some(after) = pairs(&PAIRS[..3]).find_map(|(open, close)| after_block(rest, open, close)) {
         rest = after.trim_start();
     }
     if rest.len() == reply.trim_start().len() { reply } else { rest }
@@ -36,10 +49,13 @@ fn after_block<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str> {
 /// before is never undone by a tag, which may well be quoted.
 pub fn without_thinking(reply: &str, states_a_verdict: impl Fn(&str) -> bool) -> Cow<'_, str> {
     let mut text = Cow::Borrowed(reply);
-    for (open, close) in pairs(&TAGS) {
-        text = cut_blocks(text, &open, &close, &states_a_verdict);
-        let lone = split_ignoring_case(&text, &close)
-            .filter(|(above, _)| split_ignoring_case(above, &open).is_none() && !states_a_verdict(above));
+    if !reply.contains(BEGINNINGS) {
+        return text;
+    }
+    for (open, close) in pairs(&PAIRS) {
+        text = cut_blocks(text, open, close, &states_a_verdict);
+        let lone = split_ignoring_case(&text, close)
+            .filter(|(above, _)| split_ignoring_case(above, open).is_none() && !states_a_verdict(above));
         if let Some(after) = lone.map(|(_, after)| after.to_owned()) {
             text = Cow::Owned(after);
         }
@@ -47,9 +63,8 @@ pub fn without_thinking(reply: &str, states_a_verdict: impl Fn(&str) -> bool) ->
     text
 }
 
-fn pairs(tags: &[&'static str]) -> impl Iterator<Item = (String, String)> {
-    let tags = tags.iter().map(|tag| (format!("<{tag}>"), format!("</{tag}>")));
-    tags.chain(MARKS.iter().map(|(open, close)| ((*open).to_owned(), (*close).to_owned())))
+fn pairs(tags: &[(&'static str, &'static str)]) -> impl Iterator<Item = (&'static str, &'static str)> {
+    tags.iter().chain(&MARKS).copied()
 }
 
 fn find_ignoring_case(text: &str, what: &str) -> Option<usize> {
@@ -148,6 +163,13 @@ mod tests {
         ];
         for (reply, expected) in cases {
             assert_eq!(without_thinking(reply, verdict), expected, "{reply}");
+        }
+    }
+
+    #[test]
+    fn every_tag_and_mark_begins_as_all_of_them_do() {
+        for (open, close) in pairs(&PAIRS) {
+            assert!(open.starts_with(BEGINNINGS) && close.starts_with(BEGINNINGS), "{open} {close}");
         }
     }
 

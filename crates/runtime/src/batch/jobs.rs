@@ -153,7 +153,7 @@ async fn work(shared: Arc<Shared>) {
                 shared.carry_out(*work).await;
                 shared.progress.running.fetch_sub(1, Ordering::Relaxed);
             }
-            Next::Line { id, run, outcome } => shared.repeat_line(id, run, outcome).await,
+            Next::Line { id, run, outcome } => Box::pin(shared.repeat_line(id, run, outcome)).await,
             Next::Wait => {
                 let mut stop = shared.stop.clone();
                 tokio::select! {
@@ -361,7 +361,7 @@ impl Shared {
     async fn drive(&self, work: &Work) -> Result<Driven, ResumeError> {
         let (engine, writer, first, texts) = match work.resumes {
             None => self.begin(work)?,
-            Some(_) => self.take_up(work).await?,
+            Some(_) => Box::pin(self.take_up(work)).await?,
         };
         let driving = Driving { attended: false, stop: self.stop.clone(), updates: None };
         let mut driver = self.gadfly.driver(engine, writer, self.template.team.clone(), driving);

@@ -10,7 +10,7 @@ use gadfly_journal::{Journal, Record, RunId};
 pub struct PipelineFiles {
     journal: Journal,
     run: RunId,
-    kept: Option<(ProjectFiles, PipelineState)>,
+    kept: Option<Box<(ProjectFiles, PipelineState)>>,
 }
 
 impl PipelineFiles {
@@ -33,7 +33,7 @@ impl PipelineFiles {
         let files = pipeline_files(&self.journal, &self.run, &start.plan);
         let Ok(state) = self.journal.pipeline_state(&self.run) else { return };
         files.write(&state);
-        self.kept = Some((files, state));
+        self.kept = Some(Box::new((files, state)));
     }
 
     /// Takes in a record; writes the files if it changed what they show.
@@ -41,12 +41,12 @@ impl PipelineFiles {
         if let What::Started(start) = &record.input.what
             && start.plan.root.protocol == PROTOCOL
         {
-            self.kept = Some((
+            self.kept = Some(Box::new((
                 pipeline_files(&self.journal, &self.run, &start.plan),
                 PipelineState::new(self.run.clone()),
-            ));
+            )));
         }
-        if let Some((files, state)) = &mut self.kept
+        if let Some((files, state)) = self.kept.as_deref_mut()
             && state.apply(record)
         {
             files.write(state);

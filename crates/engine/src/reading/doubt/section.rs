@@ -28,8 +28,9 @@ pub fn section(heading: &str) -> Section {
         .filter(|word| !word.is_empty())
         .map(str::to_lowercase)
         .collect();
-    let folded = format!(" {} ", words.join(" "));
-    let has = |phrases: &[&str]| phrases.iter().any(|phrase| folded.contains(&format!(" {phrase} ")));
+    let has = |phrases: &[&str]| {
+        phrases.iter().any(|phrase| (0..words.len()).any(|at| begin_with(&words[at..], phrase)))
+    };
     let asked = has(&[
         "required",
         "must",
@@ -58,6 +59,16 @@ pub fn section(heading: &str) -> Section {
         Section::Demands
     } else {
         Section::None
+    }
+}
+
+/// Are the first of these words those of the phrase?
+fn begin_with(words: &[String], phrase: &str) -> bool {
+    let Some((word, more)) = words.split_first() else { return false };
+    match phrase.strip_prefix(word.as_str()) {
+        Some("") => true,
+        Some(rest) => rest.strip_prefix(' ').is_some_and(|rest| begin_with(more, rest)),
+        None => false,
     }
 }
 
