@@ -131,7 +131,7 @@ fn glance(journal: &Journal, state: &RunState, powers: &Powers, is_long: bool) -
     };
     let undone = if undone_ms(journal, s).is_some() { " (undone)" } else { "" };
     print::out(&format!("{}{undone}, {}{part}", coloured(&s.state), s.protocol))?;
-    print::out(&format!("begun {}, last change {}", moment(s.created_ms), moment(s.updated_ms)))?;
+    print::out(&format!("started {}, last change {}", moment(s.created_ms), moment(s.updated_ms)))?;
     // A text that cannot be read is missing from the story; `--log` says why.
     let text = |digest: &gadfly_engine::Digest| journal.text(digest).ok().flatten().map(|t| t.to_string());
     if let Some(pursued) = &state.goal {
