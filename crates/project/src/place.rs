@@ -95,32 +95,34 @@ pub struct Problem {
     pub message: String,
     pub help: Option<String>,
     pub at: Option<Place>,
-    /// Message and help before options were named as the command line does.
+    /// Message and help before options were named as the command line does, where they name any.
     #[serde(skip)]
-    unworded: [Option<String>; 2],
+    unworded: Option<Box<[Option<String>; 2]>>,
 }
 
 impl Problem {
     pub fn error(message: impl Into<String>) -> Self {
-        Self::new(Severity::Error, message.into())
+        Self::new(Severity::Error, &message.into())
     }
 
     pub fn warning(message: impl Into<String>) -> Self {
-        Self::new(Severity::Warning, message.into())
+        Self::new(Severity::Warning, &message.into())
     }
 
     /// A key that stands where none belongs is not repeated, whoever is told.
-    fn new(severity: Severity, message: String) -> Self {
-        let raw = masked(&message);
+    fn new(severity: Severity, message: &str) -> Self {
+        let raw = masked(message);
         let message = worded(&raw, flag);
-        let unworded = [(message != raw).then_some(raw), None];
+        let unworded = (message != raw).then(|| Box::new([Some(raw), None]));
         Self { severity, message, help: None, at: None, unworded }
     }
 
     pub fn help(mut self, help: impl Into<String>) -> Self {
         let raw = masked(&help.into());
         let help = worded(&raw, flag);
-        self.unworded[1] = (help != raw).then_some(raw);
+        if help != raw {
+            self.unworded.get_or_insert_default()[1] = Some(raw);
+        }
         self.help = Some(help);
         self
     }
@@ -135,12 +137,13 @@ impl Problem {
     /// The same with options named as somebody else than the command line names them.
     #[must_use]
     pub fn in_words_of(mut self, name: impl Fn(&str, &str) -> String) -> Self {
-        let [message, help] = &self.unworded;
-        if let Some(message) = message {
-            self.message = worded(message, &name);
-        }
-        if let Some(help) = help {
-            self.help = Some(worded(help, &name));
+        if let Some([message, help]) = self.unworded.as_deref() {
+            if let Some(message) = message {
+                self.message = worded(message, &name);
+            }
+            if let Some(help) = help {
+                self.help = Some(worded(help, &name));
+            }
         }
         self
     }

@@ -5,7 +5,8 @@
     clippy::expect_used,
     clippy::panic,
     clippy::print_stdout,
-    clippy::format_push_string
+    clippy::format_push_string,
+    clippy::disallowed_methods
 )] // tests may fail loudly and print
 
 #[path = "corpus/mod.rs"]

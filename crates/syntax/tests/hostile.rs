@@ -1,5 +1,11 @@
 //! Whatever a file holds, reading it ends, within bounds and without a panic.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::format_collect)] // tests may fail loudly
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::format_collect,
+    clippy::disallowed_methods
+)] // tests may fail loudly
 
 use gadfly_syntax::{Changed, Examined, LARGEST, MOST_FINDINGS, Version, examine};
 use proptest::prelude::*;

@@ -125,16 +125,15 @@ fn help(key: &Key, command: u8) -> String {
     if key.is_list() && key.several.is_none() {
         help.push_str("; may be repeated");
     }
-    match key.default {
-        Some(Fixed::Whole(number)) => help.push_str(&format!(" (default: {number})")),
+    let default = match key.default {
+        Some(Fixed::Whole(number)) => format!(" (default: {number})"),
         // A review's is chosen by what there is to review.
-        Some(Fixed::Text(_)) if key.shape == Shape::Protocol && command == keys::on::REVIEW => {}
-        Some(Fixed::Text(text)) => help.push_str(&format!(" (default: {text})")),
-        Some(Fixed::Time(time)) => help.push_str(&format!(
-            ", as 90s, 60m, 2h (a number is minutes; default: {})",
-            reference::short(time)
-        )),
-        Some(Fixed::Flag(_)) | None => {}
-    }
-    help
+        Some(Fixed::Text(_)) if key.shape == Shape::Protocol && command == keys::on::REVIEW => String::new(),
+        Some(Fixed::Text(text)) => format!(" (default: {text})"),
+        Some(Fixed::Time(time)) => {
+            format!(", as 90s, 60m, 2h (a number is minutes; default: {})", reference::short(time))
+        }
+        Some(Fixed::Flag(_)) | None => String::new(),
+    };
+    help + &default
 }

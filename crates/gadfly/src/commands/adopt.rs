@@ -51,7 +51,7 @@ async fn start(args: &Adopt, context: &Context) -> Result<Code, Code> {
         reports: &[],
         patience: Patience::default(),
     };
-    pipeline::start(request, how, args.trust, context).await
+    Box::pin(pipeline::start(request, how, args.trust, context)).await
 }
 
 async fn say(context: &Context) -> Result<(), Code> {

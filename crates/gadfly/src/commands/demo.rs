@@ -27,7 +27,7 @@ use crate::session::Session;
 use scenes::{ACTS, Act, Play, Scene};
 
 pub async fn demo(args: &Demo, global: &Global) -> Code {
-    match play(args, global).await {
+    match Box::pin(play(args, global)).await {
         Ok(code) | Err(code) => code,
     }
 }

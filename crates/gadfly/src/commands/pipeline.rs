@@ -61,7 +61,7 @@ async fn go(args: &Pipeline, context: &Context) -> Result<Code, Code> {
         reports: &args.report,
         patience: args.patience,
     };
-    start(request, how, args.consent.trust, context).await
+    Box::pin(start(request, how, args.consent.trust, context)).await
 }
 
 /// Takes up what is known, asks what has to be asked, and drives it.
@@ -229,7 +229,7 @@ pub async fn run_alone(alone: Alone, args: &Run, context: &Context) -> Result<Co
         reports: &args.report,
         patience: args.patience,
     };
-    start(request, how, args.consent.trust, context).await
+    Box::pin(start(request, how, args.consent.trust, context)).await
 }
 
 /// The registry says who works, who judges and what is made: flags that say otherwise would be passed over.
@@ -242,7 +242,7 @@ fn leave_out(args: &Run) -> Result<(), Code> {
         ("--criterion", !args.criterion.is_empty()),
         ("--from", args.from.is_some()),
     ];
-    given.extend(others.into_iter().filter_map(|(flag, is_given)| is_given.then(|| flag.to_owned())));
+    given.extend(others.into_iter().filter(|(_, is_given)| *is_given).map(|(flag, _)| flag.to_owned()));
     if given.is_empty() {
         return Ok(());
     }

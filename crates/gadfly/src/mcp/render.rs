@@ -10,7 +10,7 @@ use gadfly_project::config::HOST;
 
 use super::status::{Point, Standing};
 
-/// ToolReply wherever a verdict is the host's own, so that nobody takes it for an independent one.
+/// Said wherever a verdict is the host's own, so that nobody takes it for an independent one.
 pub const OWN_WORK: &str =
     "The host judged its own work: this is its own opinion, not the verdict of an independent critic.";
 const OWN_WORD: &str = "The host judged this itself, not a critic that the user configured.";

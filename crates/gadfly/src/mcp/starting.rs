@@ -27,7 +27,11 @@ const MOST_CRITERIA: usize = 200;
 /// Folders nothing is read from on a client's word.
 const KEPT: [&str; 2] = [".git", ".gadfly"];
 
-pub async fn start_loop(server: &ServerState, client: &Client, args: StartLoop) -> Result<ToolReply, Stopped> {
+pub async fn start_loop(
+    server: &ServerState,
+    client: &Client,
+    args: StartLoop,
+) -> Result<ToolReply, Stopped> {
     let context = server.context();
     let request = request(&args, &context)?;
     if args.own.draft.is_some() && worker(&request, &context).as_deref() != Some(HOST) {

@@ -120,7 +120,7 @@ pub async fn call(
 ) -> Option<Result<ToolReply, Stopped>> {
     Some(match name {
         "start_loop" => match read(args) {
-            Ok(args) => starting::start_loop(server, client, args).await,
+            Ok(args) => Box::pin(starting::start_loop(server, client, args)).await,
             Err(why) => Err(why),
         },
         "submit_draft" => match read(args) {
@@ -153,7 +153,9 @@ pub async fn call(
         },
         "list_findings" => read(args).and_then(|args: ListFindings| findings::list_findings(server, &args)),
         "open_review" => read(args).and_then(|args: OneRun| reviewing::open_review(server, &args)),
-        "list_questions" => read(args).and_then(|args: ListQuestions| findings::list_questions(server, &args)),
+        "list_questions" => {
+            read(args).and_then(|args: ListQuestions| findings::list_questions(server, &args))
+        }
         "read_run" => read(args).and_then(|args: OneRun| working::read_run(server, &args)),
         "list_runs" => read(args).and_then(|args: ListRuns| findings::list_runs(server, args)),
         _ => return None,

@@ -124,7 +124,11 @@ pub async fn answer_question(
     follow(server, &background, client, &run, wait(args.wait_seconds)).await
 }
 
-pub async fn resume_run(server: &ServerState, client: &Client, args: ResumeRun) -> Result<ToolReply, Stopped> {
+pub async fn resume_run(
+    server: &ServerState,
+    client: &Client,
+    args: ResumeRun,
+) -> Result<ToolReply, Stopped> {
     let (background, run) = server.run(&args.run)?;
     let now = state::summary(&background, &run)?;
     if now.ended {

@@ -302,8 +302,14 @@ fn read(key: &Key, words: &[String], dir: Option<&Path>) -> Result<Value, Proble
         Shape::Protocol => {
             return Protocol::named(one).map(Value::Protocol).ok_or_else(|| unknown_protocol(one));
         }
-        Shape::Rubric | Shape::Until | Shape::Kind | Shape::Output => None,
-        Shape::Table(_) | Shape::Named(_) | Shape::Rows(_) => None,
+        // Only a file says these.
+        Shape::Rubric
+        | Shape::Until
+        | Shape::Kind
+        | Shape::Output
+        | Shape::Table(_)
+        | Shape::Named(_)
+        | Shape::Rows(_) => None,
     };
     value.ok_or_else(|| {
         let message =
