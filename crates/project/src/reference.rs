@@ -270,7 +270,9 @@ mod tests {
             (Section::Dual, _) => {
                 let others =
                     [("agent", "a"), ("critic", "b")].into_iter().filter(|(name, _)| *name != key.name);
-                let others: String = others.map(|(name, value)| format!("{name} = \"{value}\"\n")).collect();
+                let others: Vec<String> =
+                    others.map(|(name, value)| format!("{name} = \"{value}\"\n")).collect();
+                let others = others.concat();
                 format!("[[dual]]\n{others}{line}")
             }
             (Section::Verify, _) if key.name == "timeout" => {
@@ -297,8 +299,7 @@ mod tests {
             }
             let own = table(key);
             let text = match key.section {
-                Section::Agent | Section::Price => own,
-                Section::Mcp => own,
+                Section::Agent | Section::Price | Section::Mcp => own,
                 _ => format!("{agents}{own}"),
             };
             let (partial, problems) = parse(&Source::new(Layer::User, "g.toml", tmp.path(), text.clone()));
