@@ -24,6 +24,7 @@ mod verdict;
 mod verifying;
 mod watching;
 mod weakened;
+mod whole_change;
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -57,6 +58,7 @@ use steps::Doing;
 use told::Begun;
 use trying::Trying;
 use verifying::Checking;
+use whole_change::WholeChange;
 
 /// Version 2 of the rules: replies are read in `reading`.
 pub const RULE_BOOK: RuleBook = RuleBook { name: "watch", version: 2, begin, manifest };
@@ -73,11 +75,11 @@ pub(crate) mod tag {
     pub const WATCH: u32 = 1;
     pub const JUDGE: u32 = 2;
     pub const LAST_WORDS: u32 = 3;
+    pub const WHOLE_CHANGE: u32 = 4;
 }
 
 fn manifest(plan: &NodePlan) -> Result<RunManifest, String> {
-    const WORK: &[&str] =
-        &["goal", "worker", "root", "below", "held", "acceptance", "servers", "already", "headway"];
+    const WORK: &[&str] = &["goal", "worker", "root", "below", "held", "acceptance", "servers", "already"];
     Ok(Settings::read(plan)?.manifest().ruled_by(plan, WORK))
 }
 
@@ -88,7 +90,7 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
     }
     Ok(Box::new(Watch {
         protected: Protected::new(&settings.until, &settings.protect, settings.protect_tests),
-        guard: if settings.headway { LoopGuard::looking_further() } else { LoopGuard::default() },
+        guard: LoopGuard::looking_further(),
         headway: Headway::default(),
         up: Up::default(),
         settings,
@@ -124,6 +126,7 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
         check_took_ms: None,
         already_met: false,
         notes: Vec::new(),
+        whole: WholeChange::default(),
         awaiting: Awaiting::Nothing,
     }))
 }
@@ -186,8 +189,9 @@ struct Watch {
     check_took_ms: Option<u64>,
     /// It held before anything was done, and that was enough.
     already_met: bool,
-    /// What a person let stand.
+    /// What a person let stand, and what nobody looked at.
     notes: Vec<String>,
+    whole: WholeChange,
     awaiting: Awaiting,
 }
 
@@ -263,6 +267,7 @@ impl Protocol for Watch {
             (Role::Worker, _) if !matches!(self.awaiting, Awaiting::Worker) => self.leave_unknown(cx),
             (Role::Worker, _) => self.worker_answered(&answer, cx),
             (_, tag::LAST_WORDS) => self.last_words(Some(answer.text), cx),
+            (_, tag::WHOLE_CHANGE) => self.looked_over(Ok(cx.text(&answer.text).to_owned().as_str()), cx),
             (_, tag::JUDGE) => self.judged(cx.text(&answer.text).to_owned().as_str(), cx),
             _ => self.critic_said(cx.text(&answer.text).to_owned().as_str(), cx),
         }
@@ -321,6 +326,7 @@ impl Protocol for Watch {
                 }
             }
             (_, tag::LAST_WORDS) => self.last_words(None, cx),
+            (_, tag::WHOLE_CHANGE) => self.looked_over(Err(&failed.failure), cx),
             // Not judged is not judged wanting: the claim waits for its judge.
             (_, tag::JUDGE) => cx.give_up(failed),
             _ => self.critic_failed(&failed.failure, cx),
@@ -442,9 +448,7 @@ impl Watch {
             return self.next_turn(cx);
         }
         self.offered = offered::builtin();
-        if self.settings.headway {
-            self.offered.extend(offered::processes());
-        }
+        self.offered.extend(offered::processes());
         self.offered.retain(|tool| !policy::is_denied(&self.settings.policy, &tool.name));
         self.offered.extend(offered::goal_end());
         if self.settings.servers.is_empty() {

@@ -25,4 +25,5 @@ mod pursuit;
 mod stories;
 mod watching;
 mod weakened;
+mod whole_change;
 mod wire;

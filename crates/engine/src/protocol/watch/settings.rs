@@ -59,10 +59,6 @@ pub struct Settings {
     /// only when somebody claimed that it holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub already: Option<Already>,
-    /// Circles are looked for further, calls that cannot be read switch no tool off, claims count anew after headway, and
-    /// drift is not delivered unasked. Not in records from before these rules.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub headway: bool,
     /// What a change does to tests is found out before it counts. Not so in records from before that was done.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub examine: bool,
