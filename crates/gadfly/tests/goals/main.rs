@@ -22,6 +22,7 @@ mod long;
 mod people;
 mod processes;
 mod pursuit;
+mod shapes;
 mod stories;
 mod watching;
 mod weakened;
