@@ -103,8 +103,9 @@ impl Watch {
         };
         match answer::read(reply) {
             (Said::Yes, reason) => {
-                if let Some((_, passage)) = doubt::against(&reason, doubt::Scope::Prose) {
-                    let because = format!("it says yes, and takes it back: {passage}");
+                // It describes a change, so that words of defect prove little.
+                if let Some((rule, passage)) = doubt::against(&reason, doubt::Scope::Evidence) {
+                    let because = format!("{}: {passage}", rule.sentence());
                     return self.not_looked(&because, checking, detail, cx);
                 }
                 if !left_out.is_empty() {

@@ -97,7 +97,7 @@ fn what_is_no_word_about_the_change_never_passes_for_a_look() {
         "NO\nsun.py line 7 is wrong",
         "UNCLEAR",
         "",
-        "YES\nBut src/moon.py is not correct.",
+        "YES\nBut the change cannot be approved.",
     ] {
         let mut table = looked_at(false, "x");
         table.says(reply).accepted();
@@ -157,4 +157,16 @@ fn at_a_cap_it_is_asked_if_that_can_be_paid_and_no_worker_is_left_to_hear_it() {
     table.passes(60_000).did(ToolEnd::Ran(RunEnd::Code(0)), "made");
     table.sees(&[("src/moon.py", Some("x"))]).verifies(0, "ok").accepted();
     assert!(table.log().contains("change looked at: NotAll: the time is up"), "{}", table.log());
+}
+
+#[test]
+fn what_a_yes_says_of_the_change_is_no_doubt() {
+    for reason in [
+        "src/total.sh refuses what is no number, and the document is gone.",
+        "The code is mended; no test was touched.",
+    ] {
+        let mut table = looked_at(false, "x");
+        table.says(&format!("YES\n{reason}")).accepted();
+        assert!(table.log().contains("change looked at: NothingWrong"), "{reason}: {}", table.log());
+    }
 }
