@@ -285,10 +285,12 @@ impl Watch {
             (Asking::Flaky { checking, .. }, _) => {
                 self.does_not_hold(&checking, &format!("the check is flaky, and a person says: {rest}"), cx);
             }
-            (Asking::Drift { checking, detail, .. }, "all") => self.look_over(*checking, detail, cx),
+            (Asking::Drift { checking, detail, .. }, "all")
+            | (Asking::WholeChange { checking, detail, .. }, "again") => {
+                self.look_over(*checking, detail, cx);
+            }
             (Asking::Drift { checking, paths, .. }, _) => self.without_drift(&checking, &paths, cx),
             (Asking::WholeChange { detail, about, .. }, "accept") => self.overrule(about, detail, by, cx),
-            (Asking::WholeChange { checking, detail, .. }, "again") => self.look_over(*checking, detail, cx),
             (Asking::WholeChange { checking, about, .. }, _) => {
                 self.does_not_hold(
                     &checking,

@@ -38,7 +38,10 @@ fn asked_for(reply: &str) -> Vec<(&'static str, serde_json::Value)> {
         let Some((word, rest)) = line.split_once(':') else { break };
         let (word, rest) = (word.trim_matches('*'), rest.trim_start_matches('*').trim());
         let Some((_, tool)) = LINES.iter().find(|(known, _)| *known == word) else {
-            if OTHERS.contains(&word) { continue } else { break }
+            if OTHERS.contains(&word) {
+                continue;
+            }
+            break;
         };
         let (name, command) =
             rest.split_once(':').map_or((rest, ""), |(name, line)| (name.trim(), line.trim()));
@@ -60,7 +63,7 @@ fn bare(line: &str) -> &str {
 
 impl Watch {
     /// What a worker with hands of its own asks for at the end of its reply: its own processes end with its turn.
-    pub(super) fn process_calls(&mut self, reply: &str, cx: &mut Cx<'_>) -> VecDeque<ToolCall> {
+    pub(super) fn process_calls(reply: &str, cx: &mut Cx<'_>) -> VecDeque<ToolCall> {
         let call = |(n, (name, args)): (usize, (&str, serde_json::Value))| ToolCall {
             id: format!("process-{n}"),
             name: name.to_owned(),

@@ -47,7 +47,7 @@ impl Watch {
             return self.look_then_turn(cx);
         }
         self.interrupting = None;
-        self.calls = self.process_calls(&text, cx);
+        self.calls = Self::process_calls(&text, cx);
         let asks = !self.calls.is_empty();
         match ending(&text) {
             Ending::Claims(rationale) => {

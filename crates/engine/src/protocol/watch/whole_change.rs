@@ -63,7 +63,7 @@ impl Watch {
             return self.reached(detail, cx);
         };
         match self.whole.known.clone().filter(|(of, _)| *of == tree.digest) {
-            Some((_, Some(objection))) => return self.objected(objection, checking, detail, cx),
+            Some((_, Some(objection))) => return self.objected(&objection, checking, detail, cx),
             Some((_, None)) => return self.reached(detail, cx),
             None => {}
         }
@@ -126,7 +126,7 @@ impl Watch {
                 // A long reason was cut.
                 let objection = if reason.ends_with('…') { beginning_of(&said, OBJECTION) } else { reason };
                 self.whole.known = Some((tree, Some(objection.clone())));
-                self.objected(objection, checking, detail, cx);
+                self.objected(&objection, checking, detail, cx);
             }
             (Said::Unclear, reason) => {
                 self.not_looked(&format!("it gave no answer: {reason}"), checking, detail, cx);
@@ -135,13 +135,13 @@ impl Watch {
     }
 
     /// The worker hears it once; after that, and where no worker is left, a person decides.
-    fn objected(&mut self, objection: String, checking: Checking, detail: String, cx: &mut Cx<'_>) {
-        self.say_of_change(Seen::Objection, &objection, cx);
+    fn objected(&mut self, objection: &str, checking: Checking, detail: String, cx: &mut Cx<'_>) {
+        self.say_of_change(Seen::Objection, objection, cx);
         if !matches!(checking.why, Why::Cap(_)) && !std::mem::replace(&mut self.whole.told, true) {
             let detail = format!("the check passes, but the critic objects to the change: {objection}");
             return self.does_not_hold(&checking, &detail, cx);
         }
-        let question = people::objection(&objection, &detail);
+        let question = people::objection(objection, &detail);
         let about = format!("the critic objects to the change: {objection}");
         self.ask(Asking::WholeChange { checking: Box::new(checking), detail, about }, question, cx);
     }
