@@ -56,7 +56,7 @@ impl Store {
         files: &[&'a Indexed],
     ) -> Result<HashSet<&'a str>, WorkspaceError> {
         // Asked of the store: it fetches nothing that is missing.
-        let asked = files.iter().map(|e| format!("{}\n", e.oid)).collect::<String>().into_bytes();
+        let asked = files.iter().flat_map(|e| [e.oid.as_str(), "\n"]).collect::<String>().into_bytes();
         let sizes = self.git.feed(&self.place(), &["cat-file", "--batch-check=%(objectsize)"], asked).await?;
         let sizes: Vec<Option<u64>> =
             String::from_utf8_lossy(&sizes).lines().map(|line| line.parse().ok()).collect();
