@@ -1,6 +1,6 @@
 //! What git knows of files already is not found out again: an index of ours begins as the user's, whose entries say by
 //! size and time which files are unchanged, and the worker's begins as the one its tree was written with. In a large
-//! repository reading every file takes most of the time until a worker can begin.
+//! repository reading every file takes a good part of the time until a worker can begin.
 //!
 //! The user's index may speak of other bytes than those on disk: of a file as its repository keeps it (line ends, filters),
 //! or of one that git was told not to look at. Such an entry is taken out, and the file is read.
