@@ -8,8 +8,8 @@ brief = sys.stdin.read()
 forms = [json.loads(line) for line in brief.splitlines() if line.startswith('{"critic": ')]
 report = [form for form in forms if "criteria" in form][-1]
 # Neither a quote nor a backslash, so that the passage is the same in JSON.
-added = re.findall(r'^\s+\d+ \| \+(?!\+\+)\s*(\w[^"\\\n]{11,})$', brief, re.MULTILINE)
-removed = re.findall(r'^\s+\| -(?!--)\s*(\w[^"\\\n]{11,})$', brief, re.MULTILINE)
+added = re.findall(r'^ +\d+ \| \+(?!\+\+)[ \t]*(\w[^"\\\n]{11,})$', brief, re.MULTILINE)
+removed = re.findall(r'^ +\| -(?!--)[ \t]*(\w[^"\\\n]{11,})$', brief, re.MULTILINE)
 evidence = (added + removed)[:1]
 if evidence:
     evidence = f'"{evidence[0].strip()}"'

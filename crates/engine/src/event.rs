@@ -7,7 +7,7 @@ use crate::conflict::Conflicts;
 use crate::digest::Digest;
 use crate::effect::{CallFailure, Committed, EffectId, NodePath};
 use crate::finding::Finding;
-use crate::goal::{Claimant, Found, GoalStep, Nudge, WatchVerdict};
+use crate::goal::{Claimant, Found, GoalStep, Nudge, Seen, WatchVerdict};
 use crate::pipeline::event::PipelineEvent;
 use crate::plan::AgentCard;
 use crate::question::About;
@@ -253,6 +253,18 @@ pub enum Happened {
         /// What was done to tests and to how they are run.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         findings: Vec<Finding>,
+    },
+    /// The critic is shown the whole change, but for what is named.
+    ChangeShown {
+        critic: String,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        left_out: Vec<String>,
+    },
+    /// The critic looked at the whole change before it counts, or did not.
+    ChangeLookedAt {
+        critic: String,
+        seen: Seen,
+        reason: String,
     },
     /// A person let findings stand that would have kept the work from being accepted.
     Waived {

@@ -97,6 +97,16 @@ impl WatchVerdict {
     }
 }
 
+/// What came of the critic's look at the whole change.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Seen {
+    NothingWrong,
+    Objection,
+    /// It did not look at all of it, or gave no answer that can be read.
+    NotAll,
+}
+
 /// Who says that a goal is reached.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

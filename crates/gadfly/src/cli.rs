@@ -201,7 +201,7 @@ pub struct Consent {
     /// Show what would be sent where and the first brief, then stop
     #[arg(long)]
     pub dry_run: bool,
-    /// Start without asking for confirmation
+    /// Start without asking for confirmation for confirmation
     #[arg(long, short)]
     pub yes: bool,
 }

@@ -8,6 +8,12 @@ import { shortText } from './texts.js';
 
 /** @type {Record<string, string>} */
 const VERDICT_ICONS = { progressing: 'arrow', stuck: 'pause', achieved: 'flag', misled: 'return', error: 'alert' };
+/** @type {Record<string, {tone: string, icon: string, word: string}>} */
+const CHANGE_SEEN = {
+  nothing_wrong: { tone: 'verified', icon: 'eye', word: 'critic:looked at the whole change' },
+  objection: { tone: 'error', icon: 'alert', word: 'critic:objects to the change' },
+  not_all: { tone: 'error', icon: 'alert', word: 'the critic did not look at the whole change' },
+};
 /** @type {Record<string, string>} */
 const NUDGES = {
   only_talk: 'use a tool, claim completion or give up: talking alone does nothing',
@@ -44,6 +50,8 @@ export function verdictOf(what) {
       };
     case 'protected_changed':
       return { tone: 'error', icon: 'shield', word: 'protected files changed' };
+    case 'change_looked_at':
+      return CHANGE_SEEN[what.seen] ?? CHANGE_SEEN.not_all;
     case 'tool_disabled':
       return { tone: 'stuck', icon: 'ban', word: 'tool off' };
     case 'outcome_unknown':
@@ -110,6 +118,8 @@ function text(seen, what) {
       return [stored(what.text), h('span', { class: 'soft' }, ' (steered)')];
     case 'protected_changed':
       return said((what.paths ?? []).join(', '));
+    case 'change_looked_at':
+      return said(what.reason);
     case 'tool_disabled':
       return [said(what.tool), ': ', said(what.because)];
     case 'outcome_unknown':

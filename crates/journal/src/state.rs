@@ -310,6 +310,8 @@ impl RunState {
             | Happened::CriterionTried { .. }
             | Happened::ProtectedChanged { .. }
             | Happened::Waived { .. }
+            | Happened::ChangeShown { .. }
+            | Happened::ChangeLookedAt { .. }
             | Happened::ToolDisabled { .. }
             | Happened::OutcomeUnknown { .. }
             | Happened::Steered { .. }

@@ -72,6 +72,7 @@ mod partial;
 mod recent;
 mod repository;
 mod reviewed;
+mod seeded;
 mod snapshot;
 mod staged;
 mod store;

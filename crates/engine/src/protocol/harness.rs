@@ -528,6 +528,7 @@ fn event_line(event: &Happened) -> Option<String> {
         Happened::Waived { findings, reason, by } => {
             format!("{by} waived {}: {reason}", findings.join(", "))
         }
+        Happened::ChangeLookedAt { seen, reason, .. } => format!("change looked at: {seen:?}: {reason}"),
         Happened::ToolDisabled { tool, because } => format!("{tool} disabled: {because}"),
         Happened::OutcomeUnknown { n, tool, handling } => format!("[{n}] {tool} unknown: {handling}"),
         Happened::Steered { by, .. } => format!("{by} steered"),
@@ -537,6 +538,7 @@ fn event_line(event: &Happened) -> Option<String> {
         Happened::Pipeline(what) => crate::pipeline::event::line(what)?,
         Happened::Asked { .. }
         | Happened::GoalSet { .. }
+        | Happened::ChangeShown { .. }
         | Happened::NodeStarted { .. }
         | Happened::DraftMade { .. }
         | Happened::Charged { .. }

@@ -1,9 +1,9 @@
 //! `watch`: an autonomous worker with tools pursues a goal while a second model watches it. The worker cannot stop
 //! by itself: a verified claim, a report of giving up, a person or a cap ends it.
 //!
-//! Only the order of things is here. What a worker's turn becomes is `turns`, what is done for it `steps`, how a
-//! claim is met `verifying`, what the critic's word leads to `watching`, what people are asked `people`, what is
-//! said to whom `briefs`. Failed calls, budgets, pausing and parking are the machine's.
+//! What a goal knows and what it is told is here; the order of its turns is `order`. What a worker's turn becomes is
+//! `turns`, what is done for it `steps`, how a claim is met `verifying`, what the critic's word leads to `watching`, what
+//! people are asked `people`, what is said to whom `briefs`. Failed calls, budgets, pausing and parking are the machine's.
 
 mod answer;
 mod briefs;
@@ -11,6 +11,7 @@ mod commands;
 pub mod criterion;
 mod ending;
 mod headway;
+mod order;
 mod people;
 pub mod predicate;
 mod processes;
@@ -24,6 +25,7 @@ mod verdict;
 mod verifying;
 mod watching;
 mod weakened;
+mod whole_change;
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -32,15 +34,15 @@ use crate::digest::Digest;
 use crate::effect::{EffectId, FailureKind, Observation};
 use crate::event::Happened;
 use crate::goal::{Claimant, GoalStep, Nudge};
-use crate::machine::{Answered, Cx, FailedCall, Learned, LedTurn, cut_short, told};
+use crate::machine::{Answered, Cx, FailedCall, Learned, cut_short, told};
 use crate::manifest::RunManifest;
-use crate::outcome::{Halt, Outcome};
+use crate::outcome::Outcome;
 use crate::plan::NodePlan;
 use crate::protocol::{Protocol, RuleBook};
 use crate::question::Question;
 use crate::tool::guard::LoopGuard;
 use crate::tool::transcript::{NOT_DONE, Transcript};
-use crate::tool::{Deed, Offered, ToolCall, ToolUse, offered, policy};
+use crate::tool::{Offered, ToolCall, ToolUse, policy};
 use crate::tree::{Acceptance, Look, Looked, Tree};
 use crate::turn::Role;
 use crate::work::Work;
@@ -57,6 +59,7 @@ use steps::Doing;
 use told::Begun;
 use trying::Trying;
 use verifying::Checking;
+use whole_change::WholeChange;
 
 /// Version 2 of the rules: replies are read in `reading`.
 pub const RULE_BOOK: RuleBook = RuleBook { name: "watch", version: 2, begin, manifest };
@@ -73,11 +76,11 @@ pub(crate) mod tag {
     pub const WATCH: u32 = 1;
     pub const JUDGE: u32 = 2;
     pub const LAST_WORDS: u32 = 3;
+    pub const WHOLE_CHANGE: u32 = 4;
 }
 
 fn manifest(plan: &NodePlan) -> Result<RunManifest, String> {
-    const WORK: &[&str] =
-        &["goal", "worker", "root", "below", "held", "acceptance", "servers", "already", "headway"];
+    const WORK: &[&str] = &["goal", "worker", "root", "below", "held", "acceptance", "servers", "already"];
     Ok(Settings::read(plan)?.manifest().ruled_by(plan, WORK))
 }
 
@@ -88,7 +91,7 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
     }
     Ok(Box::new(Watch {
         protected: Protected::new(&settings.until, &settings.protect, settings.protect_tests),
-        guard: if settings.headway { LoopGuard::looking_further() } else { LoopGuard::default() },
+        guard: LoopGuard::looking_further(),
         headway: Headway::default(),
         up: Up::default(),
         settings,
@@ -124,6 +127,7 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
         check_took_ms: None,
         already_met: false,
         notes: Vec::new(),
+        whole: WholeChange::default(),
         awaiting: Awaiting::Nothing,
     }))
 }
@@ -186,8 +190,9 @@ struct Watch {
     check_took_ms: Option<u64>,
     /// It held before anything was done, and that was enough.
     already_met: bool,
-    /// What a person let stand.
+    /// What a person let stand, and what nobody looked at.
     notes: Vec<String>,
+    whole: WholeChange,
     awaiting: Awaiting,
 }
 
@@ -263,6 +268,7 @@ impl Protocol for Watch {
             (Role::Worker, _) if !matches!(self.awaiting, Awaiting::Worker) => self.leave_unknown(cx),
             (Role::Worker, _) => self.worker_answered(&answer, cx),
             (_, tag::LAST_WORDS) => self.last_words(Some(answer.text), cx),
+            (_, tag::WHOLE_CHANGE) => self.looked_over(Ok(cx.text(&answer.text).to_owned().as_str()), cx),
             (_, tag::JUDGE) => self.judged(cx.text(&answer.text).to_owned().as_str(), cx),
             _ => self.critic_said(cx.text(&answer.text).to_owned().as_str(), cx),
         }
@@ -321,6 +327,7 @@ impl Protocol for Watch {
                 }
             }
             (_, tag::LAST_WORDS) => self.last_words(None, cx),
+            (_, tag::WHOLE_CHANGE) => self.looked_over(Err(&failed.failure), cx),
             // Not judged is not judged wanting: the claim waits for its judge.
             (_, tag::JUDGE) => cx.give_up(failed),
             _ => self.critic_failed(&failed.failure, cx),
@@ -417,138 +424,6 @@ impl Watch {
         }
     }
 
-    /// A worker whose call was cut short by its bounds goes on, if it did anything. One that did nothing in all its time
-    /// hangs, and its call has failed.
-    fn has_come_to_nothing(&mut self, before: Option<Digest>, cx: &mut Cx<'_>) -> bool {
-        let Some(failed) = self.cut_short.take() else { return false };
-        let is_same = self.tree.as_ref().map(|tree| tree.digest) == before;
-        if self.steps_of_turn == 0 && is_same {
-            self.awaiting = Awaiting::Worker;
-            let (agent, role) = (self.settings.worker.clone(), Role::Worker);
-            let (effect, failure) = (failed.effect.clone(), failed.failure.clone());
-            cx.emit(Happened::CallFailed { effect, agent, role, failure });
-            cx.give_up(*failed);
-            return true;
-        }
-        let because = cut_short(&failed.failure).unwrap_or_default().to_owned();
-        self.tell_worker(told(&because), cx);
-        cx.emit(Happened::WentOn { agent: self.settings.worker.clone(), because });
-        false
-    }
-
-    /// What the worker may use is known but for the servers' tools.
-    fn set_out(&mut self, cx: &mut Cx<'_>) {
-        if !self.is_led(cx) {
-            return self.next_turn(cx);
-        }
-        self.offered = offered::builtin();
-        if self.settings.headway {
-            self.offered.extend(offered::processes());
-        }
-        self.offered.retain(|tool| !policy::is_denied(&self.settings.policy, &tool.name));
-        self.offered.extend(offered::goal_end());
-        if self.settings.servers.is_empty() {
-            return self.next_turn(cx);
-        }
-        let servers = self.settings.servers.iter().map(|s| s.name.clone()).collect();
-        self.awaiting = Awaiting::Servers;
-        cx.tool(ToolUse { whole: true, ..ToolUse::new(Deed::McpTools { servers }, 0) });
-    }
-
-    /// The beginning of the turn order: caps, then what people said, then the worker.
-    fn next_turn(&mut self, cx: &mut Cx<'_>) {
-        if let Some(shortage) = self.used_up(cx) {
-            return self.stop(Then::Park(shortage), cx);
-        }
-        if self.is_due() {
-            return self.look_to_try(cx);
-        }
-        self.tell_of_gone_processes(cx);
-        let led = self.is_led(cx);
-        let words = std::mem::take(&mut self.words);
-        let (messages, settled) = if led { self.led_messages(cx) } else { self.hands_messages(&words, cx) };
-        let last = self.last_messages("a cap is reached", cx);
-        let worker = self.settings.worker.clone();
-        let tools = led.then(|| self.tools(cx));
-        if let Some(shortage) = cx.shortage(&[(&worker, &messages, tools), (&worker, &last, None)]) {
-            self.words = words;
-            return self.stop(Then::Park(shortage), cx);
-        }
-        self.parked_for = None;
-        self.turns += 1;
-        self.steps_of_turn = 0;
-        self.guard.new_turn();
-        let turn = LedTurn {
-            agent: &worker,
-            role: Role::Worker,
-            messages,
-            tools,
-            tree: self.tree.as_ref().filter(|_| !led).map(|tree| tree.digest),
-            tag: tag::WORK,
-            kept: crate::budget::Kept::All,
-            settled,
-            own: (!led).then(|| policy::OwnTools::of(&self.settings.policy)),
-        };
-        self.awaiting = Awaiting::Worker;
-        cx.lead(turn);
-    }
-
-    /// The calls of a turn are through: giving up, then a claim, then the critic, then the next turn.
-    fn after_turn(&mut self, cx: &mut Cx<'_>) {
-        if self.halted {
-            return self.stop(Then::Halt(Halt::Guard), cx);
-        }
-        if let Some((reason, learned)) = self.gave_up.take() {
-            cx.emit(Happened::GaveUp { reason, learned });
-            return self.end(Outcome::Aborted, cx);
-        }
-        if let Some((Claimant::Worker, _)) = &self.claim
-            && self.unlooked
-            && !self.told_to_look
-        {
-            self.claim = None;
-            self.told_to_look = true;
-            self.nudge(Nudge::LookFirst, LOOK_FIRST.to_owned(), cx);
-        }
-        if self.claim.is_some() {
-            return self.look_at_claim(cx);
-        }
-        self.after_claim(cx);
-    }
-
-    fn after_claim(&mut self, cx: &mut Cx<'_>) {
-        if self.critic.asked {
-            // Asked while a worker with tools of its own was at work: its word comes before the next turn.
-            self.awaiting = Awaiting::Critic;
-            return;
-        }
-        if self.is_critics_turn() {
-            return self.call_critic(cx);
-        }
-        self.look_then_turn(cx);
-    }
-
-    /// A worker with tools of its own works on a recorded state; others leave nothing behind between turns.
-    fn look_then_turn(&mut self, cx: &mut Cx<'_>) {
-        if self.is_led(cx) {
-            return self.next_turn(cx);
-        }
-        match self.interrupting.take() {
-            Some(Interruption::Verify) => self.look_at_claim(cx),
-            Some(Interruption::Cap(shortage)) => self.stop(Then::Park(shortage), cx),
-            Some(Interruption::Halt) => self.stop(Then::Halt(Halt::Guard), cx),
-            Some(Interruption::Words) | None => {
-                self.awaiting = Awaiting::LookBefore;
-                cx.look(Look { tree: None, paths: Vec::new() });
-            }
-        }
-    }
-
-    /// Something is over that kept the goal from going on.
-    fn go_on(&mut self, cx: &mut Cx<'_>) {
-        if self.calls.is_empty() { self.after_turn(cx) } else { self.next_call(cx) }
-    }
-
     /// Says something to the worker, at this point in time.
     fn tell_worker(&mut self, text: String, cx: &mut Cx<'_>) -> Digest {
         let text = cx.intern(text);
@@ -572,8 +447,6 @@ impl Watch {
         }
     }
 }
-
-const LOOK_FIRST: &str = "Your last change was never looked at. Check what it really did first (read it, run it), then call `claim_complete` again.";
 
 #[cfg(test)]
 mod tests;

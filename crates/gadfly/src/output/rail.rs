@@ -3,7 +3,7 @@
 
 use gadfly_engine::Digest;
 use gadfly_engine::event::Happened;
-use gadfly_engine::goal::{ARGS, Claimant, Found, GoalStep, Nudge, PREVIEW, StepEnd, WatchVerdict};
+use gadfly_engine::goal::{ARGS, Claimant, Found, GoalStep, Nudge, PREVIEW, Seen, StepEnd, WatchVerdict};
 use owo_colors::{OwoColorize as _, Style, XtermColors};
 
 use super::live::{cells, fitting};
@@ -17,6 +17,9 @@ const LONG_STEP_MS: u64 = 5_000;
 /// Of the 256 colours: neither is among the sixteen that a terminal may paint as it likes.
 const ORANGE: u8 = 208;
 const EMERALD: u8 = 43;
+
+/// How it is said that nobody but the worker has seen all of the change.
+const NOT_LOOKED: &str = "the critic did not look at the whole change:";
 
 /// One thing said beside the steps.
 pub struct Entry {
@@ -62,6 +65,11 @@ impl Entry {
                 let head = "! cannot be checked here as it is:".to_owned();
                 Some(Self { head, style: plain.yellow(), text: safe::line(detail, LONGEST_REFUSAL) })
             }
+            Happened::ChangeLookedAt { seen, reason, .. } => match seen {
+                Seen::NothingWrong => entry("critic:looked at the whole change", plain.green(), reason),
+                Seen::Objection => entry("critic:objects to the change", plain.red(), reason),
+                Seen::NotAll => entry(NOT_LOOKED, plain.red().bold(), reason),
+            },
             Happened::Waived { findings, reason, by } => {
                 let what = format!("{by} let it stand: {reason} ({})", findings.join("; "));
                 entry("! waived:", plain.yellow(), &what)

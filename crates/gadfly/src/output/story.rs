@@ -317,6 +317,8 @@ impl Story {
             | Happened::CriterionTried { .. }
             | Happened::ProtectedChanged { .. }
             | Happened::Waived { .. }
+            | Happened::ChangeShown { .. }
+            | Happened::ChangeLookedAt { .. }
             | Happened::ToolDisabled { .. }
             | Happened::OutcomeUnknown { .. }
             | Happened::Steered { .. }

@@ -120,6 +120,8 @@ pub fn hire(desk: &Desk, name: &str, turns: &[Turn], more: &str) {
 }
 
 pub const PROGRESSING: &str = "PROGRESSING\nIt gets on.";
+/// What a critic says of a change with which nothing is wrong.
+pub const RIGHT: &str = "YES\nIt writes the file, as was asked.";
 
 /// A repository with `a.txt` whose worker `w` does this, and whose critic `c` says that.
 pub fn pursuit(worker: &[Turn], critic: &[&str]) -> Desk {

@@ -5,8 +5,8 @@ use serde_json::json;
 
 use crate::desk::Desk;
 use crate::pursuit::{
-    BARE, GOAL, PROGRESSING, claims, data, does, edits, events, fails, go, hire, prompts, pursuit, reads,
-    runs, says, steps, story, writes,
+    BARE, GOAL, PROGRESSING, RIGHT, claims, data, does, edits, events, fails, go, hire, prompts, pursuit,
+    reads, runs, says, steps, story, writes,
 };
 
 #[test]
@@ -18,7 +18,7 @@ fn progress_to_a_verified_end() {
             writes("done.txt", "done\n"),
             runs("cat done.txt").then(claims("done.txt is there")),
         ],
-        &[PROGRESSING],
+        &[PROGRESSING, RIGHT],
     );
     let said = go(&desk, &["--critic-interval", "3"]);
     assert_eq!(said.code, 0, "{said:?}");
@@ -44,7 +44,7 @@ fn the_same_failing_edit_four_times() {
     let fails = edits("a.txt", "two", "three");
     let desk = pursuit(
         &[fails.times(4), writes("done.txt", "x"), reads("done.txt").then(claims("by another way"))],
-        &["STUCK\nThe same edit fails again and again.", PROGRESSING],
+        &["STUCK\nThe same edit fails again and again.", RIGHT],
     );
     let said = go(&desk, &["--critic-interval", "50"]);
     assert_eq!(said.code, 0, "{said:?}");
@@ -105,7 +105,7 @@ fn drift_is_led_back_to_the_goal() {
             runs("rm poem.txt; ls"),
             reads("done.txt").then(claims("back on the way")),
         ],
-        &["MISLED\nIt writes a poem.", PROGRESSING],
+        &["MISLED\nIt writes a poem.", PROGRESSING, RIGHT],
     );
     let said = go(&desk, &["--critic-interval", "2"]);
     assert_eq!(said.code, 0, "{said:?}");
@@ -121,7 +121,7 @@ fn drift_is_led_back_to_the_goal() {
 fn done_without_noticing() {
     let desk = pursuit(
         &[writes("done.txt", "x"), reads("done.txt"), runs("echo must not be run > late.txt").always()],
-        &["ACHIEVED\nThe file is there."],
+        &["ACHIEVED\nThe file is there.", RIGHT],
     );
     let said = go(&desk, &["--critic-interval", "2"]);
     assert_eq!(said.code, 0, "{said:?}");
@@ -243,7 +243,7 @@ fn an_impossible_goal() {
 fn a_tool_that_hangs_has_its_own_limit() {
     let hangs = does("run_command", json!({"command": "sleep 1000", "timeout_seconds": 1}));
     let desk =
-        pursuit(&[hangs, writes("done.txt", "x"), reads("done.txt").then(claims("gone on"))], &[PROGRESSING]);
+        pursuit(&[hangs, writes("done.txt", "x"), reads("done.txt").then(claims("gone on"))], &[RIGHT]);
     let said = go(&desk, &[]);
     assert_eq!(said.code, 0, "{said:?}");
     assert_snapshot!("hanging-tool", story(&desk));
@@ -261,7 +261,11 @@ fn a_model_that_dies() {
     let said = desk.gadfly(&["resume", &desk.run_id()]);
     assert_eq!(said.code, 0, "{said:?}");
     assert_eq!(desk.read("done.txt"), "x");
-    assert_eq!(desk.calls(), calls + 1, "only the call that failed is made again");
+    assert_eq!(
+        desk.calls(),
+        calls + 2,
+        "the call that failed is made again, and the critic looks at the change"
+    );
     assert!(!desk.path("never").exists());
 }
 

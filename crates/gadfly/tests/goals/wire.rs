@@ -4,14 +4,16 @@
 use gadfly_testbed::{Behaviour, Server};
 
 use crate::desk::{Desk, passed};
-use crate::pursuit::{GOAL, data, events, steps};
+use crate::pursuit::{GOAL, RIGHT, data, events, steps};
 
 const WATCHER: &str = "watcher";
 
 /// A server, and a repository whose worker `w` is a model of it with hands.
 pub fn served(kind: &str, latency_ms: u64) -> (tokio::runtime::Runtime, Server, Desk) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    let script = [(WATCHER.to_owned(), vec!["PROGRESSING\nIt writes.".to_owned()])].into_iter().collect();
+    let script = [(WATCHER.to_owned(), vec!["PROGRESSING\nIt writes.".to_owned(), RIGHT.to_owned()])]
+        .into_iter()
+        .collect();
     let behaviour = Behaviour { latency: std::time::Duration::from_millis(latency_ms), script };
     let server = runtime.block_on(Server::start(behaviour)).unwrap();
     let desk = Desk::repository(&[("a.txt", "one\n")]);
@@ -37,7 +39,11 @@ fn an_api_worker_pursues_a_goal_with_tools() {
         assert_eq!(tools, ["write_file", "run_command", "claim_complete"], "{kind}");
         assert_eq!(data(&events, "watched").len(), 1, "{kind}");
         let calls = server.calls();
-        assert_eq!((calls.per_model["hands:goal"], calls.per_model[WATCHER]), (3, 1), "{kind}");
+        assert_eq!(
+            (calls.per_model["hands:goal"], calls.per_model[WATCHER]),
+            (3, 2),
+            "{kind}: steps, and the change"
+        );
         assert!(desk.newest()["tokens"].as_u64().unwrap() > 0, "{kind}: what it used is counted");
     }
 }

@@ -9,5 +9,6 @@ mod desk;
 
 mod held;
 mod long;
+mod processes;
 mod pursuing;
 mod worker;

@@ -170,7 +170,7 @@ fn the_critic_and_people_see_how_its_steps_really_ended() {
         // What the critic was shown is what it says.
         let shown = desk.beside("shown");
         std::fs::create_dir(&shown).unwrap();
-        let critic = format!("cat >{}/prompt; echo PROGRESSING; echo fine", shown.display());
+        let critic = format!("cat >>{}/prompt; echo PROGRESSING; echo fine", shown.display());
         desk.configure(&format!(
             "[agents.c]\nkind = \"command\"\ncommand = [\"sh\", \"-c\", {}]\nstate = [{}]\n",
             serde_json::json!(critic),

@@ -3,6 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::panic)] // a test that cannot go on says so
 #![cfg(target_os = "linux")]
 
+#[path = "../../../syntax/tests/corpus/mod.rs"]
+mod corpus;
+
 mod bad_input;
 mod checkout;
 mod desk;
@@ -14,3 +17,4 @@ mod meddling;
 mod parallel;
 mod parts;
 mod reasons;
+mod weakened;

@@ -146,6 +146,9 @@ struct Folding {
     open: BTreeMap<EffectId, Open>,
     /// Whether the goal is reached is being found out: whoever is asked now is the judge.
     verifying: bool,
+    /// The whole change is before the critic: whoever is asked now is no judge.
+    #[serde(default)]
+    shown: bool,
     active_ms: u64,
     /// Agents whose use cannot be priced.
     unpriced: BTreeSet<String>,
@@ -293,7 +296,7 @@ impl GoalState {
         let caller = match &effect.kind {
             // The last words are the worker's, too, though it may do nothing any more.
             EffectKind::Turn(turn) if turn.role != Role::Critic => Some(Caller::Worker),
-            EffectKind::Turn(_) if self.folding.verifying => Some(Caller::Judge),
+            EffectKind::Turn(_) if self.folding.verifying && !self.folding.shown => Some(Caller::Judge),
             EffectKind::Turn(_) => Some(Caller::Critic),
             _ => None,
         };
@@ -340,6 +343,8 @@ impl GoalState {
                 self.steps.push(StepTaken { seq, at_ms, step: step.clone() });
             }
             Happened::Watched { verdict, .. } => *self.counts.of_verdict(*verdict) += 1,
+            Happened::ChangeShown { .. } => self.folding.shown = true,
+            Happened::ChangeLookedAt { .. } => self.folding.shown = false,
             Happened::Claimed { .. } => {
                 self.folding.verifying = true;
                 self.counts.claims += 1;
@@ -394,6 +399,7 @@ pub(crate) const fn belongs_on_rail(what: &Happened) -> bool {
             | Happened::CriterionTried { .. }
             | Happened::ProtectedChanged { .. }
             | Happened::Waived { .. }
+            | Happened::ChangeLookedAt { .. }
             | Happened::ToolDisabled { .. }
             | Happened::OutcomeUnknown { .. }
             | Happened::Steered { .. }

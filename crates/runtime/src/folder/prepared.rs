@@ -111,7 +111,8 @@ impl Folder {
         let layer = Layer::of(dir, line, workspace).await?;
         workspace.adopt(layer.facts.paths.clone())?;
         let (made, from) = (layer.facts.paths.len(), workspace.work());
-        if let Err(e) = tokio::task::spawn_blocking(move || layer.keep(&from)).await.unwrap_or(Ok(())) {
+        let kept = tokio::task::spawn_blocking(move || layer.keep(&from)).await;
+        if let Err(e) = kept.unwrap_or_else(|e| Err(std::io::Error::other(e))) {
             tell(format!("what `{line}` made could not be kept for the next run: {e}"));
         } else if made == 0 {
             tell(format!("`{line}` left nothing in the folder that git ignores; nothing is kept of it"));

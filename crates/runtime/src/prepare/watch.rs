@@ -117,7 +117,6 @@ pub async fn prepare_goal(
         below: String::new(),
         held: sandbox::kernel().is_ok(),
         already: Some(request.already),
-        headway: true,
         examine: config.options.protect_tests.value,
         acceptance: (!config.options.in_place.value).then(|| acceptance(&config, texts.goal.as_str())),
     };
@@ -188,6 +187,8 @@ impl GoalSettings {
         // The last words come after the last turn; a critic may be asked to restate.
         let mut cast = vec![part("worker", worker, self.turns.saturating_add(1), CONVERSATION)];
         let looks = self.steps.checked_div(*interval).unwrap_or(0).saturating_mul(2);
+        // It looks at the whole change, and again after an objection: each as much as four windows.
+        let looks = looks.saturating_add(2 * 4);
         cast.extend(critic.iter().map(|critic| part("critic", critic, looks, WINDOW)));
         // Every turn may claim.
         let claims = self.turns.saturating_mul(judged(&self.settings.until));

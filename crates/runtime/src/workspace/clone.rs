@@ -13,9 +13,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::error::WorkspaceError;
-use super::git::{Git, Place, text, zero_ended};
+use super::git::{Git, Place, text};
 use super::objects;
-use super::repository::{Indexed, Repository};
+use super::repository::Repository;
 use super::store::quoted;
 use crate::os::remove_tree;
 
@@ -67,26 +67,6 @@ pub(super) async fn make(
     }
     settings.push_str("[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n");
     write("config", settings.as_bytes())
-}
-
-/// Gives the clone the user's index, so that `git status` there says what it says in the checkout. The files
-/// must be in place.
-pub(super) async fn copy_index(git: &Git, indexed: &[Indexed], work: &Path) -> Result<(), WorkspaceError> {
-    let place = Place::bare(&work.join(".git")).over(work);
-    let (mut entries, mut skipped) = (Vec::new(), Vec::new());
-    for entry in indexed {
-        let line = format!("{:o} {} {}\t{}\0", entry.mode, entry.oid, entry.stage, entry.path);
-        entries.extend_from_slice(line.as_bytes());
-        if entry.skipped {
-            skipped.push(entry.path.as_str());
-        }
-    }
-    git.feed(&place, &["update-index", "-z", "--index-info"], entries).await?;
-    if !skipped.is_empty() {
-        git.feed(&place, &["update-index", "--skip-worktree", "-z", "--stdin"], zero_ended(skipped)).await?;
-    }
-    // So that the worker's first `git status` need not read every file. It says no if files differ.
-    git.try_feed(&place, &["update-index", "-q", "--refresh"], Vec::new(), 1 << 20).await.map(drop)
 }
 
 pub(super) async fn share(from: PathBuf, to: PathBuf) -> Result<(), WorkspaceError> {

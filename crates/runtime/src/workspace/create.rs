@@ -28,6 +28,8 @@ pub(super) struct Begun {
     home: PathBuf,
     project: Project,
     tracked: Vec<String>,
+    /// Mode and name of every file of the base.
+    files: HashMap<String, (u32, String)>,
     /// What git ignores and nobody asked for.
     not_brought: Vec<String>,
     /// Dependencies and submodules that are too large to be copied unasked.
@@ -52,7 +54,7 @@ impl Workspace {
         run: &Path,
         bring: &Bring,
     ) -> Result<Created, WorkspaceError> {
-        let Begun { home, project, tracked, not_brought, too_large, facts } =
+        let Begun { home, project, tracked, files, not_brought, too_large, facts } =
             begin(&git, project, run, bring, false).await?;
         fs::create_dir(home.join("kept")).map_err(WorkspaceError::io("made", &home))?;
         let work = home.join("work");
@@ -64,7 +66,7 @@ impl Workspace {
         let place = workspace.store.place().with_index(&workspace.store.index(WORK)).over(&work);
         workspace.store.git.run(&place, &["read-tree", "--reset", "-u", &workspace.facts.base]).await?;
         if project.repository.is_some() {
-            clone::copy_index(&workspace.store.git, &project.indexed, &work).await?;
+            workspace.store.copy_index(WORK, &files, &project.indexed, &work).await?;
         }
         let (root, into, bring) = (project.root.clone(), work.clone(), workspace.facts.bring.clone());
         let missing = off_thread(move || bring.perform(&root, &into)).await?;
@@ -142,6 +144,10 @@ pub(super) async fn begin(
     project.refuse_links_over_tracked(&own.link)?;
     let tracked = project.tracked_beside(&listing, &Excluded::new(own.without.iter().cloned()));
     let index = if in_place { WORK } else { BASE };
+    if let Some((repository, users)) = project.repository.as_ref().filter(|_| !in_place) {
+        let counted = listing.files.iter().chain(&tracked).map(String::as_str).collect();
+        store.seed(index, (repository, users, &project.root), &project.indexed, &counted).await;
+    }
     let base = store.take(&project.root, index, &listing.files, &tracked).await?;
     let ignored = store.ignored(&project.root).await?;
     let rules = project.rules(&store, &listing, &tracked, &ignored);
@@ -157,7 +163,8 @@ pub(super) async fn begin(
     write(&home.join("rules"), rules.as_bytes())?;
     write(&home.join("tracked"), &zero_ended(tracked.iter().map(String::as_str)))?;
     write(&home.join("unseen"), &zero_ended(project.unseen(&tracked, &listing)))?;
-    write(&home.join("converted"), &project.converted(&store, &base).await?)?;
+    let files = store.files(&base).await?;
+    write(&home.join("converted"), &project.converted(&store, &files).await?)?;
     let copied = own.submodules.clone();
     let facts = Facts {
         version: VERSION,
@@ -171,7 +178,7 @@ pub(super) async fn begin(
     };
     let stays = |path: &String| !facts.bring.covers(path) && !too_large.contains(path);
     let not_brought = ignored.into_iter().filter(stays).collect();
-    Ok(Begun { home, project, tracked, not_brought, too_large, facts })
+    Ok(Begun { home, project, tracked, files, not_brought, too_large, facts })
 }
 
 impl Project {
@@ -272,19 +279,22 @@ impl Project {
 
     /// Unchanged files that the repository keeps in another form than they have on disk: three texts each,
     /// path, content as it is, content as it is kept.
-    async fn converted(&self, store: &Store, base: &str) -> Result<Vec<u8>, WorkspaceError> {
+    async fn converted(
+        &self,
+        store: &Store,
+        base: &HashMap<String, (u32, String)>,
+    ) -> Result<Vec<u8>, WorkspaceError> {
         let Some((_, users)) = &self.repository else { return Ok(Vec::new()) };
+        let other = |e: &Indexed| base.get(&e.path).map(|(_, oid)| oid).filter(|oid| **oid != e.oid);
+        let differ = self.indexed.iter().filter(|e| e.stage == 0);
+        let differ: Vec<_> = differ.filter_map(|e| other(e).map(|oid| (e, oid))).collect();
+        if differ.is_empty() {
+            return Ok(Vec::new());
+        }
         let raw = store.git.run(users, &["diff-files", "--name-only", "-z", "--no-renames"]).await?;
         let dirty: HashSet<String> = zero_separated(&raw)?.into_iter().collect();
-        let base: HashMap<String, String> =
-            store.entries(base).await?.into_iter().map(|e| (e.path, e.oid)).collect();
-        let mut list = Vec::new();
-        for entry in self.indexed.iter().filter(|e| e.stage == 0 && !dirty.contains(&e.path)) {
-            if let Some(oid) = base.get(&entry.path).filter(|oid| **oid != entry.oid) {
-                list.extend(zero_ended([entry.path.as_str(), oid, &entry.oid]));
-            }
-        }
-        Ok(list)
+        let clean = differ.iter().filter(|(e, _)| !dirty.contains(&e.path));
+        Ok(clean.flat_map(|(e, oid)| zero_ended([e.path.as_str(), oid, &e.oid])).collect())
     }
 
     /// Every ignore rule that holds in the project now, as one list.

@@ -36,6 +36,8 @@ pub(super) struct Indexed {
     pub stage: u8,
     /// Not on disk on purpose (a sparse checkout).
     pub skipped: bool,
+    /// Git was told not to look at the file, or to take it for unchanged.
+    pub hidden: bool,
     pub path: String,
 }
 
@@ -84,7 +86,7 @@ impl Repository {
     }
 
     pub async fn index(git: &Git, place: &Place) -> Result<Vec<Indexed>, WorkspaceError> {
-        let listed = git.run(place, &["ls-files", "--stage", "-t", "-z"]).await?;
+        let listed = git.run(place, &["ls-files", "--stage", "-v", "-z"]).await?;
         let damaged = |line: &str| {
             WorkspaceError::unusable(
                 ".git/index",
@@ -95,11 +97,13 @@ impl Repository {
         for line in zero_separated(&listed)? {
             let parsed = line.split_once('\t').and_then(|(head, path)| {
                 let mut words = head.split(' ');
-                let skipped = words.next()? == "S";
+                let tag = words.next()?;
+                // In small letters where it is taken for unchanged.
+                let (skipped, hidden) = (tag.eq_ignore_ascii_case("S"), tag != "H");
                 let mode = u32::from_str_radix(words.next()?, 8).ok()?;
                 let oid = words.next()?.to_owned();
                 let stage = words.next()?.parse().ok()?;
-                Some(Indexed { mode, oid, stage, skipped, path: path.to_owned() })
+                Some(Indexed { mode, oid, stage, skipped, hidden, path: path.to_owned() })
             });
             entries.push(parsed.ok_or_else(|| damaged(&line))?);
         }

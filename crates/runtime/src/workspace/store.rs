@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 
 use super::blobs::Facts;
 use super::error::WorkspaceError;
-use super::git::{Git, Place, not_text, text};
+use super::git::{Git, Place, not_text, text, zero_separated};
 
 pub(super) const EXECUTABLE_MODE: u32 = 0o100_755;
 pub(super) const LINK_MODE: u32 = 0o120_000;
@@ -43,6 +43,8 @@ const SETTINGS: &str = "
 \tauto = false
 [index]
 \tversion = 4
+[checkout]
+\tworkers = 0
 [advice]
 \taddEmbeddedRepo = false
 ";
@@ -138,6 +140,21 @@ impl Store {
         }
         entries.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(entries)
+    }
+
+    /// Mode and name of every file of a tree: quicker than [`Self::entries`], which knows sizes too.
+    pub async fn files(&self, tree: &str) -> Result<HashMap<String, (u32, String)>, WorkspaceError> {
+        let listed = self.git.run(&self.place(), &["ls-tree", "-r", "-z", checked(tree)?]).await?;
+        let read = |line: &String| {
+            let (head, path) = line.split_once('\t')?;
+            let mut words = head.split(' ');
+            let mode = u32::from_str_radix(words.next()?, 8).ok()?;
+            Some((path.to_owned(), (mode, words.nth(1)?.to_owned())))
+        };
+        zero_separated(&listed)?
+            .iter()
+            .map(|line| read(line).ok_or_else(|| self.damaged("ls-tree", line)))
+            .collect()
     }
 
     /// Sorted by path. A tree's name says what it holds: two of one name do not differ, and git is not asked.

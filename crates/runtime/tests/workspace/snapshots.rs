@@ -524,3 +524,37 @@ async fn without_git_the_error_says_what_is_missing() {
     let refused = Workspace::create(git, &desk.path("no"), &desk.run("r"), &Bring::default()).await;
     assert!(matches!(refused.err(), Some(WorkspaceError::NotADirectory { .. })));
 }
+
+/// Files that are older than their index are known to git by size and time, and are not read again: what git keeps of them,
+/// or was told of them, must not be taken for their bytes.
+#[tokio::test]
+async fn old_files_are_there_to_the_byte_whatever_git_keeps_of_them() {
+    let desk = Desk::repository();
+    desk.git(&["config", "filter.rot.clean", "tr a-z b-za"]);
+    desk.git(&["config", "filter.rot.smudge", "tr b-za a-z"]);
+    let files = [
+        (".gitattributes", "*.dos text eol=crlf\n*.rot filter=rot\n"),
+        ("lines.dos", "one\r\ntwo\r\n"),
+        ("kept.rot", "abc\n"),
+        ("plain.txt", "plain\n"),
+        ("hidden.txt", "old\n"),
+        ("changed.txt", "old\n"),
+    ];
+    let long_ago = std::time::SystemTime::now() - std::time::Duration::from_hours(1);
+    for (path, text) in files {
+        desk.write(path, text);
+        let file = fs::File::options().write(true).open(desk.path(path)).unwrap();
+        file.set_times(fs::FileTimes::new().set_modified(long_ago)).unwrap();
+    }
+    desk.git(&["add", "-A"]);
+    desk.git(&["commit", "-q", "-m", "first"]);
+    desk.git(&["update-index", "--assume-unchanged", "hidden.txt"]);
+    for path in ["hidden.txt", "changed.txt"] {
+        desk.write(path, "new\n");
+    }
+    let status = desk.git(&["status", "--porcelain"]);
+    let workspace = desk.workspace().await;
+    assert_eq!(files_below(&workspace.work(), &[".git"]), desk.files());
+    let there = git_in(&workspace.dir(), &desk.home(), &["status", "--porcelain"]);
+    assert!(there.contains(status.trim()), "{there}");
+}

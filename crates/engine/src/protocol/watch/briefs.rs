@@ -15,7 +15,7 @@ use crate::turn::{Message, Part, Speaker};
 const WORKER: &str = include_str!("../../prompts/watch-worker-1.md");
 const HANDS: &str = include_str!("../../prompts/watch-hands-1.md");
 const CRITIC: &str = include_str!("../../prompts/watch-critic-1.md");
-const JUDGE: &str = include_str!("../../prompts/watch-judge-1.md");
+pub(super) const JUDGE: &str = include_str!("../../prompts/watch-judge-1.md");
 const VISION: &str = include_str!("../../prompts/watch-vision-1.md");
 const LAST: &str = include_str!("../../prompts/watch-last-1.md");
 

@@ -83,7 +83,7 @@ impl Headway {
 impl Watch {
     /// The critic looks at the steps; what they led to is written down first.
     pub(super) fn call_critic(&mut self, cx: &mut Cx<'_>) {
-        if self.settings.headway && self.is_led(cx) && std::mem::take(&mut self.headway.unseen) {
+        if self.is_led(cx) && std::mem::take(&mut self.headway.unseen) {
             self.awaiting = Awaiting::LookForCritic;
             cx.look(Look { tree: None, paths: Vec::new() });
             return;
@@ -106,7 +106,7 @@ impl Watch {
             self.headway.failed_at.take().is_some_and(|(held_before, tree_before)| {
                 held > held_before || worked && tree_before != tree
             });
-        if self.settings.headway && got_on {
+        if got_on {
             self.failed_claims = 0;
         }
         self.failed_claims += 1;
@@ -144,17 +144,12 @@ impl Watch {
 
     /// A person had a word: what was switched off may be tried again.
     pub(super) fn forgive(&mut self) {
-        if self.settings.headway {
-            self.guard.forgive();
-            self.headway.unread = 0;
-        }
+        self.guard.forgive();
+        self.headway.unread = 0;
     }
 
     /// The critic says that the worker has drifted. Returns what it is told of what came of it.
     pub(super) fn note_drift(&mut self, cx: &Cx<'_>) -> String {
-        if !self.settings.headway {
-            return String::new();
-        }
         if self.is_led(cx) {
             return self.drift_words().map_or_else(String::new, |words| format!("\n\n{words}"));
         }
@@ -195,8 +190,8 @@ impl Watch {
         let delivered = self.tree.iter().flat_map(|tree| &tree.changes);
         let paths: Vec<String> =
             delivered.map(|c| c.path.clone()).filter(|path| self.headway.drifted.contains(path)).collect();
-        if paths.is_empty() || !self.settings.headway {
-            return self.reached(detail, cx);
+        if paths.is_empty() {
+            return self.look_over(checking, detail, cx);
         }
         // At a cap nobody is left who could take them back.
         let is_claim = matches!(checking.why, Why::Claim(_));

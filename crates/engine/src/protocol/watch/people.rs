@@ -45,6 +45,12 @@ pub(super) enum Asking {
         detail: String,
         paths: Vec<String>,
     },
+    /// The critic objects to the change, or did not look at all of it.
+    WholeChange {
+        checking: Box<Checking>,
+        detail: String,
+        about: String,
+    },
     Servers,
     /// The criterion holds before anything was done.
     Already {
@@ -154,6 +160,29 @@ pub(super) fn drift(paths: &[String], detail: &str) -> Question {
     asks(About::Drift, text, choices, false)
 }
 
+pub(super) fn objection(objection: &str, detail: &str) -> Question {
+    let text = format!(
+        "The check passes ({detail}), but the critic objects to the change:\n{objection}\n\nLook at the change before you accept it."
+    );
+    let choices = vec![
+        Choice::new("accept", "the change is right; the goal is reached"),
+        Choice::taking("reject", "TEXT", "it is not; this is told to the worker"),
+        Choice::new("stop", "end the goal here"),
+    ];
+    asks(About::Protected, text, choices, false)
+}
+
+pub(super) fn not_looked(about: &str, detail: &str) -> Question {
+    let text = format!("The check passes ({detail}), but {about}");
+    let choices = vec![
+        Choice::new("accept", "the change is right; the goal is reached"),
+        Choice::new("again", "ask the critic once more"),
+        Choice::taking("reject", "TEXT", "it is not; this is told to the worker"),
+        Choice::new("stop", "end the goal here"),
+    ];
+    asks(About::Protected, text, choices, false)
+}
+
 pub(super) fn already(detail: &str) -> Question {
     let text = format!("The goal is met already, before anything was done: {detail}");
     let choices = vec![
@@ -256,8 +285,19 @@ impl Watch {
             (Asking::Flaky { checking, .. }, _) => {
                 self.does_not_hold(&checking, &format!("the check is flaky, and a person says: {rest}"), cx);
             }
-            (Asking::Drift { detail, .. }, "all") => self.reached(detail, cx),
+            (Asking::Drift { checking, detail, .. }, "all")
+            | (Asking::WholeChange { checking, detail, .. }, "again") => {
+                self.look_over(*checking, detail, cx);
+            }
             (Asking::Drift { checking, paths, .. }, _) => self.without_drift(&checking, &paths, cx),
+            (Asking::WholeChange { detail, about, .. }, "accept") => self.overrule(about, detail, by, cx),
+            (Asking::WholeChange { checking, about, .. }, _) => {
+                self.does_not_hold(
+                    &checking,
+                    &format!("{about}\nA person does not agree with it either: {rest}"),
+                    cx,
+                );
+            }
             (Asking::Servers, _) => self.next_turn(cx),
             (Asking::Already { detail }, "done") => self.end_as_met(detail, cx),
             (Asking::Already { .. }, _) => self.set_out(cx),

@@ -22,7 +22,7 @@ const SUITE_BEGINNINGS: [&str; 6] =
     ["jest.config.", "vitest.config.", "phpunit.xml", ".mocharc", "karma.conf.", "playwright.config."];
 /// Files a runner reads without being told: `make test` depends on the Makefile, and what `npm test` runs is written in
 /// `package.json`.
-const RUNNERS: [(&str, &[&str]); 36] = [
+const RUNNERS: [(&str, &[&str]); 37] = [
     ("cargo", CARGO),
     ("npm", PACKAGE),
     ("npx", PACKAGE),
@@ -59,6 +59,7 @@ const RUNNERS: [(&str, &[&str]); 36] = [
     ("gmake", &["Makefile", "makefile", "GNUmakefile"]),
     ("just", &["justfile", "Justfile", ".justfile"]),
     ("task", &["Taskfile.yml", "Taskfile.yaml"]),
+    ("latexmk", &[".latexmkrc", "latexmkrc"]),
 ];
 
 const PACKAGE: &[&str] = &["package.json"];
@@ -95,7 +96,10 @@ impl Protected {
                     if let Criterion::Vision { file, .. } = leaf { Some(file.as_str()) } else { None };
                 used.extend(paths_in(&without_tests(command)));
                 asked_for.extend(paths_in(command));
-                for path in paths_in(command).into_iter().filter(|path| Some(path.as_str()) != picture) {
+                let documents = typeset(command);
+                let is_document = |path: &str| documents.iter().any(|made| is_below(path, made));
+                let judged = |path: &String| Some(path.as_str()) != picture && !is_document(path);
+                for path in paths_in(command).into_iter().filter(judged) {
                     if path.contains(['*', '?']) || is_test_file(&format!("{path}/x")) && !path.contains('.')
                     {
                         // With a slash in it a pattern holds at one place only.
@@ -195,6 +199,22 @@ const LOOKING: [&str; 14] =
 fn without_tests(command: &str) -> String {
     let asks = |part: &&str| part.split_whitespace().next().is_some_and(|word| LOOKING.contains(&word));
     command.split_inclusive([';', '&', '|', '(', ')', '\n']).filter(|part| !asks(part)).collect()
+}
+
+/// Programs that make a document of the files they are given: these are the work, and no check of it.
+const TYPESETTERS: [&str; 6] = ["latexmk", "pdflatex", "xelatex", "lualatex", "tectonic", "typst"];
+
+/// The documents a command line has made. What says how they are made is not among them.
+fn typeset(command: &str) -> BTreeSet<String> {
+    let makes = |part: &&str| part.split_whitespace().next().is_some_and(|word| TYPESETTERS.contains(&word));
+    let parts = command.split([';', '&', '|', '(', ')', '\n']).filter(makes);
+    let is_implied = |path: &String| RUNNERS.iter().any(|(_, files)| files.contains(&path.as_str()));
+    parts.flat_map(paths_in).filter(|path| !is_implied(path)).collect()
+}
+
+/// The same path, or one that a command comes to from a folder it went to.
+fn is_below(path: &str, end: &str) -> bool {
+    path.strip_suffix(end).is_some_and(|above| above.is_empty() || above.ends_with('/'))
 }
 
 /// The relative paths a command line could mean, also from a folder it goes to. A word that is no path names no file

@@ -55,15 +55,10 @@ pub struct Settings {
     pub below: String,
     /// The kernel holds the worker's commands to its folder. If not, commands that name other places are asked about.
     pub held: bool,
-    /// What follows if the criterion holds before anything was done. None in records of goals whose criterion was tried
-    /// only when somebody claimed that it holds.
+    /// What follows if the criterion holds before anything was done. None: it is tried only when somebody claims it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub already: Option<Already>,
-    /// Circles are looked for further, calls that cannot be read switch no tool off, claims count anew after headway, and
-    /// drift is not delivered unasked. Not in records from before these rules.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub headway: bool,
-    /// What a change does to tests is found out before it counts. Not so in records from before that was done.
+    /// What a change does to tests is found out before it counts.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub examine: bool,
     /// How the work gets to the user; none if it is done in place.

@@ -11,7 +11,7 @@ use crate::effect::EffectId;
 use crate::event::Happened;
 use crate::goal::{Claimant, GoalStep, Nudge, PREVIEW, StepEnd, cut};
 use crate::machine::Cx;
-use crate::tool::guard::{self, Came, Word};
+use crate::tool::guard::{Came, Word};
 use crate::tool::offline;
 use crate::tool::policy::{self, Ruled, Ruling};
 use crate::tool::shown::shown_args;
@@ -52,20 +52,13 @@ impl Watch {
         let names: Vec<String> = self.settings.servers.iter().map(|s| s.name.clone()).collect();
         let servers: Vec<&str> = names.iter().map(String::as_str).collect();
         let root = self.settings.root.clone();
-        let reading = Reading {
-            root: &root,
-            servers: &servers,
-            timeout_ms: COMMAND_MS,
-            processes: self.settings.headway,
-        };
+        let reading = Reading { root: &root, servers: &servers, timeout_ms: COMMAND_MS, processes: true };
         let read = wish::read(&call.name, &args, &reading, &mut |text| cx.intern(text));
         if read.is_ok() {
             self.headway.unread = 0;
         }
         match read {
-            Err(problem) if self.settings.headway => self.unreadable_call(&call, &problem, cx),
-            Err(_) if self.is_blocked(&call, &args, cx) => self.next_call(cx),
-            Err(problem) => self.refused(&call, (StepEnd::Err, &problem), cx),
+            Err(problem) => self.unreadable_call(&call, &problem, cx),
             Ok(Wish::Claim { rationale }) => {
                 self.answer_call(&call, StepEnd::Ok, "Noted. Verifying…", 0, cx);
                 self.claim = Some((Claimant::Worker, one_line(&rationale)));
@@ -195,12 +188,7 @@ impl Watch {
 
     /// The guard sees every result; a tool that fails again and again is not offered any more.
     fn note_result(&mut self, call: &ToolCall, args: &str, came: &Came<'_>, cx: &mut Cx<'_>) {
-        let word = if self.settings.headway {
-            self.guard.heard(&call.name, args, came)
-        } else {
-            self.guard.after(&call.name, args, guard::result_of(came.text), came.is_error).map(Word::Off)
-        };
-        match word {
+        match self.guard.heard(&call.name, args, came) {
             Some(Word::Off(because)) => {
                 cx.emit(Happened::ToolDisabled { tool: call.name.clone(), because: because.clone() });
                 let words = format!("`{}` is not offered any more: {because}. Find another way.", call.name);
@@ -225,8 +213,12 @@ impl Watch {
         let step = GoalStep { n: 0, tool: short(&call.name), args, end, preview, took_ms };
         let line = self.took_step(step, cx);
         let text = cx.intern(said.to_owned());
-        let result = ToolResult { call: call.id.clone(), text, ok: end == StepEnd::Ok };
-        self.transcript.result(result, line);
+        if self.is_led(cx) {
+            let result = ToolResult { call: call.id.clone(), text, ok: end == StepEnd::Ok };
+            self.transcript.result(result, line);
+        } else {
+            self.tell_worker(format!("What came of {}: {said}", short(&call.name)), cx);
+        }
         text
     }
 

@@ -12,3 +12,4 @@ mod long;
 mod policy;
 mod trying;
 mod watching;
+mod whole_change;

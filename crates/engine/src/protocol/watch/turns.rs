@@ -47,15 +47,22 @@ impl Watch {
             return self.look_then_turn(cx);
         }
         self.interrupting = None;
+        self.calls = Self::process_calls(&text, cx);
+        let asks = !self.calls.is_empty();
         match ending(&text) {
             Ending::Claims(rationale) => {
                 self.only_talk = 0;
                 self.claim = Some((Claimant::Worker, rationale));
-                self.after_turn(cx);
+                self.next_call(cx);
             }
             Ending::GivesUp { reason, learned } => {
                 self.gave_up = Some((reason, learned));
-                self.after_turn(cx);
+                self.next_call(cx);
+            }
+            // It is told what came of them.
+            Ending::Neither if asks => {
+                self.only_talk = 0;
+                self.next_call(cx);
             }
             Ending::Neither if self.steps_of_turn == 0 => self.only_talked(HANDS_ONLY_TALKED, cx),
             Ending::Neither => {

@@ -280,6 +280,7 @@ impl Watch {
 
     /// The criterion holds. It counts only if what it goes by is what it was, or a person lets it stand.
     pub(super) fn holds(&mut self, checking: Checking, detail: String, cx: &mut Cx<'_>) {
+        self.notes.clear();
         if matches!(checking.why, Why::Cap(_) | Why::Interval) {
             // Nobody claimed it, so nobody was shown what there is.
             self.claims += 1;

@@ -50,7 +50,7 @@ impl Watch {
         by: &str,
         cx: &mut Cx<'_>,
     ) {
-        self.notes = findings.iter().map(|f| format!("waived by {by}: {}", f.line())).collect();
+        self.notes.extend(findings.iter().map(|f| format!("waived by {by}: {}", f.line())));
         let findings = findings.iter().map(Finding::line).collect();
         cx.emit(Happened::Waived { findings, reason: why.to_owned(), by: by.to_owned() });
         self.drift_aside(checking, detail, cx);

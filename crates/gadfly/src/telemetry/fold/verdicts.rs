@@ -1,7 +1,7 @@
 //! Verdicts as events: on the critic's call that gave them, on the check that was run, or on what was judged.
 
 use gadfly_engine::event::{Event, Happened};
-use gadfly_engine::goal::WatchVerdict;
+use gadfly_engine::goal::{Seen, WatchVerdict};
 use gadfly_engine::pipeline::{GateReport, PairVerdict, PipelineEvent};
 use gadfly_engine::review::{CriterionVerdict, Review, Verdict};
 use gadfly_engine::{EffectId, NodePath};
@@ -118,6 +118,19 @@ impl Fold {
                 let mut told = Evaluation::passed("watch", verdict.name(), fine);
                 (told.critic, told.because) = (Some(critic.as_str()), Some(reason.clone()));
                 if *verdict == WatchVerdict::Error {
+                    told.score = None;
+                }
+                self.by_critic(node, critic, vec![told.attributes(say)].into(), at, closed, out);
+            }
+            Happened::ChangeLookedAt { critic, seen, reason } => {
+                let (word, fine) = match seen {
+                    Seen::NothingWrong => ("nothing wrong", true),
+                    Seen::Objection => ("objection", false),
+                    Seen::NotAll => ("not looked at", false),
+                };
+                let mut told = Evaluation::passed("whole change", word, fine);
+                (told.critic, told.because) = (Some(critic.as_str()), Some(reason.clone()));
+                if *seen == Seen::NotAll {
                     told.score = None;
                 }
                 self.by_critic(node, critic, vec![told.attributes(say)].into(), at, closed, out);

@@ -44,6 +44,8 @@ fn what_a_command_names_is_protected() {
         ("bash checks/*.sh", "checks/a.sh"),
         ("bats tests/", "tests/deep/a"),
         ("sh check", "check"),
+        ("latexmk -pdf main.tex", ".latexmkrc"),
+        ("cd paper && latexmk main.tex && sh check.sh", "paper/check.sh"),
     ] {
         assert!(Protected::new(&shell(command), &[], false).names(path), "{command}: {path}");
     }
@@ -145,4 +147,16 @@ fn a_project_may_be_begun_but_not_told_to_leave_its_tests_out() {
         [".cargo/config.toml"],
         "it can have `true` run in place of the tests"
     );
+}
+
+#[test]
+fn a_document_that_a_command_makes_is_the_work() {
+    for (command, path) in [
+        ("latexmk -pdf -interaction=nonstopmode main.tex", "main.tex"),
+        ("cd paper && pdflatex main.tex", "paper/main.tex"),
+        ("typst compile main.typ", "main.typ"),
+    ] {
+        assert!(!Protected::new(&shell(command), &[], true).names(path), "{command}: {path}");
+    }
+    assert!(Protected::new(&shell("pdflatex a.tex; sh b.tex"), &[], true).names("b.tex"));
 }

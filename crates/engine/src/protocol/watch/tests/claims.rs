@@ -13,7 +13,7 @@ fn a_verified_claim_ends_it_and_brings_the_work_to_the_user() {
     let mut table = goal();
     table.runs("make test", 0, "ok").claims();
     assert!(matches!(table.open().kind, EffectKind::Look(_)), "{}", table.log());
-    table.sees(&[("moon.md", Some("round"))]).verifies(0, "all fine").accepted();
+    table.sees(&[("moon.md", Some("round"))]).verifies(0, "all fine").agrees().accepted();
     assert_eq!(table.class(), "approved");
     insta::assert_snapshot!(table.since("wants claim_complete"), @r"
       [2] claim_complete(rationale=all green) → ok: Noted. Verifying…
@@ -24,9 +24,12 @@ fn a_verified_claim_ends_it_and_brings_the_work_to_the_user() {
     > run#6 verify exit 0
       run#7 verify `make test` in a fresh folder
     > run#7 verify exit 0
+      run#8 ask critic cato
+    > run#8 cato “YES It does what was asked for.”
+      change looked at: NothingWrong: It does what was asked for.
       verified: `make test` exits with 0
-      run#8 accept
-    > run#8 accepted
+      run#9 accept
+    > run#9 accepted
       accepted a
       = approved
     ");
@@ -127,7 +130,7 @@ fn weakened_tests_are_shown_to_a_person_although_the_check_passes() {
     assert!(prompt.contains("a person does not agree: put the test back"), "{prompt}");
     table.claims().sees(&[("tests/test_moon.py", None)]).verifies(0, "ok");
     table.answers("accept");
-    table.accepted();
+    table.agrees().accepted();
     assert_eq!(table.class(), "approved");
 }
 
@@ -183,7 +186,7 @@ fn files_pages_and_json_are_checked_by_their_content() {
         [("out.json", Some(r#"{"count": 3}"#))],
     );
     table.claims().sees(&[]).reads(&moon).reads(&few);
-    assert!(table.log().contains("verify:fail (2)"), "{}", table.log());
+    assert_eq!(table.log().matches("verify:fail (1)").count(), 2, "more of it holds: {}", table.log());
     table.claims().sees(&[]).reads(&moon).reads(&enough);
     table.did(ToolEnd::Status(200), "a moon").accepted();
     assert_eq!(table.class(), "approved");
@@ -192,7 +195,7 @@ fn files_pages_and_json_are_checked_by_their_content() {
 #[test]
 fn what_was_done_in_place_is_looked_at_once_more_and_not_brought_anywhere() {
     let mut table = begun(seated(|s| s.acceptance = None));
-    table.claims().sees(&[("moon.md", Some("round"))]).verifies(0, "ok");
+    table.claims().sees(&[("moon.md", Some("round"))]).verifies(0, "ok").agrees();
     assert!(matches!(table.open().kind, EffectKind::Look(_)), "{}", table.log());
     table.sees(&[("moon.md", Some("round"))]);
     assert_eq!(table.class(), "approved");

@@ -80,7 +80,7 @@ fn about_a_command_a_person_is_asked_and_it_is_never_repeated_unasked() {
 #[test]
 fn live_and_replayed_are_the_same() {
     let mut table = goal();
-    table.runs("make", 1, "no").says("hm").reads_something(1).reads_something(2);
+    table.runs("make", 1, "no").says("hm").reads_something(1).reads_something(2).sees(&[]);
     table.says("STUCK\nwhy");
     table
         .wants(&[("fetch_url", r#"{"url":"http://x"}"#)])

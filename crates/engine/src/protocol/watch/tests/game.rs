@@ -51,7 +51,6 @@ pub fn settings() -> Settings {
         root: "/w".into(),
         below: String::new(),
         held: true,
-        headway: false,
         already: None,
         examine: false,
         acceptance: Some(Acceptance::Checkout),
@@ -84,6 +83,8 @@ pub trait Plays2 {
     fn reads_something(&mut self, n: u32) -> &mut Self;
     fn runs(&mut self, command: &str, code: i32, output: &str) -> &mut Self;
     fn claims(&mut self) -> &mut Self;
+    /// The critic has looked at the whole change, and nothing is wrong with it.
+    fn agrees(&mut self) -> &mut Self;
     /// The events and effects after the last line that contains this.
     fn since(&self, mark: &str) -> String;
     fn asked(&self, role: Role) -> bool;
@@ -102,6 +103,10 @@ impl Plays2 for Goal {
 
     fn claims(&mut self) -> &mut Self {
         self.wants(&[("claim_complete", r#"{"rationale":"all green"}"#)])
+    }
+
+    fn agrees(&mut self) -> &mut Self {
+        self.says_as("cato", "YES\nIt does what was asked for.")
     }
 
     fn since(&self, mark: &str) -> String {

@@ -73,7 +73,7 @@ fn achieved_breaks_it_off_and_verifies_before_it_goes_on() {
     three(&mut table);
     table.says_as("cato", "ACHIEVED\ndone");
     ends(&mut table);
-    table.sees(&[("a.rs", Some("x"))]).verifies(0, "ok").accepted();
+    table.sees(&[("a.rs", Some("x"))]).verifies(0, "ok").agrees().accepted();
     assert_eq!((table.class().as_str(), table.calls(Role::Worker)), ("approved", 1));
 }
 
@@ -83,7 +83,7 @@ fn it_may_end_before_it_is_broken_off() {
     three(&mut table);
     table.says_as("cato", "ACHIEVED\ndone");
     table.says("I changed a.rs.");
-    table.sees(&[("a.rs", Some("x"))]).verifies(0, "ok").accepted();
+    table.sees(&[("a.rs", Some("x"))]).verifies(0, "ok").agrees().accepted();
     assert_eq!(table.class(), "approved", "{}", table.log());
 }
 
@@ -170,7 +170,7 @@ fn achieved_is_verified_first_also_if_it_comes_between_two_turns() {
     table.control(Control::Steer { text: "use metres".into(), by: "eve".into() });
     ends(&mut table);
     table.says_as("cato", "ACHIEVED\nall there");
-    table.sees(&[("a.rs", Some("x"))]).sees(&[("a.rs", Some("x"))]).verifies(0, "ok").accepted();
+    table.sees(&[("a.rs", Some("x"))]).sees(&[("a.rs", Some("x"))]).verifies(0, "ok").agrees().accepted();
     assert_eq!(table.class(), "approved", "{}", table.log());
     assert_eq!(table.calls(Role::Worker), 1, "{}", table.log());
 }
@@ -187,7 +187,7 @@ fn a_claim_under_way_is_not_pushed_aside_by_a_third_stuck() {
     three(&mut table);
     table.says_as("ann", "CLAIM_COMPLETE: done");
     table.says_as("cato", "STUCK\nwhy");
-    table.sees(&[("a.rs", Some("y"))]).verifies(0, "ok").accepted();
+    table.sees(&[("a.rs", Some("y"))]).verifies(0, "ok").agrees().accepted();
     assert_eq!(table.class(), "approved", "{}", table.log());
 }
 

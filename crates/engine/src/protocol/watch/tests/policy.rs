@@ -135,10 +135,7 @@ fn always_is_for_what_was_asked_and_not_for_what_begins_alike() {
 
 #[test]
 fn who_is_refused_again_and_again_is_watched_blocked_and_halted() {
-    let hopeless: [(&str, &str); 3] =
-        [("run_command", r#"{"command":"ls"}"#), ("edit_file", r#"{"path": "#), ("no_such_tool", "{}")];
-    for call in hopeless {
-        let mut table = begun(seated(|s| s.policy.deny = vec!["run_command".into()]));
+    let wants_ten = |table: &mut super::game::Goal, call: (&str, &str)| {
         let mut looks = 0;
         for _ in 0..10 {
             if table.asked(Role::Worker) {
@@ -149,10 +146,19 @@ fn who_is_refused_again_and_again_is_watched_blocked_and_halted() {
                 table.says("PROGRESSING");
             }
         }
-        assert!(looks >= 2, "after the interval, and at the first block: {}", table.log());
-        assert!(table.log().contains("→ blocked"), "{}", table.log());
-        table.says("I was refused.");
-        assert_eq!(table.class(), "halted(guard)", "{call:?}: {}", table.log());
+        looks
+    };
+    let mut table = begun(seated(|s| s.policy.deny = vec!["run_command".into()]));
+    let looks = wants_ten(&mut table, ("run_command", r#"{"command":"ls"}"#));
+    assert!(looks >= 2, "after the interval, and at the first block: {}", table.log());
+    assert!(table.log().contains("→ blocked"), "{}", table.log());
+    table.says("I was refused.");
+    assert_eq!(table.class(), "halted(guard)", "{}", table.log());
+    // Who cannot write a call at all is looked at, and then a person is asked.
+    for call in [("edit_file", r#"{"path": "#), ("no_such_tool", "{}")] {
+        let mut table = begun(seated(|_| {}));
+        assert!(wants_ten(&mut table, call) >= 2, "{}", table.log());
+        assert_eq!(table.class(), "waiting(question)", "{call:?}: {}", table.log());
     }
     // Whoever invents names is seen at least.
     let mut table = begun(seated(|_| {}));
@@ -166,7 +172,7 @@ fn who_is_refused_again_and_again_is_watched_blocked_and_halted() {
 fn many_calls_of_one_turn_do_not_halt_a_goal_before_anybody_is_told() {
     let mut table = begun(seated(|_| {}));
     let call = ("edit_file", r#"{"path": "#);
-    table.wants(&[call; 12]);
+    table.wants(&[call; 8]);
     assert!(table.asked(Role::Critic), "{}", table.log());
     table.says("STUCK\nIt is no JSON.");
     assert!(table.asked(Role::Worker), "{}", table.log());

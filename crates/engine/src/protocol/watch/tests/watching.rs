@@ -87,7 +87,7 @@ fn achieved_is_verified_before_the_worker_has_another_turn() {
     three(&mut table, 1);
     let turns = table.calls(Role::Worker);
     table.says("ACHIEVED\nthe tests pass");
-    table.sees(&[("moon.md", Some("round"))]).verifies(0, "ok").accepted();
+    table.sees(&[("moon.md", Some("round"))]).verifies(0, "ok").agrees().accepted();
     assert_eq!(table.class(), "approved");
     assert_eq!(table.calls(Role::Worker), turns, "{}", table.log());
 }
@@ -157,7 +157,7 @@ fn repetition_is_blocked_and_the_critic_is_asked_at_once_with_the_repeated_steps
     }
     // A read in between: a new call, and its success does not make the edit any better.
     table.runs("make test", 2, "1 failed").runs("make test", 2, "1 failed").runs("make test", 2, "1 failed");
-    table.wants(&[("run_command", r#"{"command":"make test"}"#)]);
+    table.wants(&[("run_command", r#"{"command":"make test"}"#)]).sees(&[]);
     assert!(table.asked(Role::Critic), "{}", table.log());
     let prompt = told(&table);
     assert!(prompt.contains("run_command(command=make test) → blocked"), "{prompt}");
