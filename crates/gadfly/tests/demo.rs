@@ -49,7 +49,7 @@ fn all_scenes_end_as_they_should_and_can_be_played_again_without_git() {
         "→ blocked: This call of `edit_file` was made 3 times in a row with the same result",
         "critic:stuck ",
         "CRITIC: You appear to be stuck. It tries to replace a text that is not in the file",
-        "critic:misled steps 1–3",
+        "critic:misled steps 1–2",
         "ORIGINAL GOAL: Let total refuse a line that is no number.",
         "verify:fail (1)",
         "claim by the critic: The check passed in step 3",

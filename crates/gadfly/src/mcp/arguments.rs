@@ -97,7 +97,6 @@ pub fn named(option: &str, value: &str) -> String {
     let argument = match option {
         "criterion" => "criteria",
         "task_file" => "task",
-        "budget-usd" => "budget_usd",
         "rubric" | "draft" => option,
         other if offered().any(|key| key.name == other || key.argument() == other) => other,
         other => return format!("`{other}` of a loop in gadfly.toml"),

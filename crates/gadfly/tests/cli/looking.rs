@@ -19,7 +19,7 @@ fn approved() -> (Project, String) {
 fn a_run_is_readable_at_a_glance() {
     let (project, run) = approved();
     let said = project.gadfly(&["show", &run[..6]]);
-    let dated = said.masked().lines().filter(|l| !l.starts_with("begun ")).collect::<Vec<_>>().join("\n");
+    let dated = said.masked().lines().filter(|l| !l.starts_with("started ")).collect::<Vec<_>>().join("\n");
     assert_snapshot!(dated, @r#"
     exit 0
     --- stdout

@@ -160,7 +160,11 @@ pub fn story(desk: &Desk) -> String {
     let work = desk.work(&run).canonicalize().map(|work| work.display().to_string()).unwrap_or_default();
     let shown = if work.is_empty() { shown } else { shown.replace(&work, "[work]/[run]") };
     let masked = shown.replace(&run, "[run]").replace(dir.to_str().unwrap(), "[dir]");
-    masked.lines().filter(|line| !line.starts_with("begun ")).map(|line| without_times(line) + "\n").collect()
+    masked
+        .lines()
+        .filter(|line| !line.starts_with("started "))
+        .map(|line| without_times(line) + "\n")
+        .collect()
 }
 
 /// `time 0:02/60:00` as `time [t]/60:00`.

@@ -135,7 +135,7 @@ mod tests {
             ("command = [\"x\"]\nurl = \"http://a.example\"", "`command` and `url` cannot both be given"),
             ("url = \"https://user:pw@a.example\"", "is not a usable `url`"),
             ("url = \"ftp://a.example\"", "must begin with http://"),
-            ("command = [\"x\"]\nenv = [\"A=b\"]", "no name of a variable"),
+            ("command = [\"x\"]\nenv = [\"A=b\"]", "not a valid variable name"),
             ("command = [\"x\"]\nrisk = \"network\"", "must be one of \"read_only\""),
             ("command = []", "not an empty list"),
             ("command = \"npx server\"", "must be a list of strings"),

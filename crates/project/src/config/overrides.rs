@@ -120,7 +120,7 @@ impl Overrides {
         if matches!(key.name, "task" | "goal") && matches!(&value, Value::Text(text) if is_empty(text)) {
             return;
         }
-        let named = option(&key.flag_name());
+        let named = option(&key.argument());
         let wrong = match (&value, key.shape) {
             (Value::Text(text), _) if is_empty(text) => Some(format!("{named} is empty")),
             (Value::Texts(list), _) if list.iter().any(|text| is_empty(&text.value)) => {
@@ -141,7 +141,8 @@ impl Overrides {
             _ => None,
         };
         if let Some(message) = wrong {
-            let help = matches!(value, Value::Whole(0)).then(|| NO_ZERO.to_owned());
+            let is_cap = self.table.section == Section::Goal && matches!(value, Value::Whole(0));
+            let help = is_cap.then(|| NO_ZERO.to_owned());
             self.problems.push(Problem::error(message).maybe_help(help));
         } else if key.section == Section::Budget {
             let mut budget = self.caps().cloned().unwrap_or_else(|| Self::of(Section::Budget).table);
@@ -313,7 +314,7 @@ fn read(key: &Key, words: &[String], dir: Option<&Path>) -> Result<Value, Proble
     };
     value.ok_or_else(|| {
         let message =
-            format!("{} must be {}, not `{}`", option(&key.flag_name()), shape.expects(), brief(one));
+            format!("{} must be {}, not `{}`", option(&key.argument()), shape.expects(), brief(one));
         let help = matches!(shape, Shape::Time).then(|| match one.trim_start_matches('0') {
             "" | "s" | "m" | "h" => format!("{NO_ZERO}; {}", value::TYPED_TIME),
             _ => value::TYPED_TIME.to_owned(),

@@ -74,7 +74,7 @@ mod tests {
         for (text, word) in [
             ("endpoint = \"127.0.0.1:4318\"", "is not a usable `endpoint`"),
             ("endpoint = \"http://key@a.example\"", "is not a usable `endpoint`"),
-            ("headers_env = \"a=b\"", "no name of a variable"),
+            ("headers_env = \"a=b\"", "not a valid variable name"),
             ("contents = true", "unknown key `contents`"),
         ] {
             let (telemetry, said) = read(&format!("[telemetry]\n{text}"));

@@ -102,7 +102,8 @@ impl Store {
         };
         let kept: HashSet<&str> = indexed.iter().filter(same).map(|e| e.path.as_str()).collect();
         let others = base.keys().map(String::as_str).filter(|path| !kept.contains(path));
-        let mut entries = removals(others, indexed);
+        let nobodys = in_every_folder(base.keys().map(String::as_str));
+        let mut entries = removals(others.chain(nobodys.iter().map(String::as_str)), indexed);
         let mut skipped = Vec::new();
         for entry in indexed {
             if !same(&entry) {
@@ -130,6 +131,25 @@ impl Store {
 fn removals<'a>(paths: impl Iterator<Item = &'a str>, indexed: &[Indexed]) -> Vec<u8> {
     let zero = "0".repeat(indexed.first().map_or(40, |e| e.oid.len()));
     paths.flat_map(|path| format!("0 {zero}\t{path}\0").into_bytes()).collect()
+}
+
+/// A path in each folder that no file has. An index also remembers the trees of folders, and those of the store are not in the
+/// worker's repository; removing such a path makes git forget them.
+fn in_every_folder<'a>(paths: impl Iterator<Item = &'a str>) -> Vec<String> {
+    const NOBODYS: &str = ".gadfly-nobodys";
+    let mut folders: HashSet<&str> = HashSet::from([""]);
+    for path in paths {
+        let mut folder = path;
+        while let Some((above, _)) = folder.rsplit_once('/') {
+            if !folders.insert(above) {
+                break;
+            }
+            folder = above;
+        }
+    }
+    let path =
+        |folder: &str| if folder.is_empty() { NOBODYS.to_owned() } else { format!("{folder}/{NOBODYS}") };
+    folders.into_iter().map(path).collect()
 }
 
 /// With its time: git trusts entries that are older than their index.
