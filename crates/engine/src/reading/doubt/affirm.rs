@@ -39,14 +39,17 @@ const PLAINLY: &str = r"(?xi)
 
 static PLAINLY_RE: LazyLock<Option<Regex>> = LazyLock::new(|| english::pattern(PLAINLY));
 
-/// Does a sentence of some length plainly affirm? A few words that begin with a count say what is there: `One sentence, with its
-/// cause.`
+/// Does a sentence of some length plainly affirm? A few words that count parts of the work say what is there: `One sentence, with
+/// its cause.`
 pub(super) fn is_plain(text: &str) -> bool {
-    const COUNTED: [&str; 4] = ["one ", "a single ", "four ", "five "];
+    static COUNTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        english::pattern(
+            r"(?i)^\W*(?:one|a\s+single|four|five)\s+(?:sentence|paragraph|line|page|section|table|figure|file|test)s?\b[,:]?\s+with\b",
+        )
+    });
     let words = text.split_whitespace().filter(|word| word.chars().any(char::is_alphabetic)).count();
-    let begins = text.trim_start().to_ascii_lowercase();
     words < 5
-        || words < 8 && COUNTED.iter().any(|count| begins.starts_with(count))
+        || words < 8 && COUNTED.as_ref().is_some_and(|re| re.is_match(text))
         || text.trim_end().ends_with(':')
         || PLAINLY_RE.as_ref().is_none_or(|re| re.is_match(text))
 }
