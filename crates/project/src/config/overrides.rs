@@ -219,21 +219,6 @@ impl Overrides {
         }
     }
 
-    pub fn set_limits(&mut self, limits: Limits) {
-        let minutes = |ms: u64| Value::Number(ms as f64 / 60_000.0);
-        let caps = [
-            ("budget.usd", limits.money.map(|money| Value::Number(money.usd()))),
-            ("budget.tokens", limits.tokens.map(Value::Whole)),
-            ("budget.minutes", limits.active_ms.map(minutes)),
-            ("budget.calls", limits.calls.map(|calls| Value::Whole(calls.into()))),
-        ];
-        for (name, cap) in caps {
-            if let Some(cap) = cap {
-                self.set(name, cap);
-            }
-        }
-    }
-
     /// What is wrong with what was given.
     pub fn problems(&self) -> &[Problem] {
         &self.problems

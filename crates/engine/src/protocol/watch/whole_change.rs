@@ -1,6 +1,6 @@
 //! One look of the critic at the whole change, when everything else is in order and before it counts: what no program finds,
-//! a result written down for just the inputs of the check, say. It can only object. An objection that names its place goes
-//! to the worker once and then to a person. What is no readable word about all of the change never passes for a look, and is
+//! a result written down for just the inputs of the check, say. It can only object. An objection, and a yes that takes itself
+//! back, goes to the worker once and then to a person. What is no readable word about all of the change never passes for a look, and is
 //! said; with `--strict-critic` a person decides then.
 
 use super::answer::{self, Said};
@@ -15,7 +15,6 @@ use crate::event::Happened;
 use crate::goal::Seen;
 use crate::judging::{Piece, Subject};
 use crate::machine::{Cx, LedTurn};
-use crate::protocol::audit::checks::diff;
 use crate::reading::shown::neutralise;
 use crate::reading::{clean, doubt, reasoning};
 use crate::slice::Slice;
@@ -105,8 +104,9 @@ impl Watch {
             (Said::Yes, reason) => {
                 // It describes a change, so that words of defect prove little.
                 if let Some((rule, passage)) = doubt::against(&reason, doubt::Scope::Evidence) {
-                    let because = format!("{}: {passage}", rule.sentence());
-                    return self.not_looked(&because, checking, detail, cx);
+                    let objection = format!("{}: {passage}", rule.sentence());
+                    self.whole.known = Some((tree, Some(objection.clone())));
+                    return self.objected(&objection, checking, detail, cx);
                 }
                 if !left_out.is_empty() {
                     let because = format!("left out: {}. Of the rest it says: {reason}", left_out.join(", "));
@@ -119,10 +119,6 @@ impl Watch {
             (Said::No, reason) => {
                 let said = clean::reply(&reply[..reply.floor_char_boundary(64 << 10)]);
                 let said = one_line(reasoning::without_leading(&said));
-                if !self.names_a_place(&said, cx) {
-                    let because = format!("it objects, and names no file or line of the change: {reason}");
-                    return self.not_looked(&because, checking, detail, cx);
-                }
                 // A long reason was cut.
                 let objection = if reason.ends_with('…') { beginning_of(&said, OBJECTION) } else { reason };
                 self.whole.known = Some((tree, Some(objection.clone())));
@@ -168,31 +164,6 @@ impl Watch {
     fn say_of_change(&self, seen: Seen, reason: &str, cx: &mut Cx<'_>) {
         let critic = self.settings.critic.clone().unwrap_or_default();
         cx.emit(Happened::ChangeLookedAt { critic, seen, reason: reason.to_owned() });
-    }
-
-    /// A changed file, by its path or name, or a changed line by its number.
-    fn names_a_place(&self, said: &str, cx: &Cx<'_>) -> bool {
-        let Some(tree) = &self.tree else { return false };
-        let is_part = |c: char| c.is_alphanumeric() || "._-/".contains(c);
-        let words: Vec<&str> = said
-            .split(|c: char| !is_part(c))
-            .map(|word| word.trim_matches('.'))
-            .filter(|w| !w.is_empty())
-            .collect();
-        let is_file = |word: &&str| {
-            let ends_so = |path: &str| path.strip_suffix(*word).is_some_and(|above| above.ends_with('/'));
-            tree.changes.iter().any(|change| change.path == **word || ends_so(&change.path))
-        };
-        let lines = diff::parse(cx.text(&tree.diff));
-        let is_line = |pair: &[&str]| {
-            let says_line = ["line", "lines"].iter().any(|word| pair[0].eq_ignore_ascii_case(word));
-            let number = pair[1].split('-').next().and_then(|number| number.parse::<u32>().ok());
-            let near = |number| {
-                lines.iter().any(|file| file.added().chain(file.removed()).any(|l| l.near == number))
-            };
-            says_line && number.is_some_and(near)
-        };
-        words.iter().any(is_file) || words.windows(2).any(is_line)
     }
 
     /// What the critic is shown, and what of the change is not in it.

@@ -91,14 +91,7 @@ fn the_same_change_is_not_paid_for_twice() {
 
 #[test]
 fn what_is_no_word_about_the_change_never_passes_for_a_look() {
-    for reply in [
-        "PROGRESSING\nfine",
-        "NO\nI do not like it.",
-        "NO\nsun.py line 7 is wrong",
-        "UNCLEAR",
-        "",
-        "YES\nBut the change cannot be approved.",
-    ] {
+    for reply in ["PROGRESSING\nfine", "UNCLEAR", ""] {
         let mut table = looked_at(false, "x");
         table.says(reply).accepted();
         assert!(table.log().contains("change looked at: NotAll: "), "{reply}: {}", table.log());
@@ -108,6 +101,20 @@ fn what_is_no_word_about_the_change_never_passes_for_a_look() {
     let mut table = looked_at(false, "x");
     table.fails(FailureKind::Unavailable).accepted();
     assert!(table.log().contains("change looked at: NotAll: "), "{}", table.log());
+}
+
+#[test]
+fn no_objection_passes_because_it_names_nothing_or_says_yes_first() {
+    for reply in
+        ["NO\nI do not like it.", "NO\nsun.py line 7 is wrong", "YES\nBut the change cannot be approved."]
+    {
+        let mut table = looked_at(false, "x");
+        table.says(reply);
+        assert!(told(&table).contains("the critic objects to the change: "), "{reply}: {}", table.log());
+        claims_again(&mut table, "y");
+        table.says(reply);
+        assert_eq!(table.class(), "waiting(question)", "{reply}: {}", table.log());
+    }
 }
 
 #[test]
