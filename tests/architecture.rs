@@ -112,7 +112,7 @@ fn rooms_touch_only_what_they_may() {
     ];
     // Each exception names its reason.
     let exceptions = [
-        ("crates/agents/src/world.rs", "SystemTime::now", "the clock behind timeouts and Retry-After"),
+        ("crates/agents/src/services.rs", "SystemTime::now", "the clock behind timeouts and Retry-After"),
         ("crates/runtime/src/os/supervisor.rs", "stderr()", "the supervisor's report to its launcher"),
         ("crates/runtime/src/os/supervisor.rs", "stdout()", "what a helper of ours brings its launcher"),
     ];

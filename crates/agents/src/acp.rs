@@ -13,11 +13,11 @@ use futures_util::future::BoxFuture;
 use gadfly_engine::{CallFailure, FailureKind, Guard, Layer, Permission, StopReason, Usage};
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::{Agent, Answered, Call, Link, MAX_REPLY, Unanswered};
+use crate::agent::{Agent, Call, CallError, CallReply, Link, MAX_REPLY};
 use crate::launcher::{Exit, Finished, Input, LaunchError};
 use crate::process::{Program, brief, tail, tell_peak};
 use crate::provider::Provider;
-use crate::world::enter;
+use crate::services::enter;
 use connection::talk_with;
 use folder::Folder;
 use messages::Noise;
@@ -53,7 +53,7 @@ pub(crate) struct AcpAgent {
 }
 
 impl Agent for AcpAgent {
-    fn call(&self, call: Call, link: Link) -> BoxFuture<'_, Result<Answered, Unanswered>> {
+    fn call(&self, call: Call, link: Link) -> BoxFuture<'_, Result<CallReply, CallError>> {
         Box::pin(async move {
             let _permit = enter(self.program.gate.as_ref(), call.time, &link.cancel).await?;
             let cancel = link.cancel.clone();
@@ -79,11 +79,11 @@ impl Agent for AcpAgent {
 }
 
 impl AcpAgent {
-    async fn answer(&self, call: Call, link: Link) -> Result<Answered, Unanswered> {
+    async fn answer(&self, call: Call, link: Link) -> Result<CallReply, CallError> {
         let program = &self.program;
         let Some(root) = call.workdir.clone() else {
             let message = "an ACP agent needs a folder to work in, and this call has none";
-            return Err(Unanswered::failed(FailureKind::Misconfigured, message));
+            return Err(CallError::failed(FailureKind::Misconfigured, message));
         };
         let folder = Folder { root, tmp: call.tmp.clone() };
         let like = program.command(&call, Vec::new(), Vec::new());
@@ -96,7 +96,7 @@ impl AcpAgent {
         let mut talk = talk.map_err(|e| Program::unstarted(&e))?;
         let Some(input) = talk.input.take() else {
             let message = "the launcher gave no way to write to the agent";
-            return Err(Unanswered::failed(FailureKind::Misconfigured, message));
+            return Err(CallError::failed(FailureKind::Misconfigured, message));
         };
         let serving = Arc::new(Serving {
             permission: call.reach(),
@@ -137,21 +137,21 @@ impl AcpAgent {
         }
         // A worker in a folder of its own gives its work as files: it need not say anything.
         let silent = call.permission == Permission::Write && call.lock.is_some();
-        self.judge(ended, done, &noise, &serving, silent)
+        self.conclude(ended, done, &noise, &serving, silent)
     }
 
-    fn judge(
+    fn conclude(
         &self,
         ended: Result<Ended, Error>,
         done: Option<Result<Finished, LaunchError>>,
         noise: &Noise,
         serving: &Serving,
         may_be_silent: bool,
-    ) -> Result<Answered, Unanswered> {
+    ) -> Result<CallReply, CallError> {
         let program = &self.program.name;
         let mut turn = serving.turn();
         let failed = |kind, message: String, usage: Usage| {
-            Err(Unanswered::Failed(CallFailure { kind, message, usage }))
+            Err(CallError::Failed(CallFailure { kind, message, usage }))
         };
         match ended {
             Ok(Ended::Answered { response, session, model }) => {
@@ -170,7 +170,7 @@ impl AcpAgent {
                     return failed(FailureKind::BadReply, message, usage);
                 }
                 let session = Some(session.0.to_string()).filter(|_| self.program.spec.continues);
-                Ok(Answered {
+                Ok(CallReply {
                     text,
                     stop,
                     usage,
@@ -179,7 +179,7 @@ impl AcpAgent {
                     calls: Vec::new(),
                 })
             }
-            Ok(Ended::Cancelled { sent }) => Err(Unanswered::Cancelled { sent }),
+            Ok(Ended::Cancelled { sent }) => Err(CallError::Cancelled { sent }),
             Ok(Ended::Late(asked)) => {
                 let seconds = self.starting.as_secs();
                 let message = format!(
@@ -212,16 +212,11 @@ impl AcpAgent {
     }
 
     /// The program is gone, or its output cannot be followed.
-    fn hung_up(
-        &self,
-        done: Option<Result<Finished, LaunchError>>,
-        noise: &Noise,
-        usage: Usage,
-    ) -> Unanswered {
+    fn hung_up(&self, done: Option<Result<Finished, LaunchError>>, noise: &Noise, usage: Usage) -> CallError {
         let program = &self.program.name;
         let failed = |message: String| {
             let kind = FailureKind::BadReply;
-            Unanswered::Failed(CallFailure { kind, message: message + &said(noise), usage })
+            CallError::Failed(CallFailure { kind, message: message + &said(noise), usage })
         };
         if noise.overlong {
             return failed(format!("`{program}` sent a message of more than {} bytes", messages::MAX_LINE));

@@ -23,9 +23,9 @@ pub struct Spoken {
     pub from: Speaker,
     pub text: String,
     /// What an assistant wanted to be done; its text goes before them.
-    pub calls: Vec<ToolWish>,
+    pub calls: Vec<RawToolCall>,
     /// What a model is told of what it wanted; they go before the text.
-    pub results: Vec<ToolSaid>,
+    pub results: Vec<RawToolResult>,
     pub images: Vec<Picture>,
 }
 
@@ -37,7 +37,7 @@ impl Spoken {
 
 /// A model's wish to use a tool, as it wrote it: nothing in it has been read yet.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ToolWish {
+pub struct RawToolCall {
     pub id: String,
     pub name: String,
     /// JSON, or what the model wrote in place of it.
@@ -46,7 +46,7 @@ pub struct ToolWish {
 
 /// The result of a tool, for the model.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ToolSaid {
+pub struct RawToolResult {
     /// The wish's id.
     pub call: String,
     pub text: String,
@@ -233,7 +233,7 @@ impl fmt::Debug for Progress {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Answered {
+pub struct CallReply {
     pub text: String,
     pub stop: StopReason,
     pub usage: Usage,
@@ -242,12 +242,12 @@ pub struct Answered {
     /// The agent's name for this conversation, if a later call could go on with it.
     pub session: Option<String>,
     /// The tools it wants to be used before it goes on.
-    pub calls: Vec<ToolWish>,
+    pub calls: Vec<RawToolCall>,
 }
 
 /// Why there is no answer, divided by what follows from it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Unanswered {
+pub enum CallError {
     Failed(CallFailure),
     /// `sent` is false if the brief never left this machine.
     Cancelled {
@@ -262,13 +262,13 @@ pub enum Unanswered {
     },
 }
 
-impl Unanswered {
+impl CallError {
     pub fn failed(kind: FailureKind, message: impl Into<String>) -> Self {
         Self::Failed(CallFailure { kind, message: message.into(), usage: Usage::default() })
     }
 }
 
-impl fmt::Display for Unanswered {
+impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Failed(failure) => failure.fmt(f),
@@ -282,7 +282,7 @@ impl fmt::Display for Unanswered {
 /// Anything that answers a brief.
 pub trait Agent: Send + Sync {
     /// Answers one call. Dropping the future stops the call as cancelling does.
-    fn call(&self, call: Call, link: Link) -> BoxFuture<'_, Result<Answered, Unanswered>>;
+    fn call(&self, call: Call, link: Link) -> BoxFuture<'_, Result<CallReply, CallError>>;
 
     /// Whether calls of this agent need a folder to work in.
     fn works_in_a_folder(&self) -> bool {
@@ -301,7 +301,7 @@ pub trait Agent: Send + Sync {
         by_sandbox(own, sandboxed)
     }
 
-    /// Whether it is offered tools that we use for it, and asks for them in [`Answered::calls`].
+    /// Whether it is offered tools that we use for it, and asks for them in [`CallReply::calls`].
     fn is_offered_tools(&self) -> bool {
         false
     }

@@ -31,13 +31,13 @@ pub(crate) use dialect::{Came, Dialect, ends};
 pub(crate) use gemini::Gemini;
 pub(crate) use opencode::OpenCode;
 
-use crate::agent::{Agent, Answered, Call, Link, MAX_REPLY, Progress, Unanswered};
+use crate::agent::{Agent, Call, CallError, CallReply, Link, MAX_REPLY, Progress};
 use crate::launcher::{Command, Exit, Finished, Input};
 use crate::lines::{Line, Lines};
 use crate::own::Unheld;
 use crate::process::{Program, brief, hint, tail, tell_peak};
 use crate::provider::Provider;
-use crate::world::enter;
+use crate::services::enter;
 use dialect::{Ask, Heard, Reader, Told, one_line};
 
 /// What a program may write in one call: streams repeat every file an agent reads.
@@ -61,7 +61,7 @@ pub(crate) struct CliAgent {
 }
 
 impl Agent for CliAgent {
-    fn call(&self, call: Call, link: Link) -> BoxFuture<'_, Result<Answered, Unanswered>> {
+    fn call(&self, call: Call, link: Link) -> BoxFuture<'_, Result<CallReply, CallError>> {
         Box::pin(async move {
             let _permit = enter(self.program.gate.as_ref(), call.time, &link.cancel).await?;
             let cancel = link.cancel.clone();
@@ -105,7 +105,7 @@ struct Unread {
 }
 
 impl CliAgent {
-    async fn answer(&self, call: Call, link: Link) -> Result<Answered, Unanswered> {
+    async fn answer(&self, call: Call, link: Link) -> Result<CallReply, CallError> {
         let began = Instant::now();
         // Who judges begins anew, whoever asks for what.
         let goes_on = call.permission == Permission::Write && self.program.spec.continues;
@@ -132,7 +132,7 @@ impl CliAgent {
         link: &Link,
         session: Option<&str>,
         began: Instant,
-    ) -> Option<Result<Answered, Unanswered>> {
+    ) -> Option<Result<CallReply, CallError>> {
         let ask = Ask {
             call,
             spec: &self.program.spec,
@@ -144,7 +144,7 @@ impl CliAgent {
         };
         let command = match self.command(&ask, link, began).await {
             Ok(command) => command,
-            Err(message) => return Some(Err(Unanswered::failed(FailureKind::Misconfigured, message))),
+            Err(message) => return Some(Err(CallError::failed(FailureKind::Misconfigured, message))),
         };
         let stop = link.cancel.child_token();
         let talk = match self.program.launcher(call).talk(command, Input::Given, stop.clone()).await {
@@ -174,7 +174,7 @@ impl CliAgent {
             Err(error) => return Some(Err(Program::unstarted(&error))),
         };
         tell_peak(&link.observe, done.peak).await;
-        self.judge(&ask, link, listener, &done, stopped).await
+        self.conclude(&ask, link, listener, &done, stopped).await
     }
 
     async fn command(&self, ask: &Ask<'_>, link: &Link, began: Instant) -> Result<Command, String> {
@@ -202,14 +202,14 @@ impl CliAgent {
     /// A result counts however the program ended after it: the work is done and paid for, and what fails later
     /// (a hook, the way out, a process that does not go) takes nothing from it. An exit that is no success is
     /// told as a note.
-    async fn judge(
+    async fn conclude(
         &self,
         ask: &Ask<'_>,
         link: &Link,
         mut listener: Listener,
         done: &Finished,
         stopped: Option<Stopped>,
-    ) -> Option<Result<Answered, Unanswered>> {
+    ) -> Option<Result<CallReply, CallError>> {
         let usage = listener.reader.usage();
         if stopped == Some(Stopped::Steps) {
             let message = format!(
@@ -245,7 +245,7 @@ impl CliAgent {
                 } else if silent && !(ask.may_write() && ask.call.lock.is_some()) {
                     Err(self.failed(FailureKind::BadReply, "gave an empty answer", usage))
                 } else {
-                    Ok(Answered {
+                    Ok(CallReply {
                         text,
                         stop,
                         usage,
@@ -255,7 +255,7 @@ impl CliAgent {
                     })
                 }
             }
-            _ if cancelled => Err(Unanswered::Cancelled { sent: true }),
+            _ if cancelled => Err(CallError::Cancelled { sent: true }),
             Told::Failed { kind, message } => {
                 let said = if untouched { tail(&done.stderr) } else { String::new() };
                 Err(self.failed(kind, &format!("failed: {message}{said}{}", hint(done)), usage))
@@ -263,7 +263,7 @@ impl CliAgent {
             Told::NoSuchSession { message } => {
                 Err(self.failed(FailureKind::Crashed, &format!("failed: {message}"), usage))
             }
-            Told::Quota { until_ms, message } => Err(Unanswered::Quota { until_ms, message, usage }),
+            Told::Quota { until_ms, message } => Err(CallError::Quota { until_ms, message, usage }),
             Told::Nothing if done.exit == Exit::Overflowed => {
                 let message = format!("wrote more than {} MB and was stopped", MAX_STREAM >> 20);
                 Err(self.failed(FailureKind::BadReply, &message, usage))
@@ -275,9 +275,9 @@ impl CliAgent {
         })
     }
 
-    fn failed(&self, kind: FailureKind, what: &str, usage: Usage) -> Unanswered {
+    fn failed(&self, kind: FailureKind, what: &str, usage: Usage) -> CallError {
         let message = format!("`{}` {what}", self.program.name);
-        Unanswered::Failed(CallFailure { kind, message, usage })
+        CallError::Failed(CallFailure { kind, message, usage })
     }
 }
 

@@ -3,10 +3,10 @@
 use futures_util::future::BoxFuture;
 use gadfly_engine::{FailureKind, Permission, StopReason, Usage};
 
-use crate::agent::{Agent, Answered, Call, Link, Unanswered};
+use crate::agent::{Agent, Call, CallError, CallReply, Link};
 use crate::launcher::Finished;
 use crate::process::{Program, brief, tail, tell_peak};
-use crate::world::enter;
+use crate::services::enter;
 
 pub(crate) struct CommandAgent {
     pub program: Program,
@@ -14,7 +14,7 @@ pub(crate) struct CommandAgent {
 }
 
 impl Agent for CommandAgent {
-    fn call(&self, call: Call, link: Link) -> BoxFuture<'_, Result<Answered, Unanswered>> {
+    fn call(&self, call: Call, link: Link) -> BoxFuture<'_, Result<CallReply, CallError>> {
         Box::pin(async move {
             let program = &self.program;
             let _permit = enter(program.gate.as_ref(), call.time, &link.cancel).await?;
@@ -24,7 +24,7 @@ impl Agent for CommandAgent {
             let done = done.map_err(|e| Program::unstarted(&e))?;
             tell_peak(&link.observe, done.peak).await;
             // A worker in a folder of its own gives its work as files: it need not say anything.
-            self.judge(done, call.permission == Permission::Write && call.lock.is_some())
+            self.conclude(done, call.permission == Permission::Write && call.lock.is_some())
         })
     }
 
@@ -38,19 +38,19 @@ impl Agent for CommandAgent {
 }
 
 impl CommandAgent {
-    fn judge(&self, done: Finished, may_be_silent: bool) -> Result<Answered, Unanswered> {
+    fn conclude(&self, done: Finished, may_be_silent: bool) -> Result<CallReply, CallError> {
         let program = &self.program.name;
         self.program.ended(&done, Usage::default())?;
         let said = tail(&done.stderr);
         let Ok(text) = String::from_utf8(done.stdout) else {
             let message = format!("`{program}` wrote bytes that are not UTF-8 text");
-            return Err(Unanswered::failed(FailureKind::BadReply, message));
+            return Err(CallError::failed(FailureKind::BadReply, message));
         };
         if text.trim().is_empty() && !may_be_silent {
             let message = format!("`{program}` wrote nothing to standard output{said}");
-            return Err(Unanswered::failed(FailureKind::BadReply, message));
+            return Err(CallError::failed(FailureKind::BadReply, message));
         }
-        Ok(Answered {
+        Ok(CallReply {
             text,
             stop: StopReason::EndTurn,
             usage: Usage::default(),

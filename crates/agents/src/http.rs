@@ -22,11 +22,11 @@ use serde_json::value::RawValue;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-use crate::agent::{Agent, Answered, Call, Link, Unanswered, shorter};
+use crate::agent::{Agent, Call, CallError, CallReply, Link, shorter};
 use crate::provider::{Pass, Provider};
 use crate::secret::Secret;
+use crate::services::{Clock, Jitter, enter};
 use crate::spec::Timeouts;
-use crate::world::{Clock, Jitter, enter};
 use attempt::Attempt;
 use tools::Wishes;
 
@@ -131,7 +131,7 @@ pub(crate) struct HttpAgent<D> {
 }
 
 impl<D: Dialect> Agent for HttpAgent<D> {
-    fn call(&self, call: Call, link: Link) -> BoxFuture<'_, Result<Answered, Unanswered>> {
+    fn call(&self, call: Call, link: Link) -> BoxFuture<'_, Result<CallReply, CallError>> {
         Box::pin(async move {
             let begun = Instant::now();
             let _permit = enter(self.reach.gate.as_ref(), call.time, &link.cancel).await?;
@@ -140,7 +140,7 @@ impl<D: Dialect> Agent for HttpAgent<D> {
             let time = shorter(left, Some(self.reach.timeouts.call)).unwrap_or(self.reach.timeouts.call);
             tokio::select! {
                 biased;
-                () = link.cancel.cancelled() => Err(Unanswered::Cancelled { sent: true }),
+                () = link.cancel.cancelled() => Err(CallError::Cancelled { sent: true }),
                 ended = tokio::time::timeout(time, self.attempts(&call, &link, pass, time)) => {
                     ended.unwrap_or_else(|_| Err(self.late("the whole reply", time)))
                 }
@@ -160,7 +160,7 @@ impl<D: Dialect> HttpAgent<D> {
         link: &Link,
         pass: Pass,
         time: Duration,
-    ) -> Result<Answered, Unanswered> {
+    ) -> Result<CallReply, CallError> {
         let end = Instant::now() + time;
         let mut number = 1;
         let mut adapted = 0;
@@ -168,7 +168,7 @@ impl<D: Dialect> HttpAgent<D> {
         let mut turned_down = false;
         loop {
             let body = self.dialect.body(call, schema.as_deref()).map_err(|e| {
-                Unanswered::failed(
+                CallError::failed(
                     FailureKind::Misconfigured,
                     format!("the brief cannot be written as JSON: {e}"),
                 )
@@ -195,15 +195,15 @@ impl<D: Dialect> HttpAgent<D> {
                 // Each parameter can be given up once; a server that names others for ever is stopped.
                 Attempt::Adapted(_) if adapted < 4 => adapted += 1,
                 Attempt::Adapted(failure) | Attempt::Unfit(failure) => {
-                    return Err(Unanswered::Failed(failure));
+                    return Err(CallError::Failed(failure));
                 }
                 Attempt::Again { failure, by_provider, told } => {
                     let over = |mut failure: CallFailure, pass: Pass| {
                         if by_provider {
-                            return Err(pass.failed(Unanswered::Failed(failure)));
+                            return Err(pass.failed(CallError::Failed(failure)));
                         }
                         failure.message.push_str("; see whether it is running and `base_url` is right");
-                        Err(Unanswered::Failed(failure))
+                        Err(CallError::Failed(failure))
                     };
                     if number == retry::MAX_ATTEMPTS || pass.is_probe() {
                         return over(failure, pass);
@@ -241,8 +241,8 @@ impl<D: Dialect> HttpAgent<D> {
         Some(read)
     }
 
-    fn late(&self, what: &str, time: Duration) -> Unanswered {
-        Unanswered::failed(
+    fn late(&self, what: &str, time: Duration) -> CallError {
+        CallError::failed(
             FailureKind::Timeout,
             format!(
                 "{what} did not come from {} within {} ms; raise `timeout` if it needs longer",

@@ -34,13 +34,13 @@ mod provider;
 mod registry;
 pub mod scripted;
 mod secret;
+mod services;
 mod spec;
 mod vendors;
-mod world;
 
 pub use agent::{
-    Agent, Answered, Call, Edit, Files, FolderFiles, Link, MAX_REPLY, Picture, Progress, Spoken, ToolSaid,
-    ToolWish, Unanswered,
+    Agent, Call, CallError, CallReply, Edit, Files, FolderFiles, Link, MAX_REPLY, Picture, Progress,
+    RawToolCall, RawToolResult, Spoken,
 };
 pub use environment::is_usual;
 pub use fetch::{Fetched, Fetcher};
@@ -50,10 +50,10 @@ pub use launcher::{
 pub use mcp::{McpSaid, McpServers, McpSpec};
 pub use own::Unheld;
 pub use prices::price;
-pub use provider::{Board, InProcess, LONGEST_MS as LONGEST_WAIT_MS, Notice};
+pub use provider::{InMemoryHealth, LONGEST_MS as LONGEST_WAIT_MS, Notice, ProviderHealth};
 pub use registry::{BuildError, KINDS, Kind, build, kind_edits_files, sends_to};
 pub use scripted::{Fault, Repeat, Script, ScriptError, ScriptedReply};
 pub use secret::Secret;
+pub use services::{AgentServices, Clock, Jitter};
 pub use spec::{AgentSpec, Confinement, ProcessSpec, Timeouts};
 pub use vendors::{LengthField, VENDORS, Vendor, Wire};
-pub use world::{Clock, Jitter, World};

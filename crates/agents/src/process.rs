@@ -9,7 +9,7 @@ use gadfly_engine::{CallFailure, FailureKind, Observation, Speaker, Usage};
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::Sender;
 
-use crate::agent::{Call, MAX_REPLY, Unanswered, shorter};
+use crate::agent::{Call, CallError, MAX_REPLY, shorter};
 use crate::environment::is_usual;
 use crate::launcher::{Command, Exit, Finished, LaunchError, Launcher, Peak, Sandbox};
 use crate::spec::{Confinement, ProcessSpec};
@@ -86,20 +86,20 @@ impl Program {
     }
 
     /// What a start that failed means.
-    pub fn unstarted(error: &LaunchError) -> Unanswered {
-        Unanswered::failed(FailureKind::Misconfigured, error.to_string())
+    pub fn unstarted(error: &LaunchError) -> CallError {
+        CallError::failed(FailureKind::Misconfigured, error.to_string())
     }
 
     /// Nothing if the program ended by itself and well; else what its end means.
-    pub fn ended(&self, done: &Finished, usage: Usage) -> Result<(), Unanswered> {
+    pub fn ended(&self, done: &Finished, usage: Usage) -> Result<(), CallError> {
         let program = &self.name;
         let failed = |kind, what: String| {
             let message = what + &tail(&done.stderr) + &hint(done);
-            Err(Unanswered::Failed(CallFailure { kind, message, usage }))
+            Err(CallError::Failed(CallFailure { kind, message, usage }))
         };
         match done.exit {
             Exit::Code(0) => Ok(()),
-            Exit::Cancelled => Err(Unanswered::Cancelled { sent: true }),
+            Exit::Cancelled => Err(CallError::Cancelled { sent: true }),
             Exit::Code(code) => {
                 failed(FailureKind::Crashed, format!("`{program}` ended with exit code {code}"))
             }

@@ -1,4 +1,4 @@
-//! One breaker per provider, shared by all runs that look at the same [`Board`]. It shuts when calls fail in a
+//! One breaker per provider, shared by all runs that look at the same [`ProviderHealth`]. It shuts when calls fail in a
 //! row through the provider's fault (429, 5xx, auth), or at once when the provider names a time, so that the
 //! others are told to wait instead of failing one by one.
 //!
@@ -9,7 +9,7 @@
 //! provider.call(&link.cancel, async { … }).await                              // around each call
 //! ```
 
-mod board;
+mod health;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,11 +17,11 @@ use std::time::Duration;
 use gadfly_engine::{Digest, FailureKind, Usage};
 use tokio_util::sync::CancellationToken;
 
-pub use board::{Board, InProcess, LONGEST_MS, Notice};
+pub use health::{InMemoryHealth, LONGEST_MS, Notice, ProviderHealth};
 
-use crate::agent::{Answered, Unanswered};
+use crate::agent::{CallError, CallReply};
 use crate::secret::Secret;
-use crate::world::Clock;
+use crate::services::Clock;
 
 /// Calls given up in a row, each after its own retries, before the breaker shuts.
 const IN_A_ROW: u32 = 5;
@@ -32,7 +32,7 @@ const LOOK: Duration = Duration::from_millis(200);
 /// Enough of a provider's message for people.
 const WHY: usize = 500;
 
-/// What `Board`s call a provider: its place and whose account it is there.
+/// What `ProviderHealth`s call a provider: its place and whose account it is there.
 ///
 /// Two accounts of one host must not shut each other out, and a key that was put right must not wait for the
 /// wrong one. So the name has two bytes of the key's digest: enough to tell a few accounts apart, and nothing
@@ -51,7 +51,7 @@ pub(crate) struct Provider {
     key: Arc<str>,
     /// Its name for people.
     shown: Arc<str>,
-    board: Arc<dyn Board>,
+    health: Arc<dyn ProviderHealth>,
     clock: Arc<dyn Clock>,
     /// Ask it even while it is shut: a person wants to know.
     insist: bool,
@@ -65,37 +65,43 @@ pub(crate) struct Pass {
 }
 
 impl Provider {
-    pub fn new(key: &str, shown: &str, board: Arc<dyn Board>, clock: Arc<dyn Clock>, insist: bool) -> Self {
-        Self { key: key.into(), shown: shown.into(), board, clock, insist }
+    pub fn new(
+        key: &str,
+        shown: &str,
+        health: Arc<dyn ProviderHealth>,
+        clock: Arc<dyn Clock>,
+        insist: bool,
+    ) -> Self {
+        Self { key: key.into(), shown: shown.into(), health, clock, insist }
     }
 
     /// Makes a call if the provider takes calls, and remembers how it went. Dropped, the call has not been.
     pub async fn call(
         &self,
         cancel: &CancellationToken,
-        call: impl Future<Output = Result<Answered, Unanswered>>,
-    ) -> Result<Answered, Unanswered> {
+        call: impl Future<Output = Result<CallReply, CallError>>,
+    ) -> Result<CallReply, CallError> {
         let pass = self.admit(cancel).await?;
         pass.settle(call.await)
     }
 
     /// A pass, or the quota that is waited for. When a wait is over one call tries and the others stay here
     /// until it is through, or has been under way for so long that it cannot have been turned away.
-    pub async fn admit(&self, cancel: &CancellationToken) -> Result<Pass, Unanswered> {
+    pub async fn admit(&self, cancel: &CancellationToken) -> Result<Pass, CallError> {
         tokio::select! {
             biased;
-            () = cancel.cancelled() => Err(Unanswered::Cancelled { sent: false }),
+            () = cancel.cancelled() => Err(CallError::Cancelled { sent: false }),
             pass = self.admitted() => pass,
         }
     }
 
-    async fn admitted(&self) -> Result<Pass, Unanswered> {
+    async fn admitted(&self) -> Result<Pass, CallError> {
         loop {
             let now = self.clock.now_ms();
             let pass = |probe| Ok(Pass { provider: self.clone(), begun_ms: now, probe });
-            let Some(notice) = self.board.notice(&self.key) else { return pass(false) };
+            let Some(notice) = self.health.notice(&self.key) else { return pass(false) };
             if notice.is_stale(now) {
-                self.board.update(&self.key, &mut |n| n.filter(|n| !n.is_stale(now)));
+                self.health.update(&self.key, &mut |n| n.filter(|n| !n.is_stale(now)));
                 return pass(false);
             }
             if !notice.is_on_trial() || self.insist {
@@ -109,7 +115,7 @@ impl Provider {
                     return pass(false);
                 }
                 let mut mine = false;
-                self.board.update(&self.key, &mut |found| {
+                self.health.update(&self.key, &mut |found| {
                     let mut notice = found?;
                     mine = notice.is_on_trial() && !notice.is_shut(now) && !notice.was_tried();
                     if mine {
@@ -126,15 +132,15 @@ impl Provider {
     }
 
     /// Whether a call under way should stop trying.
-    pub fn shut(&self) -> Option<Unanswered> {
-        let notice = self.board.notice(&self.key)?;
+    pub fn shut(&self) -> Option<CallError> {
+        let notice = self.health.notice(&self.key)?;
         (!self.insist && notice.is_shut(self.clock.now_ms())).then(|| self.quota(&notice))
     }
 
-    fn quota(&self, notice: &Notice) -> Unanswered {
+    fn quota(&self, notice: &Notice) -> CallError {
         let why = if notice.why.is_empty() { String::new() } else { format!(": {}", notice.why) };
         let message = format!("{} takes no calls for a while{why}", self.shown);
-        Unanswered::Quota { until_ms: Some(notice.until_ms), message, usage: Usage::default() }
+        CallError::Quota { until_ms: Some(notice.until_ms), message, usage: Usage::default() }
     }
 }
 
@@ -146,14 +152,14 @@ impl Pass {
 
     /// Remembers how the call went and hands that on. A call that found the provider shut, or shut it, has the
     /// time to come back at, and never one that is further away than anybody would wait.
-    pub fn settle(self, ended: Result<Answered, Unanswered>) -> Result<Answered, Unanswered> {
+    pub fn settle(self, ended: Result<CallReply, CallError>) -> Result<CallReply, CallError> {
         match ended {
             Ok(answered) => {
                 self.succeeded();
                 Ok(answered)
             }
-            Err(Unanswered::Quota { until_ms: Some(until), message, usage }) => {
-                Err(Unanswered::Quota { until_ms: Some(self.told(until, &message)), message, usage })
+            Err(CallError::Quota { until_ms: Some(until), message, usage }) => {
+                Err(CallError::Quota { until_ms: Some(self.told(until, &message)), message, usage })
             }
             Err(why) if blames_provider(&why) => Err(self.failed(why)),
             Err(why) => Err(why),
@@ -161,20 +167,20 @@ impl Pass {
     }
 
     pub fn succeeded(self) {
-        let Provider { board, key, .. } = &self.provider;
-        if board.notice(key).is_some() {
+        let Provider { health, key, .. } = &self.provider;
+        if health.notice(key).is_some() {
             // A call that was under way before it was shut says nothing of what came later.
             let begun = self.begun_ms;
-            board.update(key, &mut |found| found.filter(|n| n.until_ms != 0 && n.set_ms > begun));
+            health.update(key, &mut |found| found.filter(|n| n.until_ms != 0 && n.set_ms > begun));
         }
     }
 
     /// One more failure of the provider's. If it is now left alone, that is the answer; a wrong key stays one.
-    pub fn failed(self, why: Unanswered) -> Unanswered {
-        let Provider { board, key, clock, shown, .. } = &self.provider;
+    pub fn failed(self, why: CallError) -> CallError {
+        let Provider { health, key, clock, shown, .. } = &self.provider;
         let now = clock.now_ms();
         let mut shut = None;
-        board.update(key, &mut |found| {
+        health.update(key, &mut |found| {
             let mut notice = found.filter(|n| !n.is_stale(now)).unwrap_or_default();
             // Calls that were under way when it was shut do not make the wait longer; a failed probe does.
             if notice.is_shut(now) {
@@ -191,7 +197,7 @@ impl Pass {
             }
             Some(notice)
         });
-        let wrong_key = matches!(&why, Unanswered::Failed(f) if f.kind == FailureKind::Unauthorised);
+        let wrong_key = matches!(&why, CallError::Failed(f) if f.kind == FailureKind::Unauthorised);
         match shut.filter(|_| !wrong_key) {
             Some(notice) => self.provider.quota(&notice),
             None => why,
@@ -200,10 +206,10 @@ impl Pass {
 
     /// The provider itself says from when on it takes calls again. Returns the time that is kept to.
     fn told(self, until_ms: u64, message: &str) -> u64 {
-        let Provider { board, key, clock, shown, .. } = &self.provider;
+        let Provider { health, key, clock, shown, .. } = &self.provider;
         let now = clock.now_ms();
         let until = until_ms.min(now.saturating_add(LONGEST_MS));
-        board.update(key, &mut |found| {
+        health.update(key, &mut |found| {
             let mut notice = found.filter(|n| !n.is_stale(now)).unwrap_or_default();
             if !notice.is_shut(now) || notice.until_ms < until {
                 notice.provider = shown.to_string();
@@ -220,7 +226,7 @@ impl Drop for Pass {
     fn drop(&mut self) {
         if self.probe {
             let mine = Some(self.begun_ms);
-            self.provider.board.update(&self.provider.key, &mut |found| {
+            self.provider.health.update(&self.provider.key, &mut |found| {
                 let mut notice = found?;
                 if notice.tried_ms == mine {
                     notice.tried_ms = None;
@@ -236,14 +242,14 @@ fn cut(text: &str) -> String {
 }
 
 /// What counts against a provider.
-pub(crate) const fn blames_provider(why: &Unanswered) -> bool {
+pub(crate) const fn blames_provider(why: &CallError) -> bool {
     match why {
-        Unanswered::Quota { .. } => true,
-        Unanswered::Failed(failure) => matches!(
+        CallError::Quota { .. } => true,
+        CallError::Failed(failure) => matches!(
             failure.kind,
             FailureKind::RateLimited | FailureKind::Unauthorised | FailureKind::Unavailable
         ),
-        Unanswered::Cancelled { .. } => false,
+        CallError::Cancelled { .. } => false,
     }
 }
 

@@ -20,9 +20,9 @@ use crate::openai::OpenAi;
 use crate::process::{Program, clean_env};
 use crate::provider::account;
 use crate::scripted::Scripted;
+use crate::services::AgentServices;
 use crate::spec::AgentSpec;
 use crate::vendors::{LengthField, VENDORS, Vendor, Wire};
-use crate::world::World;
 
 pub struct Kind {
     pub name: &'static str,
@@ -30,7 +30,7 @@ pub struct Kind {
     pub about: &'static str,
     /// Whether an agent of it can change files of the folder it works in.
     pub edits_files: bool,
-    build: fn(&AgentSpec, &World) -> Built,
+    build: fn(&AgentSpec, &AgentServices) -> Built,
 }
 
 type Built = Result<Arc<dyn Agent>, BuildError>;
@@ -102,14 +102,14 @@ pub enum BuildError {
 
 /// Builds an agent. `kind` is one of `KINDS` or the name of a vendor.
 #[allow(clippy::needless_pass_by_value)] // a spec, with its key, is used up by its agent
-pub fn build(kind: &str, spec: AgentSpec, world: &World) -> Built {
+pub fn build(kind: &str, spec: AgentSpec, services: &AgentServices) -> Built {
     let spec = &spec;
     if let Some(found) = KINDS.iter().find(|k| k.name == kind) {
-        return (found.build)(spec, world);
+        return (found.build)(spec, services);
     }
     match Vendor::by_name(kind) {
-        Some(v) if v.wire == Wire::OpenAi => chat(spec, world, Some(v)),
-        Some(v) => messages(spec, world, Some(v)),
+        Some(v) if v.wire == Wire::OpenAi => chat(spec, services, Some(v)),
+        Some(v) => messages(spec, services, Some(v)),
         None => {
             let known = KINDS
                 .iter()
@@ -144,7 +144,7 @@ fn need<'a, T>(spec: &AgentSpec, field: &'static str, value: Option<&'a T>) -> R
     value.ok_or_else(|| BuildError::Missing { agent: spec.name.clone(), field })
 }
 
-fn chat(spec: &AgentSpec, world: &World, vendor: Option<&Vendor>) -> Built {
+fn chat(spec: &AgentSpec, services: &AgentServices, vendor: Option<&Vendor>) -> Built {
     let url = base_url(spec, vendor)?;
     // The dialect follows the host: a compatible server is asked in the older, wider known way first.
     let host = url.host_str().and_then(Vendor::by_host);
@@ -160,10 +160,10 @@ fn chat(spec: &AgentSpec, world: &World, vendor: Option<&Vendor>) -> Built {
     };
     let endpoint = below(&url, "chat/completions");
     let key = |key: &str| (AUTHORIZATION, format!("Bearer {key}"));
-    Ok(Arc::new(HttpAgent { dialect, reach: reach(spec, world, endpoint, key)? }))
+    Ok(Arc::new(HttpAgent { dialect, reach: reach(spec, services, endpoint, key)? }))
 }
 
-fn messages(spec: &AgentSpec, world: &World, vendor: Option<&Vendor>) -> Built {
+fn messages(spec: &AgentSpec, services: &AgentServices, vendor: Option<&Vendor>) -> Built {
     let url = base_url(spec, vendor)?;
     let dialect = Anthropic {
         model: need(spec, "model", spec.model.as_ref())?.clone(),
@@ -173,7 +173,7 @@ fn messages(spec: &AgentSpec, world: &World, vendor: Option<&Vendor>) -> Built {
     };
     let endpoint = below(&url, "messages");
     let key = |key: &str| (HeaderName::from_static("x-api-key"), key.to_owned());
-    let mut reach = reach(spec, world, endpoint, key)?;
+    let mut reach = reach(spec, services, endpoint, key)?;
     reach.headers.insert("anthropic-version", HeaderValue::from_static(anthropic::VERSION));
     Ok(Arc::new(HttpAgent { dialect, reach }))
 }
@@ -203,7 +203,7 @@ fn below(url: &Url, path: &str) -> Url {
 
 fn reach(
     spec: &AgentSpec,
-    world: &World,
+    services: &AgentServices,
     endpoint: Url,
     header: impl Fn(&str) -> (HeaderName, String),
 ) -> Result<Reach, BuildError> {
@@ -240,34 +240,34 @@ fn reach(
     }
     let route = Route { connect: spec.timeouts.connect, local, plain: endpoint.scheme() == "http" };
     let client =
-        world.client(route).map_err(|e| BuildError::Client { agent: agent(), reason: e.to_string() })?;
+        services.client(route).map_err(|e| BuildError::Client { agent: agent(), reason: e.to_string() })?;
     let way = format!("{endpoint} {}", spec.model.as_deref().unwrap_or_default());
     Ok(Reach {
         client,
         headers,
         key: spec.key.clone(),
         timeouts: spec.timeouts,
-        provider: world.provider(&account(&host, spec.key_env.as_deref(), spec.key.as_ref()), &host),
-        gate: world.gate(&way, spec.concurrent),
-        schemaless: world.schemaless(&way),
+        provider: services.provider(&account(&host, spec.key_env.as_deref(), spec.key.as_ref()), &host),
+        gate: services.gate(&way, spec.concurrent),
+        schemaless: services.schemaless(&way),
         schema: Mutex::default(),
-        clock: Arc::clone(&world.clock),
-        jitter: Arc::clone(&world.jitter),
+        clock: Arc::clone(&services.clock),
+        jitter: Arc::clone(&services.jitter),
         host,
         endpoint,
     })
 }
 
-fn command(spec: &AgentSpec, world: &World) -> Built {
-    Ok(Arc::new(CommandAgent { program: program(spec, world)?, system: spec.system.clone() }))
+fn command(spec: &AgentSpec, services: &AgentServices) -> Built {
+    Ok(Arc::new(CommandAgent { program: program(spec, services)?, system: spec.system.clone() }))
 }
 
-fn acp(spec: &AgentSpec, world: &World) -> Built {
-    let program = program(spec, world)?;
+fn acp(spec: &AgentSpec, services: &AgentServices) -> Built {
+    let program = program(spec, services)?;
     let home = program.env.iter().find(|(name, _)| name == "HOME").map_or("-", |(_, value)| value.as_str());
     let account = format!("{} {:?} {home}", program.name, program.args);
     Ok(Arc::new(AcpAgent {
-        provider: world.provider(&account, &program.name),
+        provider: services.provider(&account, &program.name),
         program,
         system: spec.system.clone(),
         model: spec.model.clone(),
@@ -275,13 +275,13 @@ fn acp(spec: &AgentSpec, world: &World) -> Built {
     }))
 }
 
-fn cli(spec: &AgentSpec, world: &World, dialect: &'static dyn Dialect) -> Built {
-    let program = program(spec, world)?;
+fn cli(spec: &AgentSpec, services: &AgentServices, dialect: &'static dyn Dialect) -> Built {
+    let program = program(spec, services)?;
     // Whose account it is: that of the program's own settings.
     let value = |name: &str| program.env.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str());
     let home = value(dialect.home()).or(value("HOME")).unwrap_or("-");
     Ok(Arc::new(CliAgent {
-        provider: world.provider(&format!("{} {home}", dialect.shown()), dialect.shown()),
+        provider: services.provider(&format!("{} {home}", dialect.shown()), dialect.shown()),
         dialect,
         program,
         model: spec.model.clone(),
@@ -292,28 +292,28 @@ fn cli(spec: &AgentSpec, world: &World, dialect: &'static dyn Dialect) -> Built 
 }
 
 /// The program of a process agent.
-fn program(spec: &AgentSpec, world: &World) -> Result<Program, BuildError> {
+fn program(spec: &AgentSpec, services: &AgentServices) -> Result<Program, BuildError> {
     let named = need(spec, "command", spec.command.first())?.clone();
-    let launcher = world.launcher.clone().ok_or_else(|| BuildError::Unsupported {
+    let launcher = services.launcher.clone().ok_or_else(|| BuildError::Unsupported {
         agent: spec.name.clone(),
         what: "a launcher for commands",
     })?;
     Ok(Program {
-        gate: world.gate(&format!("{:?} {:?}", spec.command, spec.args), spec.concurrent),
+        gate: services.gate(&format!("{:?} {:?}", spec.command, spec.args), spec.concurrent),
         name: named,
         args: spec.command.iter().skip(1).chain(&spec.args).cloned().collect(),
-        env: clean_env(&world.base_env, &spec.env),
+        env: clean_env(&services.base_env, &spec.env),
         spec: spec.process.clone(),
         time: spec.timeouts.call,
         launcher,
     })
 }
 
-fn scripted(spec: &AgentSpec, world: &World) -> Built {
+fn scripted(spec: &AgentSpec, services: &AgentServices) -> Built {
     Ok(Arc::new(Scripted {
         name: spec.name.clone(),
         script: Arc::clone(need(spec, "script", spec.script.as_ref())?),
-        clock: Arc::clone(&world.clock),
+        clock: Arc::clone(&services.clock),
         time: spec.timeouts.call,
     }))
 }

@@ -13,8 +13,8 @@ use gadfly_engine::{FailureKind, Observation, StopReason};
 
 pub use script::{Fault, Repeat, Script, ScriptError, ScriptedReply};
 
-use crate::agent::{Agent, Answered, Call, Link, Unanswered, shorter};
-use crate::world::Clock;
+use crate::agent::{Agent, Call, CallError, CallReply, Link, shorter};
+use crate::services::Clock;
 
 pub(crate) struct Scripted {
     pub name: String,
@@ -25,13 +25,13 @@ pub(crate) struct Scripted {
 }
 
 impl Agent for Scripted {
-    fn call(&self, call: Call, link: Link) -> BoxFuture<'_, Result<Answered, Unanswered>> {
+    fn call(&self, call: Call, link: Link) -> BoxFuture<'_, Result<CallReply, CallError>> {
         Box::pin(async move {
             if link.cancel.is_cancelled() {
-                return Err(Unanswered::Cancelled { sent: false });
+                return Err(CallError::Cancelled { sent: false });
             }
             let Some(reply) = self.script.pick(call.role, call.nth) else {
-                return Err(Unanswered::failed(
+                return Err(CallError::failed(
                     FailureKind::Misconfigured,
                     format!(
                         "the script of agent `{}` has no reply number {} for the {}; add a [[reply]] or `repeat = \"always\"`",
@@ -44,9 +44,9 @@ impl Agent for Scripted {
             let time = shorter(call.time, Some(self.time)).unwrap_or(self.time);
             tokio::select! {
                 biased;
-                () = link.cancel.cancelled() => Err(Unanswered::Cancelled { sent: true }),
+                () = link.cancel.cancelled() => Err(CallError::Cancelled { sent: true }),
                 said = tokio::time::timeout(time, self.play(reply, &link)) => said.unwrap_or_else(|_| {
-                    Err(Unanswered::failed(
+                    Err(CallError::failed(
                         FailureKind::Timeout,
                         format!("agent `{}` did not answer within {} ms", self.name, time.as_millis()),
                     ))
@@ -79,7 +79,7 @@ fn told(n: usize, line: &str) -> Vec<Observation> {
 }
 
 impl Scripted {
-    async fn play(&self, reply: &ScriptedReply, link: &Link) -> Result<Answered, Unanswered> {
+    async fn play(&self, reply: &ScriptedReply, link: &Link) -> Result<CallReply, CallError> {
         // Nobody left to observe is no reason to stop: the caller decides with `cancel`.
         if let Some(session) = reply.session.clone() {
             let _ = link.observe.send(Observation::Session { session }).await;
@@ -96,7 +96,7 @@ impl Scripted {
             tokio::time::sleep(reply.delay).await;
         }
         let failed = |kind, what: &str| {
-            Err(Unanswered::failed(kind, format!("agent `{}` was scripted to {what}", self.name)))
+            Err(CallError::failed(kind, format!("agent `{}` was scripted to {what}", self.name)))
         };
         let stop = match reply.fault {
             None if !reply.calls.is_empty() => StopReason::ToolUse,
@@ -118,7 +118,7 @@ impl Scripted {
             Some(Fault::Crash) => return failed(FailureKind::Crashed, "crash"),
             Some(Fault::Hang) => std::future::pending().await,
             Some(Fault::Quota) => {
-                return Err(Unanswered::Quota {
+                return Err(CallError::Quota {
                     until_ms: Some(self.clock.now_ms().saturating_add(3_600_000)),
                     message: format!("agent `{}` was scripted to have no quota for an hour", self.name),
                     usage: reply.usage,
@@ -130,11 +130,11 @@ impl Scripted {
         }
         if let Err(why) = link.files.apply(reply.edits.clone()).await {
             let message = format!("the script of agent `{}` changes files: {why}", self.name);
-            return Err(Unanswered::failed(FailureKind::Misconfigured, message));
+            return Err(CallError::failed(FailureKind::Misconfigured, message));
         }
         link.progress.say(&reply.text);
         let calls = if stop == StopReason::ToolUse { reply.calls.clone() } else { Vec::new() };
-        Ok(Answered {
+        Ok(CallReply {
             text: reply.text.clone(),
             stop,
             usage: reply.usage,
@@ -153,7 +153,7 @@ mod tests {
 
     use super::*;
     use crate::agent::{Edit, Files, FolderFiles, Progress};
-    use crate::{AgentSpec, World, build};
+    use crate::{AgentServices, AgentSpec, build};
 
     struct Lent(Arc<std::sync::Mutex<Vec<Edit>>>);
 
@@ -168,7 +168,7 @@ mod tests {
         }
     }
 
-    async fn ask(script: Script, nth: u32) -> (Result<Answered, Unanswered>, Vec<Observation>) {
+    async fn ask(script: Script, nth: u32) -> (Result<CallReply, CallError>, Vec<Observation>) {
         ask_with(script, nth, &Files::none()).await
     }
 
@@ -176,9 +176,9 @@ mod tests {
         script: Script,
         nth: u32,
         files: &Files,
-    ) -> (Result<Answered, Unanswered>, Vec<Observation>) {
+    ) -> (Result<CallReply, CallError>, Vec<Observation>) {
         let spec = AgentSpec { name: "actor".into(), script: Some(script.into()), ..AgentSpec::default() };
-        let agent = build("scripted", spec, &World::new()).unwrap();
+        let agent = build("scripted", spec, &AgentServices::new()).unwrap();
         let (observe, mut observed) = mpsc::channel(8);
         let (_tell, told) = mpsc::channel(1);
         let link = Link {
@@ -233,7 +233,7 @@ mod tests {
             timeouts: crate::Timeouts { call: Duration::from_hours(2), ..crate::Timeouts::default() },
             ..AgentSpec::default()
         };
-        let agent = build("scripted", spec, &World::new()).unwrap();
+        let agent = build("scripted", spec, &AgentServices::new()).unwrap();
         let (observe, mut observed) = mpsc::channel(8);
         let (_tell, told) = mpsc::channel(1);
         let cancel = CancellationToken::new();
@@ -252,7 +252,7 @@ mod tests {
             seen
         });
         assert_eq!(seen, Some(Observation::step("one")));
-        assert_eq!(result, Err(Unanswered::Cancelled { sent: true }));
+        assert_eq!(result, Err(CallError::Cancelled { sent: true }));
         assert!(observed.recv().await.is_none(), "the second line was said all the same");
     }
 
@@ -270,13 +270,13 @@ mod tests {
             [Edit::Write { path: "a.txt".into(), content: "x".into() }, Edit::Delete { path: "b".into() }];
         assert_eq!(*made.lock().unwrap(), expected);
         let (result, _) = ask(script, 0).await;
-        assert!(matches!(result, Err(Unanswered::Failed(_))), "{result:?}");
+        assert!(matches!(result, Err(CallError::Failed(_))), "{result:?}");
     }
 
     #[tokio::test]
     async fn a_script_that_is_at_its_end_says_so() {
         let (result, _) = ask(Script::new([ScriptedReply::text("only one")]), 1).await;
-        let Err(Unanswered::Failed(failure)) = result else { panic!("{result:?}") };
+        let Err(CallError::Failed(failure)) = result else { panic!("{result:?}") };
         assert_eq!(failure.kind, FailureKind::Misconfigured);
         assert!(
             failure.message.starts_with("the script of agent `actor` has no reply number 2 for the critic")

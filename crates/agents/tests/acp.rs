@@ -8,13 +8,13 @@ mod stage;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use gadfly_agents::{MAX_REPLY, Unanswered};
+use gadfly_agents::{CallError, MAX_REPLY};
 use gadfly_engine::{FailureKind, Layer, Money, Observation, Role, StopReason};
 use stage::{Stage, critic, worker};
 
 fn failure(done: &stage::Done) -> (FailureKind, String) {
     match &done.answer {
-        Err(Unanswered::Failed(failure)) => (failure.kind, failure.message.clone()),
+        Err(CallError::Failed(failure)) => (failure.kind, failure.message.clone()),
         other => panic!("no failure: {other:?}"),
     }
 }
@@ -306,7 +306,7 @@ async fn a_session_is_told_before_the_call_is_broken_off_and_an_odd_name_is_not(
     let stage = worker(&["tool=execute:make", "say=begun", "hang"]);
     let cancel = stage.cancel.clone();
     let done = stage.call_telling(move || cancel.cancel()).await;
-    assert_eq!(done.answer, Err(Unanswered::Cancelled { sent: true }));
+    assert_eq!(done.answer, Err(CallError::Cancelled { sent: true }));
     assert_eq!((done.sessions(), done.steps()), (vec!["session-1".into()], vec!["execute: make".into()]));
     for odd in ["session=-x", "session=a b", "session="] {
         assert!(worker(&[odd, "say=x"]).call().await.sessions().is_empty(), "{odd}");
@@ -392,7 +392,7 @@ async fn an_agent_that_ends_before_its_answer_crashed() {
         assert_eq!(kind, FailureKind::Crashed, "{words:?}: {message}");
         assert!(message.contains(&format!("exit code {code}")), "{message}");
         if code == 7 {
-            let Err(Unanswered::Failed(failure)) = done.answer else { unreachable!() };
+            let Err(CallError::Failed(failure)) = done.answer else { unreachable!() };
             assert_eq!(failure.usage.cost, Some(Money::from_usd(0.25)), "what was spent is kept");
         }
     }
@@ -424,7 +424,7 @@ async fn a_cancelled_agent_may_end_its_turn_and_one_that_does_not_is_ended() {
         let cancel = stage.cancel.clone();
         let began = std::time::Instant::now();
         let done = stage.call_telling(move || cancel.cancel()).await;
-        assert_eq!(done.answer, Err(Unanswered::Cancelled { sent: true }), "{word}");
+        assert_eq!(done.answer, Err(CallError::Cancelled { sent: true }), "{word}");
         assert_eq!(began.elapsed() >= Duration::from_secs(3), waited, "{word}: {:?}", began.elapsed());
         stage::eventually(|| done.alive.load(Ordering::SeqCst) == 0).await;
     }
@@ -435,7 +435,7 @@ async fn what_is_asked_after_a_call_was_cancelled_is_answered_with_cancelled() {
     let stage = worker(&["say=begun", "ask-late=read:x"]);
     let cancel = stage.cancel.clone();
     let done = stage.call_telling(move || cancel.cancel()).await;
-    assert_eq!(done.answer, Err(Unanswered::Cancelled { sent: true }));
+    assert_eq!(done.answer, Err(CallError::Cancelled { sent: true }));
     assert_eq!(std::fs::read_to_string(done.folder.join("told")).unwrap(), "[cancelled]");
 }
 
@@ -443,7 +443,7 @@ async fn what_is_asked_after_a_call_was_cancelled_is_answered_with_cancelled() {
 async fn a_call_cancelled_before_it_began_sends_nothing() {
     let stage = worker(&["say=x"]);
     stage.cancel.cancel();
-    assert_eq!(stage.call().await.answer, Err(Unanswered::Cancelled { sent: false }));
+    assert_eq!(stage.call().await.answer, Err(CallError::Cancelled { sent: false }));
 }
 
 #[tokio::test]
@@ -451,7 +451,7 @@ async fn a_call_cancelled_before_its_prompt_has_sent_nothing() {
     let stage = worker(&["mute"]);
     let cancel = stage.cancel.clone();
     let done = stage.call_started(move || cancel.cancel()).await;
-    assert_eq!(done.answer, Err(Unanswered::Cancelled { sent: false }));
+    assert_eq!(done.answer, Err(CallError::Cancelled { sent: false }));
 }
 
 #[tokio::test]

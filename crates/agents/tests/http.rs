@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gadfly_agents::{
-    Agent, AgentSpec, Answered, Call, Files, Jitter, Link, Progress, Secret, Spoken, Timeouts, Unanswered,
-    World, build,
+    Agent, AgentServices, AgentSpec, Call, CallError, CallReply, Files, Jitter, Link, Progress, Secret,
+    Spoken, Timeouts, build,
 };
 use gadfly_engine::{CallFailure, FailureKind, Observation, Role, Speaker};
 use gadfly_testbed::{Behaviour, Server};
@@ -27,8 +27,8 @@ impl Jitter for NoJitter {
     }
 }
 
-fn world() -> World {
-    World::new().with_jitter(Arc::new(NoJitter))
+fn world() -> AgentServices {
+    AgentServices::new().with_jitter(Arc::new(NoJitter))
 }
 
 async fn server() -> Server {
@@ -53,7 +53,7 @@ fn call(time: Option<Duration>) -> Call {
     }
 }
 
-type Result = std::result::Result<Answered, Unanswered>;
+type Result = std::result::Result<CallReply, CallError>;
 
 async fn ask_with(
     agent: &dyn Agent,
@@ -87,7 +87,7 @@ async fn ask(agent: &dyn Agent) -> Result {
 
 fn failure(result: Result) -> CallFailure {
     match result {
-        Err(Unanswered::Failed(failure)) => failure,
+        Err(CallError::Failed(failure)) => failure,
         other => panic!("a failure was due: {other:?}"),
     }
 }
@@ -183,7 +183,7 @@ async fn five_failures_in_a_row_open_the_breaker_for_every_agent_of_the_host() {
         }
         for agent in [&wrong, &right] {
             let shut = ask(&**agent).await;
-            assert!(matches!(shut, Err(Unanswered::Quota { until_ms: Some(_), .. })), "{shut:?}");
+            assert!(matches!(shut, Err(CallError::Quota { until_ms: Some(_), .. })), "{shut:?}");
         }
         assert_eq!(server.calls().total, 5, "an open breaker sends nothing");
         // The same in a world of its own shows that it was the breaker.
@@ -277,9 +277,9 @@ async fn a_call_that_waits_for_its_turn_can_be_cancelled_and_was_not_sent() {
     assert!(failure(late).message.contains("waited for others"));
     let waiting = CancellationToken::new();
     let (ended, ()) = tokio::join!(ask_with(&*second, None, waiting.clone()), async { waiting.cancel() });
-    assert_eq!(ended.0, Err(Unanswered::Cancelled { sent: false }));
+    assert_eq!(ended.0, Err(CallError::Cancelled { sent: false }));
     cancel.cancel();
-    assert_eq!(going.await.unwrap(), Err(Unanswered::Cancelled { sent: true }));
+    assert_eq!(going.await.unwrap(), Err(CallError::Cancelled { sent: true }));
     assert_eq!(server.calls().total, 1);
 }
 

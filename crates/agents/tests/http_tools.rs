@@ -6,8 +6,8 @@
 use std::time::Duration;
 
 use gadfly_agents::{
-    Agent, AgentSpec, Answered, Call, Files, Link, Picture, Progress, Spoken, Timeouts, ToolSaid, ToolWish,
-    Unanswered, World, build,
+    Agent, AgentServices, AgentSpec, Call, CallError, CallReply, Files, Link, Picture, Progress, RawToolCall,
+    RawToolResult, Spoken, Timeouts, build,
 };
 use gadfly_engine::{FailureKind, Role, Speaker, StopReason};
 use gadfly_testbed::{Behaviour, Server};
@@ -30,14 +30,14 @@ fn agent(kind: &'static str, server: &Server, model: &str) -> std::sync::Arc<dyn
         timeouts: Timeouts { idle, ..Timeouts::default() },
         ..AgentSpec::default()
     };
-    build(kind, spec, &World::new()).unwrap()
+    build(kind, spec, &AgentServices::new()).unwrap()
 }
 
 fn brief() -> Vec<Spoken> {
     vec![Spoken::new(Speaker::User, "Task: test it.")]
 }
 
-async fn ask(agent: &dyn Agent, tools: bool, messages: Vec<Spoken>) -> Result<Answered, Unanswered> {
+async fn ask(agent: &dyn Agent, tools: bool, messages: Vec<Spoken>) -> Result<CallReply, CallError> {
     let (observe, _observed) = mpsc::channel(64);
     let (_tell, told) = mpsc::channel(1);
     let link = Link {
@@ -53,9 +53,9 @@ async fn ask(agent: &dyn Agent, tools: bool, messages: Vec<Spoken>) -> Result<An
     agent.call(Call { max_output_tokens: 100, tools, ..Call::new("run#1", role, messages) }, link).await
 }
 
-fn failed(result: Result<Answered, Unanswered>) -> (FailureKind, String) {
+fn failed(result: Result<CallReply, CallError>) -> (FailureKind, String) {
     match result {
-        Err(Unanswered::Failed(failure)) => (failure.kind, failure.message),
+        Err(CallError::Failed(failure)) => (failure.kind, failure.message),
         other => panic!("a failure was due: {other:?}"),
     }
 }
@@ -69,7 +69,7 @@ async fn a_call_is_the_same_streamed_split_whole_or_said_to_be_the_end() {
             assert!(agent.is_offered_tools());
             let answered = ask(&*agent, true, brief()).await.unwrap();
             assert_eq!(answered.stop, StopReason::ToolUse, "{kind} {model}");
-            let [ToolWish { id, name, args }] = answered.calls.as_slice() else { panic!("{answered:?}") };
+            let [RawToolCall { id, name, args }] = answered.calls.as_slice() else { panic!("{answered:?}") };
             assert_eq!((name.as_str(), args.as_str()), ("run_command", r#"{"command":"cargo test"}"#));
             assert!(!id.is_empty() && answered.usage.output > 0, "{kind} {model}: {answered:?}");
         }
@@ -84,8 +84,9 @@ async fn a_model_is_told_what_came_of_its_calls_and_sees_the_picture() {
         let answered = ask(&*agent, true, brief()).await.unwrap();
         let mut calls = answered.calls;
         // A slip of the model's does not end its conversation.
-        calls.push(ToolWish { id: "slip".into(), name: "no such tool".into(), args: "{\"half\":".into() });
-        let said = |wish: &ToolWish| ToolSaid { call: wish.id.clone(), text: "3 passed".into(), ok: false };
+        calls.push(RawToolCall { id: "slip".into(), name: "no such tool".into(), args: "{\"half\":".into() });
+        let said =
+            |wish: &RawToolCall| RawToolResult { call: wish.id.clone(), text: "3 passed".into(), ok: false };
         let results = calls.iter().map(said).collect();
         let image = Picture { media: "image/png".into(), base64: "iVBO".into() };
         let messages = vec![

@@ -8,19 +8,19 @@ mod hands;
 #[path = "streams/stage.rs"]
 mod stage;
 
-use gadfly_agents::{Exit, Unanswered};
+use gadfly_agents::{CallError, Exit};
 use gadfly_engine::{FailureKind, Layer, Money, Observation, Role, StopReason, Usage};
 use stage::{Heard, Played, heard, recorded, script};
 
 const APPROVED: &str = "[STATUS: APPROVED]\n- ";
 
-fn answer(heard: &Heard) -> &gadfly_agents::Answered {
+fn answer(heard: &Heard) -> &gadfly_agents::CallReply {
     heard.result.as_ref().unwrap_or_else(|e| panic!("no answer: {e}"))
 }
 
 fn failure(heard: &Heard) -> (FailureKind, String) {
     match &heard.result {
-        Err(Unanswered::Failed(failure)) => (failure.kind, failure.message.clone()),
+        Err(CallError::Failed(failure)) => (failure.kind, failure.message.clone()),
         other => panic!("no failure: {other:?}"),
     }
 }
@@ -227,13 +227,11 @@ async fn a_used_up_quota_is_told_with_its_reset_time_in_seconds_or_milliseconds(
     ];
     for (resets, until) in table {
         let got = claude(&[INIT, &limit("rejected", resets), BAD], Exit::Code(1)).await;
-        let Err(Unanswered::Quota { until_ms, message, .. }) = &got.result else {
-            panic!("{:?}", got.result)
-        };
+        let Err(CallError::Quota { until_ms, message, .. }) = &got.result else { panic!("{:?}", got.result) };
         assert_eq!((*until_ms, message.as_str()), (until, "limit reached"), "{resets}");
     }
     let got = claude(&[INIT, &limit("rejected", "1794803000")], Exit::Code(1)).await;
-    assert!(matches!(got.result, Err(Unanswered::Quota { .. })), "without a result, too: {:?}", got.result);
+    assert!(matches!(got.result, Err(CallError::Quota { .. })), "without a result, too: {:?}", got.result);
 }
 
 #[tokio::test]
@@ -475,7 +473,7 @@ done"#,
     let mut stage = stage::Stage::new("claude-code", Role::Worker);
     stage.max_steps = 3;
     let got = stage.run(&forever.command()).await;
-    let Err(Unanswered::Failed(failed)) = &got.result else { panic!("{:?}", got.result) };
+    let Err(CallError::Failed(failed)) = &got.result else { panic!("{:?}", got.result) };
     assert!(failed.message.contains("more than 3 tool calls") && failed.message.contains("max_steps"));
     assert_eq!((failed.kind, got.steps().len()), (FailureKind::StepsUsedUp, 3));
     assert!(failed.usage.input >= 15, "{:?}", failed.usage);
@@ -487,7 +485,7 @@ async fn cancelling_and_time_running_out_end_the_program() {
     let mut stage = stage::Stage::new("gemini", Role::Worker);
     stage.cancel_at_first_byte = true;
     let got = stage.run(&asleep.command()).await;
-    assert_eq!(got.result, Err(Unanswered::Cancelled { sent: true }));
+    assert_eq!(got.result, Err(CallError::Cancelled { sent: true }));
     let mut stage = stage::Stage::new("gemini", Role::Worker);
     stage.call.time = Some(std::time::Duration::from_millis(50));
     let got = stage.run(&asleep.command()).await;

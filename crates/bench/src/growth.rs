@@ -93,11 +93,11 @@ impl Grown {
         Ok(Self { bytes, runs: filled.runs, goal: filled.goal, journal, _dir: dir })
     }
 
-    fn time<T>(&self, deed: impl Fn(&Journal) -> Result<T, ReadError>) -> Result<Duration, Fault> {
+    fn time<T>(&self, action: impl Fn(&Journal) -> Result<T, ReadError>) -> Result<Duration, Fault> {
         let mut took = Vec::new();
         for _ in 0..TURNS {
             let begun = Instant::now();
-            deed(&self.journal)?;
+            action(&self.journal)?;
             took.push(begun.elapsed());
         }
         Ok(median(took))

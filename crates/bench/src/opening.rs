@@ -77,11 +77,11 @@ pub fn measure(out: &mut impl Write, large: Fill) -> Result<(), Fault> {
         large.journal.count()?
     )?;
     writeln!(out, "| 95th percentile of {TURNS} | small store | large store | ratio |\n|---|---|---|---|")?;
-    for (name, deed) in DEEDS {
+    for (name, action) in DEEDS {
         let (mut little, mut much) = (Vec::new(), Vec::new());
         for _ in 0..TURNS {
-            little.push(timed(&small, deed)?);
-            much.push(timed(&large, deed)?);
+            little.push(timed(&small, action)?);
+            much.push(timed(&large, action)?);
         }
         let (little, much) = (p95(little), p95(much));
         let ratio = much.as_secs_f64() / little.as_secs_f64();
@@ -90,9 +90,9 @@ pub fn measure(out: &mut impl Write, large: Fill) -> Result<(), Fault> {
     Ok(())
 }
 
-fn timed(store: &Store, deed: fn(&Store) -> Result<(), Fault>) -> Result<Duration, Fault> {
+fn timed(store: &Store, action: fn(&Store) -> Result<(), Fault>) -> Result<Duration, Fault> {
     let begun = Instant::now();
-    deed(store)?;
+    action(store)?;
     Ok(begun.elapsed())
 }
 

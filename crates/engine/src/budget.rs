@@ -252,12 +252,12 @@ struct Held {
 
 /// Which caps a call has to keep to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kept {
+pub enum CapScope {
     All,
     /// Not the number of calls: it goes on with one that was counted.
-    NotCalls,
+    ExceptCalls,
     /// Money and tokens only: the last words of somebody whose time is up.
-    Money,
+    MoneyOnly,
 }
 
 /// What an account has spent, for events and pages.
@@ -288,7 +288,7 @@ impl Ledger {
         accounts: Vec<Account>,
         wanted: Reservation,
     ) -> Result<(), Shortage> {
-        self.reserve_keeping(effect, accounts, wanted, Kept::All)
+        self.reserve_keeping(effect, accounts, wanted, CapScope::All)
     }
 
     /// As `reserve`, for a call that keeps to some of the caps only. What goes on with a call that was counted is no call
@@ -298,10 +298,11 @@ impl Ledger {
         effect: &EffectId,
         accounts: Vec<Account>,
         wanted: Reservation,
-        kept: Kept,
+        kept: CapScope,
     ) -> Result<(), Shortage> {
         self.fits(&accounts, wanted, kept)?;
-        let (calls, spared) = (u32::from(kept != Kept::NotCalls), u32::from(kept == Kept::Money));
+        let (calls, spared) =
+            (u32::from(kept != CapScope::ExceptCalls), u32::from(kept == CapScope::MoneyOnly));
         for account in &accounts {
             let s = self.accounts.entry(account.clone()).or_default();
             s.calls = s.calls.saturating_add(calls);
@@ -314,21 +315,21 @@ impl Ledger {
     }
 
     /// Whether this much more could be held back, and which cap is in the way.
-    pub fn fits(&self, accounts: &[Account], wanted: Reservation, kept: Kept) -> Result<(), Shortage> {
+    pub fn fits(&self, accounts: &[Account], wanted: Reservation, kept: CapScope) -> Result<(), Shortage> {
         for account in accounts {
             let Some(s) = self.accounts.get(account) else { continue };
             let short = |cap, limit, committed, wanted| {
                 Err(Shortage { account: account.clone(), cap, limit, committed, wanted })
             };
             if let Some(limit) = s.limits.calls
-                && kept == Kept::All
+                && kept == CapScope::All
                 && s.calls.saturating_sub(s.spared) >= limit
             {
                 let counted = s.calls.saturating_sub(s.spared);
                 return short(Cap::Calls, u64::from(limit), u64::from(counted), 1);
             }
             if let Some(limit) = s.limits.active_ms
-                && kept != Kept::Money
+                && kept != CapScope::MoneyOnly
                 && s.active_ms >= limit
             {
                 return short(Cap::Time, limit, s.active_ms, 1);

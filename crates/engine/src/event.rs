@@ -19,14 +19,14 @@ use crate::turn::Role;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Event {
     pub node: NodePath,
-    pub what: Happened,
+    pub what: EventKind,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "event")]
 // A step has a handful of events and lives briefly: boxing the largest would cost every reader a detour.
 #[allow(clippy::large_enum_variant)]
-pub enum Happened {
+pub enum EventKind {
     NodeStarted {
         protocol: String,
     },

@@ -16,7 +16,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::corpus::{Corpus, DRAFT, Entry, normal};
-use crate::finding::{ENGINE, Finding, Place};
+use crate::finding::{ENGINE, Finding, Location};
 
 pub mod folded;
 pub mod outline;
@@ -141,13 +141,13 @@ impl<'a> Checker<'a> {
             });
         };
         if finding.place.is_none() && spot.only {
-            finding.place = Some(Place { path: spot.path, line: Some(spot.line), end: None });
+            finding.place = Some(Location { path: spot.path, line: Some(spot.line), end: None });
         }
         Ok(())
     }
 
     /// Gives the cited path the corpus's spelling.
-    fn settle_path(&mut self, place: &mut Place, spellings: &[String]) {
+    fn settle_path(&mut self, place: &mut Location, spellings: &[String]) {
         if place.path.len() > LONGEST_PATH {
             return;
         }
@@ -173,7 +173,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn check_parent(&mut self, place: Option<&mut Place>) -> Result<(), String> {
+    fn check_parent(&mut self, place: Option<&mut Location>) -> Result<(), String> {
         let Some(place) = place else { return Ok(()) };
         if place.path.len() > LONGEST_PATH {
             return Err("the path it names is too long to exist".into());
@@ -193,7 +193,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn check_place(&mut self, place: &mut Place) -> Result<(), String> {
+    fn check_place(&mut self, place: &mut Location) -> Result<(), String> {
         if place.path.is_empty() {
             return Err("it names a line without a file".into());
         }
@@ -256,7 +256,7 @@ impl<'a> Checker<'a> {
 
     /// Sets the section or function the finding stands in.
     fn locate(&mut self, finding: &mut Finding) {
-        let Some(Place { path, line: Some(line), .. }) = &finding.place else { return };
+        let Some(Location { path, line: Some(line), .. }) = &finding.place else { return };
         let Some(known) = self.corpus.resolve(path) else { return };
         let Some(text) = self.corpus.text(known) else { return };
         let outline = self.outlines.entry(known).or_insert_with(|| Outline::of(known, text));

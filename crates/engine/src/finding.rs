@@ -31,7 +31,7 @@ impl Severity {
 
 /// Where in the artifact. `path` is an entry's path; a text draft's only entry is `draft`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-pub struct Place {
+pub struct Location {
     pub path: String,
     /// Counted from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -44,7 +44,7 @@ pub struct Place {
 /// What became of a point between the round before and this one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Standing {
+pub enum FindingStatus {
     /// Not seen in any earlier round.
     #[default]
     New,
@@ -56,7 +56,7 @@ pub enum Standing {
     Unmatched,
 }
 
-impl Standing {
+impl FindingStatus {
     pub const fn name(self) -> &'static str {
         match self {
             Self::New => "new",
@@ -83,7 +83,7 @@ pub struct Finding {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub fix: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub place: Option<Place>,
+    pub place: Option<Location>,
     /// Text the critic marked as quoted from the artifact.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quote: Option<String>,
@@ -101,7 +101,7 @@ pub struct Finding {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lens: Option<String>,
     #[serde(default)]
-    pub standing: Standing,
+    pub standing: FindingStatus,
     /// The round that first raised it.
     pub since: u32,
     /// Why what it cites does not hold. Such a finding is kept in the record and decides nothing.
@@ -128,7 +128,7 @@ impl Finding {
             criterion: None,
             by: by.to_owned(),
             lens: None,
-            standing: Standing::New,
+            standing: FindingStatus::New,
             since: 0,
             unsupported: None,
             raw: None,

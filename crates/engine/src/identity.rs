@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::corpus::Corpus;
 use crate::digest::Digest;
-use crate::finding::{Finding, Standing};
+use crate::finding::{Finding, FindingStatus};
 use crate::stall::{Headway, Rejected, Stall};
 
 mod duplicates;
@@ -52,12 +52,12 @@ impl Moved {
         telling.or(self.stalls.first()).copied()
     }
 
-    fn by_standing(&mut self, standing: Standing) -> &mut Vec<u32> {
+    fn by_standing(&mut self, standing: FindingStatus) -> &mut Vec<u32> {
         match standing {
-            Standing::New => &mut self.new,
-            Standing::Recurring => &mut self.recurring,
-            Standing::Regressed => &mut self.regressed,
-            Standing::Unmatched => &mut self.unmatched,
+            FindingStatus::New => &mut self.new,
+            FindingStatus::Recurring => &mut self.recurring,
+            FindingStatus::Regressed => &mut self.regressed,
+            FindingStatus::Unmatched => &mut self.unmatched,
         }
     }
 }
@@ -116,7 +116,7 @@ impl Lineage {
         before: Option<&Corpus>,
     ) -> Moved {
         for finding in findings.iter_mut() {
-            (finding.number, finding.standing) = (0, Standing::New);
+            (finding.number, finding.standing) = (0, FindingStatus::New);
         }
         let mut view = View::new(now);
         let merged = duplicates::merge(findings, &mut view);
@@ -187,7 +187,7 @@ impl Lineage {
             if let Some((number, point)) = one.earlier.and_then(|n| Some((n, self.points.get_mut(&n)?))) {
                 let back = point.state == State::Fixed;
                 (finding.number, finding.since) = (number, point.since);
-                finding.standing = if back { Standing::Regressed } else { Standing::Recurring };
+                finding.standing = if back { FindingStatus::Regressed } else { FindingStatus::Recurring };
                 (point.state, point.traits) = (State::Open, one.traits);
                 continue;
             }
@@ -195,7 +195,7 @@ impl Lineage {
             let maybe: BTreeSet<u32> =
                 one.maybe.iter().map(|(_, earlier)| *earlier).filter(|n| !taken.contains(n)).collect();
             (finding.number, finding.since) = (number, round);
-            finding.standing = if maybe.is_empty() { Standing::New } else { Standing::Unmatched };
+            finding.standing = if maybe.is_empty() { FindingStatus::New } else { FindingStatus::Unmatched };
             for earlier in &maybe {
                 if let Some(point) = self.points.get_mut(earlier) {
                     point.maybe.insert(number);
@@ -272,7 +272,7 @@ fn only_new_about_old_text(findings: &[Finding], now: &mut View<'_>, before: &Co
     let mut old = View::new(before);
     let mut supported = findings.iter().filter(|finding| finding.is_supported()).peekable();
     supported.peek().is_some()
-        && supported.all(|f| f.standing == Standing::New && is_about_old_text(f, now, &mut old))
+        && supported.all(|f| f.standing == FindingStatus::New && is_about_old_text(f, now, &mut old))
 }
 
 fn is_about_old_text(finding: &Finding, now: &mut View<'_>, old: &mut View<'_>) -> bool {

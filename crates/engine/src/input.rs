@@ -24,7 +24,7 @@ pub struct Stamp {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Input {
     pub at: Stamp,
-    pub what: What,
+    pub what: InputKind,
     /// The bodies of the texts this input brings. Stored beside the record, by digest.
     #[serde(skip)]
     pub texts: Vec<Text>,
@@ -32,7 +32,7 @@ pub struct Input {
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum What {
+pub enum InputKind {
     Started(Box<Start>),
     Observed {
         effect: EffectId,

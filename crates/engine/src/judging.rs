@@ -13,7 +13,7 @@ use crate::corpus::Corpus;
 use crate::digest::Digest;
 use crate::evidence;
 use crate::finding::Finding;
-use crate::machine::{Answered, Cx};
+use crate::machine::{AgentAnswer, Cx};
 use crate::outcome::Outcome;
 use crate::reading::Unread;
 use crate::reading::person::PersonVerdict;
@@ -112,7 +112,7 @@ pub struct Panel<J> {
 
 #[derive(Debug)]
 struct Cited<J> {
-    answer: Answered,
+    answer: AgentAnswer,
     judgement: J,
     /// The files it cites that nobody has looked at yet.
     paths: Vec<String>,
@@ -187,7 +187,7 @@ impl<J: Judgement> Panel<J> {
     /// then the critic is asked to restate. Once everyone has been heard, all opinions come back.
     pub fn heard(
         &mut self,
-        answer: Answered,
+        answer: AgentAnswer,
         cx: &mut Cx<'_>,
         read: impl FnOnce(&Reading<'_>) -> Result<J, Unread>,
     ) -> Option<Vec<Heard<J>>> {
@@ -249,7 +249,7 @@ impl<J: Judgement> Panel<J> {
     }
 
     /// Rule 6: what cites something that is not there decides nothing, and never approves.
-    fn weigh(&mut self, answer: Answered, mut judgement: J, cx: &mut Cx<'_>) -> Option<Vec<Heard<J>>> {
+    fn weigh(&mut self, answer: AgentAnswer, mut judgement: J, cx: &mut Cx<'_>) -> Option<Vec<Heard<J>>> {
         let passed = judgement.passes();
         evidence::check(judgement.claims(), &self.corpus);
         let mut false_claims: Vec<String> = if passed { unheld(judgement.claims()) } else { Vec::new() };

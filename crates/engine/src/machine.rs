@@ -8,15 +8,15 @@
 mod calls;
 mod cx;
 mod going_on;
-mod hands;
 mod replies;
 mod run;
 mod saving;
 mod tasks;
+mod tool_loop;
 
-pub use cx::{Answered, CriticCall, Cx, FailedCall, LedTurn, WorkerCall};
+pub use cx::{AgentAnswer, CriticCall, Cx, FailedCall, LedTurn, WorkerCall};
 pub use going_on::{cut_short, told};
-pub use tasks::Learned;
+pub use tasks::TaskResult;
 
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +24,7 @@ use crate::budget::{Account, Spent};
 use crate::digest::Digest;
 use crate::effect::{Effect, EffectId};
 use crate::event::Event;
-use crate::input::{FORMAT, Input, What};
+use crate::input::{FORMAT, Input, InputKind};
 use crate::outcome::Outcome;
 use crate::plan::Plan;
 use crate::protocol::Protocols;
@@ -89,7 +89,7 @@ impl Engine {
 
     /// The one entry point: an input in, a step out. A refused input changes nothing.
     pub fn on(&mut self, input: &Input) -> Result<Step, Refused> {
-        if let What::Started(start) = &input.what {
+        if let InputKind::Started(start) = &input.what {
             if self.run.is_some() {
                 return Err(Refused::AlreadyStarted);
             }

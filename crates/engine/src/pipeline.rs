@@ -5,17 +5,17 @@
 
 pub mod aggregate;
 pub mod event;
+pub mod facts;
 pub mod gate;
 pub mod headings;
 pub mod learning;
 pub mod listing;
 pub mod registry;
 pub mod verdict;
-pub mod world;
 
 pub use event::PipelineEvent;
+pub use facts::ProjectFacts;
 pub use gate::{Gate, GateReport};
 pub use listing::{Listing, Pattern};
 pub use registry::{Atom, Check, Entry, Need, Product, Registry, Weight};
 pub use verdict::PairVerdict;
-pub use world::World;

@@ -5,12 +5,12 @@
 
 pub mod audit;
 pub mod converge;
+pub mod goal;
 #[cfg(test)]
 pub(crate) mod harness;
 pub mod pipeline;
 pub mod revise;
 pub mod score;
-pub mod watch;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 use crate::budget::Shortage;
 use crate::digest::Digest;
 use crate::effect::{EffectId, NodePath, Observation};
-use crate::machine::{Answered, Cx, FailedCall, Learned};
+use crate::machine::{AgentAnswer, Cx, FailedCall, TaskResult};
 use crate::manifest::RunManifest;
 use crate::outcome::Outcome;
 use crate::pipeline::PairVerdict;
@@ -34,7 +34,7 @@ pub const SHIPPED: &[RuleBook] = &[
     pipeline::RULE_BOOK,
     revise::RULE_BOOK,
     score::RULE_BOOK,
-    watch::RULE_BOOK,
+    goal::RULE_BOOK,
 ];
 
 /// What a pair that works on files came to.
@@ -71,13 +71,13 @@ pub trait Protocol: Send {
     fn start(&mut self, cx: &mut Cx<'_>);
 
     /// An agent answered one of this node's calls.
-    fn answered(&mut self, answer: Answered, cx: &mut Cx<'_>);
+    fn answered(&mut self, answer: AgentAnswer, cx: &mut Cx<'_>);
 
     /// Something this node asked for is there: a look, a verify run, a person's word.
-    fn learned(&mut self, _effect: &EffectId, _what: Learned, _cx: &mut Cx<'_>) {}
+    fn task_done(&mut self, _effect: &EffectId, _what: TaskResult, _cx: &mut Cx<'_>) {}
 
     /// The run was parked by this node and goes on.
-    fn taken_up(&mut self, _cx: &mut Cx<'_>) {}
+    fn resumed(&mut self, _cx: &mut Cx<'_>) {}
 
     /// An effect reported something while it was under way.
     fn observed(&mut self, _effect: &EffectId, _observation: &Observation, _cx: &mut Cx<'_>) {}
@@ -88,12 +88,12 @@ pub trait Protocol: Send {
     }
 
     /// Whether it is told of a cap before the run parks for it.
-    fn speaks_last(&self) -> bool {
+    fn wants_final_turn(&self) -> bool {
         false
     }
 
     /// A cap is in the way of something this node asked for. It is held, and asked for again when the run goes on.
-    fn capped(&mut self, shortage: Shortage, cx: &mut Cx<'_>) {
+    fn budget_exhausted(&mut self, shortage: Shortage, cx: &mut Cx<'_>) {
         cx.out_of_budget(shortage);
     }
 

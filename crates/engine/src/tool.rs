@@ -8,9 +8,9 @@ pub mod offered;
 pub mod offline;
 pub mod place;
 pub mod policy;
+pub mod request;
 pub mod shown;
 pub mod transcript;
-pub mod wish;
 
 use serde::{Deserialize, Serialize};
 
@@ -47,7 +47,7 @@ pub struct Image {
 /// with `/`, unless [`ToolUse::beyond`] is set.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Deed {
+pub enum ToolAction {
     /// A line for `sh -c`, in the run's folder.
     RunCommand {
         line: String,
@@ -150,7 +150,7 @@ pub struct Offered {
     pub schema: serde_json::Value,
 }
 
-impl Deed {
+impl ToolAction {
     /// Changes nothing and may be done again.
     pub const fn only_reads(&self) -> bool {
         match self {
@@ -210,7 +210,7 @@ impl Deed {
 /// A deed with what it is allowed, as an effect.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ToolUse {
-    pub deed: Deed,
+    pub action: ToolAction,
     /// The state the run's folder is put into first. None: it is left as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub begin: Option<Digest>,
@@ -223,13 +223,13 @@ pub struct ToolUse {
     /// All of it is wanted, as it is, up to [`WHOLE`] bytes: for a check, not for a model.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub whole: bool,
-    /// The name under which the whole of a long output is kept: `output:12` is read by [`Deed::ReadFile`].
+    /// The name under which the whole of a long output is kept: `output:12` is read by [`ToolAction::ReadFile`].
     pub keep_as: u32,
 }
 
 impl ToolUse {
-    pub const fn new(deed: Deed, keep_as: u32) -> Self {
-        Self { deed, begin: None, network: false, beyond: false, whole: false, keep_as }
+    pub const fn new(action: ToolAction, keep_as: u32) -> Self {
+        Self { action, begin: None, network: false, beyond: false, whole: false, keep_as }
     }
 }
 

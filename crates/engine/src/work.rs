@@ -8,9 +8,9 @@ use crate::budget::Usage;
 use crate::corpus::Corpus;
 use crate::digest::Digest;
 use crate::effect::{CallFailure, FailureKind};
-use crate::event::Happened;
+use crate::event::EventKind;
 use crate::judging::Subject;
-use crate::machine::{Answered, Cx};
+use crate::machine::{AgentAnswer, Cx};
 use crate::reading::reasoning;
 use crate::reading::status;
 use crate::text::Texts;
@@ -29,7 +29,7 @@ pub enum Work {
 
 impl Work {
     /// The draft in a worker's reply: all of it, but for reasoning printed before the answer.
-    pub fn drafted(answer: &Answered, cx: &mut Cx<'_>) -> Result<Self, CallFailure> {
+    pub fn drafted(answer: &AgentAnswer, cx: &mut Cx<'_>) -> Result<Self, CallFailure> {
         let reply = cx.text(&answer.text);
         let body = reasoning::without_leading(reply);
         if body.trim().is_empty() {
@@ -56,11 +56,11 @@ impl Work {
             Self::Files(files) => files.iter().map(|f| cx.text(&f.blob).len() as u64).sum(),
             Self::Tree(tree) => cx.text(&tree.diff).len() as u64,
         };
-        cx.emit(Happened::DraftMade { round, artifact, blob, bytes, given, diff });
+        cx.emit(EventKind::DraftMade { round, artifact, blob, bytes, given, diff });
         if let Self::Draft(draft) = self
             && let Some(line) = status::status_line(cx.text(draft))
         {
-            cx.emit(Happened::SelfVerdictNoted { round, line });
+            cx.emit(EventKind::SelfVerdictNoted { round, line });
         }
     }
 

@@ -12,7 +12,7 @@ use std::io::Write as _;
 
 use gadfly_engine::corpus::Corpus;
 use gadfly_engine::identity::Lineage;
-use gadfly_engine::{Digest, Finding, Place, Severity, Standing, evidence};
+use gadfly_engine::{Digest, Finding, FindingStatus, Location, Severity, evidence};
 use serde::Deserialize;
 
 const PAIRS: &str = include_str!("identity/pairs.jsonl");
@@ -54,7 +54,7 @@ impl Stated {
     fn finding(&self) -> Finding {
         let mut finding = Finding::new(self.rule.clone(), Severity::Fail, self.says.clone(), "critic");
         finding.fix.clone_from(&self.fix);
-        finding.place = self.path.clone().map(|path| Place { path, line: self.line, end: None });
+        finding.place = self.path.clone().map(|path| Location { path, line: self.line, end: None });
         finding.quote.clone_from(&self.quote);
         finding.within.clone_from(&self.within);
         finding.criterion.clone_from(&self.criterion);
@@ -130,9 +130,9 @@ fn judge(pair: &Pair) -> Judged {
     lineage.take(1, Digest::of(b"1"), &mut first, &before, None);
     lineage.take(2, Digest::of(b"2"), &mut second, &after, Some(&before));
     match second[0].standing {
-        Standing::Recurring => Judged::Same,
-        Standing::Unmatched => Judged::Unmatched,
-        Standing::New | Standing::Regressed => Judged::Different,
+        FindingStatus::Recurring => Judged::Same,
+        FindingStatus::Unmatched => Judged::Unmatched,
+        FindingStatus::New | FindingStatus::Regressed => Judged::Different,
     }
 }
 

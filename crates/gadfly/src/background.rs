@@ -12,7 +12,7 @@ use gadfly_engine::protocol::pipeline;
 use gadfly_journal::RunId;
 use gadfly_project::Problem;
 use gadfly_runtime::prepare::Prepared;
-use gadfly_runtime::service::{Driving, Raise, ResumeError};
+use gadfly_runtime::service::{DriveOptions, Raise, ResumeError};
 use gadfly_runtime::{Ended, Gadfly, Stop, Update};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 
@@ -158,11 +158,11 @@ impl Background {
         begin: F,
     ) -> Result<(), NotDriven>
     where
-        F: FnOnce(Arc<Gadfly>, Driving) -> D,
+        F: FnOnce(Arc<Gadfly>, DriveOptions) -> D,
         D: Future<Output = Result<Ended, ResumeError>> + Send + 'static,
     {
         let (tell, updates) = mpsc::channel(UPDATES);
-        let how = Driving { attended: false, stop: self.stop.subscribe(), updates: Some(tell) };
+        let how = DriveOptions { attended: false, stop: self.stop.subscribe(), updates: Some(tell) };
         let (over, is_over) = watch::channel(false);
         let (tell_begun, first) = oneshot::channel();
         let (mut ended_here, held) = (is_over.clone(), is_over.clone());

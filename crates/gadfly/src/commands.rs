@@ -6,7 +6,6 @@ use crate::exit::Code;
 
 pub mod adopt;
 pub mod answer;
-pub mod asking;
 pub mod batch;
 pub mod check;
 pub mod completions;

@@ -9,6 +9,7 @@ mod exit;
 mod interrupts;
 mod mcp;
 mod output;
+mod project_status;
 mod proposal;
 mod quota;
 mod report;

@@ -9,7 +9,7 @@ use gadfly_engine::turn::{Role, Turn};
 use gadfly_engine::{EffectId, EffectKind, Outcome, Waiting};
 use gadfly_journal::{ClaimError, Journal, ReadError, RunId};
 use gadfly_project::config::HOST;
-use gadfly_runtime::service::{Driving, ResumeError};
+use gadfly_runtime::service::{DriveOptions, ResumeError};
 use gadfly_runtime::{DriveError, Ended, Gadfly, Stop, Update};
 use tokio::sync::{mpsc, watch};
 
@@ -53,12 +53,12 @@ impl Session<'_> {
     /// Drives what `begin` starts, and tells it. The code is the outcome's.
     pub async fn drive<F, D>(&self, interrupts: &mut Interrupts, begin: F) -> Code
     where
-        F: FnOnce(Driving) -> D,
+        F: FnOnce(DriveOptions) -> D,
         D: Future<Output = Result<Ended, ResumeError>>,
     {
         let (tell_stop, stop) = watch::channel(Stop::No);
         let (tell, mut updates) = mpsc::channel(UPDATES);
-        let mut driving = Box::pin(begin(Driving {
+        let mut driving = Box::pin(begin(DriveOptions {
             attended: self.attended,
             stop,
             updates: self.is_told().then_some(tell),

@@ -75,7 +75,7 @@ fn all_scenes_end_as_they_should_and_can_be_played_again_without_git() {
     fs::create_dir(&bare).unwrap();
     let (code, said) = demo(home.path(), bare.to_str().unwrap(), &folder);
     assert_eq!(code, Some(0), "{said}");
-    for (protocol, scenes) in [("audit", 3), ("watch", 3), ("pipeline", 2)] {
+    for (protocol, scenes) in [("audit", 3), ("goal", 3), ("pipeline", 2)] {
         let skipped = format!("skipped: the {scenes} scenes of `{protocol}` need git and were not played: ");
         assert_eq!(said.matches(&skipped).count(), 2, "at their place and at the end: {said}");
     }

@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 
-use gadfly_engine::input::What;
+use gadfly_engine::input::InputKind;
 use gadfly_engine::plan::NodePlan;
 use gadfly_engine::{
     Answer, Input, Limits, Outcome, Part, Plan, Reply, Stamp, Start, Step, StopReason, Text, Usage,
@@ -42,7 +42,7 @@ fn started() -> Input {
     let (agents, limits) = (std::collections::BTreeMap::new(), Limits::default());
     let plan = Plan { caller: None, title: "a paper".into(), root, agents, limits, workspace: None };
     let start = Start { format: 1, plan, seed: "00ff".into() };
-    let what = What::Started(Box::new(start));
+    let what = InputKind::Started(Box::new(start));
     Input { at: Stamp { wall_ms: 1, active_ms: 0 }, what, texts: vec![Text::new("the task")] }
 }
 
@@ -59,7 +59,7 @@ fn replied(n: u32) -> Input {
         session: None,
     };
     let effect = format!("run#{n}").parse().unwrap();
-    let what = What::Replied { effect, reply: Reply::Done(answer) };
+    let what = InputKind::Replied { effect, reply: Reply::Done(answer) };
     Input { at: Stamp { wall_ms: 1, active_ms: 0 }, what, texts: vec![text] }
 }
 

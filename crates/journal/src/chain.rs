@@ -17,7 +17,7 @@ pub(crate) struct Chain {
 
 /// How a run stands, as its row says it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Standing {
+pub(crate) struct RunHeader {
     pub(crate) protocol: String,
     pub(crate) created: i64,
     pub(crate) updated: i64,
@@ -63,7 +63,7 @@ impl Chain {
         self.mac("checkpoint", &[run.as_str().as_bytes(), &upto, kinds, &size, body])
     }
 
-    pub(crate) fn row(&self, run: &RunId, row: &Standing) -> Mac {
+    pub(crate) fn row(&self, run: &RunId, row: &RunHeader) -> Mac {
         let (created, updated, sealed) =
             (row.created.to_le_bytes(), row.updated.to_le_bytes(), row.sealed.to_le_bytes());
         let flags = [u8::from(row.foreign), u8::from(row.ended), u8::from(row.outcome.is_some())];

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::chain::{Chain, Mac};
 use crate::codec;
-use crate::marks::Marks;
 use crate::meters::Meters;
+use crate::record_index::RecordIndex;
 use crate::run_id::RunId;
 use crate::schema::int;
 use crate::summary::Summary;
@@ -50,10 +50,10 @@ pub(crate) struct Checkpoint {
 
 impl Checkpoint {
     /// As of `upto` records, at least one.
-    pub(crate) fn new(chain: &Chain, upto: u32, kinds: &[Marks], sums: &Sums) -> std::io::Result<Self> {
+    pub(crate) fn new(chain: &Chain, upto: u32, kinds: &[RecordIndex], sums: &Sums) -> std::io::Result<Self> {
         let json = serde_json::to_vec(sums)?;
         let body = codec::pack_record(&json, None)?;
-        let kinds: Vec<u8> = kinds.iter().map(|marks| marks.bits()).collect();
+        let kinds: Vec<u8> = kinds.iter().map(|index| index.bits()).collect();
         let proof = chain.checkpoint(&sums.summary.run, upto, &kinds, json.len(), &body);
         Ok(Self { chunk: upto.saturating_sub(1) / CHUNK, upto, proof, kinds, size: json.len(), body })
     }
@@ -107,7 +107,7 @@ pub(crate) fn newest<T: for<'de> Deserialize<'de>>(
     check: Option<&Chain>,
     run: &RunId,
     number: i64,
-) -> rusqlite::Result<Option<(u32, Vec<Marks>, T)>> {
+) -> rusqlite::Result<Option<(u32, Vec<RecordIndex>, T)>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM checkpoints WHERE place >= ?1 AND place < ?2 ORDER BY place DESC LIMIT 1"
     );
@@ -117,7 +117,7 @@ pub(crate) fn newest<T: for<'de> Deserialize<'de>>(
     let Some(found) = checked(row, check, run)? else { return Ok(None) };
     let json = codec::unpack(&found.body, found.size).ok();
     let sums = json.and_then(|json| serde_json::from_slice(&json).ok());
-    Ok(sums.map(|sums| (found.upto, found.kinds.into_iter().map(Marks::from_bits).collect(), sums)))
+    Ok(sums.map(|sums| (found.upto, found.kinds.into_iter().map(RecordIndex::from_bits).collect(), sums)))
 }
 
 /// The kinds of a run's records as far as checkpoints tell them without a gap, in order.
@@ -126,7 +126,7 @@ pub(crate) fn kinds(
     check: Option<&Chain>,
     run: &RunId,
     number: i64,
-) -> rusqlite::Result<Vec<Marks>> {
+) -> rusqlite::Result<Vec<RecordIndex>> {
     let sql = format!("SELECT {COLUMNS} FROM checkpoints WHERE place >= ?1 AND place < ?2 ORDER BY place");
     let mut rows = conn.prepare_cached(&sql)?;
     let mut rows = rows.query(places(number))?;
@@ -134,7 +134,7 @@ pub(crate) fn kinds(
     while let Some(row) = rows.next()? {
         match checked(row, check, run)? {
             Some(found) if all.len() == (found.chunk * CHUNK) as usize => {
-                all.extend(found.kinds.into_iter().map(Marks::from_bits));
+                all.extend(found.kinds.into_iter().map(RecordIndex::from_bits));
             }
             _ => break,
         }

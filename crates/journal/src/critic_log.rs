@@ -6,8 +6,8 @@ mod judged;
 
 use std::fmt::Write as _;
 
-use gadfly_engine::event::Happened;
-use gadfly_engine::input::What;
+use gadfly_engine::event::EventKind;
+use gadfly_engine::input::InputKind;
 use gadfly_engine::review::{Review, Verdict};
 use gadfly_engine::{Halt, NodePath, Outcome, RunManifest};
 
@@ -63,7 +63,7 @@ impl CriticLog {
 
     pub fn apply(&mut self, record: &Record) {
         let Record { input, step, .. } = record;
-        if let What::Started(start) = &input.what {
+        if let InputKind::Started(start) = &input.what {
             self.task = one_line(&start.plan.title);
             if let Some(phase) = RunManifest::of(&start.plan).phase {
                 let name = one_line(&phase.name);
@@ -82,20 +82,20 @@ impl CriticLog {
         }
         for event in &step.events {
             match &event.what {
-                Happened::RoundStarted { round, .. } => {
+                EventKind::RoundStarted { round, .. } => {
                     let at = self.at(&event.node);
                     at.begun = at.begun.max(*round);
                 }
                 // What a judged loop tells comes from its state.
-                Happened::Reviewed { .. } if self.judged.is_some() => drop(self.at(&event.node)),
-                Happened::Reviewed { round, review } => {
+                EventKind::Reviewed { .. } if self.judged.is_some() => drop(self.at(&event.node)),
+                EventKind::Reviewed { round, review } => {
                     let at = self.at(&event.node);
                     at.begun = at.begun.max(*round);
                     at.iterations.retain(|i| i.round != *round);
                     let (round, review) = (*round, review.clone());
                     at.iterations.push(Iteration { round, review, overruled: false });
                 }
-                Happened::RejectionOverruled { round, .. } => {
+                EventKind::RejectionOverruled { round, .. } => {
                     let found = self.at(&event.node).iterations.iter_mut().find(|i| i.round == *round);
                     if let Some(iteration) = found {
                         iteration.overruled = true;

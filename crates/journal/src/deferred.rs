@@ -6,8 +6,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use gadfly_engine::event::Happened;
-use gadfly_engine::input::What;
+use gadfly_engine::event::EventKind;
+use gadfly_engine::input::InputKind;
 use gadfly_engine::protocol::{audit, converge};
 use gadfly_engine::{Input, RunManifest, Step};
 use serde::{Deserialize, Serialize};
@@ -58,7 +58,7 @@ struct Put {
 
 impl Deferrals {
     pub(crate) fn apply(this: &mut Option<Box<Self>>, input: &Input, step: &Step) {
-        if let What::Started(start) = &input.what {
+        if let InputKind::Started(start) = &input.what {
             let earlier = RunManifest::of(&start.plan).put_off;
             if !earlier.is_empty() {
                 *this = Some(Box::new(Self { earlier, ..Self::default() }));
@@ -66,13 +66,13 @@ impl Deferrals {
         }
         for event in &step.events {
             match &event.what {
-                Happened::Deferred { criterion, reason, by, .. } => {
+                EventKind::Deferred { criterion, reason, by, .. } => {
                     let put = Put { reason: reason.clone(), by: by.clone(), at: input.at.wall_ms };
                     let deferrals = this.get_or_insert_default();
                     deferrals.items.insert(criterion.clone(), put);
                     deferrals.settled.retain(|settled| settled != criterion);
                 }
-                Happened::Reviewed { review, .. } => {
+                EventKind::Reviewed { review, .. } => {
                     let Some(deferrals) = this.as_mut() else { continue };
                     let passed = review
                         .criteria

@@ -1,6 +1,6 @@
 //! One effect of a run, by its id. Whoever asks for one means one that is open: it is looked for from the end.
 
-use gadfly_engine::input::What;
+use gadfly_engine::input::InputKind;
 use gadfly_engine::{Effect, EffectId};
 
 use crate::journal::Journal;
@@ -21,7 +21,7 @@ impl Journal {
         let found = self.last(run, |record| {
             let effects = &record.step.effects;
             let is_over = match &record.input.what {
-                What::Answered { effect, .. } | What::Replied { effect, .. } => effect == id,
+                InputKind::Answered { effect, .. } | InputKind::Replied { effect, .. } => effect == id,
                 _ => false,
             };
             if is_over || effects.iter().any(|effect| effect.repeats.as_ref() == Some(id)) {

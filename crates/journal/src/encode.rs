@@ -6,11 +6,11 @@ use gadfly_engine::{Input, Step};
 use rusqlite::{Connection, params};
 
 use crate::body::{Pair, Texts};
-use crate::chain::{Chain, Mac, Standing};
+use crate::chain::{Chain, Mac, RunHeader};
 use crate::checkpoint::{self, CHUNK, Checkpoint, Sums};
 use crate::codec::{self, LONG_RECORD, MAX_BODY};
-use crate::marks::Marks;
 use crate::read::{ReadError, Walker, damaged};
+use crate::record_index::RecordIndex;
 use crate::run_id::RunId;
 use crate::schema::int;
 use crate::seal::Seal;
@@ -24,7 +24,7 @@ pub(crate) struct End {
     /// The last long record of the chunk.
     base: Option<Vec<u8>>,
     /// Of the records of the chunk that `next` belongs to.
-    kinds: Vec<Marks>,
+    kinds: Vec<RecordIndex>,
     pub(crate) sums: Sums,
     /// The outcome that the run's row names.
     stood: Option<String>,
@@ -100,7 +100,7 @@ impl End {
     }
 
     /// The kinds of the newest records, and how many records come before them.
-    pub(crate) fn kinds(&self) -> (impl Iterator<Item = Marks> + '_, u32) {
+    pub(crate) fn kinds(&self) -> (impl Iterator<Item = RecordIndex> + '_, u32) {
         let held = u32::try_from(self.kinds.len()).unwrap_or(u32::MAX);
         (self.kinds.iter().copied(), self.next.saturating_sub(held))
     }
@@ -111,7 +111,7 @@ impl End {
         }
         self.next = seq.saturating_add(1);
         self.sums.apply(seq, input, step);
-        self.kinds.push(Marks::of(input, step));
+        self.kinds.push(RecordIndex::of(input, step));
     }
 
     /// Takes a record in and says what is to be stored of it. A failure leaves the run where it was.
@@ -170,7 +170,7 @@ impl End {
             self.sealed = self.next;
         }
         self.stood.clone_from(&summary.outcome);
-        let standing = Standing {
+        let standing = RunHeader {
             protocol: summary.protocol.clone(),
             created: int(summary.created_ms),
             updated: int(summary.updated_ms),
@@ -187,7 +187,7 @@ impl End {
 /// A run's row, where it has to be written.
 pub(crate) struct Row {
     begins: bool,
-    standing: Standing,
+    standing: RunHeader,
     proof: Mac,
     pub(crate) seal: Option<Seal>,
 }

@@ -141,7 +141,7 @@ impl Journal {
 
     fn forget_files(&self, run: &RunId, clear: &impl Fn(&Path)) -> Result<(), StoreError> {
         // Mail of a run that is gone is never delivered: what is left of it does no harm.
-        let _ = self.discard_mail(run);
+        let _ = self.discard_all_mail(run);
         for folder in self.folders_of(run) {
             clear(&folder);
             if folder.symlink_metadata().is_ok() {

@@ -210,7 +210,7 @@ impl Journal {
     }
 
     /// Clears the mail of a run that is gone.
-    pub(crate) fn discard_mail(&self, run: &RunId) -> Result<(), ReadError> {
+    pub(crate) fn discard_all_mail(&self, run: &RunId) -> Result<(), ReadError> {
         if let Some(conn) = self.inbox(false)? {
             conn.execute("DELETE FROM mail WHERE run = ?1", [run.as_str()])?;
         }

@@ -16,10 +16,10 @@ use crate::custody::{Custody, real};
 use crate::inbox::Poller;
 use crate::lock::ProcessLock;
 use crate::origin::Identity;
-use crate::repeated::Repeated;
 use crate::run_id::RunId;
 use crate::schema::{self, OpenError, Use};
 use crate::store_error::{Failure, StoreError};
+use crate::text_cache::TextCache;
 use crate::writer::{Entry, Keeper, Task, Writer};
 
 const READERS_KEPT: usize = 4;
@@ -47,7 +47,7 @@ pub(crate) struct Inner {
     pub(crate) watcher: Mutex<Watcher>,
     /// Runs with a living `RunWriter` in this journal.
     pub(crate) held: Mutex<HashSet<RunId>>,
-    pub(crate) repeated: Repeated,
+    pub(crate) repeated: TextCache,
     /// Mail that committed records consumed and the inbox still holds.
     pub(crate) consumed: Arc<Mutex<Vec<i64>>>,
     /// After every reader, so that closing it removes the database's side files.
@@ -129,7 +129,7 @@ impl Journal {
             poller: Mutex::default(),
             watcher: Mutex::default(),
             held: Mutex::default(),
-            repeated: Repeated::default(),
+            repeated: TextCache::default(),
             consumed: Arc::default(),
             writer: Mutex::default(),
             lock: ProcessLock::new(dir.join("locks")),

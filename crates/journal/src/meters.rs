@@ -4,8 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gadfly_engine::event::Happened;
-use gadfly_engine::input::What;
+use gadfly_engine::event::EventKind;
+use gadfly_engine::input::InputKind;
 use gadfly_engine::{Input, Limits, Step};
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +31,7 @@ pub(crate) struct Meters {
 impl Meters {
     pub(crate) fn apply(&mut self, seq: u32, input: &Input, step: &Step) {
         note_models(&mut self.models, input, step);
-        if let What::Started(start) = &input.what {
+        if let InputKind::Started(start) = &input.what {
             self.limits = tighter(start.plan.limits, start.plan.root.limits);
             let unpriced = start.plan.agents.iter().filter(|(_, card)| card.price.is_none() && !card.person);
             self.unpriced = unpriced.map(|(name, _)| name.clone()).collect();
@@ -48,19 +48,19 @@ impl Meters {
         }
     }
 
-    fn happened(&mut self, what: &Happened) {
+    fn happened(&mut self, what: &EventKind) {
         match what {
-            Happened::Charged { agent, usage, cost, .. } => {
+            EventKind::Charged { agent, usage, cost, .. } => {
                 let share = self.shares.entry(agent.clone()).or_default();
                 let unknown = usage.cost.is_none() && usage.tokens() > 0 && self.unpriced.contains(agent);
                 share.add(usage, *cost, unknown);
             }
             // What a lost call cost is not known.
-            Happened::CallLost { agent, .. } => {
+            EventKind::CallLost { agent, .. } => {
                 self.shares.entry(agent.clone()).or_default().unknown = true;
             }
-            Happened::LimitsRaised { limits, .. } => self.limits = self.limits.with(*limits),
-            Happened::AgentChanged { agent, card } => {
+            EventKind::LimitsRaised { limits, .. } => self.limits = self.limits.with(*limits),
+            EventKind::AgentChanged { agent, card } => {
                 if card.price.is_none() && !card.person {
                     self.unpriced.insert(agent.clone());
                 } else {

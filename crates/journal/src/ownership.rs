@@ -22,7 +22,7 @@ impl Journal {
     }
 
     /// Removes one entry without a record of it: it answers a question that is no longer open.
-    pub fn put_mail_away(&self, mail: MailId) -> Result<(), StoreError> {
+    pub fn discard_mail(&self, mail: MailId) -> Result<(), StoreError> {
         let conn = schema::connect(self.inbox_path(), Use::Sweep)?;
         conn.execute("DELETE FROM mail WHERE id = ?1", [mail.0])?;
         Ok(())

@@ -1,11 +1,11 @@
 //! One run as a page shows it: how it stands as a whole, and a window of its rounds, steps and rail. What it
-//! costs to read does not grow with the run: records are found by what they tell (`marks`), and what they add up
+//! costs to read does not grow with the run: records are found by what they tell (`index`), and what they add up
 //! to is in the newest checkpoint.
 
 mod entries;
+mod overview;
 mod reader;
 mod rounds;
-mod told;
 
 use std::collections::BTreeMap;
 
@@ -93,7 +93,7 @@ impl Journal {
             let (next, Sums { mut summary, meters }) = (end.next, end.sums);
             row.name_state(&mut summary, &live);
             let Meters { limits, models, shares, goal, pipeline, .. } = meters;
-            let told = told::read(&mut reader)?;
+            let told = overview::read(&mut reader)?;
             let (mut state, active_ms) = (told.state, summary.active_ms);
             state.outcome = summary.outcome.as_ref().and(told.outcome);
             (state.summary, state.models) = (summary, models);

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use gadfly_engine::input::What;
+use gadfly_engine::input::InputKind;
 use gadfly_engine::{Digest, Input, Start, Step, Text};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -111,7 +111,7 @@ impl Journal {
     /// What a run was started with.
     pub fn start(&self, run: &RunId) -> Result<Start, ReadError> {
         match self.records_without_texts(run, 0, 1)?.into_iter().next().map(|record| record.input.what) {
-            Some(What::Started(start)) => Ok(*start),
+            Some(InputKind::Started(start)) => Ok(*start),
             _ => {
                 Err(ReadError::Record { run: run.clone(), seq: 0, message: "it is no beginning".to_owned() })
             }

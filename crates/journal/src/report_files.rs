@@ -2,7 +2,7 @@
 //! in them is the engine's; this only says which file holds what.
 
 use gadfly_engine::Digest;
-use gadfly_engine::event::Happened;
+use gadfly_engine::event::EventKind;
 
 use crate::journal::Journal;
 use crate::read::{ReadError, Record};
@@ -20,7 +20,7 @@ pub struct ReportFile {
 /// one that would take the place of another file of the folder.
 pub fn named(record: &Record) -> impl Iterator<Item = (&str, &Digest)> {
     record.step.events.iter().filter_map(|event| match &event.what {
-        Happened::Reported { name, report, .. } if is_plain(name) => Some((name.as_str(), report)),
+        EventKind::Reported { name, report, .. } if is_plain(name) => Some((name.as_str(), report)),
         _ => None,
     })
 }

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use rusqlite::{Connection, OptionalExtension as _, Row};
 use serde::Deserialize;
 
-use crate::chain::{Chain, Mac, Standing};
+use crate::chain::{Chain, Mac, RunHeader};
 use crate::checkpoint;
 use crate::encode::End;
 use crate::read::ReadError;
@@ -20,7 +20,7 @@ pub(crate) const COLUMNS: &str =
 pub(crate) struct RunRow {
     pub(crate) number: i64,
     pub(crate) run: RunId,
-    pub(crate) standing: Standing,
+    pub(crate) standing: RunHeader,
     pub(crate) owner: Option<String>,
     /// It is as it was written, as far as that can be told here.
     pub(crate) is_proven: bool,
@@ -36,7 +36,7 @@ impl RunRow {
     /// None where the id is none.
     pub(crate) fn read(row: &Row<'_>, check: Option<&Chain>) -> rusqlite::Result<Option<Self>> {
         let Ok(run) = row.get_ref(1)?.as_str().unwrap_or_default().parse::<RunId>() else { return Ok(None) };
-        let standing = Standing {
+        let standing = RunHeader {
             protocol: row.get(2)?,
             created: row.get(3)?,
             updated: row.get(4)?,

@@ -7,8 +7,8 @@ mod round;
 use std::collections::BTreeMap;
 
 use gadfly_engine::effect::Committed;
-use gadfly_engine::event::Happened;
-use gadfly_engine::input::What;
+use gadfly_engine::event::EventKind;
+use gadfly_engine::input::InputKind;
 use gadfly_engine::question::Question;
 use gadfly_engine::{AgentCard, Digest, Effect, EffectId, EffectKind, Input, NodePath, Outcome, Reply, Step};
 use serde::{Deserialize, Serialize};
@@ -155,7 +155,7 @@ impl RunState {
         GoalState::apply(&mut self.goal, record);
         PipelineView::apply(&mut self.pipeline, record);
         note_models(&mut self.models, input, step);
-        if let What::Started(start) = &input.what {
+        if let InputKind::Started(start) = &input.what {
             self.folder = start.plan.workspace.is_some();
         }
         for event in &step.events {
@@ -210,10 +210,10 @@ impl RunState {
         self.questions.push(Asked { effect, question, answer: None });
     }
 
-    fn happened(&mut self, node: &NodePath, what: &Happened) {
+    fn happened(&mut self, node: &NodePath, what: &EventKind) {
         match what {
-            Happened::RoundStarted { round, .. } => self.begin(node, *round),
-            Happened::DraftMade { round, artifact, blob, bytes, given, diff } => {
+            EventKind::RoundStarted { round, .. } => self.begin(node, *round),
+            EventKind::DraftMade { round, artifact, blob, bytes, given, diff } => {
                 let at = self.round(node, *round);
                 at.draft = Some(*blob);
                 at.bytes = *bytes;
@@ -221,59 +221,59 @@ impl RunState {
                 at.given = *given;
                 at.diff = *diff;
             }
-            Happened::ChangedUnasked { round, sections } => {
+            EventKind::ChangedUnasked { round, sections } => {
                 self.round(node, *round).changed_unasked.clone_from(sections);
             }
-            Happened::Reviewed { round, review } => self.round(node, *round).judged(review),
-            Happened::Stalled { round, stalls } => self.round(node, *round).stalls.clone_from(stalls),
-            Happened::RejectionOverruled { round, notes } => {
+            EventKind::Reviewed { round, review } => self.round(node, *round).judged(review),
+            EventKind::Stalled { round, stalls } => self.round(node, *round).stalls.clone_from(stalls),
+            EventKind::RejectionOverruled { round, notes } => {
                 let at = self.round(node, *round);
                 at.overruled = true;
                 at.open.clear();
                 at.notes.extend(notes.iter().cloned());
             }
-            Happened::Warned { message } => self.warnings.push(message.clone()),
-            Happened::Saved { path, approved } => {
+            EventKind::Warned { message } => self.warnings.push(message.clone()),
+            EventKind::Saved { path, approved } => {
                 self.saved.push(SavedFile { path: path.clone(), approved: *approved });
             }
-            Happened::VerifyRan { round, command, green, verified } => {
+            EventKind::VerifyRan { round, command, green, verified } => {
                 let ran = VerifyState { command: command.clone(), green: *green, verified: verified.clone() };
                 let runs = if *round == 0 { &mut self.tried } else { &mut self.round(node, *round).verify };
                 runs.push(ran);
             }
-            Happened::Routed { round, route, because } => {
+            EventKind::Routed { round, route, because } => {
                 let routed = Route { route: route.clone(), because: because.clone() };
                 self.round(node, *round).routes.push(routed);
             }
-            Happened::Escalated { round, to, because } => {
+            EventKind::Escalated { round, to, because } => {
                 let escalated = Escalation { to: to.clone(), because: because.clone() };
                 self.round(node, *round).escalations.push(escalated);
             }
-            Happened::Deferred { round, criterion, reason, by } => {
+            EventKind::Deferred { round, criterion, reason, by } => {
                 let item =
                     DeferredItem { criterion: criterion.clone(), reason: reason.clone(), by: by.clone() };
                 self.round(node, *round).deferred.push(item);
             }
-            Happened::RoundEnded { round, line } => self.round(node, *round).result = Some(line.clone()),
+            EventKind::RoundEnded { round, line } => self.round(node, *round).result = Some(line.clone()),
             // What a pair of a pipeline sums up is its own.
-            Happened::Summarised { .. } if self.pipeline.is_some() && *node != NodePath::root() => {}
-            Happened::Summarised { line } => self.result = Some(line.clone()),
-            Happened::Decided { by, text } => {
+            EventKind::Summarised { .. } if self.pipeline.is_some() && *node != NodePath::root() => {}
+            EventKind::Summarised { line } => self.result = Some(line.clone()),
+            EventKind::Decided { by, text } => {
                 self.decisions.push(Decision { by: by.clone(), text: *text });
             }
-            Happened::PersonSaid { effect, by, text } => {
+            EventKind::PersonSaid { effect, by, text } => {
                 if let Some(asked) = self.questions.iter_mut().rfind(|asked| asked.effect == *effect) {
                     asked.answer = Some(Decision { by: by.clone(), text: *text });
                 }
             }
-            Happened::Violated { agent, paths, .. } => {
+            EventKind::Violated { agent, paths, .. } => {
                 self.violations.push(Violation { agent: agent.clone(), paths: paths.clone() });
             }
-            Happened::Reported { round, name, report, envelope } => {
+            EventKind::Reported { round, name, report, envelope } => {
                 let (round, name) = (*round, name.clone());
                 self.reports.push(Reported { round, name, report: *report, envelope: *envelope });
             }
-            Happened::Accepted { paths, commit, merged, kept } => {
+            EventKind::Accepted { paths, commit, merged, kept } => {
                 let accepted = Accepted {
                     paths: paths.clone(),
                     commit: commit.clone(),
@@ -286,44 +286,44 @@ impl RunState {
                     _ => self.accepted = Some(accepted),
                 }
             }
-            Happened::NodeStarted { .. }
-            | Happened::Charged { .. }
-            | Happened::SelfVerdictNoted { .. }
-            | Happened::ReplyMalformed { .. }
-            | Happened::FellBack { .. }
-            | Happened::CallFailed { .. }
-            | Happened::CallLost { .. }
-            | Happened::Overran { .. }
-            | Happened::SaveRefused { .. }
-            | Happened::Asked { .. }
-            | Happened::Conflicted { .. }
+            EventKind::NodeStarted { .. }
+            | EventKind::Charged { .. }
+            | EventKind::SelfVerdictNoted { .. }
+            | EventKind::ReplyMalformed { .. }
+            | EventKind::FellBack { .. }
+            | EventKind::CallFailed { .. }
+            | EventKind::CallLost { .. }
+            | EventKind::Overran { .. }
+            | EventKind::SaveRefused { .. }
+            | EventKind::Asked { .. }
+            | EventKind::Conflicted { .. }
             // Those of a goal are folded into `goal`.
-            | Happened::GoalSet { .. }
-            | Happened::Stepped { .. }
-            | Happened::Watched { .. }
-            | Happened::WentOn { .. }
-            | Happened::CriticOff { .. }
-            | Happened::Nudged { .. }
-            | Happened::Claimed { .. }
-            | Happened::VerificationFailed { .. }
-            | Happened::GoalVerified { .. }
-            | Happened::CriterionTried { .. }
-            | Happened::ProtectedChanged { .. }
-            | Happened::Waived { .. }
-            | Happened::ChangeShown { .. }
-            | Happened::ChangeLookedAt { .. }
-            | Happened::ToolDisabled { .. }
-            | Happened::OutcomeUnknown { .. }
-            | Happened::Steered { .. }
-            | Happened::GoalPaused { .. }
-            | Happened::GaveUp { .. }
-            | Happened::Pipeline(_)
-            | Happened::LastWords { .. }
-            | Happened::PauseRequested
-            | Happened::CancelRequested
-            | Happened::Resumed
-            | Happened::LimitsRaised { .. }
-            | Happened::AgentChanged { .. } => {}
+            | EventKind::GoalSet { .. }
+            | EventKind::Stepped { .. }
+            | EventKind::Watched { .. }
+            | EventKind::WentOn { .. }
+            | EventKind::CriticOff { .. }
+            | EventKind::Nudged { .. }
+            | EventKind::Claimed { .. }
+            | EventKind::VerificationFailed { .. }
+            | EventKind::GoalVerified { .. }
+            | EventKind::CriterionTried { .. }
+            | EventKind::ProtectedChanged { .. }
+            | EventKind::Waived { .. }
+            | EventKind::ChangeShown { .. }
+            | EventKind::ChangeLookedAt { .. }
+            | EventKind::ToolDisabled { .. }
+            | EventKind::OutcomeUnknown { .. }
+            | EventKind::Steered { .. }
+            | EventKind::GoalPaused { .. }
+            | EventKind::GaveUp { .. }
+            | EventKind::Pipeline(_)
+            | EventKind::LastWords { .. }
+            | EventKind::PauseRequested
+            | EventKind::CancelRequested
+            | EventKind::Resumed
+            | EventKind::LimitsRaised { .. }
+            | EventKind::AgentChanged { .. } => {}
         }
     }
 
@@ -348,13 +348,13 @@ impl RunState {
 /// The model behind each agent, as this record tells it.
 pub(crate) fn note_models(models: &mut BTreeMap<String, String>, input: &Input, step: &Step) {
     match &input.what {
-        What::Started(start) => {
+        InputKind::Started(start) => {
             let known = |(name, card): (&String, &AgentCard)| Some((name.clone(), card.model.clone()?));
             *models = start.plan.agents.iter().filter_map(known).collect();
         }
-        What::Replied { reply: Reply::Done(answer), .. } => {
+        InputKind::Replied { reply: Reply::Done(answer), .. } => {
             let charged = step.events.iter().find_map(|e| match &e.what {
-                Happened::Charged { agent, .. } => Some(agent.clone()),
+                EventKind::Charged { agent, .. } => Some(agent.clone()),
                 _ => None,
             });
             if let (Some(agent), Some(model)) = (charged, &answer.model) {
@@ -364,7 +364,7 @@ pub(crate) fn note_models(models: &mut BTreeMap<String, String>, input: &Input, 
         _ => {}
     }
     for event in &step.events {
-        if let Happened::AgentChanged { agent, card } = &event.what {
+        if let EventKind::AgentChanged { agent, card } = &event.what {
             match &card.model {
                 Some(model) => drop(models.insert(agent.clone(), model.clone())),
                 None => drop(models.remove(agent)),

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use gadfly_engine::event::Happened;
-use gadfly_engine::input::What;
+use gadfly_engine::event::EventKind;
+use gadfly_engine::input::InputKind;
 use gadfly_engine::manifest::{Job, RunManifest};
 use gadfly_engine::pipeline::PipelineEvent;
 use gadfly_engine::protocol::pipeline;
@@ -141,16 +141,16 @@ impl Summary {
         self.updated_ms = input.at.wall_ms;
         self.active_ms = self.active_ms.max(input.at.active_ms);
         match &input.what {
-            What::Started(start) => {
+            InputKind::Started(start) => {
                 self.created_ms = input.at.wall_ms;
                 self.begin(&start.plan);
             }
-            What::Resumed { .. } | What::Answered { .. } => self.outcome_cleared(),
-            What::Replied { effect: _, reply: gadfly_engine::Reply::Done(answer) } => {
+            InputKind::Resumed { .. } | InputKind::Answered { .. } => self.outcome_cleared(),
+            InputKind::Replied { effect: _, reply: gadfly_engine::Reply::Done(answer) } => {
                 // Which role answered is told by the `Charged` event's agent, below.
                 self.note_model(step, answer.model.as_deref());
             }
-            What::Replied { .. } | What::Observed { .. } | What::Controlled(_) => {}
+            InputKind::Replied { .. } | InputKind::Observed { .. } | InputKind::Controlled(_) => {}
         }
         self.judged(step);
         for event in &step.events {
@@ -207,7 +207,7 @@ impl Summary {
     fn note_model(&mut self, step: &Step, model: Option<&str>) {
         let Some(model) = model else { return };
         for event in &step.events {
-            if let Happened::Charged { agent, .. } = &event.what {
+            if let EventKind::Charged { agent, .. } = &event.what {
                 if self.worker.as_ref() == Some(agent) {
                     self.worker_model = Some(model.to_owned());
                 }
@@ -221,7 +221,7 @@ impl Summary {
     /// The critics of one round are heard in one step: approved only if all of them approve.
     fn judged(&mut self, step: &Step) {
         let reviews = step.events.iter().filter_map(|e| match &e.what {
-            Happened::Reviewed { review, .. } => Some(review),
+            EventKind::Reviewed { review, .. } => Some(review),
             _ => None,
         });
         let reviews: Vec<&Review> = reviews.collect();
@@ -233,26 +233,26 @@ impl Summary {
         self.open_items = u32::try_from(open.len()).unwrap_or(u32::MAX);
     }
 
-    fn happened(&mut self, what: &Happened) {
+    fn happened(&mut self, what: &EventKind) {
         match what {
-            Happened::Pipeline(PipelineEvent::OverallRound { round, of, .. }) => {
+            EventKind::Pipeline(PipelineEvent::OverallRound { round, of, .. }) => {
                 (self.rounds, self.rounds_max) = ((*round).max(self.rounds), *of);
             }
             // The rounds and drafts of a pipeline's pairs are not the run's.
-            Happened::RoundStarted { .. } | Happened::DraftMade { .. } if self.is_pipeline() => {}
-            Happened::RoundStarted { round, of } => {
+            EventKind::RoundStarted { .. } | EventKind::DraftMade { .. } if self.is_pipeline() => {}
+            EventKind::RoundStarted { round, of } => {
                 self.rounds = (*round).max(self.rounds);
                 self.rounds_max = *of;
             }
-            Happened::DraftMade { blob, diff, .. } => {
+            EventKind::DraftMade { blob, diff, .. } => {
                 self.last_draft = Some(*blob);
                 self.last_diff = *diff;
             }
-            Happened::GoalSet { steps, .. } => self.steps_max = *steps,
+            EventKind::GoalSet { steps, .. } => self.steps_max = *steps,
             // Workers of other protocols take steps, too; only a goal counts them.
-            Happened::Stepped { step } if self.steps_max > 0 => self.steps = self.steps.max(step.n),
-            Happened::RejectionOverruled { .. } => self.open_items = 0,
-            Happened::Charged { agent, usage, run, .. } => {
+            EventKind::Stepped { step } if self.steps_max > 0 => self.steps = self.steps.max(step.n),
+            EventKind::RejectionOverruled { .. } => self.open_items = 0,
+            EventKind::Charged { agent, usage, run, .. } => {
                 self.calls = run.calls;
                 self.tokens = run.tokens;
                 self.cached = self.cached.saturating_add(usage.cache_read);
@@ -260,15 +260,15 @@ impl Summary {
                 let unpriced = usage.cost.is_none() && usage.tokens() > 0 && self.unpriced.contains(agent);
                 self.cost_unknown |= run.unknown || unpriced;
             }
-            Happened::CallLost { .. } => self.cost_unknown = true,
+            EventKind::CallLost { .. } => self.cost_unknown = true,
             // As the protocol takes it: a lower number changes nothing.
-            Happened::LimitsRaised { limits, rounds } => {
+            EventKind::LimitsRaised { limits, rounds } => {
                 self.rounds_max = self.rounds_max.max(rounds.unwrap_or(0));
                 if let Some(steps) = limits.steps.filter(|_| self.steps_max > 0) {
                     self.steps_max = steps;
                 }
             }
-            Happened::AgentChanged { agent, card } => {
+            EventKind::AgentChanged { agent, card } => {
                 self.unpriced.retain(|a| a != agent);
                 if card.price.is_none() && !card.person {
                     self.unpriced.push(agent.clone());
@@ -311,7 +311,7 @@ mod tests {
         let mut summary = Summary { rounds_max: 3, ..Summary::new(RunId::random().unwrap()) };
         for (asked, has) in [(5, 5), (2, 5)] {
             let limits = gadfly_engine::Limits::default();
-            summary.happened(&Happened::LimitsRaised { limits, rounds: Some(asked) });
+            summary.happened(&EventKind::LimitsRaised { limits, rounds: Some(asked) });
             assert_eq!(summary.rounds_max, has);
         }
     }

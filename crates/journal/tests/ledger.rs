@@ -3,8 +3,8 @@
 
 mod sample;
 
-use gadfly_engine::event::Happened;
-use gadfly_engine::input::What;
+use gadfly_engine::event::EventKind;
+use gadfly_engine::input::InputKind;
 use gadfly_engine::review::{CriterionVerdict, Verdict};
 use gadfly_engine::{Input, Step, Text};
 use gadfly_journal::{Journal, RunId, RunWriter};
@@ -13,7 +13,7 @@ use serde_json::json;
 
 fn converge(journal: &Journal, out: &str, earlier: &[&str], wall_ms: u64) -> RunWriter {
     let mut input: Input = started("a spec", wall_ms);
-    if let What::Started(start) = &mut input.what {
+    if let InputKind::Started(start) = &mut input.what {
         start.plan.root.protocol = "converge".into();
         let earlier: Vec<_> =
             earlier.iter().map(|c| json!({ "id": "x", "criterion": c, "reason": "r", "by": "b" })).collect();
@@ -27,13 +27,13 @@ fn converge(journal: &Journal, out: &str, earlier: &[&str], wall_ms: u64) -> Run
     writer
 }
 
-fn deferred(criterion: &str, reason: &str) -> Happened {
-    Happened::Deferred { round: 1, criterion: criterion.into(), reason: reason.into(), by: "ann".into() }
+fn deferred(criterion: &str, reason: &str) -> EventKind {
+    EventKind::Deferred { round: 1, criterion: criterion.into(), reason: reason.into(), by: "ann".into() }
 }
 
-fn judged(criterion: &str, verdict: &str, clean: bool) -> Happened {
+fn judged(criterion: &str, verdict: &str, clean: bool) -> EventKind {
     let mut event = reviewed(1, Verdict::Approved, &[]);
-    if let Happened::Reviewed { review, .. } = &mut event {
+    if let EventKind::Reviewed { review, .. } = &mut event {
         let (id, verdict) = (criterion.to_owned(), verdict.to_owned());
         let (claim, because) = (String::new(), String::new());
         review.criteria.push(CriterionVerdict { id, claim, verdict, clean, because });
@@ -41,7 +41,7 @@ fn judged(criterion: &str, verdict: &str, clean: bool) -> Happened {
     event
 }
 
-fn append(writer: &mut RunWriter, wall_ms: u64, events: Vec<Happened>, ends: bool) {
+fn append(writer: &mut RunWriter, wall_ms: u64, events: Vec<EventKind>, ends: bool) {
     let outcome = ends.then(approved);
     writer.append_and_wait(&replied(1, "said", wall_ms), &step(events, outcome), None).unwrap();
 }
@@ -86,7 +86,7 @@ fn a_report_is_a_file_of_the_run_and_cannot_leave_its_folder() {
     let journal = Journal::open(dir.path()).unwrap();
     let mut run = sample::begin(&journal, "audit", 1000);
     let text = Text::new("{\"verdict\":\"passed\"}");
-    let reported = |name: &str| Happened::Reported {
+    let reported = |name: &str| EventKind::Reported {
         round: 1,
         name: name.into(),
         report: text.digest(),

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use gadfly_engine::pipeline::Registry;
 
 use crate::file::{self, FileError};
-use crate::place::{Place, visible};
+use crate::place::{SourceSpan, visible};
 
 pub use near_miss::{NearMiss, near_misses};
 
@@ -42,7 +42,7 @@ pub struct AdoptedScore {
     pub critic: Option<String>,
     /// 0 to 100; a fraction is cut off.
     pub score: u32,
-    pub place: Place,
+    pub place: SourceSpan,
     /// Why it cannot open a gate.
     pub note: String,
 }
@@ -51,7 +51,7 @@ pub struct AdoptedScore {
 pub struct Refused {
     pub what: String,
     pub why: String,
-    pub place: Place,
+    pub place: SourceSpan,
 }
 
 /// Reads what stands in these folders of a project: `pipeline_state.json` and `research_journal.md`. Without a
@@ -80,7 +80,7 @@ fn text(root: &Path, path: &Path, adopted: &mut Adopted) -> Option<(PathBuf, Str
         }
         Err(FileError::Missing { .. }) => None,
         Err(e) => {
-            let place = Place::new(&shown, "", 0..0);
+            let place = SourceSpan::new(&shown, "", 0..0);
             adopted.refused.push(Refused { what: shown.display().to_string(), why: e.to_string(), place });
             None
         }
@@ -92,7 +92,7 @@ fn shown(root: &Path, path: &Path) -> PathBuf {
 }
 
 impl Adopted {
-    fn refuse(&mut self, what: &str, why: impl Into<String>, place: Place) {
+    fn refuse(&mut self, what: &str, why: impl Into<String>, place: SourceSpan) {
         if self.refused.len() < MOST {
             let what: String = visible(what).chars().take(200).collect();
             self.refused.push(Refused { what, why: why.into(), place });

@@ -15,7 +15,7 @@ use std::path::Path;
 use gadfly_engine::deduction::{Gravity, Level, Points, Row, Table, slug};
 
 use crate::file;
-use crate::place::{Place, Problem};
+use crate::place::{Problem, SourceSpan};
 
 /// What a file says.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -91,7 +91,7 @@ impl<'a> Builder<'a> {
     /// Finding a place costs the length of the file, so it is done only for problems that are shown.
     fn problem(&mut self, problem: Problem, span: Range<usize>) {
         if self.problems.len() < MOST_PROBLEMS {
-            let place = Place::new(self.file, self.text, span);
+            let place = SourceSpan::new(self.file, self.text, span);
             self.problems.push(problem.at(Some(&place)));
         } else {
             self.unnamed += 1;

@@ -23,7 +23,7 @@ pub use rules::{Invariant, Learn, Rubric};
 pub use skills::Skill;
 
 use crate::config::Config;
-use crate::place::{Place, Problem, brief};
+use crate::place::{Problem, SourceSpan, brief};
 use crate::registry::{self, RegistryFile};
 use frontmatter::Frontmatter;
 use places::Places;
@@ -128,7 +128,7 @@ pub struct Dual {
     pub critic: String,
     pub lens: Option<String>,
     /// None for what the layout brings.
-    pub place: Option<Place>,
+    pub place: Option<SourceSpan>,
 }
 
 /// Reads a project. It never fails: what is wrong is among the problems.
@@ -325,7 +325,7 @@ fn own_rubrics(reader: &mut Reader<'_>, home: &Path) -> BTreeMap<String, Doc> {
 
 fn say_guesses(path: &Path, text: &str, found: &Frontmatter, guessed: &mut Vec<Problem>) {
     for guess in &found.guesses {
-        let place = Place::new(path, text, guess.span.clone());
+        let place = SourceSpan::new(path, text, guess.span.clone());
         guessed.push(Problem::warning(&guess.message).at(Some(&place)));
     }
 }

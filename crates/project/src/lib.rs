@@ -26,5 +26,5 @@ pub mod title;
 pub mod trust;
 
 pub use config::{AgentConfig, Config, GoalConfig, Kind, LoopConfig, Overrides, Protocol};
-pub use place::{Layer, Place, Problem, Severity, Source, Sourced};
+pub use place::{Layer, Problem, Severity, Source, SourceSpan, Sourced};
 pub use root::Root;

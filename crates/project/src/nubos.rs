@@ -14,7 +14,7 @@ use std::path::{Component, Path, PathBuf};
 use crate::config::CriterionSetting;
 use crate::file::{self, FileError};
 use crate::markdown;
-use crate::place::{Layer, Place, Problem, Sourced, brief, option};
+use crate::place::{Layer, Problem, SourceSpan, Sourced, brief, option};
 use crate::title;
 use head::Head;
 
@@ -146,7 +146,7 @@ fn planned(asked: Asked<'_>, id: Option<&str>, plan: &Path, problems: &mut Vec<P
             "put one into <verify><automated>…</automated></verify>, or give {}",
             option("verify COMMAND")
         );
-        problems.push(Problem::error(message).help(help).at(Some(&Place::new(plan, &text, 0..0))));
+        problems.push(Problem::error(message).help(help).at(Some(&SourceSpan::new(plan, &text, 0..0))));
     }
     let around = Around::of(plan, &id);
     let (criteria, from) = criteria::of(root, plan, &text, &around, problems);
@@ -228,7 +228,7 @@ fn identity(
     problems: &mut Vec<Problem>,
 ) -> Option<String> {
     let said = head.text("id");
-    let place = Place::new(plan, text, head.span("id"));
+    let place = SourceSpan::new(plan, text, head.span("id"));
     let whole = |short: &str| {
         let (milestone, slice) = (head.text("milestone")?, head.text("slice")?);
         let slice = slice.rsplit('-').next().unwrap_or(slice);
@@ -252,7 +252,7 @@ fn identity(
 }
 
 fn status(asked: Asked<'_>, id: &str, head: &Head, plan: &Path, text: &str, problems: &mut Vec<Problem>) {
-    let place = Place::new(plan, text, head.span("status"));
+    let place = SourceSpan::new(plan, text, head.span("status"));
     let Some(status) = head.text("status") else {
         let message = format!("the plan of {id} has no `status`: it is taken for pending");
         return problems.push(Problem::warning(message).at(Some(&place)));
@@ -284,7 +284,7 @@ fn verify(plan: &Path, text: &str) -> Vec<Sourced<String>> {
             if by_hand || !is_command || is_tag || commands.len() == MOST_ITEMS {
                 continue;
             }
-            let place = Some(Place::new(plan, text, span));
+            let place = Some(SourceSpan::new(plan, text, span));
             commands.push(Sourced { value: tags::decoded(line), layer: Layer::Project, place });
         }
     }
@@ -292,7 +292,7 @@ fn verify(plan: &Path, text: &str) -> Vec<Sourced<String>> {
 }
 
 fn scope(head: &Head, plan: &Path, text: &str, problems: &mut Vec<Problem>) -> Vec<Sourced<String>> {
-    let place = Place::new(plan, text, head.span("files_modified"));
+    let place = SourceSpan::new(plan, text, head.span("files_modified"));
     let listed = head.list("files_modified");
     if listed.is_empty() {
         let message = "the plan names no `files_modified`: the task may touch every file";

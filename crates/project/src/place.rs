@@ -42,14 +42,14 @@ impl Source {
         Self { layer, file: file.into(), dir: dir.into(), text: text.into() }
     }
 
-    pub(crate) fn place(&self, span: Range<usize>) -> Place {
-        Place::new(&self.file, &self.text, span)
+    pub(crate) fn place(&self, span: Range<usize>) -> SourceSpan {
+        SourceSpan::new(&self.file, &self.text, span)
     }
 }
 
 /// A stretch of a file.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct Place {
+pub struct SourceSpan {
     pub file: PathBuf,
     /// Bytes.
     pub span: Range<usize>,
@@ -59,7 +59,7 @@ pub struct Place {
     pub col: usize,
 }
 
-impl Place {
+impl SourceSpan {
     /// The span is clamped to the text and to character boundaries, so that whoever draws it can slice.
     pub fn new(file: &Path, text: &str, span: Range<usize>) -> Self {
         let start = text.floor_char_boundary(span.start.min(text.len()));
@@ -75,7 +75,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SourceSpan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}", self.file.display(), self.line, self.col)
     }
@@ -94,7 +94,7 @@ pub struct Problem {
     pub severity: Severity,
     pub message: String,
     pub help: Option<String>,
-    pub at: Option<Place>,
+    pub at: Option<SourceSpan>,
     /// Message and help before options were named as the command line does, where they name any.
     #[serde(skip)]
     unworded: Option<Box<[Option<String>; 2]>>,
@@ -148,7 +148,7 @@ impl Problem {
         self
     }
 
-    pub fn at(mut self, place: Option<&Place>) -> Self {
+    pub fn at(mut self, place: Option<&SourceSpan>) -> Self {
         self.at = place.cloned();
         self
     }
@@ -211,7 +211,7 @@ pub struct Sourced<T> {
     pub value: T,
     pub layer: Layer,
     /// None for built-in values and flags.
-    pub place: Option<Place>,
+    pub place: Option<SourceSpan>,
 }
 
 impl<T> Sourced<T> {
@@ -270,7 +270,7 @@ mod tests {
     #[test]
     fn a_place_counts_lines_and_characters_from_one() {
         let text = "a = 1\nü = \"x\"\n";
-        let place = Place::new(Path::new("gadfly.toml"), text, 11..14);
+        let place = SourceSpan::new(Path::new("gadfly.toml"), text, 11..14);
         assert_eq!((place.line, place.col), (2, 5));
         assert_eq!(&text[place.span.clone()], "\"x\"");
         assert_eq!(place.to_string(), "gadfly.toml:2:5");
@@ -279,8 +279,8 @@ mod tests {
     #[test]
     fn a_span_outside_the_text_or_inside_a_character_is_clamped() {
         let text = "ü";
-        assert_eq!(Place::new(Path::new("f"), text, 1..1).span, 0..2);
-        assert_eq!(Place::new(Path::new("f"), text, 90..99).span, 2..2);
+        assert_eq!(SourceSpan::new(Path::new("f"), text, 1..1).span, 0..2);
+        assert_eq!(SourceSpan::new(Path::new("f"), text, 90..99).span, 2..2);
     }
 
     #[test]

@@ -30,7 +30,7 @@ pub use field::Field;
 pub use resolve::{named, resolved};
 
 use crate::file;
-use crate::place::{Place, Problem};
+use crate::place::{Problem, SourceSpan};
 
 /// More problems than these are only counted.
 const MOST_PROBLEMS: usize = 50;
@@ -102,27 +102,27 @@ impl RegistryFile {
     }
 
     /// A whole line, from 1.
-    pub(crate) fn line(&self, line: u32) -> Place {
+    pub(crate) fn line(&self, line: u32) -> SourceSpan {
         let nth = usize::try_from(line).unwrap_or(1).saturating_sub(1);
         let start = self.line_starts.get(nth).copied().unwrap_or(self.text.len());
         let length = self.text.get(start..).and_then(|rest| rest.lines().next()).map_or(0, str::len);
         self.place(&(start..start + length))
     }
 
-    fn place(&self, span: &Range<usize>) -> Place {
+    fn place(&self, span: &Range<usize>) -> SourceSpan {
         place(&self.path, &self.text, &self.line_starts, span)
     }
 }
 
-/// As [`Place::new`], without counting lines.
-fn place(path: &Path, text: &str, line_starts: &[usize], span: &Range<usize>) -> Place {
+/// As [`SourceSpan::new`], without counting lines.
+fn place(path: &Path, text: &str, line_starts: &[usize], span: &Range<usize>) -> SourceSpan {
     let before = line_starts.partition_point(|start| *start <= span.start.min(text.len())).max(1) - 1;
     let line_start = line_starts.get(before).copied().unwrap_or(0);
     let local = |at: usize| at.saturating_sub(line_start);
     let place =
-        Place::new(path, text.get(line_start..).unwrap_or_default(), local(span.start)..local(span.end));
+        SourceSpan::new(path, text.get(line_start..).unwrap_or_default(), local(span.start)..local(span.end));
     let span = place.span.start + line_start..place.span.end + line_start;
-    Place { span, line: place.line + before, ..place }
+    SourceSpan { span, line: place.line + before, ..place }
 }
 
 /// Reads the text of the file at `path`; the path is only what people are shown.

@@ -8,7 +8,7 @@ use gadfly_engine::text::Text;
 use crate::config::RubricSetting;
 use crate::file;
 use crate::markdown;
-use crate::place::{Layer, Place, Problem, Sourced, brief, option};
+use crate::place::{Layer, Problem, SourceSpan, Sourced, brief, option};
 
 /// Who contributes items; also the order in which they stand.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -141,7 +141,7 @@ pub fn items(text: &str, file: &Path, layer: Layer) -> Vec<Sourced<String>> {
         if item.is_empty() || (bullet.is_none() && item.ends_with(':')) {
             continue;
         }
-        let place = Place::new(file, text, start..start + line.len());
+        let place = SourceSpan::new(file, text, start..start + line.len());
         items.push(Sourced { value: item.to_owned(), layer, place: Some(place) });
     }
     items
@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn a_missing_file_is_reported_where_it_is_named() {
-        let place = Place::new(Path::new("gadfly.toml"), "rubric = \"at most 150 words\"", 9..28);
+        let place = SourceSpan::new(Path::new("gadfly.toml"), "rubric = \"at most 150 words\"", 9..28);
         let setting = Sourced {
             value: RubricSetting::File("at most 150 words".into()),
             layer: Layer::Project,

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::file;
 use crate::fingerprint::fingerprint;
-use crate::place::{Place, Problem, brief};
+use crate::place::{Problem, SourceSpan, brief};
 use crate::suggest;
 
 /// A longer line is refused, and skipped without being held in memory.
@@ -94,11 +94,11 @@ impl<R: BufRead> Tasks<R> {
         Self { file: file.into(), reader, longest: LONGEST_LINE, line: 0, offset: 0, ended: false }
     }
 
-    fn located(mut self) -> impl Iterator<Item = Result<(Task, Place), Problem>> {
+    fn located(mut self) -> impl Iterator<Item = Result<(Task, SourceSpan), Problem>> {
         std::iter::from_fn(move || self.advance())
     }
 
-    fn advance(&mut self) -> Option<Result<(Task, Place), Problem>> {
+    fn advance(&mut self) -> Option<Result<(Task, SourceSpan), Problem>> {
         while !self.ended {
             let start = self.offset;
             self.line += 1;
@@ -164,7 +164,7 @@ impl<R: BufRead> Tasks<R> {
         })
     }
 
-    fn task(&self, bytes: &[u8], place: &Place) -> Result<Task, Problem> {
+    fn task(&self, bytes: &[u8], place: &SourceSpan) -> Result<Task, Problem> {
         let wrong =
             |message: String| Problem::error(format!("line {}: {message}", self.line)).at(Some(place));
         let example = "{\"id\": \"a1\", \"task\": \"…\", \"rubric\": [\"at most 150 words\"]}";
@@ -219,8 +219,8 @@ impl<R: BufRead> Tasks<R> {
         Ok(Task { id, task, rubric, line: self.line, digest })
     }
 
-    fn place(&self, start: usize, within: std::ops::Range<usize>) -> Place {
-        Place {
+    fn place(&self, start: usize, within: std::ops::Range<usize>) -> SourceSpan {
+        SourceSpan {
             file: self.file.clone(),
             span: start + within.start..start + within.end,
             line: self.line,

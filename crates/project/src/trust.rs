@@ -20,7 +20,7 @@ use crate::config::{AgentConfig, Config, Key, LoopConfig, Sandbox, Workspace};
 use crate::file;
 use crate::fingerprint::fingerprint;
 use crate::landing;
-use crate::place::{Layer, Place, visible};
+use crate::place::{Layer, SourceSpan, visible};
 
 /// The class of what is trusted; the first part of its digest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -114,7 +114,7 @@ pub struct TrustEntry {
     pub text: String,
     /// What is remembered: changes as soon as the text or, for a file, its content does.
     pub digest: Digest,
-    pub place: Option<Place>,
+    pub place: Option<SourceSpan>,
 }
 
 impl TrustEntry {
@@ -170,7 +170,7 @@ pub fn written(looped: &LoopConfig, project: &Path) -> Option<TrustEntry> {
 }
 
 /// A result that is written where programs run it, or do what it says, without being asked.
-pub fn obeyed(project: &Path, target: &Path, place: Option<Place>) -> Option<TrustEntry> {
+pub fn obeyed(project: &Path, target: &Path, place: Option<SourceSpan>) -> Option<TrustEntry> {
     if landing::kind(project, target) != landing::Kind::Obeyed {
         return None;
     }
@@ -190,25 +190,25 @@ pub fn of_workspace(workspace: &Workspace) -> Vec<TrustEntry> {
 }
 
 /// A command that verifies a worker's files. Whoever wrote it, it is the same thing to agree to.
-pub fn verify(command: &str, place: Option<Place>) -> TrustEntry {
+pub fn verify(command: &str, place: Option<SourceSpan>) -> TrustEntry {
     let text = format!("run {} to verify a worker's files", visible(command));
     entry(What::Command, text, &["verify", command], place)
 }
 
 /// The command that makes a worker's folder ready.
-pub fn prepare(command: &str, place: Option<Place>) -> TrustEntry {
+pub fn prepare(command: &str, place: Option<SourceSpan>) -> TrustEntry {
     let text = format!("run {} to prepare workspaces", visible(command));
     entry(What::Command, text, &["prepare", command], place)
 }
 
 /// An ignored path that a worker can reach, and change, through a link.
-pub fn linked(path: &str, place: Option<Place>) -> TrustEntry {
+pub fn linked(path: &str, place: Option<SourceSpan>) -> TrustEntry {
     let text = format!("let workers use your {} through a link", visible(path));
     entry(What::Files, text, &["link", path], place)
 }
 
 /// An ignored path that a worker gets a copy of.
-pub fn copied(path: &str, place: Option<Place>) -> TrustEntry {
+pub fn copied(path: &str, place: Option<SourceSpan>) -> TrustEntry {
     let text = format!("give workers a copy of your {}", visible(path));
     entry(What::Files, text, &["copy", path], place)
 }
@@ -380,7 +380,7 @@ fn agent_file(agent: &AgentConfig) -> Option<TrustEntry> {
 }
 
 #[allow(clippy::needless_pass_by_value)] // every caller has just made it
-fn entry(what: What, text: String, parts: &[&str], place: Option<Place>) -> TrustEntry {
+fn entry(what: What, text: String, parts: &[&str], place: Option<SourceSpan>) -> TrustEntry {
     let digest = fingerprint(std::iter::once(what.name()).chain(parts.iter().copied()));
     let text = masked(&text);
     TrustEntry { what, group: None, text, digest, place }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use gadfly_agents::launcher::{Command, Exit, LaunchError, Launcher, Most};
 use gadfly_agents::scripted::Script;
-use gadfly_agents::{AgentSpec, Confinement, ProcessSpec, Secret, Timeouts, World, is_usual};
+use gadfly_agents::{AgentServices, AgentSpec, Confinement, ProcessSpec, Secret, Timeouts, is_usual};
 use gadfly_engine::plan::NamedBy;
 use gadfly_engine::{AgentCard, Limits, Price};
 use gadfly_journal::Custody;
@@ -19,9 +19,9 @@ use gadfly_project::place::Layer;
 use gadfly_project::{AgentConfig, Config, Kind, Problem};
 use tokio_util::sync::CancellationToken;
 
-use crate::prepare::Member;
+use crate::agent_set::{AgentSet, Needs};
+use crate::prepare::AliasedAgent;
 use crate::sandbox;
-use crate::team::{Needs, Team};
 use installed::Surroundings;
 use startable::resolve_program;
 use state_paths::state_paths;
@@ -47,47 +47,51 @@ pub fn environment() -> Env {
 }
 
 /// Builds agents of one project.
-pub struct Recruiter<'a> {
+pub struct AgentResolver<'a> {
     pub config: &'a Config,
     pub root: &'a Path,
     pub env: &'a Env,
-    pub world: &'a World,
+    pub services: &'a AgentServices,
     pub launcher: Option<&'a Arc<dyn Launcher>>,
     pub custody: &'a Custody,
 }
 
-impl Recruiter<'_> {
+impl AgentResolver<'_> {
     /// The agents of these names, or everything that is wrong with them.
-    pub async fn team(&self, names: &[&str], money_capped: bool) -> Result<Team, Vec<Problem>> {
-        let mut team = Team::default();
+    pub async fn resolve(&self, names: &[&str], money_capped: bool) -> Result<AgentSet, Vec<Problem>> {
+        let mut agent_set = AgentSet::default();
         let mut problems = Vec::new();
         for name in names {
-            if team.get(name).is_some() {
+            if agent_set.get(name).is_some() {
                 continue;
             }
             let Some(agent) = self.config.agents.get(*name) else {
                 if *name == HOST {
-                    team.add(HOST, host(), None);
+                    agent_set.add(HOST, host(), None);
                 } else {
                     problems.push(self.unknown(name));
                 }
                 continue;
             };
-            if let Err(found) = self.recruit(agent, money_capped, &mut team).await {
+            if let Err(found) = self.resolve_one(agent, money_capped, &mut agent_set).await {
                 problems.extend(found);
             }
         }
-        if problems.is_empty() { Ok(team) } else { Err(problems) }
+        if problems.is_empty() { Ok(agent_set) } else { Err(problems) }
     }
 
-    /// As [`Self::team`], for agents some of which are known only by their file and reached as another.
-    pub async fn standing_in(&self, members: &[Member], money_capped: bool) -> Result<Team, Vec<Problem>> {
-        let mut team = Team::default();
+    /// As [`Self::resolve`], for agents some of which are known only by their file and reached as another.
+    pub async fn resolve_aliased(
+        &self,
+        members: &[AliasedAgent],
+        money_capped: bool,
+    ) -> Result<AgentSet, Vec<Problem>> {
+        let mut agent_set = AgentSet::default();
         let mut problems = Vec::new();
         for member in members {
             let Some(agent) = self.config.agents.get(&member.reached_as) else {
                 if member.reached_as == HOST && member.name == HOST {
-                    team.add(HOST, host(), None);
+                    agent_set.add(HOST, host(), None);
                 } else {
                     problems.push(self.unknown(&member.reached_as));
                 }
@@ -99,13 +103,13 @@ impl Recruiter<'_> {
                 let hint = member.model.clone().filter(|_| agent.model.is_none());
                 agent.model = agent.model.or_else(|| hint.map(gadfly_project::Sourced::built_in));
             }
-            if let Err(found) = self.recruit(&agent, money_capped, &mut team).await {
+            if let Err(found) = self.resolve_one(&agent, money_capped, &mut agent_set).await {
                 problems.extend(found);
             } else {
-                team.stand_in(&member.name, &member.reached_as, &member.withheld);
+                agent_set.stand_in(&member.name, &member.reached_as, &member.withheld);
             }
         }
-        if problems.is_empty() { Ok(team) } else { Err(problems) }
+        if problems.is_empty() { Ok(agent_set) } else { Err(problems) }
     }
 
     fn unknown(&self, name: &str) -> Problem {
@@ -115,11 +119,11 @@ impl Recruiter<'_> {
         Problem::error(format!("there is no agent `{name}`")).help(help)
     }
 
-    async fn recruit(
+    async fn resolve_one(
         &self,
         agent: &AgentConfig,
         money_capped: bool,
-        team: &mut Team,
+        agent_set: &mut AgentSet,
     ) -> Result<(), Vec<Problem>> {
         let card = card(agent);
         if money_capped && card.price.is_none() && card.per_call.money.is_none() {
@@ -136,17 +140,17 @@ impl Recruiter<'_> {
             return Err(vec![problem]);
         }
         if agent.kind.value == Kind::Person {
-            team.add(&agent.name, card, None);
+            agent_set.add(&agent.name, card, None);
             return Ok(());
         }
         if let Some(problem) = startable::unstartable_agent(agent, self.root, self.env) {
             return Err(vec![problem]);
         }
         let (spec, needs) = self.spec(agent).await.map_err(|p| vec![p])?;
-        let built = gadfly_agents::build(agent.kind.value.name(), spec, self.world)
+        let built = gadfly_agents::build(agent.kind.value.name(), spec, self.services)
             .map_err(|e| vec![Problem::error(e.to_string()).at(agent.place.as_ref())])?;
         let card = AgentCard { tools: built.is_offered_tools(), ..card };
-        team.add_program(&agent.name, card, Some(built), needs);
+        agent_set.add_program(&agent.name, card, Some(built), needs);
         Ok(())
     }
 

@@ -169,7 +169,7 @@ impl Batch {
 
     /// Servers on this machine that nobody could ask: looked for once somebody agreed to start.
     pub async fn unreachable(&self) -> Vec<Problem> {
-        self.gadfly.unreachable(&self.template.team.cards()).await
+        self.gadfly.unreachable(&self.template.agent_set.cards()).await
     }
 
     /// The brief the first task's worker would get.

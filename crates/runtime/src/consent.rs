@@ -5,10 +5,10 @@ use gadfly_engine::tool::policy::{self, OwnTools};
 use gadfly_engine::tree::Acceptance;
 use gadfly_engine::{AgentCard, Limits, Money, Permission, Plan, RunManifest};
 
-use crate::place::Place;
-use crate::prepare::LoopSettings;
-use crate::sandbox::{self, Held, Holding};
-use crate::team::Team;
+use crate::agent_set::AgentSet;
+use crate::call_site::CallSite;
+use crate::prepare::RunSettings;
+use crate::sandbox::{self, Enforcement, EnforcementRequest};
 
 /// Worst-case figures of one agent's part in the run.
 #[derive(Clone, PartialEq, Debug)]
@@ -26,7 +26,7 @@ pub struct Recipient {
     /// The most its calls can cost, where a price is known.
     pub worst_case: Option<Money>,
     /// What holds its processes; none if it has none.
-    pub held: Option<Held>,
+    pub held: Option<Enforcement>,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -86,10 +86,10 @@ pub struct Terms {
 
 impl Consent {
     /// `bytes` is what the user's material brings into every brief.
-    pub fn of(plan: &Plan, settings: &LoopSettings, bytes: u64, team: &Team) -> Self {
+    pub fn of(plan: &Plan, settings: &RunSettings, bytes: u64, agent_set: &AgentSet) -> Self {
         let cast = settings.cast();
         let own = match settings {
-            LoopSettings::Watch(goal) => Some(OwnTools::of(&goal.settings.policy)),
+            RunSettings::Goal(goal) => Some(OwnTools::of(&goal.settings.policy)),
             _ => None,
         };
         let mut recipients = Vec::new();
@@ -109,7 +109,7 @@ impl Consent {
                 model: card.model.clone(),
                 sends_to: card.sends_to.clone(),
                 worst_case: worst,
-                held: held(team, &part.agent, part.role, plan.workspace.is_some(), own.as_ref()),
+                held: held(agent_set, &part.agent, part.role, plan.workspace.is_some(), own.as_ref()),
             });
         }
         let agent = |role: &str| cast.iter().find(|part| part.role == role).map(|part| &part.agent);
@@ -139,8 +139,8 @@ impl Consent {
     }
 }
 
-fn pipeline_terms(settings: &LoopSettings) -> Option<PipelineTerms> {
-    let LoopSettings::Pipeline(set) = settings else { return None };
+fn pipeline_terms(settings: &RunSettings) -> Option<PipelineTerms> {
+    let RunSettings::Pipeline(set) = settings else { return None };
     let is_on = |agent: &String| {
         let entry = set.registry.get(agent);
         entry.is_some_and(|entry| entry.conditional.is_none() || set.enabled.contains(agent))
@@ -159,8 +159,8 @@ fn pipeline_terms(settings: &LoopSettings) -> Option<PipelineTerms> {
     })
 }
 
-fn terms(settings: &LoopSettings) -> Option<Terms> {
-    let LoopSettings::Watch(goal) = settings else { return None };
+fn terms(settings: &RunSettings) -> Option<Terms> {
+    let RunSettings::Goal(goal) = settings else { return None };
     let set = &goal.settings;
     Some(Terms {
         until: set.until.humanised(),
@@ -173,16 +173,22 @@ fn terms(settings: &LoopSettings) -> Option<Terms> {
 }
 
 /// What will hold an agent in this role.
-fn held(team: &Team, name: &str, role: &str, folder: bool, own: Option<&OwnTools>) -> Option<Held> {
-    let member = team.get(name)?;
+fn held(
+    agent_set: &AgentSet,
+    name: &str,
+    role: &str,
+    folder: bool,
+    own: Option<&OwnTools>,
+) -> Option<Enforcement> {
+    let member = agent_set.get(name)?;
     let agent = member.agent.as_ref().filter(|agent| agent.works_in_a_folder())?;
     let writes = matches!(role, "worker" | "fixer");
     let own = own.filter(|_| writes);
     let writes_files = writes && own.is_none_or(|own| !own.reads_only());
     let permission = if writes_files { Permission::Write } else { Permission::ReadOnly };
-    let compared = (!writes).then_some(Place::what_is_compared(folder));
-    let holding = Holding { permission, network: member.needs.network, compared, own };
-    Some(sandbox::held(agent.as_ref(), holding, sandbox::kernel()))
+    let compared = (!writes).then_some(CallSite::what_is_compared(folder));
+    let holding = EnforcementRequest { permission, network: member.needs.network, compared, own };
+    Some(sandbox::enforcement(agent.as_ref(), holding, sandbox::kernel()))
 }
 
 /// Into how many calls this much material is split at worst, half of each being left for the rest.

@@ -25,8 +25,8 @@ pub use trial::{Ended, Tried, try_agent};
 
 use crate::agents::startable::{program, unstartable_agent};
 use crate::agents::{Env, read_script};
-use crate::board::FileBoard;
 use crate::os::ProcessLauncher;
+use crate::provider_health::ProviderHealthFile;
 use crate::user_dirs::UserDirs;
 
 /// Everything `doctor` says.
@@ -138,7 +138,8 @@ pub async fn diagnose(root: &Root, config: &Config, store: &Path, user: &UserDir
             .map(|path| ("what you trust, what is known of providers, and the folders of runs", path)),
     ];
     let (servers, programs) = tokio::join!(probe::local_servers(), programs::look(env));
-    let left_alone = user.state.as_deref().map(|dir| FileBoard::below(dir).shut()).unwrap_or_default();
+    let left_alone =
+        user.state.as_deref().map(|dir| ProviderHealthFile::below(dir).shut()).unwrap_or_default();
     Diagnosis {
         system: system(),
         root: root.dir.clone(),

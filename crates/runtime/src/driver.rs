@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use gadfly_engine::input::What;
+use gadfly_engine::input::InputKind;
 use gadfly_engine::machine::Refused;
 use gadfly_engine::{Class, Control, EffectId, Engine, Input, Outcome, Reply, Text, Waiting};
 use gadfly_journal::{AppendError, Delivery, MailId, MailKind, Record, RunId, RunWriter, Summary};
@@ -18,14 +18,14 @@ use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
+use crate::agent_set::AgentSet;
 use crate::clock::ActiveClock;
 use crate::folder::{self, Folder};
 use crate::host::Host;
 use crate::log_file::{LogFile, LogToWrite, LogWritten};
-use crate::means::Means;
 use crate::os::remove_tree;
 use crate::perform::{Back, Incoming};
-use crate::team::Team;
+use crate::process_env::ProcessEnv;
 use crate::tools::Tools;
 use crate::witness::Watched;
 
@@ -77,20 +77,20 @@ pub struct Driver {
     pub host: Arc<Host>,
     pub engine: Engine,
     pub writer: RunWriter,
-    pub team: Team,
+    pub agent_set: AgentSet,
     /// Keep waiting while a person is asked.
     pub attended: bool,
     pub stop: watch::Receiver<Stop>,
     pub updates: Option<mpsc::Sender<Update>>,
     pub log: LogWritten,
     /// What starting programs for the run needs; none where this program can start none.
-    pub(crate) means: Option<Arc<Means>>,
+    pub(crate) process_env: Option<Arc<ProcessEnv>>,
     pub(crate) watched: Watched,
 }
 
 /// How driving a run ended, with what a list of results needs, so that nobody has to ask the journal.
 #[derive(Clone, Debug)]
-pub struct Driven {
+pub struct RunReport {
     pub ended: Ended,
     pub summary: Summary,
     /// The last draft's text.
@@ -105,7 +105,7 @@ struct AtWork {
     task: tokio::task::JoinHandle<()>,
 }
 
-struct Driving {
+struct RunLoop {
     driver: Driver,
     run: RunId,
     clock: ActiveClock,
@@ -125,7 +125,7 @@ struct Driving {
     /// Folders that are being laid out for a person. Whoever takes the run up, or is told that it waits, finds them so.
     laying_out: Vec<tokio::task::JoinHandle<()>>,
     /// Whoever is told of records was waited for in vain; it is not waited for again before it takes one.
-    unheard: bool,
+    subscriber_stalled: bool,
 }
 
 impl Driver {
@@ -134,23 +134,23 @@ impl Driver {
     }
 
     /// Drives the run from `first` (its start, or a resume) until it ends, parks or the process stops.
-    pub async fn drive(self, first: What, texts: Vec<Text>) -> Result<Ended, DriveError> {
+    pub async fn drive(self, first: InputKind, texts: Vec<Text>) -> Result<Ended, DriveError> {
         Ok(self.drive_and_tell(first, texts).await?.ended)
     }
 
     /// As `drive`, and says how the run stands then.
     pub fn drive_and_tell(
         self,
-        first: What,
+        first: InputKind,
         texts: Vec<Text>,
-    ) -> impl Future<Output = Result<Driven, DriveError>> + Send {
+    ) -> impl Future<Output = Result<RunReport, DriveError>> + Send {
         let run = self.writer.run().clone();
         let mail = self.host.mailbox(&run);
         let (incoming_in, incoming) = Back::new(QUEUE);
         let clock = ActiveClock::from(self.engine.active_ms());
         let log = LogFile::of(self.host.journal(), &run, self.writer.next_seq() > 0, self.log);
         // On the heap and once: a future that takes it as an argument would hold it twice.
-        let driving = Box::new(Driving {
+        let driving = Box::new(RunLoop {
             driver: self,
             run: run.clone(),
             clock,
@@ -164,20 +164,20 @@ impl Driver {
             tools: HashMap::new(),
             delivering: HashMap::new(),
             laying_out: Vec::new(),
-            unheard: false,
+            subscriber_stalled: false,
         });
         Box::pin(driving.drive(first, texts, mail, incoming))
     }
 }
 
-impl Driving {
+impl RunLoop {
     async fn drive(
         mut self: Box<Self>,
-        first: What,
+        first: InputKind,
         texts: Vec<Text>,
         mut mail: mpsc::Receiver<Box<Delivery>>,
         mut incoming: mpsc::Receiver<Box<Incoming>>,
-    ) -> Result<Driven, DriveError> {
+    ) -> Result<RunReport, DriveError> {
         let result = self.go(first, texts, &mut mail, &mut incoming).await;
         for work in self.at_work.values() {
             work.cancel.cancel();
@@ -192,7 +192,7 @@ impl Driving {
         self.driver.host.close_mailbox(&self.run);
         self.driver.watched.left(&self.run);
         let ended = result?;
-        Box::pin(self.clear_away(&ended)).await;
+        Box::pin(self.clean_up(&ended)).await;
         let log = self.log.rest();
         let summary = self.driver.writer.summary().clone();
         let texts = self.driver.engine.texts();
@@ -203,12 +203,12 @@ impl Driving {
             let _ = tell.send(());
         });
         let _ = told.await;
-        Ok(Driven { ended, summary, draft, log })
+        Ok(RunReport { ended, summary, draft, log })
     }
 
     async fn go(
         &mut self,
-        first: What,
+        first: InputKind,
         texts: Vec<Text>,
         mail: &mut mpsc::Receiver<Box<Delivery>>,
         incoming: &mut mpsc::Receiver<Box<Incoming>>,
@@ -224,7 +224,7 @@ impl Driving {
         for (id, mail) in before {
             Box::pin(self.mail(Delivery { run: self.run.clone(), id, mail })).await?;
         }
-        let is_cancelled = matches!(first, What::Controlled(Control::Cancel));
+        let is_cancelled = matches!(first, InputKind::Controlled(Control::Cancel));
         self.feed(first, texts, None).await?;
         if is_cancelled {
             self.give_up_lost();
@@ -285,7 +285,12 @@ impl Driving {
     }
 
     /// One input: the engine's step is durable before anything of it is done.
-    async fn feed(&mut self, what: What, texts: Vec<Text>, mail: Option<MailId>) -> Result<(), DriveError> {
+    async fn feed(
+        &mut self,
+        what: InputKind,
+        texts: Vec<Text>,
+        mail: Option<MailId>,
+    ) -> Result<(), DriveError> {
         let mut next = Some((what, texts, mail));
         let mut unsent: Vec<EffectId> = Vec::new();
         loop {
@@ -294,7 +299,7 @@ impl Driving {
                 None => match unsent.pop() {
                     Some(effect) => {
                         let reply = Reply::Cancelled { sent: false };
-                        (What::Replied { effect, reply }, Vec::new(), None)
+                        (InputKind::Replied { effect, reply }, Vec::new(), None)
                     }
                     None => return Ok(()),
                 },
@@ -314,7 +319,7 @@ impl Driving {
 
     async fn commit(
         &mut self,
-        what: What,
+        what: InputKind,
         texts: Vec<Text>,
         mail: Option<MailId>,
     ) -> Result<Arc<Record>, DriveError> {
@@ -331,7 +336,7 @@ impl Driving {
         self.driver.watched.recorded(&self.run, &record);
         if let Some(updates) = &self.driver.updates {
             let update = Update::Record { run: self.run.clone(), record: Arc::clone(&record) };
-            self.unheard = if self.unheard {
+            self.subscriber_stalled = if self.subscriber_stalled {
                 matches!(updates.try_send(update), Err(TrySendError::Full(_)))
             } else {
                 Box::pin(tokio::time::timeout(PATIENCE, updates.send(update))).await.is_err()
@@ -346,7 +351,7 @@ impl Driving {
                 if !self.at_work.contains_key(&effect) {
                     return Ok(());
                 }
-                self.feed(What::Observed { effect, observation }, Vec::new(), None).await
+                self.feed(InputKind::Observed { effect, observation }, Vec::new(), None).await
             }
             Incoming::Replied { effect, reply, texts } => {
                 self.at_work.remove(&effect);
@@ -356,7 +361,7 @@ impl Driving {
                     // Nobody works there any more, and a pipeline may have many.
                     tokio::spawn(async move { folder.tidy().await });
                 }
-                match self.feed(What::Replied { effect, reply }, texts, None).await {
+                match self.feed(InputKind::Replied { effect, reply }, texts, None).await {
                     // Its effect is closed already: a cancel and the answer crossed.
                     Err(DriveError::Refused(Refused::NotOpen(_))) => Ok(()),
                     other => other,
@@ -370,21 +375,21 @@ impl Driving {
             return Ok(());
         }
         let (what, texts) = match delivery.mail.what {
-            MailKind::Pause => (What::Controlled(Control::Pause), Vec::new()),
-            MailKind::Cancel => (What::Controlled(Control::Cancel), Vec::new()),
+            MailKind::Pause => (InputKind::Controlled(Control::Pause), Vec::new()),
+            MailKind::Cancel => (InputKind::Controlled(Control::Cancel), Vec::new()),
             MailKind::Steer { text } => {
-                (What::Controlled(Control::Steer { text, by: delivery.mail.by }), Vec::new())
+                (InputKind::Controlled(Control::Steer { text, by: delivery.mail.by }), Vec::new())
             }
             MailKind::Answer { effect, text } => {
                 let text = Text::new(text);
-                let what = What::Answered { effect, text: text.digest(), by: delivery.mail.by };
+                let what = InputKind::Answered { effect, text: text.digest(), by: delivery.mail.by };
                 (what, vec![text])
             }
         };
         match self.feed(what, texts, Some(delivery.id)).await {
             // An answer to a question that is no longer open: said to nobody, so it is put away.
             Err(DriveError::Refused(_)) => {
-                let _ = self.driver.host.journal().put_mail_away(delivery.id);
+                let _ = self.driver.host.journal().discard_mail(delivery.id);
                 Ok(())
             }
             other => other,
@@ -393,7 +398,7 @@ impl Driving {
 
     /// What nobody needs any more when the run is through: copies that were lent, and the workers' folders once
     /// their content is with the user. What undoing needs stays.
-    async fn clear_away(&mut self, ended: &Ended) {
+    async fn clean_up(&mut self, ended: &Ended) {
         let Ended::Outcome(outcome) = ended else { return };
         if outcome.is_ended() {
             let run = self.driver.host.journal().work_dir(&self.run);

@@ -5,16 +5,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use gadfly_agents::{Agent, Answered, Call, Link, Unanswered};
+use gadfly_agents::{Agent, Call, CallError, CallReply, Link};
 use gadfly_engine::protocol::revise;
 use gadfly_engine::{AgentCard, Limits, Outcome, Price, StopReason, Text, Usage};
 use gadfly_project::{Config, Root};
 use tokio::sync::watch;
 
+use crate::agent_set::AgentSet;
 use crate::driver::{Ended, Stop};
 use crate::prepare::assemble;
-use crate::service::{Driving, Gadfly, GadflyError, ResumeError};
-use crate::team::Team;
+use crate::service::{DriveOptions, Gadfly, GadflyError, ResumeError};
 
 /// One `revise` loop with agents of the program's own.
 pub struct Loop {
@@ -73,9 +73,9 @@ impl Loop {
     pub async fn run(self, dir: &Path) -> Result<Finished, LoopError> {
         let (config, _) = Config::from_layers([]);
         let gadfly = Gadfly::open(Root::at(dir), config, dir)?;
-        let mut team = Team::default();
-        team.add("worker", own_card(), Some(self.worker));
-        team.add("critic", own_card(), Some(self.critic));
+        let mut agent_set = AgentSet::default();
+        agent_set.add("worker", own_card(), Some(self.worker));
+        agent_set.add("critic", own_card(), Some(self.critic));
         let task = Text::new(self.task);
         let settings = revise::Settings {
             task: task.digest(),
@@ -93,11 +93,11 @@ impl Loop {
         };
         let title = gadfly_project::title::title(task.as_str());
         let prepared =
-            assemble(settings, title, team, Limits::default(), self.limits, vec![task], Vec::new())
+            assemble(settings, title, agent_set, Limits::default(), self.limits, vec![task], Vec::new())
                 .map_err(|p| LoopError::Plan(p.message))?;
         let run = prepared.run.clone();
         let (_quiet, stop) = watch::channel(Stop::No);
-        let ended = gadfly.start(prepared, Driving { attended: false, stop, updates: None }).await?;
+        let ended = gadfly.start(prepared, DriveOptions { attended: false, stop, updates: None }).await?;
         let Ended::Outcome(outcome) = ended else { return Err(LoopError::Interrupted) };
         let draft = gadfly.journal().summary(&run).ok().and_then(|s| s.last_draft);
         let draft = draft.and_then(|d| gadfly.journal().text(&d).ok().flatten()).map(|t| t.to_string());
@@ -133,17 +133,17 @@ pub struct AgentFn<F>(pub F);
 impl<F, Fut> Agent for AgentFn<F>
 where
     F: Fn(String) -> Fut + Send + Sync,
-    Fut: Future<Output = Result<String, Unanswered>> + Send,
+    Fut: Future<Output = Result<String, CallError>> + Send,
 {
-    fn call(&self, call: Call, link: Link) -> BoxFuture<'_, Result<Answered, Unanswered>> {
+    fn call(&self, call: Call, link: Link) -> BoxFuture<'_, Result<CallReply, CallError>> {
         Box::pin(async move {
             let brief = call.messages.iter().map(|m| m.text.as_str()).collect::<Vec<_>>().join("\n\n");
             let answer = (self.0)(brief);
             let text = tokio::select! {
                 text = answer => text?,
-                () = link.cancel.cancelled() => return Err(Unanswered::Cancelled { sent: true }),
+                () = link.cancel.cancelled() => return Err(CallError::Cancelled { sent: true }),
             };
-            Ok(Answered {
+            Ok(CallReply {
                 text,
                 stop: StopReason::EndTurn,
                 usage: Usage::default(),

@@ -16,8 +16,8 @@ use gadfly_engine::{CallFailure, Digest, FailureKind, Reply, Usage};
 use gadfly_journal::RunId;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
-use crate::means::Means;
 use crate::os::{Loopback, children_ended, remove_tree};
+use crate::process_env::ProcessEnv;
 use crate::save::write_atomically;
 use crate::workspace::{Bring, Git, Workspace, WorkspaceError, read_beside};
 
@@ -52,7 +52,7 @@ pub struct Folder {
     /// Gadfly's own places, which are never part of the project: its store, the user's state directory.
     ours: Vec<PathBuf>,
     plan: WorkspacePlan,
-    means: Arc<Means>,
+    process_env: Arc<ProcessEnv>,
     /// It is in the record that there was one.
     was_made: bool,
     state: Arc<Mutex<State>>,
@@ -135,14 +135,14 @@ impl Folder {
         home: PathBuf,
         ours: Vec<PathBuf>,
         plan: WorkspacePlan,
-        means: Arc<Means>,
+        process_env: Arc<ProcessEnv>,
     ) -> Self {
         Self {
             run,
             home,
             ours,
             plan,
-            means,
+            process_env,
             was_made: false,
             state: Arc::default(),
             loopback: OnceLock::new(),
@@ -173,11 +173,14 @@ impl Folder {
     }
 
     pub(crate) fn launcher(&self) -> Arc<dyn Launcher> {
-        self.means.launcher.holding(&self.lock()).unwrap_or_else(|| Arc::clone(&self.means.launcher))
+        self.process_env
+            .launcher
+            .holding(&self.lock())
+            .unwrap_or_else(|| Arc::clone(&self.process_env.launcher))
     }
 
     fn git(&self) -> Git {
-        Git::new(self.launcher(), self.means.env.iter().cloned())
+        Git::new(self.launcher(), self.process_env.env.iter().cloned())
     }
 
     /// Written when the folder was made and is ready to be worked in.

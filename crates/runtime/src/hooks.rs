@@ -12,7 +12,7 @@ use gadfly_project::config::HookEvent;
 use tokio_util::sync::CancellationToken;
 
 use crate::folder::noted;
-use crate::means::Means;
+use crate::process_env::ProcessEnv;
 use crate::service::Gadfly;
 use crate::tools::confined::{OUTPUT_KEPT, Output};
 
@@ -35,9 +35,14 @@ pub struct HookFailed {
 }
 
 /// Runs a command of the project in a folder of the user's.
-pub async fn run_in(means: &Means, dir: &Path, line: &str, time: Duration) -> Result<CommandEnded, String> {
-    let command = means.own_command(dir, false).shell(line, dir, Some(time), Output::EndKept);
-    let done = means.launcher.launch(command, CancellationToken::new()).await;
+pub async fn run_in(
+    process_env: &ProcessEnv,
+    dir: &Path,
+    line: &str,
+    time: Duration,
+) -> Result<CommandEnded, String> {
+    let command = process_env.own_command(dir, false).shell(line, dir, Some(time), Output::EndKept);
+    let done = process_env.launcher.launch(command, CancellationToken::new()).await;
     let done = done.map_err(|e| format!("`{line}` could not be run: {e}"))?;
     let end = match done.exit {
         Exit::Code(code) => RunEnd::Code(code),
@@ -65,10 +70,10 @@ impl Gadfly {
                 why,
                 output,
             };
-            let Some(means) = self.means() else {
+            let Some(process_env) = self.process_env() else {
                 return Err(failed("programs cannot be started here".to_owned(), String::new()));
             };
-            let ended = run_in(&means, &self.root().dir, &hook.value, hooks.timeout.value).await;
+            let ended = run_in(&process_env, &self.root().dir, &hook.value, hooks.timeout.value).await;
             let ended = ended.map_err(|why| failed(why, String::new()))?;
             if ended.end != RunEnd::Code(0) {
                 return Err(failed(ended.end.to_string(), ended.output));

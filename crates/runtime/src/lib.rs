@@ -4,9 +4,10 @@
 //! the step asks for, concurrently and within limits, and hands the replies back. Surfaces talk to
 //! [`Gadfly`], the one façade, and read records; they hold no state of their own.
 
+pub mod agent_set;
 pub mod agents;
 pub mod batch;
-pub mod board;
+pub mod call_site;
 pub mod clock;
 pub mod consent;
 pub mod doctor;
@@ -17,20 +18,19 @@ pub mod folder;
 pub mod hooks;
 pub mod host;
 mod log_file;
-pub mod means;
 pub mod os;
 pub mod perform;
-pub mod place;
 pub mod prepare;
+pub mod process_env;
+pub mod project_status;
+pub mod provider_health;
 pub mod sandbox;
 pub mod save;
 pub mod service;
 pub mod setup;
 mod sign_off;
 pub mod signing;
-pub mod situation;
 pub mod survey;
-pub mod team;
 pub mod tools;
 pub mod trust;
 pub mod undo;
@@ -39,13 +39,13 @@ pub mod verify;
 pub mod witness;
 pub mod workspace;
 
+pub use agent_set::AgentSet;
 pub use driver::{DriveError, Ended, Stop, Update};
 pub use host::Host;
 pub use os::supervise;
 pub use service::Gadfly;
-pub use team::Team;
 
 /// What an embedding program needs to bring an agent of its own.
 pub mod agent {
-    pub use gadfly_agents::{Agent, Answered, Call, Link, Spoken, Unanswered};
+    pub use gadfly_agents::{Agent, Call, CallError, CallReply, Link, Spoken};
 }

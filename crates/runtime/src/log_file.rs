@@ -7,8 +7,8 @@ mod pipeline;
 
 use std::path::PathBuf;
 
-use gadfly_engine::event::Happened;
-use gadfly_engine::input::What;
+use gadfly_engine::event::EventKind;
+use gadfly_engine::input::InputKind;
 use gadfly_journal::critic_log::CriticLog;
 use gadfly_journal::report_files::{self, ReportFile};
 use gadfly_journal::{Journal, ReadError, Record, RunId};
@@ -105,7 +105,7 @@ impl LogFile {
 
     /// Takes in a record; writes the files that are due.
     pub fn follow(&mut self, record: &Record) {
-        if let What::Started(start) = &record.input.what {
+        if let InputKind::Started(start) = &record.input.what {
             self.elsewhere = Elsewhere::of(start, &self.run);
         }
         if self.written == LogWritten::All || self.elsewhere.has_log() {
@@ -120,11 +120,11 @@ impl LogFile {
         let round_over = record.step.events.iter().any(|e| {
             matches!(
                 e.what,
-                Happened::Reviewed { .. }
-                    | Happened::ReplyMalformed { .. }
-                    | Happened::CallFailed { .. }
-                    | Happened::VerifyRan { .. }
-                    | Happened::RoundEnded { .. }
+                EventKind::Reviewed { .. }
+                    | EventKind::ReplyMalformed { .. }
+                    | EventKind::CallFailed { .. }
+                    | EventKind::VerifyRan { .. }
+                    | EventKind::RoundEnded { .. }
             )
         });
         self.behind |= stops || round_over;
@@ -163,7 +163,7 @@ fn folded(journal: &Journal, run: &RunId) -> Result<Folded, ReadError> {
     let (mut reports, mut elsewhere) = (Vec::new(), Elsewhere::default());
     for record in journal.replay(run) {
         let record = record?;
-        if let What::Started(start) = &record.input.what {
+        if let InputKind::Started(start) = &record.input.what {
             elsewhere = Elsewhere::of(start, run);
         }
         log.apply(&record);

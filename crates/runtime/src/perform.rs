@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use gadfly_agents::agent::Progress;
 use gadfly_agents::{
-    Agent, Answered, Call, Files, Link, MAX_REPLY, Picture, Spoken, ToolSaid, ToolWish, Unanswered,
+    Agent, Call, CallError, CallReply, Files, Link, MAX_REPLY, Picture, RawToolCall, RawToolResult, Spoken,
 };
+use gadfly_engine::isolation::NOT_HELD;
 use gadfly_engine::pipeline::listing::Survey;
-use gadfly_engine::powers::NOT_HELD;
 use gadfly_engine::tool::ToolCall;
 use gadfly_engine::{
     Answer, CallFailure, Digest, Effect, EffectId, EffectKind, FailureKind, Layer, Message, Observation,
@@ -19,14 +19,14 @@ use gadfly_engine::{
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use crate::agent_set::Needs;
+use crate::call_site::settings::{Setting, Settings};
+use crate::call_site::{CallSite, Left};
 use crate::edits;
 use crate::folder::{Folder, FolderError, listed};
 use crate::os::children_ended;
-use crate::place::settings::{Setting, Settings};
-use crate::place::{Left, Place};
-use crate::sandbox::{self, Held, Holding};
+use crate::sandbox::{self, Enforcement, EnforcementRequest};
 use crate::survey::{self, SurveyError};
-use crate::team::Needs;
 
 /// What comes back from an effect at work.
 #[derive(Debug)]
@@ -64,7 +64,7 @@ pub struct TurnTask {
     pub effect: EffectId,
     pub agent: Arc<dyn Agent>,
     pub call: Call,
-    pub place: Place,
+    pub place: CallSite,
     pub needs: Needs,
     pub cancel: CancellationToken,
     pub told: mpsc::Receiver<String>,
@@ -103,12 +103,12 @@ fn spoken(message: &Message, texts: &Texts) -> Spoken {
     let body = |d: &Digest| texts.get(d).to_owned();
     for part in &message.parts {
         match part {
-            Part::Call(call) => spoken.calls.push(ToolWish {
+            Part::Call(call) => spoken.calls.push(RawToolCall {
                 id: call.id.clone(),
                 name: call.name.clone(),
                 args: body(&call.args),
             }),
-            Part::Result(result) => spoken.results.push(ToolSaid {
+            Part::Result(result) => spoken.results.push(RawToolResult {
                 call: result.call.clone(),
                 text: body(&result.text),
                 ok: result.ok,
@@ -126,7 +126,7 @@ impl TurnTask {
     /// Calls the agent and sends observations and the one reply. The run may be gone meanwhile; then
     /// nobody listens and nothing is lost that a resume would not repeat.
     pub async fn run(self) {
-        let is_plain = matches!(self.place, Place::Nowhere) && self.needs.settings.is_empty();
+        let is_plain = matches!(self.place, CallSite::Nowhere) && self.needs.settings.is_empty();
         if !is_plain || self.agent.works_in_a_folder() || self.call.own.is_some() {
             return Box::pin(self.run_in_place()).await;
         }
@@ -161,8 +161,8 @@ impl TurnTask {
         let tmp = call.tmp.as_deref().map_or_else(Files::none, edits::in_folder);
         (call.workdir, call.lock) = (entered.workdir.clone(), entered.lock.clone());
         if let Some(held) = held {
-            let ground = entered.ground.as_ref().filter(|_| held.sandboxed);
-            call.sandbox = ground.map(|ground| sandbox::policy(call.reach(), ground));
+            let mounts = entered.mounts.as_ref().filter(|_| held.sandboxed);
+            call.sandbox = mounts.map(|mounts| sandbox::policy(call.reach(), mounts));
             make_state(needs.state).await;
             for observation in said_of(held) {
                 incoming.send(Incoming::Observed { effect: effect.clone(), observation }).await;
@@ -204,7 +204,7 @@ async fn ask(
     call: Call,
     said: Said,
     incoming: &Back,
-) -> (Result<Answered, Unanswered>, u64) {
+) -> (Result<CallReply, CallError>, u64) {
     let began = Instant::now();
     let limit = call.time.map(|t| t + GRACE);
     let (observe, mut observed) = mpsc::channel(AHEAD);
@@ -224,7 +224,7 @@ async fn ask(
             }
             result = &mut asking => break result,
             () = &mut overtime => {
-                break Err(Unanswered::failed(FailureKind::Timeout, "the call did not end within its time"));
+                break Err(CallError::failed(FailureKind::Timeout, "the call did not end within its time"));
             }
         }
     };
@@ -236,18 +236,18 @@ async fn ask(
 }
 
 /// What holds a call that takes place in a folder. Who has no process and no folder touches nothing.
-fn held(agent: &dyn Agent, call: &Call, place: &Place, needs: &Needs) -> Option<Held> {
+fn held(agent: &dyn Agent, call: &Call, place: &CallSite, needs: &Needs) -> Option<Enforcement> {
     if !agent.works_in_a_folder() {
         return None;
     }
     let (compared, own) = (place.compared(), call.own.as_ref());
-    let holding = Holding { permission: call.reach(), network: needs.network, compared, own };
-    Some(sandbox::held(agent, holding, sandbox::kernel()))
+    let holding = EnforcementRequest { permission: call.reach(), network: needs.network, compared, own };
+    Some(sandbox::enforcement(agent, holding, sandbox::kernel()))
 }
 
 /// What the record says of it before the call begins. A layer that should hold and does not is said in its
 /// own words, never among those that do.
-fn said_of(held: Held) -> impl Iterator<Item = Observation> {
+fn said_of(held: Enforcement) -> impl Iterator<Item = Observation> {
     let without = held.unheld.map(|why| Observation::Note { line: format!("{NOT_HELD}{why}") });
     without.into_iter().chain([Observation::Guarded { guards: held.guards }])
 }
@@ -293,16 +293,16 @@ fn stopped(answered: bool, left: &Result<Left, String>) -> Option<Observation> {
 }
 
 fn reply(
-    result: Result<Answered, Unanswered>,
+    result: Result<CallReply, CallError>,
     left: Result<Left, String>,
     took_ms: u64,
 ) -> (Reply, Vec<Text>) {
     match result {
-        Ok(Answered { text, usage, .. }) if text.len() > MAX_REPLY => {
+        Ok(CallReply { text, usage, .. }) if text.len() > MAX_REPLY => {
             let message = format!("the reply is longer than {MAX_REPLY} bytes");
             (Reply::Failed(CallFailure { kind: FailureKind::BadReply, message, usage }), Vec::new())
         }
-        Ok(Answered { text, stop, usage, model, session, calls }) => {
+        Ok(CallReply { text, stop, usage, model, session, calls }) => {
             let Left { report, violations } = match left {
                 Ok(left) => left,
                 Err(message) => {
@@ -313,7 +313,7 @@ fn reply(
             let text = Text::new(text);
             let (mut parts, written) = (vec![Part::Blob(text.digest())], report.as_ref().map(Text::digest));
             let mut texts = vec![text];
-            for ToolWish { id, name, args } in calls {
+            for RawToolCall { id, name, args } in calls {
                 let args = Text::new(args);
                 parts.push(Part::Call(ToolCall { id, name, args: args.digest() }));
                 texts.push(args);
@@ -322,9 +322,9 @@ fn reply(
             let answer = Answer { parts, stop, usage, model, took_ms, report: written, violations, session };
             (Reply::Done(answer), texts)
         }
-        Err(Unanswered::Failed(failure)) => (Reply::Failed(failure), Vec::new()),
-        Err(Unanswered::Cancelled { sent }) => (Reply::Cancelled { sent }, Vec::new()),
-        Err(Unanswered::Quota { until_ms, message, usage }) => {
+        Err(CallError::Failed(failure)) => (Reply::Failed(failure), Vec::new()),
+        Err(CallError::Cancelled { sent }) => (Reply::Cancelled { sent }, Vec::new()),
+        Err(CallError::Quota { until_ms, message, usage }) => {
             (Reply::DeniedQuota { until_ms, message, usage }, Vec::new())
         }
     }

@@ -2,20 +2,20 @@
 //!
 //! What is common to all protocols is here and in `material`; what one protocol needs is in its own file. To
 //! add a protocol: a file with the function that makes its settings, and a line in `settings`. A goal, which is no
-//! loop, is prepared by `watch`.
+//! loop, is prepared by `goal`.
 
 mod audit;
-mod brought;
 mod converge;
+mod goal;
 mod inherited;
 mod material;
 mod nubos;
 mod phase;
 pub mod pipeline;
+mod review_input;
 mod revise;
 mod score;
 mod settings;
-mod watch;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -30,20 +30,20 @@ use gadfly_project::nubos::Task;
 use gadfly_project::place::option;
 use gadfly_project::{Config, Layer, LoopConfig, Overrides, Problem, Protocol, Sourced, title};
 
-use crate::agents::Recruiter;
+use crate::agent_set::AgentSet;
+use crate::agents::AgentResolver;
 use crate::consent::Consent;
-use crate::team::Team;
 use crate::workspace::Git;
 
 pub use audit::REVIEW_CRITERIA;
-pub use brought::{BaseFiles, Wanted};
-pub(crate) use brought::{base_of, bring};
+pub use goal::{GoalRequest, GoalSettings, prepare_goal};
 pub use inherited::Inherited;
 pub(crate) use material::Material;
-pub use pipeline::{Member, PipelineRequest, PlanWanted, prepare_pipeline};
-pub use settings::LoopSettings;
+pub use pipeline::{AliasedAgent, PipelineRequest, PlanWanted, prepare_pipeline};
+pub use review_input::{BaseFiles, Wanted};
+pub(crate) use review_input::{base_of, load_submission};
+pub use settings::RunSettings;
 use settings::small;
-pub use watch::{GoalRequest, GoalSettings, prepare_goal};
 
 /// What `run` or `review` was asked to do.
 #[derive(Clone, Debug, Default)]
@@ -61,7 +61,7 @@ pub struct Request {
     /// Start anew from another run's last draft; see [`Request::begin_from`].
     pub from: Option<Inherited>,
     /// Work that is judged as it is, by critics only.
-    pub review: Option<Brought>,
+    pub review: Option<Submission>,
     /// Where runs are kept: what earlier ones put off is looked up there, and reports are said to be there.
     pub store: Option<PathBuf>,
 }
@@ -87,7 +87,7 @@ impl Described {
 
 /// Work the user brought to have it judged.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Brought {
+pub struct Submission {
     pub work: Work,
     /// The texts it names.
     pub texts: Vec<Text>,
@@ -102,7 +102,7 @@ pub struct Prepared {
     pub run: RunId,
     pub start: Start,
     pub texts: Vec<Text>,
-    pub team: Team,
+    pub agent_set: AgentSet,
     pub consent: Consent,
     /// Things worth saying that do not stop it.
     pub warnings: Vec<Problem>,
@@ -145,16 +145,16 @@ const fn usual_protocol(work: &Work) -> Protocol {
 }
 
 /// Makes the plan of one loop or review.
-pub async fn prepare(request: &Request, recruiter: &Recruiter<'_>) -> Result<Prepared, Vec<Problem>> {
-    let (config, mut problems) = request.configured(recruiter.config);
+pub async fn prepare(request: &Request, resolver: &AgentResolver<'_>) -> Result<Prepared, Vec<Problem>> {
+    let (config, mut problems) = request.configured(resolver.config);
     let material = Material::read(&config, request, &mut problems);
     let settings = material.and_then(|mut material| {
         let settings = settings::of(&config, request, &mut material, &mut problems)?;
         Some((settings, material))
     });
     let Some((settings, material)) = settings else { return Err(problems) };
-    problems.extend(cannot_commit(&settings, &config, recruiter).await);
-    let asked = recruiter.config.workspace.prepare.as_ref().filter(|line| line.layer == Layer::Flags);
+    problems.extend(cannot_commit(&settings, &config, resolver).await);
+    let asked = resolver.config.workspace.prepare.as_ref().filter(|line| line.layer == Layer::Flags);
     if asked.is_some() && !settings.needs_folder() {
         let message =
             format!("{} makes a worker's folder ready, and this protocol has none", option("prepare"));
@@ -164,12 +164,12 @@ pub async fn prepare(request: &Request, recruiter: &Recruiter<'_>) -> Result<Pre
     if problems.iter().any(Problem::is_error) {
         return Err(problems);
     }
-    let run_limits = recruiter.config.limits.with(request.given.limits());
+    let run_limits = resolver.config.limits.with(request.given.limits());
     let capped = run_limits.money.is_some() || config.limits.money.is_some();
     let names: Vec<String> = settings.cast().into_iter().map(|part| part.agent).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let team = match recruiter.team(&names, capped).await {
-        Ok(team) => team,
+    let agent_set = match resolver.resolve(&names, capped).await {
+        Ok(agent_set) => agent_set,
         Err(found) => {
             problems.extend(found);
             return Err(problems);
@@ -180,11 +180,11 @@ pub async fn prepare(request: &Request, recruiter: &Recruiter<'_>) -> Result<Pre
         (None, Some(name)) => format!("{name}: {}", title::title(material.task.as_str())),
         (None, None) => title::title(material.task.as_str()),
     };
-    let draft = Draft {
-        workspace: settings.needs_folder().then(|| folder(recruiter)),
+    let draft = PlanBuilder {
+        workspace: settings.needs_folder().then(|| folder(resolver)),
         settings,
         title,
-        team,
+        agent_set,
         run_limits,
         loop_limits: config.limits,
         folders: material.folders(),
@@ -198,24 +198,24 @@ pub async fn prepare(request: &Request, recruiter: &Recruiter<'_>) -> Result<Pre
 
 /// Why approved work could not become the commit that is wanted: better said now than when all is done.
 async fn cannot_commit(
-    settings: &LoopSettings,
+    settings: &RunSettings,
     config: &LoopConfig,
-    recruiter: &Recruiter<'_>,
+    resolver: &AgentResolver<'_>,
 ) -> Option<Problem> {
-    let launcher = recruiter.launcher.filter(|_| settings.needs_folder() && config.audit.commit.value)?;
-    let git = Git::new(Arc::clone(launcher), recruiter.env.clone());
+    let launcher = resolver.launcher.filter(|_| settings.needs_folder() && config.audit.commit.value)?;
+    let git = Git::new(Arc::clone(launcher), resolver.env.clone());
     let branch = config.audit.branch.as_ref();
-    let error = git.could_commit(recruiter.root, branch.map(|b| b.value.as_str())).await.err()?;
+    let error = git.could_commit(resolver.root, branch.map(|b| b.value.as_str())).await.err()?;
     let place = branch.map_or(config.audit.commit.place.as_ref(), |b| b.place.as_ref());
     Some(Problem::error(format!("the work could not be committed: {error}")).at(place))
 }
 
 /// What the folder of a worker that edits files is made from.
-fn folder(recruiter: &Recruiter<'_>) -> WorkspacePlan {
-    let configured = &recruiter.config.workspace;
+fn folder(resolver: &AgentResolver<'_>) -> WorkspacePlan {
+    let configured = &resolver.config.workspace;
     let texts = |list: &[Sourced<String>]| list.iter().map(|t| t.value.clone()).collect();
     WorkspacePlan {
-        project: recruiter.root.to_string_lossy().into_owned(),
+        project: resolver.root.to_string_lossy().into_owned(),
         link: texts(&configured.link),
         copy: texts(&configured.copy),
         prepare: configured.prepare.as_ref().map(|s| s.value.clone()),
@@ -226,19 +226,19 @@ fn folder(recruiter: &Recruiter<'_>) -> WorkspacePlan {
 
 /// Puts a plan together from settings and a team.
 pub fn assemble(
-    settings: impl Into<LoopSettings>,
+    settings: impl Into<RunSettings>,
     title: String,
-    team: Team,
+    agent_set: AgentSet,
     run_limits: Limits,
     loop_limits: Limits,
     texts: Vec<Text>,
     warnings: Vec<Problem>,
 ) -> Result<Prepared, Problem> {
     let settings = settings.into();
-    let draft = Draft {
+    let draft = PlanBuilder {
         settings,
         title,
-        team,
+        agent_set,
         run_limits,
         loop_limits,
         texts,
@@ -252,10 +252,10 @@ pub fn assemble(
 }
 
 /// All that a plan is made of.
-struct Draft {
-    settings: LoopSettings,
+struct PlanBuilder {
+    settings: RunSettings,
     title: String,
-    team: Team,
+    agent_set: AgentSet,
     run_limits: Limits,
     loop_limits: Limits,
     texts: Vec<Text>,
@@ -267,12 +267,12 @@ struct Draft {
     reports: Option<&'static str>,
 }
 
-impl Draft {
+impl PlanBuilder {
     fn finish(mut self) -> Result<Prepared, Problem> {
         let wrong = |e: &dyn std::fmt::Display| Problem::error(e.to_string());
         let run = RunId::random().map_err(|e| wrong(&e))?;
         self.settings.belong_to(&run, self.store.as_deref());
-        if let (LoopSettings::Audit(settings), Some(reports)) = (&mut self.settings, self.reports) {
+        if let (RunSettings::Audit(settings), Some(reports)) = (&mut self.settings, self.reports) {
             settings.report_dir = format!("{reports}/{run}");
         }
         let root = self.settings.node_plan(self.loop_limits).map_err(|e| wrong(&e))?;
@@ -280,15 +280,15 @@ impl Draft {
             caller: None,
             title: self.title,
             root,
-            agents: self.team.cards(),
+            agents: self.agent_set.cards(),
             limits: self.run_limits,
             workspace: self.workspace,
         };
         let given: u64 = self.texts.iter().map(|t| t.as_str().len() as u64).sum();
-        let consent = Consent::of(&plan, &self.settings, given, &self.team);
+        let consent = Consent::of(&plan, &self.settings, given, &self.agent_set);
         let start = Start { format: FORMAT, plan, seed: seed().map_err(|e| wrong(&e))? };
-        let Self { texts, team, warnings, folders, .. } = self;
-        Ok(Prepared { run, start, texts, team, consent, warnings, folders })
+        let Self { texts, agent_set, warnings, folders, .. } = self;
+        Ok(Prepared { run, start, texts, agent_set, consent, warnings, folders })
     }
 }
 

@@ -59,7 +59,7 @@ pub const TCP_HOLDS: u32 = 4;
 
 /// Where a call takes place.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Ground {
+pub struct Mounts {
     /// The tree it works on, from its top.
     pub tree: PathBuf,
     /// The folder that a reader may write to.
@@ -70,21 +70,21 @@ pub struct Ground {
 }
 
 /// The sandbox of a call. The agent adds what its program needs, and the network.
-pub fn policy(permission: Permission, ground: &Ground) -> Sandbox {
+pub fn policy(permission: Permission, mounts: &Mounts) -> Sandbox {
     let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect::<Vec<_>>();
     let mut read = paths(&SYSTEM);
     read.extend(paths(&READ_DEVICES));
-    read.extend(ground.linked.iter().cloned());
+    read.extend(mounts.linked.iter().cloned());
     let mut write = paths(&WRITE_DEVICES);
-    write.push(ground.tmp.clone());
+    write.push(mounts.tmp.clone());
     match permission {
         Permission::Write => {
-            write.push(ground.tree.clone());
+            write.push(mounts.tree.clone());
             write.push(PathBuf::from(SHARED_MEMORY));
         }
         Permission::ReadOnly => {
-            read.push(ground.tree.clone());
-            write.extend(ground.scratch.clone());
+            read.push(mounts.tree.clone());
+            write.extend(mounts.scratch.clone());
         }
     }
     Sandbox { read, write, apart: apart().is_ok(), ..Sandbox::default() }
@@ -122,7 +122,7 @@ fn tcp_holds() -> bool {
 
 /// What stands between a call and what it may not do.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Held {
+pub struct Enforcement {
     /// In the order of the layers, only those that really hold.
     pub guards: Vec<Guard>,
     /// The call's processes are to be held in a sandbox of ours.
@@ -133,7 +133,7 @@ pub struct Held {
 
 /// Who is held, besides the agent itself.
 #[derive(Clone, Copy, Debug)]
-pub struct Holding<'a> {
+pub struct EnforcementRequest<'a> {
     pub permission: Permission,
     pub network: Network,
     /// What is compared before and after, if something is.
@@ -148,20 +148,24 @@ pub fn unheld(agent: &dyn Agent, own: &OwnTools) -> Option<Unheld> {
 }
 
 /// `kernel` says why the kernel cannot hold processes, if it cannot.
-pub fn held(agent: &dyn Agent, holding: Holding<'_>, kernel: Result<(), String>) -> Held {
+pub fn enforcement(
+    agent: &dyn Agent,
+    request: EnforcementRequest<'_>,
+    kernel: Result<(), String>,
+) -> Enforcement {
     let kernel = if agent.can_be_sandboxed() { Some(kernel) } else { None };
     let sandboxed = matches!(kernel, Some(Ok(())));
-    let mut guards = agent.guards(holding.permission, sandboxed);
+    let mut guards = agent.guards(request.permission, sandboxed);
     // Where it could not be held, nothing is begun.
-    let kept = holding.own.and_then(|own| agent.keeps_from(own, sandboxed).ok()).unwrap_or_default();
+    let kept = request.own.and_then(|own| agent.keeps_from(own, sandboxed).ok()).unwrap_or_default();
     guards.retain(|guard| !kept.iter().any(|kept| kept.layer == guard.layer));
     guards.extend(kept);
     if sandboxed {
-        guards.push(Guard::new(Layer::Landlock, reach(holding.network, apart().is_ok())));
+        guards.push(Guard::new(Layer::Landlock, reach(request.network, apart().is_ok())));
     }
-    guards.extend(holding.compared.map(|what| Guard::new(Layer::Compared, what)));
+    guards.extend(request.compared.map(|what| Guard::new(Layer::Compared, what)));
     guards.sort_by_key(|guard| guard.layer);
-    Held { guards, sandboxed, unheld: kernel.and_then(Result::err) }
+    Enforcement { guards, sandboxed, unheld: kernel.and_then(Result::err) }
 }
 
 /// How far a sandbox reaches. Of the network Landlock knows TCP only; rooms of its own keep everything away.
@@ -187,15 +191,15 @@ mod tests {
     use std::path::Path;
 
     use futures_util::future::BoxFuture;
-    use gadfly_agents::{Answered, Call, Link, Unanswered};
+    use gadfly_agents::{Call, CallError, CallReply, Link};
 
     use super::*;
 
     const PROJECT: &str = "/home/u/project";
 
-    fn ground() -> Ground {
+    fn mounts() -> Mounts {
         let at = |name: &str| Path::new(PROJECT).join(".gadfly/runs/r").join(name);
-        Ground {
+        Mounts {
             tree: at("work/run-1"),
             scratch: Some(at("work/run-1/scratch")),
             tmp: at("work/run-1.tmp"),
@@ -240,7 +244,7 @@ mod tests {
 
     #[test]
     fn who_may_touch_what() {
-        let [reader, worker] = [Permission::ReadOnly, Permission::Write].map(|p| policy(p, &ground()));
+        let [reader, worker] = [Permission::ReadOnly, Permission::Write].map(|p| policy(p, &mounts()));
         for (path, expected) in TABLE {
             let found = [&reader, &worker].map(|sandbox| {
                 let writes = may(&sandbox.write, path);
@@ -254,8 +258,8 @@ mod tests {
     struct Program(bool);
 
     impl Agent for Program {
-        fn call(&self, _: Call, _: Link) -> BoxFuture<'_, Result<Answered, Unanswered>> {
-            Box::pin(std::future::ready(Err(Unanswered::Cancelled { sent: false })))
+        fn call(&self, _: Call, _: Link) -> BoxFuture<'_, Result<CallReply, CallError>> {
+            Box::pin(std::future::ready(Err(CallError::Cancelled { sent: false })))
         }
 
         fn can_be_sandboxed(&self) -> bool {
@@ -270,8 +274,9 @@ mod tests {
     #[test]
     fn only_layers_that_really_hold_are_named() {
         let shown = |agent: &Program, kernel: Result<(), String>, compared, network| {
-            let holding = Holding { permission: Permission::ReadOnly, network, compared, own: None };
-            let held = held(agent, holding, kernel);
+            let request =
+                EnforcementRequest { permission: Permission::ReadOnly, network, compared, own: None };
+            let held = enforcement(agent, request, kernel);
             let guards: Vec<String> = held.guards.iter().map(ToString::to_string).collect();
             (guards.join(", "), held.sandboxed, held.unheld)
         };

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use gadfly_agents::World;
+use gadfly_agents::AgentServices;
 use gadfly_agents::launcher::Launcher;
-use gadfly_engine::input::What;
+use gadfly_engine::input::InputKind;
 use gadfly_engine::machine::Engine;
 use gadfly_engine::protocol::Protocols;
 use gadfly_engine::replay::{ReplayError, replay_one};
@@ -19,16 +19,16 @@ use gadfly_journal::{
 use gadfly_project::{Config, Problem, Root};
 use tokio::sync::{mpsc, watch};
 
-use crate::agents::{Recruiter, startable};
+use crate::agent_set::AgentSet;
+use crate::agents::{AgentResolver, startable};
 use crate::clock::wall_ms;
 use crate::driver::{DriveError, Driver, Ended, Stop, Update};
 use crate::folder::home_of;
 use crate::host::Host;
 use crate::log_file::LogWritten;
-use crate::means::Means;
-use crate::prepare::{GoalRequest, Member, PipelineRequest, Prepared, Request};
+use crate::prepare::{AliasedAgent, GoalRequest, PipelineRequest, Prepared, Request};
+use crate::process_env::ProcessEnv;
 use crate::setup::Setup;
-use crate::team::Team;
 use crate::undo::{UndoError, Undone};
 use crate::witness::{Watched, Witness};
 use crate::workspace::Workspace;
@@ -40,11 +40,11 @@ pub struct Gadfly {
     host: Arc<Host>,
     setup: Setup,
     /// Agents this program brings itself; they go before configured ones of the same name.
-    own: Team,
+    own: AgentSet,
     pub(crate) protocols: Protocols,
     /// Starts programs for runs, in place of this program's own launcher.
     launcher: Option<Arc<dyn Launcher>>,
-    means: OnceLock<Option<Arc<Means>>>,
+    process_env: OnceLock<Option<Arc<ProcessEnv>>>,
     watched: Watched,
     /// Why what the last run left here is not signed.
     unsigned: Mutex<Option<String>>,
@@ -79,7 +79,7 @@ pub enum ResumeError {
 
 /// How a run is driven here.
 #[derive(Clone)]
-pub struct Driving {
+pub struct DriveOptions {
     /// A person is at hand: wait for answers instead of parking.
     pub attended: bool,
     pub stop: watch::Receiver<Stop>,
@@ -104,10 +104,10 @@ impl Gadfly {
         Ok(Self {
             host,
             setup,
-            own: Team::default(),
+            own: AgentSet::default(),
             protocols,
             launcher: None,
-            means: OnceLock::new(),
+            process_env: OnceLock::new(),
             watched: Watched::default(),
             unsigned: Mutex::default(),
         })
@@ -121,12 +121,12 @@ impl Gadfly {
 
     /// Has the programs of runs (git, verify commands) started by this launcher.
     pub fn with_launcher(mut self, launcher: Arc<dyn Launcher>) -> Self {
-        (self.launcher, self.means) = (Some(launcher), OnceLock::new());
+        (self.launcher, self.process_env) = (Some(launcher), OnceLock::new());
         self
     }
 
     /// Brings agents of the program's own.
-    pub fn with_team(mut self, own: Team) -> Self {
+    pub fn with_agents(mut self, own: AgentSet) -> Self {
         self.own = own;
         self
     }
@@ -139,7 +139,7 @@ impl Gadfly {
             own: self.own.clone(),
             protocols: self.protocols.clone(),
             launcher: self.launcher.clone(),
-            means: OnceLock::new(),
+            process_env: OnceLock::new(),
             watched: self.watched.clone(),
             unsigned: Mutex::default(),
         }
@@ -168,12 +168,12 @@ impl Gadfly {
         &self.setup.root
     }
 
-    pub const fn world(&self) -> &World {
-        &self.setup.world
+    pub const fn services(&self) -> &AgentServices {
+        &self.setup.services
     }
 
-    pub fn recruiter(&self) -> Recruiter<'_> {
-        self.setup.recruiter()
+    pub fn resolver(&self) -> AgentResolver<'_> {
+        self.setup.resolver()
     }
 
     /// Makes a plan; nothing is called and nothing recorded.
@@ -192,13 +192,13 @@ impl Gadfly {
     }
 
     /// Starts a prepared run and drives it until it ends, parks or the process stops.
-    pub async fn start(&self, prepared: Prepared, driving: Driving) -> Result<Ended, ResumeError> {
-        let Prepared { run, start, texts, team, folders, .. } = prepared;
+    pub async fn start(&self, prepared: Prepared, driving: DriveOptions) -> Result<Ended, ResumeError> {
+        let Prepared { run, start, texts, agent_set, folders, .. } = prepared;
         for folder in &folders {
             // If it cannot be made, saving says so, and the run can be taken up.
             let _ = std::fs::create_dir_all(folder);
         }
-        self.start_plan(run, start, texts, team, driving).await
+        self.start_plan(run, start, texts, agent_set, driving).await
     }
 
     /// As `start`, with a plan that was made elsewhere.
@@ -207,37 +207,42 @@ impl Gadfly {
         run: RunId,
         start: Start,
         texts: Vec<Text>,
-        team: Team,
-        driving: Driving,
+        agent_set: AgentSet,
+        driving: DriveOptions,
     ) -> Result<Ended, ResumeError> {
         self.reach(&run, &start.plan.agents).await?;
         let writer = self.journal().create(run)?;
-        let driver = self.driver(Engine::new(self.protocols.clone()), writer, team, driving);
-        Box::pin(self.drive(driver, What::Started(Box::new(start)), texts)).await
+        let driver = self.driver(Engine::new(self.protocols.clone()), writer, agent_set, driving);
+        Box::pin(self.drive(driver, InputKind::Started(Box::new(start)), texts)).await
     }
 
     /// Takes a parked or interrupted run up again.
-    pub async fn resume(&self, run: &RunId, raise: Raise, driving: Driving) -> Result<Ended, ResumeError> {
+    pub async fn resume(
+        &self,
+        run: &RunId,
+        raise: Raise,
+        driving: DriveOptions,
+    ) -> Result<Ended, ResumeError> {
         let (engine, writer) = self.rebuild(run)?;
         let cards = engine.plan().map(|p| p.agents.clone()).unwrap_or_default();
         let money = engine.plan().is_some_and(|p| p.limits.with(raise.limits).money.is_some());
-        let mut team = self.own.clone();
-        let missing = cards.iter().filter(|(name, _)| team.get(name).is_none());
-        let members: Vec<Member> = missing.map(|(name, card)| self.member(name, card)).collect();
+        let mut agent_set = self.own.clone();
+        let missing = cards.iter().filter(|(name, _)| agent_set.get(name).is_none());
+        let members: Vec<AliasedAgent> = missing.map(|(name, card)| self.member(name, card)).collect();
         let configured = self
-            .recruiter()
-            .standing_in(&members, money)
+            .resolver()
+            .resolve_aliased(&members, money)
             .await
             .map_err(|problems| ResumeError::Agents { run: run.clone(), problems })?;
-        team.extend(configured);
+        agent_set.extend(configured);
         self.reach(run, &cards).await?;
-        let agents = team
+        let agents = agent_set
             .cards()
             .into_iter()
             .filter(|(name, card)| cards.get(name).is_some_and(|c| c != card))
             .collect();
-        let first = What::Resumed { limits: raise.limits, rounds: raise.rounds, agents };
-        let driver = self.driver(engine, writer, team, driving);
+        let first = InputKind::Resumed { limits: raise.limits, rounds: raise.rounds, agents };
+        let driver = self.driver(engine, writer, agent_set, driving);
         Box::pin(self.drive(driver, first, Vec::new())).await
     }
 
@@ -265,7 +270,7 @@ impl Gadfly {
     }
 
     /// Drives a run, and signs what it leaves.
-    async fn drive(&self, driver: Driver, first: What, texts: Vec<Text>) -> Result<Ended, ResumeError> {
+    async fn drive(&self, driver: Driver, first: InputKind, texts: Vec<Text>) -> Result<Ended, ResumeError> {
         let run = driver.run().clone();
         let ended = Box::pin(driver.drive(first, texts)).await?;
         if matches!(ended, Ended::Outcome(_)) {
@@ -281,11 +286,11 @@ impl Gadfly {
     }
 
     /// How an agent of a run is reached now: by settings of its own, if it has any meanwhile.
-    fn member(&self, name: &str, card: &AgentCard) -> Member {
+    fn member(&self, name: &str, card: &AgentCard) -> AliasedAgent {
         let own = self.config().agents.contains_key(name);
         let reached_as = card.reached_as.clone().filter(|_| !own).unwrap_or_else(|| name.to_owned());
         let withheld = card.withheld.clone();
-        Member { name: name.to_owned(), reached_as, model: card.model.clone(), withheld }
+        AliasedAgent { name: name.to_owned(), reached_as, model: card.model.clone(), withheld }
     }
 
     /// Asks a run to pause or cancel. A run that nobody drives is cancelled here and now.
@@ -305,9 +310,9 @@ impl Gadfly {
                 let taken_back =
                     taken_back.map_err(|why| ResumeError::HalfWritten { run: run.clone(), why })?;
                 let (_quiet, stop) = watch::channel(Stop::No);
-                let driving = Driving { attended: false, stop, updates: None };
-                let driver = self.driver(engine, writer, Team::default(), driving);
-                let ended = Box::pin(self.drive(driver, What::Controlled(control), Vec::new())).await?;
+                let driving = DriveOptions { attended: false, stop, updates: None };
+                let driver = self.driver(engine, writer, AgentSet::default(), driving);
+                let ended = Box::pin(self.drive(driver, InputKind::Controlled(control), Vec::new())).await?;
                 Ok(Controlled::Done { ended, taken_back })
             }
             Ok(_) => Ok(Controlled::NotDriven),
@@ -352,30 +357,36 @@ impl Gadfly {
         Ok((engine, writer))
     }
 
-    pub(crate) fn driver(&self, engine: Engine, writer: RunWriter, team: Team, driving: Driving) -> Driver {
-        let Driving { attended, stop, updates } = driving;
+    pub(crate) fn driver(
+        &self,
+        engine: Engine,
+        writer: RunWriter,
+        agent_set: AgentSet,
+        driving: DriveOptions,
+    ) -> Driver {
+        let DriveOptions { attended, stop, updates } = driving;
         Driver {
             host: Arc::clone(&self.host),
             engine,
             writer,
-            team,
+            agent_set,
             attended,
             stop,
             updates,
             log: LogWritten::All,
-            means: self.means(),
+            process_env: self.process_env(),
             watched: self.watched.clone(),
         }
     }
 
     /// What starting programs for a run needs; none if this program can start none.
-    pub(crate) fn means(&self) -> Option<Arc<Means>> {
-        let means = self.means.get_or_init(|| {
-            let recruiter = self.recruiter();
-            let launcher = self.launcher.as_ref().or(recruiter.launcher)?;
-            Some(Arc::new(Means::new(Arc::clone(launcher), recruiter.env, recruiter.config)))
+    pub(crate) fn process_env(&self) -> Option<Arc<ProcessEnv>> {
+        let process_env = self.process_env.get_or_init(|| {
+            let resolver = self.resolver();
+            let launcher = self.launcher.as_ref().or(resolver.launcher)?;
+            Some(Arc::new(ProcessEnv::new(Arc::clone(launcher), resolver.env, resolver.config)))
         });
-        means.clone()
+        process_env.clone()
     }
 
     /// Where the worker of a run works, once its folder was made: what a person who edits is told.
@@ -385,10 +396,10 @@ impl Gadfly {
 
     /// As [`Self::folder`], of one node of a run whose nodes have their own.
     pub fn folder_at(&self, run: &RunId, node: &NodePath) -> Option<PathBuf> {
-        let means = self.means()?;
+        let process_env = self.process_env()?;
         let run = self.journal().work_dir(run);
         let home = Some(home_of(&run, node)).filter(|home| home.is_dir()).unwrap_or(run);
-        let workspace = Workspace::open(means.git(), &home).ok()?;
+        let workspace = Workspace::open(process_env.git(), &home).ok()?;
         Some(workspace.dir()).filter(|dir| dir.is_dir())
     }
 }

@@ -3,16 +3,16 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use gadfly_agents::World;
+use gadfly_agents::AgentServices;
 use gadfly_agents::launcher::Launcher;
 use gadfly_journal::{Custody, Journal};
 use gadfly_project::{Config, Problem, Root};
 
-use crate::agents::{Env, Recruiter, environment};
-use crate::board::FileBoard;
+use crate::agents::{AgentResolver, Env, environment};
 use crate::os::ProcessLauncher;
-use crate::prepare::{BaseFiles, Brought, GoalRequest, PipelineRequest, Prepared, Request, Wanted};
-use crate::prepare::{base_of, bring, prepare, prepare_goal, prepare_pipeline};
+use crate::prepare::{BaseFiles, GoalRequest, PipelineRequest, Prepared, Request, Submission, Wanted};
+use crate::prepare::{base_of, load_submission, prepare, prepare_goal, prepare_pipeline};
+use crate::provider_health::ProviderHealthFile;
 use crate::service::{Gadfly, GadflyError};
 use crate::witness::Witness;
 use crate::workspace::{Git, Range};
@@ -23,7 +23,7 @@ pub type MakeWitness = Box<dyn FnOnce(&Journal) -> Arc<dyn Witness> + Send + Syn
 pub struct Setup {
     pub(crate) root: Root,
     pub(crate) config: Config,
-    pub(crate) world: World,
+    pub(crate) services: AgentServices,
     env: Env,
     launcher: Option<Arc<dyn Launcher>>,
     witness: Option<MakeWitness>,
@@ -36,18 +36,18 @@ impl Setup {
         let launcher: Option<Arc<dyn Launcher>> = ProcessLauncher::this_program()
             .ok()
             .map(|l| Arc::new(l.working_in(&root.dir)) as Arc<dyn Launcher>);
-        let mut world = World::new().with_base_env(env.clone().into_iter().collect());
+        let mut services = AgentServices::new().with_base_env(env.clone().into_iter().collect());
         if let Some(launcher) = &launcher {
-            world = world.with_launcher(Arc::clone(launcher));
+            services = services.with_launcher(Arc::clone(launcher));
         }
-        Self { root, config, world, env, launcher, witness: None, custody: Custody::none() }
+        Self { root, config, services, env, launcher, witness: None, custody: Custody::none() }
     }
 
     /// Shares with all runs of this user what is learned of providers: which take no calls, and until when. Without a
     /// state directory the runs of this process share it, and stores are chained with no machine's key.
     pub fn sharing(mut self, state_dir: Option<&Path>) -> Self {
         if let Some(dir) = state_dir {
-            self.world = self.world.with_board(Arc::new(FileBoard::below(dir)));
+            self.services = self.services.with_provider_health(Arc::new(ProviderHealthFile::below(dir)));
             self.custody = Custody::at(dir);
         }
         self
@@ -55,7 +55,7 @@ impl Setup {
 
     /// Another configuration in the same process: how many calls an agent takes at once is counted together.
     pub fn beside(mut self, other: &Self) -> Self {
-        self.world = other.world.clone();
+        self.services = other.services.clone();
         self
     }
 
@@ -67,28 +67,28 @@ impl Setup {
 
     /// Providers are asked although others were told to leave them alone.
     pub fn insisting(mut self) -> Self {
-        self.world = self.world.insisting();
+        self.services = self.services.insisting();
         self
     }
 
     /// Makes a plan; nothing is called and nothing recorded.
     pub async fn prepare(&self, request: &Request) -> Result<Prepared, Vec<Problem>> {
-        prepare(request, &self.recruiter()).await
+        prepare(request, &self.resolver()).await
     }
 
     /// Makes the plan of a goal; nothing is called and nothing recorded.
     pub async fn prepare_goal(&self, request: &GoalRequest) -> Result<Prepared, Vec<Problem>> {
-        prepare_goal(request, &self.recruiter()).await
+        prepare_goal(request, &self.resolver()).await
     }
 
     /// Makes the plan of a pipeline; nothing is called and nothing recorded.
     pub async fn prepare_pipeline(&self, request: &PipelineRequest) -> Result<Prepared, Vec<Problem>> {
-        prepare_pipeline(request, &self.recruiter()).await
+        prepare_pipeline(request, &self.resolver()).await
     }
 
     /// Reads what is to be reviewed; none if there is nothing. The project is only read.
-    pub async fn bring(&self, wanted: &Wanted, exclude: &[String]) -> Result<Option<Brought>, Problem> {
-        bring(self.git(), &self.root.dir, wanted, exclude).await
+    pub async fn bring(&self, wanted: &Wanted, exclude: &[String]) -> Result<Option<Submission>, Problem> {
+        load_submission(self.git(), &self.root.dir, wanted, exclude).await
     }
 
     /// The project's files as they are before the change under review.
@@ -119,12 +119,12 @@ impl Setup {
         })
     }
 
-    pub(crate) fn recruiter(&self) -> Recruiter<'_> {
-        Recruiter {
+    pub(crate) fn resolver(&self) -> AgentResolver<'_> {
+        AgentResolver {
             config: &self.config,
             root: &self.root.dir,
             env: &self.env,
-            world: &self.world,
+            services: &self.services,
             launcher: self.launcher.as_ref(),
             custody: &self.custody,
         }

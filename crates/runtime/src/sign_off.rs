@@ -5,7 +5,7 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use gadfly_engine::input::What;
+use gadfly_engine::input::InputKind;
 use gadfly_journal::RunId;
 use gadfly_journal::pipeline::{FoundReceipt, PROTOCOL, Receipt, read_receipts};
 use gadfly_journal::signature::{Signature, sha256};
@@ -38,8 +38,8 @@ impl Setup {
     /// The user's key, if one is named.
     pub fn signer(&self) -> Option<Signer> {
         let named = self.config.signing.key.as_ref()?;
-        let recruiter = self.recruiter();
-        Some(Signer::new(&named.value, recruiter.launcher.cloned(), recruiter.env.clone()))
+        let resolver = self.resolver();
+        Some(Signer::new(&named.value, resolver.launcher.cloned(), resolver.env.clone()))
     }
 }
 
@@ -67,7 +67,7 @@ impl Gadfly {
             return Ok(());
         }
         let first = self.journal().records(run, 0, 1)?;
-        let Some(What::Started(start)) = first.first().map(|record| &record.input.what) else {
+        let Some(InputKind::Started(start)) = first.first().map(|record| &record.input.what) else {
             return Ok(());
         };
         let files = pipeline_files(self.journal(), run, &start.plan);
@@ -80,7 +80,7 @@ impl Gadfly {
             let by = there.iter().find(same).and_then(|found| found.signed_by.as_ref());
             by.is_some_and(|by| ours.as_ref() == Some(&by.key))
         };
-        let git = self.means().map(|means| means.git());
+        let git = self.process_env().map(|process_env| process_env.git());
         for mut receipt in state.receipts().into_iter().filter(|receipt| !is_signed(receipt)) {
             receipt.base = match &git {
                 Some(git) => git.checked_out(&files.places().root).await,

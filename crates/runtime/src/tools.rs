@@ -23,14 +23,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use gadfly_engine::tool::{Deed, Process, SHOWN, ToolDone, ToolEnd, ToolUse};
+use gadfly_engine::tool::{Process, SHOWN, ToolAction, ToolDone, ToolEnd, ToolUse};
 use gadfly_engine::{Digest, EffectId, Observation, Reply, Text};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::folder::{Folder, FolderError, Inside};
-use crate::means::Means;
 use crate::perform::{Back, Incoming};
+use crate::process_env::ProcessEnv;
 use crate::sandbox;
 use area::Area;
 use changing::Edit;
@@ -60,11 +60,11 @@ pub struct Tools {
 
 impl Tools {
     /// `home` is the run's own directory. Nothing is started yet; without means no server ever is.
-    pub fn new(home: &Path, means: Option<&Means>) -> Self {
+    pub fn new(home: &Path, process_env: Option<&ProcessEnv>) -> Self {
         Self {
             outputs: Outputs::at(home.join("outputs")),
             own: home.join("work").join("commands"),
-            remote: Remote::new(means),
+            remote: Remote::new(process_env),
             introduced: AtomicBool::new(false),
             processes: Processes::default(),
         }
@@ -157,7 +157,7 @@ impl ToolTask {
             Ok(folder) => Some((Arc::clone(folder), self.enter(folder).await?)),
             Err(why) => return Err(FolderError::Command(why.clone())),
         };
-        let time = Duration::from_millis(self.wanted.deed.time_ms().min(self.time_ms.unwrap_or(u64::MAX)));
+        let time = Duration::from_millis(self.wanted.action.time_ms().min(self.time_ms.unwrap_or(u64::MAX)));
         let doing = tokio::time::timeout(time.saturating_add(GRACE), self.carry_out(inside, time));
         doing.await.unwrap_or_else(|_| {
             Ok(Err(format!("it did not end within its time of {} s", time.as_secs_f64())))
@@ -166,19 +166,19 @@ impl ToolTask {
 
     /// What is done elsewhere, or at a place outside that a person named, needs no folder.
     fn needs_the_folder(&self) -> bool {
-        let ToolUse { deed, begin, beyond, .. } = &self.wanted;
+        let ToolUse { action, begin, beyond, .. } = &self.wanted;
         begin.is_some()
-            || match deed {
+            || match action {
                 // Asked from within the run's own network, it is a command.
-                Deed::FetchUrl { url } => self.is_asked_inside(url),
-                Deed::Mcp { .. } | Deed::McpTools { .. } => false,
-                Deed::Process(process) => matches!(process, Process::Start { .. }),
-                Deed::RunCommand { .. } | Deed::Screenshot { .. } => true,
-                Deed::ReadFile { path, .. } => !beyond && Outputs::number(path).is_none(),
-                Deed::WriteFile { .. }
-                | Deed::EditFile { .. }
-                | Deed::ListFiles { .. }
-                | Deed::SearchFiles { .. } => !beyond,
+                ToolAction::FetchUrl { url } => self.is_asked_inside(url),
+                ToolAction::Mcp { .. } | ToolAction::McpTools { .. } => false,
+                ToolAction::Process(process) => matches!(process, Process::Start { .. }),
+                ToolAction::RunCommand { .. } | ToolAction::Screenshot { .. } => true,
+                ToolAction::ReadFile { path, .. } => !beyond && Outputs::number(path).is_none(),
+                ToolAction::WriteFile { .. }
+                | ToolAction::EditFile { .. }
+                | ToolAction::ListFiles { .. }
+                | ToolAction::SearchFiles { .. } => !beyond,
             }
     }
 
@@ -207,15 +207,19 @@ impl ToolTask {
         time: Duration,
     ) -> Result<Came, FolderError> {
         let remote = &self.tools.remote;
-        match &self.wanted.deed {
-            Deed::FetchUrl { url } if self.is_asked_inside(url) => self.ask_inside(inside, url, time).await,
-            Deed::FetchUrl { url } if self.wanted.whole => Ok(remote.page(url, time, &self.cancel).await),
-            Deed::FetchUrl { url } => Ok(remote.fetch(url, time, &self.cancel).await),
-            Deed::Mcp { server, tool, args } => Ok(match text(&self.texts, args) {
+        match &self.wanted.action {
+            ToolAction::FetchUrl { url } if self.is_asked_inside(url) => {
+                self.ask_inside(inside, url, time).await
+            }
+            ToolAction::FetchUrl { url } if self.wanted.whole => {
+                Ok(remote.page(url, time, &self.cancel).await)
+            }
+            ToolAction::FetchUrl { url } => Ok(remote.fetch(url, time, &self.cancel).await),
+            ToolAction::Mcp { server, tool, args } => Ok(match text(&self.texts, args) {
                 Ok(args) => remote.call(server, tool, &args, time, &self.cancel).await,
                 Err(why) => Err(why),
             }),
-            Deed::McpTools { servers } => Ok(match remote.offers(servers).await {
+            ToolAction::McpTools { servers } => Ok(match remote.offers(servers).await {
                 Ok((offered, notes)) => {
                     for line in notes {
                         self.observe(Observation::Note { line }).await;
@@ -224,14 +228,14 @@ impl ToolTask {
                 }
                 Err(why) => Err(why),
             }),
-            Deed::RunCommand { line, .. } => self.command(inside, line, None, time).await,
-            Deed::Process(process) => self.process(inside, process).await,
-            Deed::Screenshot { line, file, .. } => self.command(inside, line, Some(file), time).await,
-            Deed::ReadFile { .. }
-            | Deed::WriteFile { .. }
-            | Deed::EditFile { .. }
-            | Deed::ListFiles { .. }
-            | Deed::SearchFiles { .. } => Ok(self.files(inside, time).await),
+            ToolAction::RunCommand { line, .. } => self.command(inside, line, None, time).await,
+            ToolAction::Process(process) => self.process(inside, process).await,
+            ToolAction::Screenshot { line, file, .. } => self.command(inside, line, Some(file), time).await,
+            ToolAction::ReadFile { .. }
+            | ToolAction::WriteFile { .. }
+            | ToolAction::EditFile { .. }
+            | ToolAction::ListFiles { .. }
+            | ToolAction::SearchFiles { .. } => Ok(self.files(inside, time).await),
         }
     }
 
@@ -282,7 +286,7 @@ impl ToolTask {
     /// The folder is held until the last byte is written, even if nobody waits for it any more.
     async fn files(&self, inside: Option<(Arc<Folder>, Inside)>, time: Duration) -> Came {
         let stop = Stop { until: Instant::now() + time, cancel: self.cancel.clone() };
-        let ToolUse { deed, beyond, whole, .. } = self.wanted.clone();
+        let ToolUse { action, beyond, whole, .. } = self.wanted.clone();
         let (texts, tools) = (self.texts.clone(), Arc::clone(&self.tools));
         blocking(move || {
             let area = match &inside {
@@ -290,13 +294,13 @@ impl ToolTask {
                 Some((folder, inside)) => folder.area(inside)?,
                 None => Area::Beyond,
             };
-            match &deed {
-                Deed::ReadFile { path, .. } if whole => {
+            match &action {
+                ToolAction::ReadFile { path, .. } if whole => {
                     let said = |why| format!("`{}`: {why}", area::clipped(path));
                     let file = area.spot(path, false)?.open().map_err(said)?;
                     reading::whole(file).map_err(said).map(|text| (ToolEnd::Done, Shown::Whole(text)))
                 }
-                deed => done(with_files(deed, &area, &texts, &tools.outputs, &stop)),
+                action => done(with_files(action, &area, &texts, &tools.outputs, &stop)),
             }
         })
         .await
@@ -313,15 +317,15 @@ fn text(texts: &[(Digest, Arc<str>)], digest: &Digest) -> Result<Arc<str>, Strin
 }
 
 fn with_files(
-    deed: &Deed,
+    action: &ToolAction,
     area: &Area,
     texts: &[(Digest, Arc<str>)],
     outputs: &Outputs,
     stop: &Stop,
 ) -> Result<String, String> {
     let text = |digest| text(texts, digest);
-    match deed {
-        Deed::ReadFile { path, from, lines } => {
+    match action {
+        ToolAction::ReadFile { path, from, lines } => {
             let window = Window { from: *from, lines: *lines };
             if let Some(number) = Outputs::number(path) {
                 return reading::read(outputs.open(number?)?, window, true, stop);
@@ -330,13 +334,13 @@ fn with_files(
             let file = area.spot(path, false)?.open().map_err(said)?;
             reading::read(file, window, false, stop).map_err(said)
         }
-        Deed::WriteFile { path, content } => changing::write(area, path, &text(content)?),
-        Deed::EditFile { path, old, new, all } => {
+        ToolAction::WriteFile { path, content } => changing::write(area, path, &text(content)?),
+        ToolAction::EditFile { path, old, new, all } => {
             let (old, new) = (text(old)?, text(new)?);
             changing::edit(area, path, Edit { old: &old, new: &new, all: *all })
         }
-        Deed::ListFiles { path } => finding::list(area, path, stop),
-        Deed::SearchFiles { pattern, path } => finding::search(area, pattern, path, stop),
+        ToolAction::ListFiles { path } => finding::list(area, path, stop),
+        ToolAction::SearchFiles { pattern, path } => finding::search(area, pattern, path, stop),
         other => Err(format!("{} has nothing to do with files", other.tool())),
     }
 }

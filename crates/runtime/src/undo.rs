@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use gadfly_engine::effect::{Committed, Save};
-use gadfly_engine::input::What;
+use gadfly_engine::input::InputKind;
 use gadfly_engine::tree::Accept;
 use gadfly_engine::{Effect, EffectKind, Reply};
 use gadfly_journal::pipeline::StateFiles;
@@ -127,8 +127,8 @@ impl Told {
         for record in journal.replay(run) {
             let record = record?;
             match &record.input.what {
-                What::Started(start) => told.shown_in = StateFiles::of(&start.plan),
-                What::Replied { effect, reply } => {
+                InputKind::Started(start) => told.shown_in = StateFiles::of(&start.plan),
+                InputKind::Replied { effect, reply } => {
                     if let Some(effect) = asked.iter().find(|e| e.id == *effect) {
                         told.replied(&effect.kind, reply);
                     }
@@ -314,11 +314,11 @@ impl Gadfly {
     }
 
     fn accepted_tree(&self, run: &RunId, accept: &Accept) -> Result<(Workspace, String), UndoError> {
-        let means = self.means().ok_or(NoSupervisor)?;
+        let process_env = self.process_env().ok_or(NoSupervisor)?;
         let home = self.work_of(run)?;
         let failed = |e: FolderError| UndoError::Folder(e.to_string());
         let tree = tree_of(&home, &accept.tree).map_err(failed)?;
-        let workspace = Workspace::open(means.git(), &home).map_err(|e| failed(e.into()))?;
+        let workspace = Workspace::open(process_env.git(), &home).map_err(|e| failed(e.into()))?;
         Ok((workspace, tree))
     }
 

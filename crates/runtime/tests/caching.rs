@@ -5,7 +5,7 @@
 use std::sync::{Arc, Mutex};
 
 use futures_util::future::BoxFuture;
-use gadfly_agents::{Agent, AgentSpec, Answered, Call, Link, Secret, Unanswered, World, build};
+use gadfly_agents::{Agent, AgentServices, AgentSpec, Call, CallError, CallReply, Link, Secret, build};
 use gadfly_engine::{Outcome, StopReason, Usage};
 use gadfly_runtime::embed::{AgentFn, Loop};
 use serde_json::{Value, json};
@@ -24,13 +24,13 @@ struct Keeping {
 }
 
 impl Agent for Keeping {
-    fn call(&self, call: Call, _: Link) -> BoxFuture<'_, Result<Answered, Unanswered>> {
+    fn call(&self, call: Call, _: Link) -> BoxFuture<'_, Result<CallReply, CallError>> {
         let mut calls = self.calls.lock().unwrap();
         let text = self.says[calls.len().min(self.says.len() - 1)].to_owned();
         calls.push(call);
         let (stop, usage) = (StopReason::EndTurn, Usage::default());
         Box::pin(
-            async move { Ok(Answered { text, stop, usage, model: None, session: None, calls: Vec::new() }) },
+            async move { Ok(CallReply { text, stop, usage, model: None, session: None, calls: Vec::new() }) },
         )
     }
 }
@@ -150,7 +150,7 @@ async fn serve(says: &'static [&'static str]) -> (String, Arc<Mutex<Vec<Value>>>
 struct Built(Arc<dyn Agent>);
 
 impl Agent for Built {
-    fn call(&self, call: Call, link: Link) -> BoxFuture<'_, Result<Answered, Unanswered>> {
+    fn call(&self, call: Call, link: Link) -> BoxFuture<'_, Result<CallReply, CallError>> {
         self.0.call(call, link)
     }
 }
@@ -166,7 +166,7 @@ async fn on_the_wire_successive_calls_of_a_critic_have_the_same_first_block() {
         key: Some(Secret::new("k")),
         ..AgentSpec::default()
     };
-    let critic = Built(build("anthropic", spec, &World::new()).unwrap());
+    let critic = Built(build("anthropic", spec, &AgentServices::new()).unwrap());
     let worker = AgentFn(|_| async { Ok("Hello.".to_owned()) });
     let run = Loop::new("Say hello.", worker, critic).criterion(rubric()).run(dir.path()).await.unwrap();
     assert!(matches!(run.outcome, Outcome::Approved { .. }), "{:?}", run.outcome);

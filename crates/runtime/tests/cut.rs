@@ -8,15 +8,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use gadfly_agents::scripted::{Fault, Script, ScriptedReply};
-use gadfly_agents::{AgentSpec, World};
+use gadfly_agents::{AgentServices, AgentSpec};
 use gadfly_engine::protocol::revise;
 use gadfly_engine::{Limits, Role, Text};
 use gadfly_journal::{Journal, Record, RunId};
 use gadfly_project::{Config, Root};
 use gadfly_runtime::embed::own_card;
 use gadfly_runtime::prepare::assemble;
-use gadfly_runtime::service::{Driving, Gadfly, Raise};
-use gadfly_runtime::{Ended, Stop, Team};
+use gadfly_runtime::service::{DriveOptions, Gadfly, Raise};
+use gadfly_runtime::{AgentSet, Ended, Stop};
 use proptest::prelude::*;
 use tokio::sync::watch;
 
@@ -42,14 +42,14 @@ fn reply(line: &Line, role: Role, observed: bool) -> ScriptedReply {
     if observed { said.observed("looked closely").observed("and again") } else { said }
 }
 
-fn gadfly(dir: &Path, team: &Team) -> Gadfly {
+fn gadfly(dir: &Path, agent_set: &AgentSet) -> Gadfly {
     let (config, _) = Config::from_layers([]);
-    Gadfly::open(Root::at(dir), config, dir).unwrap().with_team(team.clone())
+    Gadfly::open(Root::at(dir), config, dir).unwrap().with_agents(agent_set.clone())
 }
 
-fn team(worker: &[Line], critic: &[Line], second: &[Line], observed: bool) -> Team {
-    let world = World::new();
-    let mut team = Team::default();
+fn agent_set(worker: &[Line], critic: &[Line], second: &[Line], observed: bool) -> AgentSet {
+    let world = AgentServices::new();
+    let mut agent_set = AgentSet::default();
     let parts = [
         ("worker", Role::Worker, worker),
         ("critic", Role::Critic, critic),
@@ -58,14 +58,14 @@ fn team(worker: &[Line], critic: &[Line], second: &[Line], observed: bool) -> Te
     for (name, role, lines) in parts {
         let script = Script::new(lines.iter().map(|l| reply(l, role, observed)));
         let spec = AgentSpec { name: name.into(), script: Some(Arc::new(script)), ..AgentSpec::default() };
-        team.add(name, own_card(), Some(gadfly_agents::build("scripted", spec, &world).unwrap()));
+        agent_set.add(name, own_card(), Some(gadfly_agents::build("scripted", spec, &world).unwrap()));
     }
-    team
+    agent_set
 }
 
-fn quiet() -> (watch::Sender<Stop>, Driving) {
+fn quiet() -> (watch::Sender<Stop>, DriveOptions) {
     let (tell, stop) = watch::channel(Stop::No);
-    (tell, Driving { attended: false, stop, updates: None })
+    (tell, DriveOptions { attended: false, stop, updates: None })
 }
 
 /// How it ended, and with what draft.
@@ -76,7 +76,7 @@ fn end(journal: &Journal, run: &RunId, ended: &Ended) -> (String, Option<String>
     (outcome.label(), draft, summary.rounds)
 }
 
-async fn run_once(dir: &Path, team: &Team) -> (RunId, (String, Option<String>, u32), Vec<Record>) {
+async fn run_once(dir: &Path, agent_set: &AgentSet) -> (RunId, (String, Option<String>, u32), Vec<Record>) {
     let task = Text::new("Count the apples.");
     let settings = revise::Settings {
         task: task.digest(),
@@ -94,9 +94,9 @@ async fn run_once(dir: &Path, team: &Team) -> (RunId, (String, Option<String>, u
     };
     let none = Limits::default();
     let prepared =
-        assemble(&settings, "apples".into(), team.clone(), none, none, vec![task], Vec::new()).unwrap();
+        assemble(&settings, "apples".into(), agent_set.clone(), none, none, vec![task], Vec::new()).unwrap();
     let run = prepared.run.clone();
-    let gadfly = gadfly(dir, team);
+    let gadfly = gadfly(dir, agent_set);
     let (_tell, driving) = quiet();
     let ended = gadfly.start(prepared, driving).await.unwrap();
     let records = gadfly.journal().records(&run, 0, 10_000).unwrap();
@@ -104,7 +104,7 @@ async fn run_once(dir: &Path, team: &Team) -> (RunId, (String, Option<String>, u
     (run, end, records)
 }
 
-async fn resume_from(prefix: &[Record], run: &RunId, team: &Team) -> (String, Option<String>, u32) {
+async fn resume_from(prefix: &[Record], run: &RunId, agent_set: &AgentSet) -> (String, Option<String>, u32) {
     let dir = tempfile::tempdir().unwrap();
     let journal = Journal::open(dir.path()).unwrap();
     let mut writer = journal.create(run.clone()).unwrap();
@@ -113,7 +113,7 @@ async fn resume_from(prefix: &[Record], run: &RunId, team: &Team) -> (String, Op
     }
     drop(writer);
     drop(journal);
-    let gadfly = gadfly(dir.path(), team);
+    let gadfly = gadfly(dir.path(), agent_set);
     let (_tell, driving) = quiet();
     let ended = gadfly.resume(run, Raise::default(), driving).await.unwrap();
     end(gadfly.journal(), run, &ended)
@@ -143,11 +143,11 @@ proptest! {
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let team = team(&drafts, &critic, &second, observed);
+            let agent_set = agent_set(&drafts, &critic, &second, observed);
             let dir = tempfile::tempdir().unwrap();
-            let (run, undisturbed, records) = run_once(dir.path(), &team).await;
+            let (run, undisturbed, records) = run_once(dir.path(), &agent_set).await;
             for cut in 1..records.len() {
-                let resumed = resume_from(&records[..cut], &run, &team).await;
+                let resumed = resume_from(&records[..cut], &run, &agent_set).await;
                 assert_eq!(resumed, undisturbed, "cut after record {cut} of {}", records.len());
             }
         });

@@ -11,21 +11,21 @@ use gadfly_engine::protocol::revise;
 use gadfly_engine::{Control, Limits, Outcome, Text};
 use gadfly_journal::RunId;
 use gadfly_project::{Config, Root};
-use gadfly_runtime::agent::{Agent, Unanswered};
+use gadfly_runtime::agent::{Agent, CallError};
 use gadfly_runtime::embed::{AgentFn, own_card};
 use gadfly_runtime::prepare::{Prepared, assemble};
-use gadfly_runtime::service::{Controlled, Driving, Gadfly, Raise, ResumeError};
-use gadfly_runtime::{Ended, Stop, Team, Update};
+use gadfly_runtime::service::{Controlled, DriveOptions, Gadfly, Raise, ResumeError};
+use gadfly_runtime::{AgentSet, Ended, Stop, Update};
 use tokio::sync::{Notify, mpsc, watch};
 
 const YES: &str = "[STATUS: APPROVED]\nGood.";
 
-fn open(dir: &Path, team: &Team) -> Gadfly {
+fn open(dir: &Path, agent_set: &AgentSet) -> Gadfly {
     let (config, _) = Config::from_layers([]);
-    Gadfly::open(Root::at(dir), config, dir).unwrap().with_team(team.clone())
+    Gadfly::open(Root::at(dir), config, dir).unwrap().with_agents(agent_set.clone())
 }
 
-fn prepared(team: &Team) -> Prepared {
+fn prepared(agent_set: &AgentSet) -> Prepared {
     let task = Text::new("Say hello.");
     let settings = revise::Settings {
         task: task.digest(),
@@ -42,7 +42,7 @@ fn prepared(team: &Team) -> Prepared {
         project: revise::ProjectPhase::default(),
     };
     let none = Limits::default();
-    assemble(&settings, "hello".into(), team.clone(), none, none, vec![task], Vec::new()).unwrap()
+    assemble(&settings, "hello".into(), agent_set.clone(), none, none, vec![task], Vec::new()).unwrap()
 }
 
 fn person() -> gadfly_engine::AgentCard {
@@ -50,7 +50,7 @@ fn person() -> gadfly_engine::AgentCard {
 }
 
 fn says(text: &'static str) -> Arc<dyn Agent> {
-    Arc::new(AgentFn(move |_| async move { Ok::<_, Unanswered>(text.to_owned()) }))
+    Arc::new(AgentFn(move |_| async move { Ok::<_, CallError>(text.to_owned()) }))
 }
 
 /// An agent that counts its calls and answers when it is let go.
@@ -60,17 +60,17 @@ fn held(calls: Arc<AtomicU32>, go: Arc<Notify>, text: &'static str) -> Arc<dyn A
         async move {
             calls.fetch_add(1, Ordering::SeqCst);
             go.notified().await;
-            Ok::<_, Unanswered>(text.to_owned())
+            Ok::<_, CallError>(text.to_owned())
         }
     }))
 }
 
 /// Without a critic of its own the team has a person for one.
-fn team(worker: Arc<dyn Agent>, critic: Option<Arc<dyn Agent>>) -> Team {
-    let mut team = Team::default();
-    team.add("worker", own_card(), Some(worker));
-    team.add("critic", if critic.is_some() { own_card() } else { person() }, critic);
-    team
+fn agent_set(worker: Arc<dyn Agent>, critic: Option<Arc<dyn Agent>>) -> AgentSet {
+    let mut agent_set = AgentSet::default();
+    agent_set.add("worker", own_card(), Some(worker));
+    agent_set.add("critic", if critic.is_some() { own_card() } else { person() }, critic);
+    agent_set
 }
 
 struct Watched {
@@ -78,10 +78,10 @@ struct Watched {
     updates: mpsc::Receiver<Update>,
 }
 
-fn driving(attended: bool) -> (Watched, Driving) {
+fn driving(attended: bool) -> (Watched, DriveOptions) {
     let (tell_stop, stop) = watch::channel(Stop::No);
     let (tell, updates) = mpsc::channel(64);
-    (Watched { stop: tell_stop, updates }, Driving { attended, stop, updates: Some(tell) })
+    (Watched { stop: tell_stop, updates }, DriveOptions { attended, stop, updates: Some(tell) })
 }
 
 impl Watched {
@@ -117,12 +117,12 @@ fn label(ended: &Ended) -> String {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_person_answers_from_elsewhere_while_the_run_waits() {
     let dir = tempfile::tempdir().unwrap();
-    let team = team(says("Hello there."), None);
-    let gadfly = open(dir.path(), &team);
-    let prepared = prepared(&team);
+    let agent_set = agent_set(says("Hello there."), None);
+    let gadfly = open(dir.path(), &agent_set);
+    let prepared = prepared(&agent_set);
     let run = prepared.run.clone();
     let (mut watched, driving) = driving(true);
-    let elsewhere = open(dir.path(), &Team::default());
+    let elsewhere = open(dir.path(), &AgentSet::default());
     let answering = async {
         watched.until(|r| matches!(r.step.outcome, Some(Outcome::Waiting(_)))).await;
         let asked = elsewhere.answer(&run, YES.into(), "a colleague").unwrap();
@@ -138,18 +138,18 @@ async fn a_person_answers_from_elsewhere_while_the_run_waits() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_anyone_at_hand_a_question_parks_the_run_and_an_answer_is_kept_until_it_is_resumed() {
     let dir = tempfile::tempdir().unwrap();
-    let team = team(says("Hello there."), None);
-    let prepared = prepared(&team);
+    let agent_set = agent_set(says("Hello there."), None);
+    let prepared = prepared(&agent_set);
     let run = prepared.run.clone();
-    let gadfly = open(dir.path(), &team);
+    let gadfly = open(dir.path(), &agent_set);
     let (_watched, quiet) = driving(false);
-    let ended = gadfly.start(prepared, Driving { updates: None, ..quiet }).await.unwrap();
+    let ended = gadfly.start(prepared, DriveOptions { updates: None, ..quiet }).await.unwrap();
     assert_eq!(label(&ended), "waiting(question)");
     drop(gadfly);
-    let later = open(dir.path(), &team);
+    let later = open(dir.path(), &agent_set);
     assert!(!later.answer(&run, YES.into(), "me").unwrap().driven);
     let (_watched, quiet) = driving(false);
-    let ended = later.resume(&run, Raise::default(), Driving { updates: None, ..quiet }).await.unwrap();
+    let ended = later.resume(&run, Raise::default(), DriveOptions { updates: None, ..quiet }).await.unwrap();
     assert_eq!(label(&ended), "approved");
 }
 
@@ -159,9 +159,9 @@ async fn the_first_interrupt_keeps_the_reply_under_way_and_sends_nothing_more() 
     let (calls, go) = (Arc::new(AtomicU32::new(0)), Arc::new(Notify::new()));
     let (judged, judge) = (Arc::new(AtomicU32::new(0)), Arc::new(Notify::new()));
     let worker = held(Arc::clone(&calls), Arc::clone(&go), "Hello there.");
-    let team = team(worker, Some(held(Arc::clone(&judged), Arc::clone(&judge), YES)));
-    let gadfly = open(dir.path(), &team);
-    let prepared = prepared(&team);
+    let agent_set = agent_set(worker, Some(held(Arc::clone(&judged), Arc::clone(&judge), YES)));
+    let gadfly = open(dir.path(), &agent_set);
+    let prepared = prepared(&agent_set);
     let run = prepared.run.clone();
     let (watched, quiet) = driving(false);
     let interrupting = async {
@@ -169,13 +169,14 @@ async fn the_first_interrupt_keeps_the_reply_under_way_and_sends_nothing_more() 
         watched.stop.send(Stop::Drain).unwrap();
         go.notify_one();
     };
-    let (ended, ()) = tokio::join!(gadfly.start(prepared, Driving { updates: None, ..quiet }), interrupting);
+    let (ended, ()) =
+        tokio::join!(gadfly.start(prepared, DriveOptions { updates: None, ..quiet }), interrupting);
     assert_eq!(label(&ended.unwrap()), "interrupted");
     assert_eq!(judged.load(Ordering::SeqCst), 0, "nothing new was sent");
     until("giving the run up", || gadfly.journal().summary(&run).unwrap().state == "interrupted").await;
     judge.notify_one();
     let (_watched, quiet) = driving(false);
-    let ended = gadfly.resume(&run, Raise::default(), Driving { updates: None, ..quiet }).await.unwrap();
+    let ended = gadfly.resume(&run, Raise::default(), DriveOptions { updates: None, ..quiet }).await.unwrap();
     assert_eq!(label(&ended), "approved");
     assert_eq!(calls.load(Ordering::SeqCst), 1, "the recorded draft was not asked for again");
     assert!(!gadfly.journal().summary(&run).unwrap().cost_unknown, "an unsent call costs nothing");
@@ -185,20 +186,21 @@ async fn the_first_interrupt_keeps_the_reply_under_way_and_sends_nothing_more() 
 async fn the_second_interrupt_stops_at_once_and_the_call_is_made_again() {
     let dir = tempfile::tempdir().unwrap();
     let (calls, go) = (Arc::new(AtomicU32::new(0)), Arc::new(Notify::new()));
-    let team = team(held(Arc::clone(&calls), Arc::clone(&go), "Hello there."), Some(says(YES)));
-    let gadfly = open(dir.path(), &team);
-    let prepared = prepared(&team);
+    let agent_set = agent_set(held(Arc::clone(&calls), Arc::clone(&go), "Hello there."), Some(says(YES)));
+    let gadfly = open(dir.path(), &agent_set);
+    let prepared = prepared(&agent_set);
     let run = prepared.run.clone();
     let (watched, quiet) = driving(false);
     let interrupting = async {
         until("the worker's call", || calls.load(Ordering::SeqCst) == 1).await;
         watched.stop.send(Stop::Now).unwrap();
     };
-    let (ended, ()) = tokio::join!(gadfly.start(prepared, Driving { updates: None, ..quiet }), interrupting);
+    let (ended, ()) =
+        tokio::join!(gadfly.start(prepared, DriveOptions { updates: None, ..quiet }), interrupting);
     assert_eq!(label(&ended.unwrap()), "interrupted");
     go.notify_one();
     let (_watched, quiet) = driving(false);
-    let ended = gadfly.resume(&run, Raise::default(), Driving { updates: None, ..quiet }).await.unwrap();
+    let ended = gadfly.resume(&run, Raise::default(), DriveOptions { updates: None, ..quiet }).await.unwrap();
     assert_eq!((label(&ended).as_str(), calls.load(Ordering::SeqCst)), ("approved", 2));
     assert!(gadfly.journal().summary(&run).unwrap().cost_unknown, "what the lost call cost is not known");
 }
@@ -207,16 +209,16 @@ async fn the_second_interrupt_stops_at_once_and_the_call_is_made_again() {
 async fn pause_and_cancel_reach_a_run_from_another_process() {
     let dir = tempfile::tempdir().unwrap();
     let (calls, go) = (Arc::new(AtomicU32::new(0)), Arc::new(Notify::new()));
-    let team = team(held(Arc::clone(&calls), Arc::clone(&go), "Hello there."), Some(says(YES)));
-    let gadfly = open(dir.path(), &team);
-    let elsewhere = open(dir.path(), &Team::default());
-    let prepared = prepared(&team);
+    let agent_set = agent_set(held(Arc::clone(&calls), Arc::clone(&go), "Hello there."), Some(says(YES)));
+    let gadfly = open(dir.path(), &agent_set);
+    let elsewhere = open(dir.path(), &AgentSet::default());
+    let prepared = prepared(&agent_set);
     let run = prepared.run.clone();
     let (mut watched, quiet) = driving(false);
     let pausing = async {
         until("the worker's call", || calls.load(Ordering::SeqCst) == 1).await;
         assert_eq!(elsewhere.control(&run, Control::Pause, "me").await.unwrap(), Controlled::Asked);
-        watched.until(|r| matches!(r.input.what, gadfly_engine::input::What::Controlled(_))).await;
+        watched.until(|r| matches!(r.input.what, gadfly_engine::input::InputKind::Controlled(_))).await;
         go.notify_one();
         while watched.updates.recv().await.is_some() {}
     };
@@ -234,17 +236,17 @@ async fn pause_and_cancel_reach_a_run_from_another_process() {
 async fn a_cancelled_call_is_stopped_and_the_run_aborted() {
     let dir = tempfile::tempdir().unwrap();
     let (calls, go) = (Arc::new(AtomicU32::new(0)), Arc::new(Notify::new()));
-    let team = team(held(Arc::clone(&calls), go, "never said"), Some(says(YES)));
-    let gadfly = open(dir.path(), &team);
-    let elsewhere = open(dir.path(), &Team::default());
-    let prepared = prepared(&team);
+    let agent_set = agent_set(held(Arc::clone(&calls), go, "never said"), Some(says(YES)));
+    let gadfly = open(dir.path(), &agent_set);
+    let elsewhere = open(dir.path(), &AgentSet::default());
+    let prepared = prepared(&agent_set);
     let run = prepared.run.clone();
     let cancelling = async {
         until("the worker's call", || calls.load(Ordering::SeqCst) == 1).await;
         elsewhere.control(&run, Control::Cancel, "me").await.unwrap();
     };
     let (_watched, quiet) = driving(false);
-    let start = gadfly.start(prepared, Driving { updates: None, ..quiet });
+    let start = gadfly.start(prepared, DriveOptions { updates: None, ..quiet });
     let (ended, ()) = tokio::join!(start, cancelling);
     assert_eq!(label(&ended.unwrap()), "aborted");
 }
@@ -253,10 +255,10 @@ async fn a_cancelled_call_is_stopped_and_the_run_aborted() {
 async fn a_run_owned_by_a_living_process_cannot_be_taken() {
     let dir = tempfile::tempdir().unwrap();
     let (calls, go) = (Arc::new(AtomicU32::new(0)), Arc::new(Notify::new()));
-    let team = team(held(Arc::clone(&calls), Arc::clone(&go), "Hello there."), Some(says(YES)));
-    let gadfly = open(dir.path(), &team);
-    let elsewhere = open(dir.path(), &team);
-    let prepared = prepared(&team);
+    let agent_set = agent_set(held(Arc::clone(&calls), Arc::clone(&go), "Hello there."), Some(says(YES)));
+    let gadfly = open(dir.path(), &agent_set);
+    let elsewhere = open(dir.path(), &agent_set);
+    let prepared = prepared(&agent_set);
     let run: RunId = prepared.run.clone();
     let taking = async {
         until("the worker's call", || calls.load(Ordering::SeqCst) == 1).await;
@@ -265,7 +267,7 @@ async fn a_run_owned_by_a_living_process_cannot_be_taken() {
         go.notify_one();
     };
     let (_watched, quiet) = driving(false);
-    let start = gadfly.start(prepared, Driving { updates: None, ..quiet });
+    let start = gadfly.start(prepared, DriveOptions { updates: None, ..quiet });
     let (ended, ()) = tokio::join!(start, taking);
     assert_eq!((label(&ended.unwrap()).as_str(), calls.load(Ordering::SeqCst)), ("approved", 1));
 }

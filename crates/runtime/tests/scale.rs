@@ -15,10 +15,10 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use gadfly_engine::artifact::{Entry as File, Manifest};
+use gadfly_engine::pipeline::facts::AgentReadiness;
 use gadfly_engine::pipeline::headings::headings;
 use gadfly_engine::pipeline::listing::{Listing, Survey};
-use gadfly_engine::pipeline::world::Standing;
-use gadfly_engine::pipeline::{Check, Gate, PairVerdict, Pattern, Registry, World};
+use gadfly_engine::pipeline::{Check, Gate, PairVerdict, Pattern, ProjectFacts, Registry};
 use gadfly_engine::{Digest, Text};
 use gadfly_project::registry;
 use gadfly_runtime::survey::{Seen, look};
@@ -167,7 +167,7 @@ impl Project {
             surveyed.read.iter().map(|(path, text)| (path.clone(), headings(texts[text].as_str())));
         let (headings, manual, enabled, skills) =
             (read_along.collect(), BTreeMap::new(), BTreeSet::new(), BTreeMap::new());
-        let world = World {
+        let world = ProjectFacts {
             registry: &self.registry,
             listing: &listing,
             headings: &headings,
@@ -178,12 +178,13 @@ impl Project {
             skills: &skills,
         };
         let standings = world.standings();
-        let count = |is: fn(&Standing) -> bool| standings.iter().filter(|(_, standing)| is(standing)).count();
+        let count =
+            |is: fn(&AgentReadiness) -> bool| standings.iter().filter(|(_, standing)| is(standing)).count();
         Step {
             read,
             compared,
-            done: count(|standing| matches!(standing, Standing::Done { .. })),
-            ready: count(|standing| matches!(standing, Standing::Ready)),
+            done: count(|standing| matches!(standing, AgentReadiness::Done { .. })),
+            ready: count(|standing| matches!(standing, AgentReadiness::Ready)),
             opens: world.gate(&Gate::commit()).is_open(),
         }
     }

@@ -62,7 +62,7 @@ use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 
 pub use script::{Deed, Script};
 
-mod deeds;
+mod actions;
 mod script;
 
 type ToClient = ConnectionTo<Client>;
@@ -262,7 +262,7 @@ async fn connect(
                 }
                 let id = asked.session_id.clone();
                 life.enter(asked.cwd, Some(&id));
-                for update in deeds::history() {
+                for update in actions::history() {
                     cx.send_notification(SessionNotification::new(id.clone(), update))?;
                 }
                 responder
@@ -309,7 +309,7 @@ async fn connect(
         {
             let life = of();
             async move |asked: PromptRequest, responder, cx: ToClient| {
-                let turn = deeds::Prompted::new(of_turn(&life), cx.clone(), asked);
+                let turn = actions::Prompted::new(of_turn(&life), cx.clone(), asked);
                 cx.spawn(async move {
                     let _ = responder.respond_with_result(turn.answer().await);
                     Ok(())

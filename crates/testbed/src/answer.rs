@@ -185,12 +185,12 @@ fn handed(asked: &Asked<'_>, how: &str) -> Answer {
         "stop" => Stop::AsIfEnded,
         _ => Stop::End,
     };
-    let deed = if how == "goal" {
+    let action = if how == "goal" {
         hands::pursue(asked.body, asked.format)
     } else {
         hands::act(asked.body, asked.format)
     };
-    match deed {
+    match action {
         Deed::Say(_) if how == "unasked" => {
             let call = ToolCall { name: "run_command".to_owned(), arguments: Arguments::Words(Vec::new()) };
             Answer::Say(Said { call: Some(call), ..Said::text("") }, pace)

@@ -22,7 +22,7 @@ pub(crate) enum Wanted {
     StatusObject,
     /// A report in JSON: `audit`.
     Report,
-    /// A goal to be pursued until it can be claimed: `watch`.
+    /// A goal to be pursued until it can be claimed: `goal`.
     Goal,
     /// Work.
     Work,

@@ -114,15 +114,15 @@ impl<W: AsyncWrite + Unpin> Play<W> {
         let begin = self.speech.begin();
         self.tell(begin).await?;
         let (mut does, mut has_held) = (true, false);
-        for deed in self.script.deeds.clone() {
-            if let Deed::When(text) = &deed {
+        for action in self.script.actions.clone() {
+            if let Deed::When(text) = &action {
                 does = !has_held && self.asked.brief.contains(text.as_str());
                 has_held |= does;
             }
             if !does {
                 continue;
             }
-            if let Some(code) = self.act(deed).await? {
+            if let Some(code) = self.act(action).await? {
                 return Ok(Ended::quietly(code));
             }
         }
@@ -139,8 +139,8 @@ impl<W: AsyncWrite + Unpin> Play<W> {
     }
 
     /// Some exit code if it ends here.
-    async fn act(&mut self, deed: Deed) -> Written<Option<i32>> {
-        match deed {
+    async fn act(&mut self, action: Deed) -> Written<Option<i32>> {
+        match action {
             Deed::Say(text) => self.say(&text).await?,
             Deed::Echo => self.say(&self.asked.brief.clone()).await?,
             Deed::Circumstances => {

@@ -5,7 +5,7 @@ use gadfly_engine::{CallFailure, FailureKind, Usage};
 use serde_json::Value;
 
 use super::turn::line;
-use crate::agent::Unanswered;
+use crate::agent::CallError;
 
 /// The first thing an agent is asked.
 pub(super) const HELLO: &str = "initialize";
@@ -59,11 +59,11 @@ impl Refused {
         })
     }
 
-    pub fn unanswered(&self, program: &str, usage: Usage) -> Unanswered {
+    pub fn unanswered(&self, program: &str, usage: Usage) -> CallError {
         let message = self.message(program);
         match self.meaning() {
-            Meaning::NoQuota => Unanswered::Quota { until_ms: None, message, usage },
-            Meaning::Failed(kind) => Unanswered::Failed(CallFailure { kind, message, usage }),
+            Meaning::NoQuota => CallError::Quota { until_ms: None, message, usage },
+            Meaning::Failed(kind) => CallError::Failed(CallFailure { kind, message, usage }),
         }
     }
 

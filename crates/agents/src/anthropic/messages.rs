@@ -13,7 +13,7 @@ use gadfly_engine::Speaker;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::agent::{Call, Picture, Spoken, ToolSaid, ToolWish};
+use crate::agent::{Call, Picture, RawToolCall, RawToolResult, Spoken};
 use crate::http::tools::{Offer, object, plain};
 
 /// The longest name of a tool that the API takes, and the longest id we keep.
@@ -100,7 +100,7 @@ pub(super) fn messages(
             Speaker::User => (USER, user(one)),
             Speaker::Assistant => ("assistant", Vec::new()),
         };
-        let calls: &[ToolWish] = if one.from == Speaker::Assistant { &one.calls } else { &[] };
+        let calls: &[RawToolCall] = if one.from == Speaker::Assistant { &one.calls } else { &[] };
         let content = if blocks.is_empty() && calls.is_empty() {
             let Some(text) = words else { continue };
             let stable = if at == 0 { call.stable } else { 0 };
@@ -161,12 +161,12 @@ fn user(spoken: &Spoken) -> Vec<Block<'_>> {
     spoken.results.iter().map(told).chain(spoken.images.iter().map(shown)).collect()
 }
 
-fn wished(wish: &ToolWish) -> Result<Block<'_>, serde_json::Error> {
+fn wished(wish: &RawToolCall) -> Result<Block<'_>, serde_json::Error> {
     let input = serde_json::from_str(object(&wish.args))?;
     Ok(Block::ToolUse { id: plain(&wish.id, MAX_ID), name: plain(&wish.name, MAX_NAME), input })
 }
 
-fn told(result: &ToolSaid) -> Block<'_> {
+fn told(result: &RawToolResult) -> Block<'_> {
     let content = if result.text.trim().is_empty() { SILENT } else { &result.text };
     Block::ToolResult {
         tool_use_id: plain(&result.call, MAX_ID),

@@ -6,7 +6,7 @@ use gadfly_engine::{Role, Speaker};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::agent::{Picture, Spoken, ToolSaid, ToolWish};
+use crate::agent::{Picture, RawToolCall, RawToolResult, Spoken};
 
 fn dialect() -> Anthropic {
     Anthropic { model: "m".into(), system: None, temperature: None, max_tokens: None }
@@ -125,9 +125,12 @@ fn body(call: &Call) -> Value {
 }
 
 fn talk() -> Call {
-    let call =
-        |id: &str, name: &str, args: &str| ToolWish { id: id.into(), name: name.into(), args: args.into() };
-    let said = |id: &str, text: &str, ok| ToolSaid { call: id.into(), text: text.into(), ok };
+    let call = |id: &str, name: &str, args: &str| RawToolCall {
+        id: id.into(),
+        name: name.into(),
+        args: args.into(),
+    };
+    let said = |id: &str, text: &str, ok| RawToolResult { call: id.into(), text: text.into(), ok };
     let image = Picture { media: "image/png".into(), base64: "iVBO".into() };
     let assistant = Spoken {
         calls: vec![call("a", "run_command", r#"{"command":"x"}"#), call("b:1", "no.such", "[1]")],
@@ -243,9 +246,9 @@ fn a_conversation_with_tools_is_kept_up_to_its_end_and_found_by_the_end_of_the_t
     let sent = body(&call);
     assert_eq!((marks(&sent), marked_at(&sent)), (2, vec![0]));
     for turn in 0..3 {
-        let wish = ToolWish { id: format!("c{turn}"), name: "run_command".into(), args: "{}".into() };
+        let wish = RawToolCall { id: format!("c{turn}"), name: "run_command".into(), args: "{}".into() };
         let said = Spoken { calls: vec![wish], ..Spoken::new(Speaker::Assistant, "I look.") };
-        let told = ToolSaid { call: format!("c{turn}"), text: "seen".into(), ok: true };
+        let told = RawToolResult { call: format!("c{turn}"), text: "seen".into(), ok: true };
         call.messages.push(said);
         call.messages.push(Spoken { results: vec![told], ..Spoken::new(Speaker::User, "") });
         let sent = body(&call);

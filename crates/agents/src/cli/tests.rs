@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use futures_util::FutureExt;
-use gadfly_engine::protocol::watch::Policy;
+use gadfly_engine::protocol::goal::Policy;
 use gadfly_engine::tool::Risk;
 use gadfly_engine::{Role, Speaker};
 use tokio::io::AsyncWriteExt;
@@ -15,8 +15,8 @@ use super::dialect::Start;
 use super::*;
 use crate::agent::{Files, Spoken};
 use crate::launcher::{LaunchError, Launcher, Peak, Sandbox, Talk};
+use crate::services::AgentServices;
 use crate::spec::{Confinement, ProcessSpec};
-use crate::world::World;
 
 const DIALECTS: [&dyn Dialect; 4] = [&ClaudeCode, &Codex, &Gemini, &OpenCode];
 
@@ -79,7 +79,7 @@ fn agent(dialect: &'static dyn Dialect, launcher: Arc<dyn Launcher>, env: &[(&st
             launcher,
             gate: None,
         },
-        provider: World::new().provider("test", "test"),
+        provider: AgentServices::new().provider("test", "test"),
         model: Some("some-model".into()),
         system: None,
         max_usd: Some(Money::from_usd(0.25)),
@@ -133,7 +133,7 @@ async fn a_program_without_a_result_is_not_ended_for_being_silent() {
     let early = timeout(Duration::from_millis(80), &mut asked).await;
     assert!(early.is_err(), "it was ended after its {:?} of silence: {early:?}", agent.quiet);
     cancel.cancel();
-    assert_eq!(asked.await, Err(Unanswered::Cancelled { sent: true }));
+    assert_eq!(asked.await, Err(CallError::Cancelled { sent: true }));
 }
 
 #[test]

@@ -13,7 +13,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::refused::{Meaning, Said, short};
 use super::sse::Sse;
 use super::{Broken, Dialect, HttpAgent, Partial, retry};
-use crate::agent::{Answered, Link, MAX_REPLY, ToolWish, Unanswered};
+use crate::agent::{CallError, CallReply, Link, MAX_REPLY, RawToolCall};
 
 /// The most bytes a reply may take on the wire, reasoning and framing included.
 const MAX_WIRE: usize = 64 * 1024 * 1024;
@@ -22,7 +22,7 @@ const MAX_ERROR: usize = 64 * 1024;
 const DRAIN: Duration = Duration::from_millis(500);
 
 pub(crate) enum Attempt {
-    Done(Answered),
+    Done(CallReply),
     /// Failed in a way that may pass. `by_provider` if the provider itself said so, not the network;
     /// `told` is its own wish for a wait.
     Again {
@@ -34,7 +34,7 @@ pub(crate) enum Attempt {
     Adapted(CallFailure),
     /// The server finds the request itself wrong, by nothing else that we know: perhaps by its schema.
     Unfit(CallFailure),
-    Over(Unanswered),
+    Over(CallError),
 }
 
 fn failure(kind: FailureKind, message: String, usage: Usage) -> CallFailure {
@@ -64,7 +64,7 @@ impl<D: Dialect> HttpAgent<D> {
             .is_some_and(|t| t.starts_with("application/json"));
         let mut partial = Partial::default();
         match self.read(response, whole, first_by, &mut partial, link).await {
-            Ok(()) => self.judge(partial, offered),
+            Ok(()) => self.conclude(partial, offered),
             Err(attempt) => *attempt,
         }
     }
@@ -74,13 +74,13 @@ impl<D: Dialect> HttpAgent<D> {
         let e = e.without_url();
         let host = &self.reach.host;
         match tls_fault(&e) {
-            Some(rustls::Error::InvalidMessage(_)) => Attempt::Over(Unanswered::failed(
+            Some(rustls::Error::InvalidMessage(_)) => Attempt::Over(CallError::failed(
                 FailureKind::Misconfigured,
                 format!(
                     "{host} does not speak TLS on that port; if it is meant to be plain, use http:// in `base_url`"
                 ),
             )),
-            Some(fault) => Attempt::Over(Unanswered::failed(
+            Some(fault) => Attempt::Over(CallError::failed(
                 FailureKind::Misconfigured,
                 format!("{host} cannot be trusted: {fault}"),
             )),
@@ -138,16 +138,16 @@ impl<D: Dialect> HttpAgent<D> {
 
     fn meant(&self, meaning: Meaning, message: String, told: Option<Duration>, usage: Usage) -> Attempt {
         match meaning {
-            Meaning::NoQuota => Attempt::Over(Unanswered::Quota { until_ms: None, message, usage }),
+            Meaning::NoQuota => Attempt::Over(CallError::Quota { until_ms: None, message, usage }),
             Meaning::Passing(_) if told.is_some_and(|wait| wait > retry::LONGEST_WAIT) => {
                 let ms = told.map_or(0, |wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
                 let until = self.reach.clock.now_ms().saturating_add(ms);
-                Attempt::Over(Unanswered::Quota { until_ms: Some(until), message, usage })
+                Attempt::Over(CallError::Quota { until_ms: Some(until), message, usage })
             }
             Meaning::Passing(kind) => {
                 Attempt::Again { failure: failure(kind, message, usage), by_provider: true, told }
             }
-            Meaning::Lasting(kind) => Attempt::Over(Unanswered::Failed(failure(kind, message, usage))),
+            Meaning::Lasting(kind) => Attempt::Over(CallError::Failed(failure(kind, message, usage))),
         }
     }
 
@@ -186,7 +186,7 @@ impl<D: Dialect> HttpAgent<D> {
                 let (what, most) = if wire > MAX_WIRE { ("stream", MAX_WIRE) } else { ("reply", MAX_REPLY) };
                 let message = format!("the {what} of {} is longer than {most} bytes", self.reach.host);
                 let failed = failure(FailureKind::BadReply, message, partial.usage);
-                return Err(Box::new(Attempt::Over(Unanswered::Failed(failed))));
+                return Err(Box::new(Attempt::Over(CallError::Failed(failed))));
             }
         }
         if whole {
@@ -215,8 +215,8 @@ impl<D: Dialect> HttpAgent<D> {
         end
     }
 
-    fn stalled(&self, partial: &Partial, idle: Duration) -> Unanswered {
-        Unanswered::Failed(failure(
+    fn stalled(&self, partial: &Partial, idle: Duration) -> CallError {
+        CallError::Failed(failure(
             FailureKind::Timeout,
             format!(
                 "{} fell silent for {} ms after {} bytes of its reply",
@@ -240,12 +240,12 @@ impl<D: Dialect> HttpAgent<D> {
                 told: None,
             };
         }
-        Attempt::Over(Unanswered::Failed(failure(FailureKind::BrokenOff, message, partial.usage)))
+        Attempt::Over(CallError::Failed(failure(FailureKind::BrokenOff, message, partial.usage)))
     }
 
     fn broken(&self, broken: Broken, partial: &Partial) -> Attempt {
         match broken {
-            Broken::Malformed(what) => Attempt::Over(Unanswered::Failed(failure(
+            Broken::Malformed(what) => Attempt::Over(CallError::Failed(failure(
                 FailureKind::BadReply,
                 format!("the reply of {} cannot be read: {}", self.reach.host, self.short(&what)),
                 partial.usage,
@@ -254,7 +254,7 @@ impl<D: Dialect> HttpAgent<D> {
                 let message = format!("{} reported an error: {}", self.reach.host, self.short(&said.message));
                 match (said.meaning(0), partial.bytes() == 0) {
                     (Meaning::Passing(kind), false) => {
-                        Attempt::Over(Unanswered::Failed(failure(kind, message, partial.usage)))
+                        Attempt::Over(CallError::Failed(failure(kind, message, partial.usage)))
                     }
                     (meaning, _) => self.meant(meaning, message, None, partial.usage),
                 }
@@ -262,7 +262,7 @@ impl<D: Dialect> HttpAgent<D> {
         }
     }
 
-    fn judge(&self, mut partial: Partial, offered: bool) -> Attempt {
+    fn conclude(&self, mut partial: Partial, offered: bool) -> Attempt {
         let finished = self.dialect.finished(&partial);
         let Some(stop) = partial.stop.take().filter(|_| finished) else {
             return self.cut(&partial, "the stream ended without its finish");
@@ -276,7 +276,7 @@ impl<D: Dialect> HttpAgent<D> {
         };
         if stop == StopReason::EndTurn && partial.text.trim().is_empty() {
             let message = format!("the reply of {} is empty", self.reach.host);
-            return Attempt::Over(Unanswered::Failed(failure(FailureKind::BadReply, message, partial.usage)));
+            return Attempt::Over(CallError::Failed(failure(FailureKind::BadReply, message, partial.usage)));
         }
         let stop = match stop {
             StopReason::Other(said) => StopReason::Other(self.short(&said)),
@@ -284,12 +284,12 @@ impl<D: Dialect> HttpAgent<D> {
         };
         // In a reply that was cut the last of them may be half a call.
         let wishes = if stop == StopReason::ToolUse { partial.wishes.finish() } else { Vec::new() };
-        let scrubbed = |wish: ToolWish| ToolWish {
+        let scrubbed = |wish: RawToolCall| RawToolCall {
             id: self.reach.scrub(wish.id),
             name: self.reach.scrub(wish.name),
             args: self.reach.scrub(wish.args),
         };
-        Attempt::Done(Answered {
+        Attempt::Done(CallReply {
             text: self.reach.scrub(partial.text),
             stop,
             usage: partial.usage,

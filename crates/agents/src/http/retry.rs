@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use reqwest::header::HeaderMap;
 
-use crate::world::Jitter;
+use crate::services::Jitter;
 
 pub(crate) const MAX_ATTEMPTS: u32 = 4;
 /// A server that asks for more than this has no quota left for us.

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::Broken;
-use crate::agent::{Call, Spoken, ToolWish};
+use crate::agent::{Call, RawToolCall, Spoken};
 
 /// The most tools one reply may ask for.
 pub(crate) const MAX_CALLS: usize = 64;
@@ -75,7 +75,7 @@ pub(crate) struct Wishes {
 struct Begun {
     /// The place a server gives it in the reply.
     index: u64,
-    wish: ToolWish,
+    wish: RawToolCall,
 }
 
 impl Wishes {
@@ -110,7 +110,7 @@ impl Wishes {
             return Err(Broken::Malformed(format!("it asks for more than {MAX_CALLS} tools at once")));
         }
         self.bytes += id.len() + name.len();
-        let wish = ToolWish { id: id.to_owned(), name: name.to_owned(), args: String::new() };
+        let wish = RawToolCall { id: id.to_owned(), name: name.to_owned(), args: String::new() };
         self.begun.push(Begun { index, wish });
         Ok(())
     }
@@ -124,8 +124,8 @@ impl Wishes {
     }
 
     /// All of them, each with an id of its own.
-    pub fn finish(self) -> Vec<ToolWish> {
-        let mut wishes: Vec<ToolWish> = self.begun.into_iter().map(|begun| begun.wish).collect();
+    pub fn finish(self) -> Vec<RawToolCall> {
+        let mut wishes: Vec<RawToolCall> = self.begun.into_iter().map(|begun| begun.wish).collect();
         for wish in &mut wishes {
             // Some models write nothing where a tool takes nothing.
             if wish.args.trim().is_empty() {
@@ -138,7 +138,7 @@ impl Wishes {
 }
 
 /// Gives an id to calls without one, and another to those that repeat an earlier one's.
-pub(crate) fn name_each(wishes: &mut [ToolWish]) {
+pub(crate) fn name_each(wishes: &mut [RawToolCall]) {
     let mut taken = BTreeSet::new();
     let given: BTreeSet<String> = wishes.iter().map(|wish| wish.id.clone()).collect();
     let mut made = 0;
@@ -166,8 +166,8 @@ mod tests {
     use super::*;
 
     fn ids(given: &[&str]) -> Vec<String> {
-        let wish = |id: &&str| ToolWish { id: (*id).into(), name: "t".into(), args: "{}".into() };
-        let mut wishes: Vec<ToolWish> = given.iter().map(wish).collect();
+        let wish = |id: &&str| RawToolCall { id: (*id).into(), name: "t".into(), args: "{}".into() };
+        let mut wishes: Vec<RawToolCall> = given.iter().map(wish).collect();
         name_each(&mut wishes);
         wishes.into_iter().map(|wish| wish.id).collect()
     }

@@ -8,7 +8,7 @@ use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::agent::{Picture, Spoken, ToolSaid, ToolWish};
+use crate::agent::{Picture, RawToolCall, RawToolResult, Spoken};
 use crate::http::tools::{Offer, object, plain};
 
 /// The longest name of a tool that the API takes.
@@ -71,12 +71,12 @@ fn assistant(spoken: &Spoken) -> Message<'_> {
     Message { tool_calls, ..Message::said("assistant", content) }
 }
 
-fn wished(wish: &ToolWish) -> Tool<'_, Function<'_>> {
+fn wished(wish: &RawToolCall) -> Tool<'_, Function<'_>> {
     let function = Function { name: plain(&wish.name, MAX_NAME), arguments: object(&wish.args) };
     Tool { id: Some(&wish.id), kind: "function", function }
 }
 
-fn told(result: &ToolSaid) -> Message<'_> {
+fn told(result: &RawToolResult) -> Message<'_> {
     Message { tool_call_id: Some(&result.call), ..Message::said("tool", Some(Content::Text(&result.text))) }
 }
 

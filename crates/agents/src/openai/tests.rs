@@ -6,7 +6,7 @@ use gadfly_engine::{Role, Speaker};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::agent::{Picture, Spoken, ToolSaid, ToolWish};
+use crate::agent::{Picture, RawToolCall, RawToolResult, Spoken};
 
 fn dialect() -> OpenAi {
     OpenAi {
@@ -158,8 +158,8 @@ fn body(call: &Call) -> Value {
 
 fn talk() -> Call {
     let call =
-        |id: &str, args: &str| ToolWish { id: id.into(), name: "run_command".into(), args: args.into() };
-    let said = |id: &str, ok| ToolSaid { call: id.into(), text: format!("out of {id}"), ok };
+        |id: &str, args: &str| RawToolCall { id: id.into(), name: "run_command".into(), args: args.into() };
+    let said = |id: &str, ok| RawToolResult { call: id.into(), text: format!("out of {id}"), ok };
     let image = Picture { media: "image/png".into(), base64: "iVBO".into() };
     let assistant = Spoken {
         calls: vec![call("a", r#"{"command":"x"}"#), call("b", "not JSON")],

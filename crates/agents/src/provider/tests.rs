@@ -24,7 +24,7 @@ impl Clock for Hand {
 
 fn provider() -> (Provider, Arc<Hand>) {
     let clock = Arc::new(Hand(AtomicU64::new(1_000)));
-    (Provider::new("host key", "host", Arc::new(InProcess::default()), clock.clone(), false), clock)
+    (Provider::new("host key", "host", Arc::new(InMemoryHealth::default()), clock.clone(), false), clock)
 }
 
 /// The same provider as another run sees it.
@@ -32,12 +32,12 @@ fn insisting(provider: &Provider) -> Provider {
     Provider { insist: true, ..provider.clone() }
 }
 
-fn busy() -> Unanswered {
-    Unanswered::failed(FailureKind::RateLimited, "429")
+fn busy() -> CallError {
+    CallError::failed(FailureKind::RateLimited, "429")
 }
 
-fn answered() -> Answered {
-    Answered {
+fn answered() -> CallReply {
+    CallReply {
         text: "yes".into(),
         stop: StopReason::EndTurn,
         usage: Usage::default(),
@@ -47,7 +47,7 @@ fn answered() -> Answered {
     }
 }
 
-async fn fail(provider: &Provider, times: u32) -> Unanswered {
+async fn fail(provider: &Provider, times: u32) -> CallError {
     let mut last = busy();
     for _ in 0..times {
         last = provider.admitted().await.unwrap_or_else(|why| panic!("{why}")).failed(busy());
@@ -57,7 +57,7 @@ async fn fail(provider: &Provider, times: u32) -> Unanswered {
 
 async fn until(provider: &Provider) -> Option<u64> {
     match provider.admitted().await {
-        Err(Unanswered::Quota { until_ms, .. }) => until_ms,
+        Err(CallError::Quota { until_ms, .. }) => until_ms,
         _ => None,
     }
 }
@@ -70,7 +70,7 @@ async fn five_failures_in_a_row_shut_it_and_four_do_not() {
     fail(&provider, 4).await;
     assert!(provider.admitted().await.is_ok(), "a success in between starts the count anew");
     let last = fail(&provider, 1).await;
-    assert!(matches!(last, Unanswered::Quota { until_ms: Some(31_000), .. }), "{last}");
+    assert!(matches!(last, CallError::Quota { until_ms: Some(31_000), .. }), "{last}");
     assert_eq!(until(&provider).await, Some(31_000));
 }
 
@@ -85,7 +85,7 @@ async fn failures_long_apart_are_no_row() {
 #[tokio::test]
 async fn a_wrong_key_stays_a_wrong_key() {
     let (provider, _) = provider();
-    let wrong = Unanswered::failed(FailureKind::Unauthorised, "401");
+    let wrong = CallError::failed(FailureKind::Unauthorised, "401");
     for _ in 0..5 {
         let pass = provider.admitted().await.unwrap();
         assert_eq!(pass.settle(Err(wrong.clone())), Err(wrong.clone()));
@@ -97,7 +97,7 @@ async fn a_wrong_key_stays_a_wrong_key() {
 async fn a_time_that_the_provider_names_holds_for_all_at_once() {
     let (provider, _) = provider();
     let told =
-        Unanswered::Quota { until_ms: Some(3_601_000), message: "used up".into(), usage: Usage::default() };
+        CallError::Quota { until_ms: Some(3_601_000), message: "used up".into(), usage: Usage::default() };
     let ended = provider.call(&CancellationToken::new(), async { Err(told.clone()) }).await;
     assert_eq!(ended, Err(told));
     let mut asked = false;
@@ -107,19 +107,16 @@ async fn a_time_that_the_provider_names_holds_for_all_at_once() {
             Ok(answered())
         })
         .await;
-    let Err(Unanswered::Quota { until_ms: Some(3_601_000), message, .. }) = other else {
-        panic!("{other:?}")
-    };
+    let Err(CallError::Quota { until_ms: Some(3_601_000), message, .. }) = other else { panic!("{other:?}") };
     assert!(message.contains("host") && message.contains("used up") && !asked, "{message}");
 }
 
 #[tokio::test]
 async fn nobody_waits_longer_than_eight_days_whatever_a_provider_says() {
     let (provider, _) = provider();
-    let told =
-        Unanswered::Quota { until_ms: Some(u64::MAX), message: String::new(), usage: Usage::default() };
+    let told = CallError::Quota { until_ms: Some(u64::MAX), message: String::new(), usage: Usage::default() };
     let ended = provider.call(&CancellationToken::new(), async { Err(told) }).await;
-    let Err(Unanswered::Quota { until_ms, .. }) = ended else { panic!("{ended:?}") };
+    let Err(CallError::Quota { until_ms, .. }) = ended else { panic!("{ended:?}") };
     assert_eq!((until_ms, until(&provider).await), (Some(1_000 + LONGEST_MS), Some(1_000 + LONGEST_MS)));
 }
 
@@ -152,12 +149,12 @@ async fn what_no_run_of_ours_would_write_shuts_nothing() {
     ];
     for notice in hostile {
         let (provider, _) = provider();
-        provider.board.update(&provider.key, &mut |_| Some(notice.clone()));
+        provider.health.update(&provider.key, &mut |_| Some(notice.clone()));
         let pass = provider.admitted().await;
         assert!(pass.is_ok(), "{notice:?}");
         // What it counted wrong has an end as well.
         pass.unwrap().failed(busy());
-        let shut = provider.board.notice(&provider.key).unwrap();
+        let shut = provider.health.notice(&provider.key).unwrap();
         assert!(shut.until_ms <= 1_000 + LONGEST_WAIT_MS, "{shut:?}");
     }
 }
@@ -193,7 +190,7 @@ async fn a_probe_that_takes_long_does_not_hold_the_others() {
     assert!(!other.is_probe());
     drop(other);
     // Should the first have died, the others still shut it again.
-    assert!(matches!(fail(&provider, 5).await, Unanswered::Quota { .. }));
+    assert!(matches!(fail(&provider, 5).await, CallError::Quota { .. }));
 }
 
 #[tokio::test]
@@ -260,5 +257,5 @@ async fn whoever_waits_for_anothers_probe_can_be_cancelled() {
     });
     tokio::task::yield_now().await;
     cancel.cancel();
-    assert_eq!(waiting.await.unwrap(), Err(Unanswered::Cancelled { sent: false }));
+    assert_eq!(waiting.await.unwrap(), Err(CallError::Cancelled { sent: false }));
 }

@@ -17,7 +17,7 @@ fn spec(base_url: &str, key_env: &str) -> AgentSpec {
 }
 
 fn refusal(kind: &str, spec: &AgentSpec) -> String {
-    build(kind, spec.clone(), &World::new()).err().map_or_else(|| "built".into(), |e| e.to_string())
+    build(kind, spec.clone(), &AgentServices::new()).err().map_or_else(|| "built".into(), |e| e.to_string())
 }
 
 #[test]

@@ -29,7 +29,7 @@ use std::time::Duration;
 use gadfly_engine::{Role, Usage};
 use serde::Deserialize;
 
-use crate::agent::{Edit, ToolWish};
+use crate::agent::{Edit, RawToolCall};
 use crate::http::tools::{MAX_CALLS, name_each};
 
 /// More than this and a script is not one.
@@ -51,7 +51,7 @@ pub struct ScriptedReply {
     /// Its name for the conversation.
     pub session: Option<String>,
     /// The tools it wants to be used.
-    pub calls: Vec<ToolWish>,
+    pub calls: Vec<RawToolCall>,
     pub usage: Usage,
     pub fault: Option<Fault>,
     pub repeat: Repeat,
@@ -201,7 +201,7 @@ impl ScriptedReply {
 
     /// `args` is JSON, or what stands in place of it.
     pub fn calling(mut self, tool: impl Into<String>, args: impl Into<String>) -> Self {
-        self.calls.push(ToolWish { id: String::new(), name: tool.into(), args: args.into() });
+        self.calls.push(RawToolCall { id: String::new(), name: tool.into(), args: args.into() });
         name_each(&mut self.calls);
         self
     }
@@ -318,7 +318,7 @@ fn typed(
     })
 }
 
-fn wishes(raw: Vec<RawCall>) -> Result<Vec<ToolWish>, String> {
+fn wishes(raw: Vec<RawCall>) -> Result<Vec<RawToolCall>, String> {
     if raw.len() > MAX_CALLS {
         return Err(format!("{} calls; at most {MAX_CALLS} are allowed", raw.len()));
     }
@@ -330,7 +330,7 @@ fn wishes(raw: Vec<RawCall>) -> Result<Vec<ToolWish>, String> {
             Some(args @ toml::Value::Table(_)) => json(args).to_string(),
             Some(_) => return Err(format!("a call of `{tool}` whose `args` is no table and no string")),
         };
-        wishes.push(ToolWish { id, name: tool, args });
+        wishes.push(RawToolCall { id, name: tool, args });
     }
     name_each(&mut wishes);
     Ok(wishes)

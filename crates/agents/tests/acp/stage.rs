@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use gadfly_agents::{
-    Agent, AgentSpec, Answered, Call, Command, Edit, Exit, Files, Finished, FolderFiles, Input, LaunchError,
-    Launcher, Link, Peak, Progress, Sandbox, Spoken, Talk, Unanswered, World, build,
+    Agent, AgentServices, AgentSpec, Call, CallError, CallReply, Command, Edit, Exit, Files, Finished,
+    FolderFiles, Input, LaunchError, Launcher, Link, Peak, Progress, Sandbox, Spoken, Talk, build,
 };
 use gadfly_engine::{Guard, Observation, Role, Speaker};
 use gadfly_testbed::acp::{Script, serve};
@@ -31,7 +31,7 @@ pub struct Stage {
 }
 
 pub struct Done {
-    pub answer: Result<Answered, Unanswered>,
+    pub answer: Result<CallReply, CallError>,
     pub seen: Vec<Observation>,
     pub progress: Vec<String>,
     pub folder: PathBuf,
@@ -77,7 +77,7 @@ impl Stage {
     }
 
     fn agent(&self) -> Arc<dyn Agent> {
-        let world = World::new().with_launcher(Arc::clone(&self.launcher) as Arc<dyn Launcher>);
+        let world = AgentServices::new().with_launcher(Arc::clone(&self.launcher) as Arc<dyn Launcher>);
         build("acp", self.spec.clone(), &world).unwrap()
     }
 

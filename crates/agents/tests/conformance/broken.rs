@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use gadfly_agents::{Agent, AgentSpec, Answered, Call, Edit, Link, ToolWish, Unanswered};
+use gadfly_agents::{Agent, AgentSpec, Call, CallError, CallReply, Edit, Link, RawToolCall};
 use gadfly_engine::{FailureKind, Guard, Layer, Permission, StopReason, Usage};
 
 use crate::case::{ASKED, Case, KEY, SESSION, TEXT};
@@ -34,9 +34,9 @@ impl Agent for Broken {
         true
     }
 
-    fn call(&self, call: Call, link: Link) -> BoxFuture<'_, Result<Answered, Unanswered>> {
+    fn call(&self, call: Call, link: Link) -> BoxFuture<'_, Result<CallReply, CallError>> {
         let usage = Usage { input: 1, output: 1, ..Usage::default() };
-        let plain = Answered {
+        let plain = CallReply {
             text: TEXT.into(),
             stop: StopReason::EndTurn,
             usage,
@@ -45,39 +45,39 @@ impl Agent for Broken {
             calls: Vec::new(),
         };
         let result = match self.0 {
-            Case::Answers => Ok(Answered { text: TEXT[..5].into(), ..plain }),
+            Case::Answers => Ok(CallReply { text: TEXT[..5].into(), ..plain }),
             // A streamed reply of which the last piece is lost.
             Case::Streams => {
                 link.progress.say(&TEXT[..5]);
                 Ok(plain)
             }
-            Case::StatesUsage => Ok(Answered { usage: Usage::default(), ..plain }),
-            Case::Garbage => Ok(Answered { text: "\u{fffd}\u{fffd}".into(), ..plain }),
-            Case::Empty => Ok(Answered { text: String::new(), ..plain }),
-            Case::Huge => Ok(Answered { text: "x".repeat(9 << 20), ..plain }),
+            Case::StatesUsage => Ok(CallReply { usage: Usage::default(), ..plain }),
+            Case::Garbage => Ok(CallReply { text: "\u{fffd}\u{fffd}".into(), ..plain }),
+            Case::Empty => Ok(CallReply { text: String::new(), ..plain }),
+            Case::Huge => Ok(CallReply { text: "x".repeat(9 << 20), ..plain }),
             // Sent although it was cancelled before.
-            Case::CancelledBefore => Err(Unanswered::Cancelled { sent: true }),
+            Case::CancelledBefore => Err(CallError::Cancelled { sent: true }),
             // Money may have been spent, and it says not.
-            Case::CancelledDuring => Err(Unanswered::Cancelled { sent: false }),
+            Case::CancelledDuring => Err(CallError::Cancelled { sent: false }),
             Case::KeepsItsKey => {
-                Err(Unanswered::failed(FailureKind::Unauthorised, format!("the key {KEY} is not valid")))
+                Err(CallError::failed(FailureKind::Unauthorised, format!("the key {KEY} is not valid")))
             }
             Case::HasNoQuota => {
-                Err(Unanswered::failed(FailureKind::RateLimited, "the quota is used up, it says"))
+                Err(CallError::failed(FailureKind::RateLimited, "the quota is used up, it says"))
             }
             Case::Unauthorised => {
-                Err(Unanswered::failed(FailureKind::Unavailable, "the server answered with 401"))
+                Err(CallError::failed(FailureKind::Unavailable, "the server answered with 401"))
             }
-            Case::TooLong => Err(Unanswered::failed(FailureKind::BadReply, "the server answered with 400")),
+            Case::TooLong => Err(CallError::failed(FailureKind::BadReply, "the server answered with 400")),
             // Goes on with whatever conversation it is handed, whoever it is called as.
             Case::GoesOn => {
                 let session = call.session.clone();
-                Ok(Answered { text: format!("session={SESSION}"), session, ..plain })
+                Ok(CallReply { text: format!("session={SESSION}"), session, ..plain })
             }
             // Asks for its tool again: what came of it was not sent.
             Case::UsesTools => {
-                let wish = ToolWish { id: "a".into(), name: ASKED.0.into(), args: ASKED.1.into() };
-                Ok(Answered { text: String::new(), stop: StopReason::ToolUse, calls: vec![wish], ..plain })
+                let wish = RawToolCall { id: "a".into(), name: ASKED.0.into(), args: ASKED.1.into() };
+                Ok(CallReply { text: String::new(), stop: StopReason::ToolUse, calls: vec![wish], ..plain })
             }
             // Takes whatever came for a reply that ended well.
             Case::Refuses
@@ -94,7 +94,7 @@ impl Agent for Broken {
                 // It writes in every role.
                 let content = TEXT.to_owned();
                 let edits = vec![Edit::Write { path: MADE.into(), content }];
-                link.files.apply(edits).await.map_err(|why| Unanswered::failed(FailureKind::Crashed, why))?;
+                link.files.apply(edits).await.map_err(|why| CallError::failed(FailureKind::Crashed, why))?;
             }
             result
         })

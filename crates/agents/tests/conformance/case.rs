@@ -1,6 +1,6 @@
 //! The cases, and what must be seen in each. Nothing here knows how an agent works.
 
-use gadfly_agents::{Answered, ToolWish, Unanswered};
+use gadfly_agents::{CallError, CallReply, RawToolCall};
 use gadfly_engine::{CallFailure, FailureKind, Guard, Observation, StopReason};
 
 /// What every agent is staged to say where the case is not about something else.
@@ -46,7 +46,7 @@ pub enum Case {
 #[derive(Debug)]
 pub struct Seen {
     /// None if the call never ended.
-    pub result: Option<Result<Answered, Unanswered>>,
+    pub result: Option<Result<CallReply, CallError>>,
     pub observations: Vec<Observation>,
     pub progress: Vec<String>,
     /// What is printed of the agent's spec.
@@ -128,12 +128,12 @@ impl Case {
             Self::Breaks => failure(result, &[FailureKind::Crashed, FailureKind::Unavailable]),
             Self::Garbage | Self::Empty | Self::Huge => failure(result, &[FailureKind::BadReply]),
             Self::CancelledBefore => {
-                must(*result == Err(Unanswered::Cancelled { sent: false }), || {
+                must(*result == Err(CallError::Cancelled { sent: false }), || {
                     format!("it ended as {result:?}")
                 })?;
                 must(seen.arrived.unwrap_or(0) == 0, || "the brief was sent all the same".into())
             }
-            Self::CancelledDuring => must(*result == Err(Unanswered::Cancelled { sent: true }), || {
+            Self::CancelledDuring => must(*result == Err(CallError::Cancelled { sent: true }), || {
                 format!("it ended as {result:?}")
             }),
             Self::KeepsItsKey => {
@@ -149,7 +149,7 @@ impl Case {
                 })
             }
             Self::HasNoQuota => match result {
-                Err(Unanswered::Quota { until_ms, .. }) => {
+                Err(CallError::Quota { until_ms, .. }) => {
                     must(until_ms.is_some() != seen.timeless, || format!("it is back {until_ms:?}"))
                 }
                 other => Err(format!("it ended as {other:?}")),
@@ -207,9 +207,9 @@ fn goes_on(seen: &Seen) -> Result<(), String> {
 }
 
 /// Offered a tool it asks for it, by an id; told under that id what came of it, it goes on from there.
-fn uses_tools(seen: &Seen, result: &Result<Answered, Unanswered>) -> Result<(), String> {
+fn uses_tools(seen: &Seen, result: &Result<CallReply, CallError>) -> Result<(), String> {
     must(seen.is_offered, || "it is offered no tools".into())?;
-    let [ToolWish { id, name, args }] = answer(result, &StopReason::ToolUse)?.calls.as_slice() else {
+    let [RawToolCall { id, name, args }] = answer(result, &StopReason::ToolUse)?.calls.as_slice() else {
         return Err(format!("one tool was to be asked for: {result:?}"));
     };
     must((name.as_str(), args.as_str()) == ASKED && !id.is_empty(), || format!("it asks for {name} {args}"))?;
@@ -225,16 +225,16 @@ fn must(holds: bool, why: impl FnOnce() -> String) -> Result<(), String> {
     if holds { Ok(()) } else { Err(why()) }
 }
 
-fn answer<'a>(result: &'a Result<Answered, Unanswered>, stop: &StopReason) -> Result<&'a Answered, String> {
+fn answer<'a>(result: &'a Result<CallReply, CallError>, stop: &StopReason) -> Result<&'a CallReply, String> {
     match result {
         Ok(answered) if answered.stop == *stop => Ok(answered),
         other => Err(format!("an answer that ends with {stop:?} was due; it ended as {other:?}")),
     }
 }
 
-fn failure(result: &Result<Answered, Unanswered>, kinds: &[FailureKind]) -> Result<(), String> {
+fn failure(result: &Result<CallReply, CallError>, kinds: &[FailureKind]) -> Result<(), String> {
     match result {
-        Err(Unanswered::Failed(CallFailure { kind, message, .. })) if kinds.contains(kind) => {
+        Err(CallError::Failed(CallFailure { kind, message, .. })) if kinds.contains(kind) => {
             must(message.len() > 15, || format!("the message {message:?} helps nobody"))
         }
         Ok(answered) => Err(format!("{} bytes were taken for an answer", answered.text.len())),

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use case::{Case, RESULT, Seen, TOOLS};
-use gadfly_agents::{Call, KINDS, Link, Progress, Spoken, ToolSaid};
+use gadfly_agents::{Call, KINDS, Link, Progress, RawToolResult, Spoken};
 use gadfly_engine::{Role, Speaker};
 use stage::{Stage, When};
 use tokio::sync::mpsc;
@@ -122,7 +122,7 @@ fn once_told(first: Call, seen: &Seen) -> Call {
         Some(Ok(answered)) => (answered.text.clone(), answered.calls.clone()),
         _ => Default::default(),
     };
-    let told = |id: &String| ToolSaid { call: id.clone(), text: RESULT.into(), ok: true };
+    let told = |id: &String| RawToolResult { call: id.clone(), text: RESULT.into(), ok: true };
     let results = calls.iter().map(|wish| told(&wish.id)).collect();
     let mut messages = first.messages.clone();
     messages.push(Spoken { calls, ..Spoken::new(Speaker::Assistant, text) });

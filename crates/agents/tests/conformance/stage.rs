@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use gadfly_agents::{Agent, AgentSpec, Fault, Jitter, Script, ScriptedReply, Secret, World, build};
+use gadfly_agents::{Agent, AgentServices, AgentSpec, Fault, Jitter, Script, ScriptedReply, Secret, build};
 use gadfly_testbed::{Behaviour, Server};
 
 use crate::case::{ASKED, Case, KEY, RESULT, SCHEMA, SESSION, TEXT};
@@ -111,7 +111,7 @@ pub async fn set(kind: &'static str, case: Case) -> Stage {
     };
     let time = (case == Case::TimesOut).then_some(Duration::from_millis(100));
     let spec = AgentSpec { name: "tried".into(), key: Some(Secret::new(KEY)), ..AgentSpec::default() };
-    let world = World::new().with_jitter(Arc::new(NoJitter));
+    let world = AgentServices::new().with_jitter(Arc::new(NoJitter));
     let (spec, world, around) = match kind {
         "openai" | "anthropic" => {
             let script = BTreeMap::from([("plain".to_owned(), vec![TEXT.to_owned()])]);
@@ -161,7 +161,7 @@ pub async fn set(kind: &'static str, case: Case) -> Stage {
 }
 
 /// A world with the keys of many in its environment.
-fn started_by(world: World, launcher: &Arc<Plain>) -> World {
+fn started_by(world: AgentServices, launcher: &Arc<Plain>) -> AgentServices {
     let keys = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "CODEX_API_KEY"];
     let env = keys.into_iter().map(|name| (name.to_owned(), KEY.to_owned()));
     let path = ("PATH".to_owned(), std::env::var("PATH").unwrap());

@@ -11,8 +11,8 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use gadfly_agents::{
-    AgentSpec, Answered, Call, Command, Exit, Files, Finished, Input, LaunchError, Launcher, Link, Peak,
-    ProcessSpec, Progress, Spoken, Talk, Unanswered, World, build,
+    AgentServices, AgentSpec, Call, CallError, CallReply, Command, Exit, Files, Finished, Input, LaunchError,
+    Launcher, Link, Peak, ProcessSpec, Progress, Spoken, Talk, build,
 };
 use gadfly_engine::goal::StepEnd;
 use gadfly_engine::{Observation, Role, Speaker, Usage};
@@ -42,7 +42,7 @@ impl Played {
 
 /// All that came of a call.
 pub struct Heard {
-    pub result: Result<Answered, Unanswered>,
+    pub result: Result<CallReply, CallError>,
     pub observed: Vec<Observation>,
     pub commands: Vec<Command>,
 }
@@ -139,7 +139,7 @@ impl Stage {
             process: ProcessSpec { max_steps: self.max_steps, ..ProcessSpec::default() },
             ..AgentSpec::default()
         };
-        let agent = build(self.kind, spec, &World::new().with_launcher(launcher)).unwrap();
+        let agent = build(self.kind, spec, &AgentServices::new().with_launcher(launcher)).unwrap();
         let (observe, mut observed) = mpsc::channel(10_000);
         let link = Link {
             observe,

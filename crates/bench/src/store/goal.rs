@@ -1,6 +1,6 @@
 //! Goals: steps, observations between them, and what the critic says beside them.
 
-use gadfly_engine::event::Happened;
+use gadfly_engine::event::EventKind;
 use gadfly_engine::goal::{Claimant, GoalStep, Nudge, StepEnd, WatchVerdict};
 use gadfly_engine::{Digest, Input, Outcome, Step};
 
@@ -17,8 +17,8 @@ const PER_STEP: u32 = 3;
 pub(super) fn reached(n: u32, steps: u32) -> Records {
     let end = move |telling: &mut Telling| {
         let (input, charged) = telling.answered("writer", prose("claim", n, 2));
-        let claimed = Happened::Claimed { by: Claimant::Worker, rationale: "the tests pass".into() };
-        let verified = Happened::GoalVerified { detail: "`make test` exits with 0".into() };
+        let claimed = EventKind::Claimed { by: Claimant::Worker, rationale: "the tests pass".into() };
+        let verified = EventKind::GoalVerified { detail: "`make test` exits with 0".into() };
         let outcome = Outcome::Approved { draft: Digest::of(b"tree"), overruled: false, notes: vec![] };
         (input, step(vec![charged, claimed, verified], Some(outcome)))
     };
@@ -37,14 +37,14 @@ fn told(n: u32, records: u32, end: Option<impl FnOnce(&mut Telling) -> (Input, S
     let settings = serde_json::json!({
         "goal": goal, "worker": "writer", "critic": "reader", "root": format!("/project/{n}"),
     });
-    let set = Happened::GoalSet {
+    let set = EventKind::GoalSet {
         goal,
         criterion: "`make test` exits with 0".into(),
         policy: "risk=write_local".into(),
         interval: INTERVAL,
         steps: 1_000_000,
     };
-    let first = (telling.begin(&title, "watch", settings), step(vec![set], None));
+    let first = (telling.begin(&title, "goal", settings), step(vec![set], None));
     let mut end = end;
     let rest = (1..=records.saturating_add(1)).map_while(move |at| {
         if at > records {
@@ -67,7 +67,7 @@ fn stepped(telling: &mut Telling, n: u32) -> (Input, Step) {
         preview: format!("{n} lines changed, the build goes through"),
         took_ms: 900,
     };
-    let mut events = vec![Happened::Stepped { step: done }];
+    let mut events = vec![EventKind::Stepped { step: done }];
     if !n.is_multiple_of(INTERVAL) {
         return (telling.observed(format!("step {n}")), step(events, None));
     }
@@ -78,7 +78,7 @@ fn stepped(telling: &mut Telling, n: u32) -> (Input, Step) {
     };
     let reason = format!("steps up to {n} bring the suite closer to green");
     events.push(charged);
-    events.push(Happened::Watched {
+    events.push(EventKind::Watched {
         critic: "reader".into(),
         verdict,
         reason,
@@ -86,7 +86,7 @@ fn stepped(telling: &mut Telling, n: u32) -> (Input, Step) {
         to: n,
     });
     if verdict == WatchVerdict::Stuck {
-        events.push(Happened::Nudged { why: Nudge::Stuck, text: Digest::of(b"nudge") });
+        events.push(EventKind::Nudged { why: Nudge::Stuck, text: Digest::of(b"nudge") });
     }
     (input, step(events, None))
 }

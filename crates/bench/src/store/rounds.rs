@@ -1,8 +1,8 @@
 //! Loops: drafts and reviews with findings, round after round.
 
 use gadfly_engine::budget::Reservation;
-use gadfly_engine::event::Happened;
-use gadfly_engine::finding::{Finding, Severity, Standing};
+use gadfly_engine::event::EventKind;
+use gadfly_engine::finding::{Finding, FindingStatus, Severity};
 use gadfly_engine::question::{About, Choice, Question};
 use gadfly_engine::review::{Binding, Coverage, Item, Review, Verdict};
 use gadfly_engine::{
@@ -72,14 +72,14 @@ fn told(n: u32, rounds: u32, end: impl Fn(Vec<String>, Digest) -> Step + 'static
         let (digest, bytes) = (draft.digest(), draft.as_str().len() as u64);
         let (made, charged) = telling.answered("writer", draft.clone());
         let drafted =
-            Happened::DraftMade { round, artifact: digest, blob: digest, bytes, given: false, diff: None };
+            EventKind::DraftMade { round, artifact: digest, blob: digest, bytes, given: false, diff: None };
         let drafted = (made, Step { texts: vec![draft], ..step(vec![charged, drafted], None) });
         let reply = prose("review", n.wrapping_mul(1_000).wrapping_add(round), 4);
         let is_last = round == rounds;
         let review = review(round, digest, &reply, is_last);
         let open = review.open.iter().map(|item| item.text.clone()).collect();
         let (said, charged) = telling.answered("reader", reply);
-        let mut events = step(vec![charged, Happened::Reviewed { round, review }], None);
+        let mut events = step(vec![charged, EventKind::Reviewed { round, review }], None);
         if is_last {
             let end = end(open, digest);
             (events.effects, events.outcome) = (end.effects, end.outcome);
@@ -91,8 +91,8 @@ fn told(n: u32, rounds: u32, end: impl Fn(Vec<String>, Digest) -> Step + 'static
     Box::new(first.chain(rest))
 }
 
-fn started(round: u32, of: u32) -> Happened {
-    Happened::RoundStarted { round, of }
+fn started(round: u32, of: u32) -> EventKind {
+    EventKind::RoundStarted { round, of }
 }
 
 fn review(round: u32, artifact: Digest, reply: &Text, is_last: bool) -> Review {
@@ -102,7 +102,7 @@ fn review(round: u32, artifact: Digest, reply: &Text, is_last: bool) -> Review {
             let mut finding = Finding::new("clarity", Severity::Fail, text, "reader");
             finding.number = round + n;
             finding.since = if n == 2 { round } else { round.saturating_sub(1).max(1) };
-            finding.standing = if n == 2 { Standing::New } else { Standing::Recurring };
+            finding.standing = if n == 2 { FindingStatus::New } else { FindingStatus::Recurring };
             finding
         })
         .collect();

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use gadfly_engine::budget::{Limits, Spent};
 use gadfly_engine::effect::{EffectId, Reply};
-use gadfly_engine::event::Happened;
-use gadfly_engine::input::What;
+use gadfly_engine::event::EventKind;
+use gadfly_engine::input::InputKind;
 use gadfly_engine::plan::NodePlan;
 use gadfly_engine::{
     AgentCard, Answer, Digest, Event, Input, Money, NodePath, Observation, Outcome, Part, Plan, Price, Stamp,
@@ -27,7 +27,7 @@ impl Telling {
         Self { wall_ms: begins_ms(n), active_ms: 0, effect: 0, spent: Spent::default() }
     }
 
-    fn input(&mut self, what: What, texts: Vec<Text>) -> Input {
+    fn input(&mut self, what: InputKind, texts: Vec<Text>) -> Input {
         let at = Stamp { wall_ms: self.wall_ms, active_ms: self.active_ms };
         self.wall_ms += 1_300;
         self.active_ms += 1_300;
@@ -45,7 +45,7 @@ impl Telling {
         let agents = BTreeMap::from([("writer".to_owned(), card("m-1")), ("reader".to_owned(), card("m-2"))]);
         let plan = Plan { caller: None, title: title.into(), root, agents, limits, workspace: None };
         let start = Start { format: 1, plan, seed: "00ff".into() };
-        self.input(What::Started(Box::new(start)), vec![Text::new(format!("The task of {title}."))])
+        self.input(InputKind::Started(Box::new(start)), vec![Text::new(format!("The task of {title}."))])
     }
 
     /// The effect that the next reply belongs to.
@@ -54,7 +54,7 @@ impl Telling {
     }
 
     /// An agent's answer, and the event that charges it.
-    pub(super) fn answered(&mut self, agent: &str, text: Text) -> (Input, Happened) {
+    pub(super) fn answered(&mut self, agent: &str, text: Text) -> (Input, EventKind) {
         let effect = self.open();
         self.effect += 1;
         let usage = Usage { input: 1_800, output: 420, ..Usage::default() };
@@ -74,18 +74,18 @@ impl Telling {
             session: None,
         };
         let charged =
-            Happened::Charged { effect: effect.clone(), agent: agent.into(), usage, cost, run: self.spent };
-        let what = What::Replied { effect, reply: Reply::Done(answer) };
+            EventKind::Charged { effect: effect.clone(), agent: agent.into(), usage, cost, run: self.spent };
+        let what = InputKind::Replied { effect, reply: Reply::Done(answer) };
         (self.input(what, vec![text]), charged)
     }
 
     pub(super) fn observed(&mut self, line: String) -> Input {
         let effect = self.open();
-        self.input(What::Observed { effect, observation: Observation::step(line) }, vec![])
+        self.input(InputKind::Observed { effect, observation: Observation::step(line) }, vec![])
     }
 }
 
-pub(super) fn step(events: Vec<Happened>, outcome: Option<Outcome>) -> Step {
+pub(super) fn step(events: Vec<EventKind>, outcome: Option<Outcome>) -> Step {
     let events = events.into_iter().map(|what| Event { node: NodePath::root(), what }).collect();
     Step { events, outcome, ..Step::default() }
 }

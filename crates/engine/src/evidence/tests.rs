@@ -21,7 +21,7 @@ fn project() -> Corpus {
 
 fn finding(place: Option<(&str, Option<u32>)>, quote: Option<&str>) -> Finding {
     let mut finding = Finding::new("style", Severity::Fail, "something is wrong", "critic");
-    finding.place = place.map(|(path, line)| Place { path: path.into(), line, end: None });
+    finding.place = place.map(|(path, line)| Location { path: path.into(), line, end: None });
     finding.quote = quote.map(str::to_owned);
     finding
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::evidence;
-use crate::finding::{Place, Severity};
+use crate::finding::{Location, Severity};
 
 /// A loop over one text draft.
 #[derive(Clone, Default)]
@@ -26,7 +26,7 @@ impl Loop {
         moved
     }
 
-    fn standings(&self) -> Vec<(u32, Standing, u32)> {
+    fn standings(&self) -> Vec<(u32, FindingStatus, u32)> {
         self.findings.iter().map(|f| (f.number, f.standing, f.since)).collect()
     }
 }
@@ -43,7 +43,7 @@ fn quotes(text: &str, quote: &str) -> Finding {
 
 fn at(text: &str, path: &str, line: u32) -> Finding {
     let mut finding = says(text);
-    finding.place = Some(Place { path: path.into(), line: Some(line), end: None });
+    finding.place = Some(Location { path: path.into(), line: Some(line), end: None });
     finding
 }
 
@@ -65,7 +65,7 @@ fn a_point_keeps_its_number_while_it_is_open_and_is_fixed_when_it_is_gone() {
         &draft(&["New opening.", PEARS, APPLES]),
         vec![quotes("Say how cool they are", PEARS), quotes("A sentence about nothing", "New opening.")],
     );
-    assert_eq!(run.standings(), [(2, Standing::Recurring, 1), (3, Standing::New, 2)]);
+    assert_eq!(run.standings(), [(2, FindingStatus::Recurring, 1), (3, FindingStatus::New, 2)]);
     assert_eq!((second.recurring, second.new, second.fixed), (vec![2], vec![3], vec![1]));
 }
 
@@ -78,7 +78,7 @@ fn a_fixed_point_that_is_back_has_regressed() {
         &draft(&[APPLES, "Pears keep at 4 degrees."]),
         vec![quotes("The unit is missing again", APPLES)],
     );
-    assert_eq!(run.standings(), [(1, Standing::Regressed, 1)]);
+    assert_eq!(run.standings(), [(1, FindingStatus::Regressed, 1)]);
     assert_eq!((third.regressed, third.fixed), (vec![1], vec![2]));
 }
 
@@ -87,7 +87,7 @@ fn an_unmatched_finding_counts_neither_as_fixed_nor_as_new() {
     let mut run = Loop::default();
     run.judged(&draft(&[APPLES]), vec![quotes("The unit is missing.", APPLES)]);
     let second = run.judged(&draft(&[APPLES]), vec![quotes("Which shops, and where?", APPLES)]);
-    assert_eq!(run.standings(), [(2, Standing::Unmatched, 2)]);
+    assert_eq!(run.standings(), [(2, FindingStatus::Unmatched, 2)]);
     assert_eq!((second.unmatched, second.fixed, second.new), (vec![2], vec![], vec![]));
     assert_eq!(run.lineage.open(), [1, 2]);
     let third = run.judged(&draft(&[APPLES]), vec![quotes("Which shops, and where are they?", APPLES)]);
@@ -123,7 +123,7 @@ fn matching_is_one_to_one_and_the_best_pair_wins() {
         &text,
         vec![quotes("Which shops do you mean?", APPLES), quotes("Unit of weight still missing", APPLES)],
     );
-    assert_eq!(run.standings(), [(2, Standing::Recurring, 1), (1, Standing::Recurring, 1)]);
+    assert_eq!(run.standings(), [(2, FindingStatus::Recurring, 1), (1, FindingStatus::Recurring, 1)]);
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn an_unmet_criterion_is_one_point_wherever_it_shows() {
     let mut run = Loop::default();
     run.judged("# A\nx\n# B\ny\n", vec![unmet("The header is not sent.", 2)]);
     run.judged("# A\nx\n# B\ny\n", vec![unmet("Nothing writes the cookie.", 4)]);
-    assert_eq!(run.standings(), [(1, Standing::Recurring, 1)]);
+    assert_eq!(run.standings(), [(1, FindingStatus::Recurring, 1)]);
 }
 
 #[test]
@@ -310,14 +310,14 @@ fn a_flood_of_findings_is_numbered_in_time() {
 #[test]
 fn a_fingerprint_outlives_a_move_and_nothing_else() {
     let mut finding = quotes("At line 3 the unit is missing", APPLES);
-    finding.place = Some(Place { path: "./draft".into(), line: Some(3), end: None });
+    finding.place = Some(Location { path: "./draft".into(), line: Some(3), end: None });
     finding.within = Some("Prices".into());
     let print = fingerprint(&finding);
     assert_eq!(print.len(), 32);
     assert!(print.chars().all(|c| c.is_ascii_hexdigit()));
     let mut moved = finding.clone();
-    moved.place = Some(Place { path: "draft".into(), line: Some(90), end: Some(91) });
-    (moved.number, moved.since, moved.standing) = (7, 4, Standing::Recurring);
+    moved.place = Some(Location { path: "draft".into(), line: Some(90), end: Some(91) });
+    (moved.number, moved.since, moved.standing) = (7, 4, FindingStatus::Recurring);
     moved.says = "Another wording".into();
     moved.quote = Some("Apples are  sold by\nweight in most shops.".into());
     assert_eq!(fingerprint(&moved), print, "line, number, round and wording do not count beside a quote");
@@ -326,7 +326,7 @@ fn a_fingerprint_outlives_a_move_and_nothing_else() {
         |f| f.quote = Some(PEARS.into()),
         |f| f.within = Some("Costs".into()),
         |f| f.criterion = Some("SC-1".into()),
-        |f| f.place = Some(Place { path: "other".into(), line: Some(3), end: None }),
+        |f| f.place = Some(Location { path: "other".into(), line: Some(3), end: None }),
     ];
     for change in changes {
         let mut other = finding.clone();
@@ -362,7 +362,7 @@ fn a_point_about_another_lack_is_another_point() {
         "The new line saves a lot of water.",
         vec![row("saving without a number", "saves a lot of water")],
     );
-    assert_eq!(l.standings(), [(1, Standing::Recurring, 1)]);
+    assert_eq!(l.standings(), [(1, FindingStatus::Recurring, 1)]);
     l.judged(
         "The new line saves 40 % of water.",
         vec![row("no source for the saving", "saves 40 % of water")],

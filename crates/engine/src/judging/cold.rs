@@ -67,7 +67,7 @@ impl ColdCase<'_> {
         &self,
         instructions: &[Digest],
         pieces: &[Piece],
-        mark: &str,
+        fence: &str,
         form: Digest,
     ) -> (Message, usize) {
         let mut parts: Vec<Part> = Vec::new();
@@ -77,14 +77,14 @@ impl ColdCase<'_> {
         parts.extend(instructions.iter().map(|d| Part::Blob(*d)));
         parts.push(Part::Text(self.heads()));
         if let Some(task) = self.task {
-            enclose(&mut parts, mark, "task", Part::Data(task));
+            enclose(&mut parts, fence, "task", Part::Data(task));
         }
-        enclose(&mut parts, mark, "rubric", Part::Data(self.rubric));
+        enclose(&mut parts, fence, "rubric", Part::Data(self.rubric));
         let mut settled = 0;
         for (label, given) in [("reference", self.references), ("evidence", self.evidence)] {
             for reference in given {
                 let name = neutralise(&one_line(&reference.name)).into_owned();
-                enclose(&mut parts, mark, &format!("{label} {name}"), Part::Data(reference.text));
+                enclose(&mut parts, fence, &format!("{label} {name}"), Part::Data(reference.text));
             }
             if label == "reference" {
                 settled = parts.len();
@@ -95,7 +95,7 @@ impl ColdCase<'_> {
         }
         for piece in pieces {
             let name = neutralise(&one_line(&piece.path)).into_owned();
-            enclose(&mut parts, mark, &name, Part::Slice(piece.slice));
+            enclose(&mut parts, fence, &name, Part::Slice(piece.slice));
         }
         parts.push(Part::Blob(form));
         (Message { from: Speaker::User, parts }, settled)

@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use super::*;
 use crate::budget::Limits;
 use crate::effect::{Effect, EffectId, EffectKind};
-use crate::event::Happened;
-use crate::finding::{Place, Severity};
-use crate::input::What;
-use crate::machine::{Engine, Learned};
+use crate::event::EventKind;
+use crate::finding::{Location, Severity};
+use crate::input::InputKind;
+use crate::machine::{Engine, TaskResult};
 use crate::plan::NodePlan;
 use crate::protocol::harness::{Plays, Table, tree};
 use crate::protocol::{Protocol, Protocols, RuleBook};
@@ -77,7 +77,7 @@ fn read(reading: &Reading<'_>) -> Result<Plain, Unread> {
         let mut finding = Finding::new("rule", Severity::Fail, line, reading.critic);
         finding.quote = quote;
         if let Some((path, number)) = place.split_once(':') {
-            finding.place = Some(Place { path: path.into(), line: number.parse().ok(), end: None });
+            finding.place = Some(Location { path: path.into(), line: number.parse().ok(), end: None });
         }
         match word {
             "ok" => plain.claims.push(finding),
@@ -126,7 +126,7 @@ impl Sitting {
         for heard in all {
             let mut review = heard.review(1, artifact, artifact, verdict);
             review.findings = heard.parts.iter().flat_map(|p| p.unsupported.clone()).collect();
-            cx.emit(Happened::Reviewed { round: 1, review });
+            cx.emit(EventKind::Reviewed { round: 1, review });
         }
         let draft = self.court.work.blob();
         if !passes {
@@ -145,21 +145,21 @@ impl Protocol for Sitting {
         self.convene(cx);
     }
 
-    fn answered(&mut self, answer: Answered, cx: &mut Cx<'_>) {
+    fn answered(&mut self, answer: AgentAnswer, cx: &mut Cx<'_>) {
         if let Some(all) = self.panel.heard(answer, cx, read) {
             self.decide(&all, cx);
         }
     }
 
-    fn learned(&mut self, _: &EffectId, what: Learned, cx: &mut Cx<'_>) {
-        if let Learned::Looked(looked) = what
+    fn task_done(&mut self, _: &EffectId, what: TaskResult, cx: &mut Cx<'_>) {
+        if let TaskResult::Looked(looked) = what
             && let Some(all) = self.panel.looked(&looked, cx)
         {
             self.decide(&all, cx);
         }
     }
 
-    fn taken_up(&mut self, cx: &mut Cx<'_>) {
+    fn resumed(&mut self, cx: &mut Cx<'_>) {
         self.convene(cx);
     }
 
@@ -219,7 +219,7 @@ fn an_unsupported_finding_beside_a_real_one_is_kept_in_the_record_and_decides_no
         .iter()
         .flat_map(|(_, s)| &s.events)
         .filter_map(|e| match &e.what {
-            Happened::Reviewed { review, .. } => Some(review),
+            EventKind::Reviewed { review, .. } => Some(review),
             _ => None,
         })
         .collect();
@@ -267,7 +267,7 @@ fn two_replies_that_wait_for_the_same_look_are_both_heard() {
         };
         let reply = crate::effect::Reply::Looked(looked);
         // The second look finds nothing left to wait for: the run has ended.
-        let _ = t.try_put("read", What::Replied { effect: look.id, reply }, vec![Text::new("x\n")]);
+        let _ = t.try_put("read", InputKind::Replied { effect: look.id, reply }, vec![Text::new("x\n")]);
     }
     assert_eq!(t.class(), "rejected", "{}", t.log());
 }
@@ -278,7 +278,7 @@ fn a_verdict_names_the_critic_that_gave_it_and_the_bytes_it_saw() {
     t.says("mumble mumble").says("mumble mumble").says("ok draft:1");
     let artifact = t.settings.work.artifact();
     let bound = t.records.iter().flat_map(|(_, s)| &s.events).any(|e| {
-        matches!(&e.what, Happened::Reviewed { review, .. }
+        matches!(&e.what, EventKind::Reviewed { review, .. }
             if review.binding.critic == "dora" && review.binding.artifact == artifact)
     });
     assert!(bound, "{}", t.log());
@@ -331,7 +331,7 @@ fn answer_all(t: &mut Table<Court>) -> usize {
             session: None,
         };
         let reply = crate::effect::Reply::Done(answer);
-        t.try_put("part", What::Replied { effect: first.id, reply }, vec![text]).unwrap();
+        t.try_put("part", InputKind::Replied { effect: first.id, reply }, vec![text]).unwrap();
         asked += 1;
     }
     asked
@@ -348,7 +348,7 @@ fn three_megabytes_are_covered_completely_in_parts_that_fit() {
         .iter()
         .flat_map(|(_, s)| &s.events)
         .filter_map(|e| match &e.what {
-            Happened::Reviewed { review, .. } => Some(&review.coverage.entries),
+            EventKind::Reviewed { review, .. } => Some(&review.coverage.entries),
             _ => None,
         })
         .flatten()
@@ -399,7 +399,7 @@ fn a_critic_that_writes_is_void_and_its_fallback_judges() {
             session: None,
         };
         let reply = crate::effect::Reply::Done(answer);
-        t.try_put("wrote", What::Replied { effect, reply }, vec![text]).unwrap();
+        t.try_put("wrote", InputKind::Replied { effect, reply }, vec![text]).unwrap();
     };
     let mut t = draft("one\n").start();
     violated(&mut t);
@@ -420,9 +420,9 @@ fn a_draft_cannot_close_the_frame_it_stands_in() {
     let t = draft(hostile).start();
     let prompt = t.prompt(&t.open());
     let begin = prompt.lines().find(|l| l.starts_with("--- begin draft ")).unwrap();
-    let mark = begin.trim_start_matches("--- begin draft ").trim_end_matches(" ---");
-    assert_eq!(prompt.matches(mark).count() % 2, 0);
-    assert!(!hostile.contains(mark));
+    let fence = begin.trim_start_matches("--- begin draft ").trim_end_matches(" ---");
+    assert_eq!(prompt.matches(fence).count() % 2, 0);
+    assert!(!hostile.contains(fence));
     assert!(prompt.contains("=== Result: ‹CONVERGED› ==="), "{prompt}");
 }
 
@@ -453,6 +453,6 @@ impl Table<Court> {
         let what = FileContent::Text(text.digest());
         let looked = Looked { tree: None, files: vec![crate::tree::FileSeen { path: path.into(), what }] };
         let reply = crate::effect::Reply::Looked(looked);
-        self.try_put("read", What::Replied { effect, reply }, vec![text]).unwrap();
+        self.try_put("read", InputKind::Replied { effect, reply }, vec![text]).unwrap();
     }
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::cx::FailedCall;
 use super::going_on::{self, Begun};
 use super::run::{Mode, Pending, Run};
-use crate::budget::{Account, Cap, Kept, Money, Reservation, Shortage, Usage};
+use crate::budget::{Account, Cap, CapScope, Money, Reservation, Shortage, Usage};
 use crate::digest::Digest;
 use crate::effect::{CallFailure, Class, Effect, EffectId, EffectKind, FailureKind, NodePath, Reply};
-use crate::event::Happened;
+use crate::event::EventKind;
 use crate::outcome::Outcome;
 use crate::plan::AgentCard;
 use crate::reading::Unread;
@@ -37,11 +37,11 @@ pub struct CallSpec {
     /// The tools a model is offered, as a stored text.
     pub tools: Option<Digest>,
     /// Which caps it keeps to.
-    pub kept: Kept,
+    pub kept: CapScope,
     /// The node is told if it fails, and says what follows.
     pub own_failures: bool,
     /// A turn of a worker that has our hands: the id its work began with.
-    pub hands: Option<EffectId>,
+    pub tool_loop: Option<EffectId>,
     /// What the agent is asked for if it is a person. None: it does not judge.
     pub verdict: Option<VerdictAsked>,
     /// It goes on with work that was broken off: the folder is not put back.
@@ -153,7 +153,7 @@ impl Run {
     /// Issues a call, or holds it while the run is pausing or cannot afford it.
     pub fn request(&mut self, id: EffectId, call: CallSpec, repeats: Option<EffectId>) {
         let node = id.node.clone();
-        let call = self.handed(&id, call);
+        let call = self.with_tools(&id, call);
         if self.mode != Mode::Going || self.ending.is_some() {
             self.held.push_back(Held::Call { id: Some(id), node, call, repeats });
             return;
@@ -172,14 +172,14 @@ impl Run {
             (Class::Person, None, Reservation::default())
         } else {
             let left = match call.kept {
-                Kept::Money => LAST_WORDS_MS,
-                Kept::All | Kept::NotCalls => self.ledger.time_left(&accounts).unwrap_or(u64::MAX),
+                CapScope::MoneyOnly => LAST_WORDS_MS,
+                CapScope::All | CapScope::ExceptCalls => self.ledger.time_left(&accounts).unwrap_or(u64::MAX),
             };
             let reserve = self.worst_case(&call.messages, call.tools.as_ref(), &card);
             (Class::Paid, Some(left.min(card.timeout_ms)), reserve)
         };
         if let Err(shortage) = self.ledger.reserve_keeping(&id, accounts, reserve, call.kept) {
-            let is_last_words = call.kept == Kept::Money;
+            let is_last_words = call.kept == CapScope::MoneyOnly;
             self.held.push_back(Held::Call { id: Some(id), node: node.clone(), call, repeats });
             if is_last_words {
                 return self.end_with(Outcome::OutOfBudget { shortage });
@@ -218,7 +218,7 @@ impl Run {
     /// A cap is in the way of something a node asked for, which is held. The run parks for it, after the node's
     /// last words if it has any.
     pub fn short_of(&mut self, node: &NodePath, shortage: Shortage) {
-        if self.nodes.get(node).is_some_and(|node| node.speaks_last) {
+        if self.nodes.get(node).is_some_and(|node| node.wants_final_turn) {
             return self.pending.push_back(Pending::Capped { node: node.clone(), shortage });
         }
         self.end_with(Outcome::OutOfBudget { shortage });
@@ -329,13 +329,13 @@ impl Run {
         let run = self.ledger.spent(&Account::Run);
         let agent = call.agent.clone();
         let node = id.node.clone();
-        self.emit(&node, Happened::Charged { effect: id.clone(), agent, usage, cost, run });
+        self.emit(&node, EventKind::Charged { effect: id.clone(), agent, usage, cost, run });
         if let Some(shortage) = over {
             // The next call is not affordable: that stops the run.
-            self.emit(&node, Happened::Overran { shortage });
+            self.emit(&node, EventKind::Overran { shortage });
         } else if let Some(shortage) = beyond {
             // What is held back for the next call would mean nothing: a person has a look first.
-            self.emit(&node, Happened::Overran { shortage: shortage.clone() });
+            self.emit(&node, EventKind::Overran { shortage: shortage.clone() });
             self.end_with(Outcome::OutOfBudget { shortage });
         }
     }
@@ -358,14 +358,14 @@ impl Run {
         let Some(call) = &open.call else { return };
         let (effect, agent, usage) = (id.clone(), call.agent.clone(), Usage::default());
         let (run, cost) = (self.ledger.spent(&Account::Run), reserve.money.max(told));
-        self.emit(&id.node, Happened::Charged { effect, agent, usage, cost, run });
+        self.emit(&id.node, EventKind::Charged { effect, agent, usage, cost, run });
     }
 
     /// A connection that broke in the middle of a reply says nothing of the next: the call is made once more, as any
     /// other that has to be afforded. What the first cost is not known.
     pub fn try_again(&mut self, id: &EffectId, call: CallSpec, failure: &CallFailure) {
         let message = format!("{}: {failure}; it is called once more", call.agent);
-        self.emit(&id.node, Happened::Warned { message });
+        self.emit(&id.node, EventKind::Warned { message });
         let next = self.next_id(&id.node);
         self.request(next, call, Some(id.clone()));
     }
@@ -385,7 +385,7 @@ impl Run {
             }
         }
         let (agent, role) = (call.agent.clone(), call.role);
-        self.emit(&node, Happened::CallFailed { effect: id.clone(), agent, role, failure: failure.clone() });
+        self.emit(&node, EventKind::CallFailed { effect: id.clone(), agent, role, failure: failure.clone() });
         if call.own_failures {
             let failed = FailedCall { effect: id.clone(), failure, call, begun };
             return self.tell(&node, |protocol, cx| protocol.failed(failed, cx));
@@ -415,7 +415,7 @@ impl Run {
     pub fn malformed(&mut self, id: &EffectId, call: CallSpec, round: u32, unread: &Unread) {
         let restating = !call.is_restated();
         let problem = in_one_line(&unread.to_string());
-        let event = Happened::ReplyMalformed {
+        let event = EventKind::ReplyMalformed {
             round,
             critic: call.agent.clone(),
             problem: problem.clone(),
@@ -451,7 +451,7 @@ impl Run {
         let node = id.node.clone();
         if let Some(second) = call.fallback.take() {
             let from = std::mem::replace(&mut call.agent, second);
-            self.emit(&node, Happened::FellBack { from, to: call.agent.clone(), because });
+            self.emit(&node, EventKind::FellBack { from, to: call.agent.clone(), because });
             let next = self.next_id(&node);
             return self.request(next, call, None);
         }
@@ -480,7 +480,7 @@ impl Run {
                 continue;
             }
             let dispatch =
-                open.call.as_ref().map_or_else(|| self.dispatch_of(&id), |call| call.hands.clone());
+                open.call.as_ref().map_or_else(|| self.dispatch_of(&id), |call| call.tool_loop.clone());
             let Some(call) = open.call else {
                 if let Some(dispatch) = dispatch.filter(|_| open.cancelled) {
                     self.hands_off(&dispatch);
@@ -493,7 +493,7 @@ impl Run {
                 continue;
             };
             let (agent, role) = (call.agent.clone(), call.role);
-            self.emit(&id.node.clone(), Happened::CallLost { effect: id.clone(), agent, role });
+            self.emit(&id.node.clone(), EventKind::CallLost { effect: id.clone(), agent, role });
             if self.mode == Mode::Cancelling {
                 continue;
             }
@@ -513,7 +513,7 @@ impl Run {
                 Held::Ending(ending) => self.ending = ending,
                 Held::Lost { id, kind } => self.tool_lost(&id, kind),
                 Held::GoOn { id, call, begun } => self.take_up(&id, call, &begun),
-                Held::Node(node) => self.tell(&node, |protocol, cx| protocol.taken_up(cx)),
+                Held::Node(node) => self.tell(&node, |protocol, cx| protocol.resumed(cx)),
                 Held::Task { id, node, kind, repeats } => {
                     let id = id.unwrap_or_else(|| self.next_id(&node));
                     self.request_task(id, kind, repeats);

@@ -4,10 +4,10 @@ use super::calls::{CallSpec, Held};
 use super::going_on::Begun;
 use super::run::{Pending, Run};
 use crate::brief::{self, ColdView};
-use crate::budget::{Account, Kept, Limits, Reservation, Shortage, Spent};
+use crate::budget::{Account, CapScope, Limits, Reservation, Shortage, Spent};
 use crate::digest::Digest;
 use crate::effect::{CallFailure, EffectId, EffectKind, NodePath};
-use crate::event::Happened;
+use crate::event::EventKind;
 use crate::judging::{ColdCase, Piece};
 use crate::outcome::Outcome;
 use crate::pipeline::listing::Survey;
@@ -25,7 +25,7 @@ use crate::turn::{Message, Part, Role, VerdictAsked};
 
 /// An agent's readable answer, with the call it belongs to.
 #[derive(Clone, Debug)]
-pub struct Answered {
+pub struct AgentAnswer {
     pub effect: EffectId,
     pub text: Digest,
     /// The file the call asked for, if the agent wrote it.
@@ -65,14 +65,14 @@ pub struct LedTurn<'a> {
     /// The state of the run's folder it works on, if it has tools of its own.
     pub tree: Option<Digest>,
     pub tag: u32,
-    pub kept: Kept,
+    pub kept: CapScope,
     /// How many parts of the first message are the same in its next turn.
     pub settled: usize,
     /// What it may not use of its own hands, if it has any.
     pub own: Option<OwnTools>,
 }
 
-impl Answered {
+impl AgentAnswer {
     pub const fn role(&self) -> Role {
         self.call.role
     }
@@ -131,9 +131,9 @@ fn spec(role: Role, agent: &str, messages: Vec<Message>) -> CallSpec {
         form: None,
         settled: 0,
         tools: None,
-        kept: Kept::All,
+        kept: CapScope::All,
         own_failures: false,
-        hands: None,
+        tool_loop: None,
         verdict: None,
         goes_on: false,
         own: None,
@@ -159,7 +159,7 @@ impl Cx<'_> {
         self.run.intern(text)
     }
 
-    pub fn emit(&mut self, what: Happened) {
+    pub fn emit(&mut self, what: EventKind) {
         self.run.emit(self.node, what);
     }
 
@@ -192,8 +192,8 @@ impl Cx<'_> {
     }
 
     /// The mark around data for whoever judges.
-    pub fn mark(&self, enclosed: &[Digest]) -> String {
-        brief::mark(&self.run.seed, Role::Critic, &self.run.texts, enclosed)
+    pub fn fence(&self, enclosed: &[Digest]) -> String {
+        brief::fence(&self.run.seed, Role::Critic, &self.run.texts, enclosed)
     }
 
     /// Can this agent be held to a schema?
@@ -234,7 +234,7 @@ impl Cx<'_> {
     }
 
     /// Takes back a call of this node that waits for the run to go on. The node is told when it does, with
-    /// `taken_up`.
+    /// `resumed`.
     pub fn recall(&mut self, role: Role) -> bool {
         let node = self.node;
         let before = self.run.held.len();
@@ -276,7 +276,7 @@ impl Cx<'_> {
         }
         let mut accounts = Run::accounts(self.node, None);
         accounts.extend(agents);
-        self.run.ledger.fits(&accounts, wanted, Kept::All).err()
+        self.run.ledger.fits(&accounts, wanted, CapScope::All).err()
     }
 
     /// Whether this agent's last words can be paid for: they keep to no other cap.
@@ -284,7 +284,7 @@ impl Cx<'_> {
         let Some(card) = self.run.plan.agents.get(agent) else { return false };
         let worst = self.run.worst_case(messages, None, card);
         let accounts = Run::accounts(self.node, Some(agent));
-        self.run.ledger.fits(&accounts, worst, Kept::Money).is_ok()
+        self.run.ledger.fits(&accounts, worst, CapScope::MoneyOnly).is_ok()
     }
 
     /// How often the run was resumed so far.
@@ -323,8 +323,8 @@ impl Cx<'_> {
             structured.unwrap_or(case.form).to_owned()
         };
         let form = self.run.intern(form);
-        let mark = brief::mark(&self.run.seed, Role::Critic, &self.run.texts, &case.enclosed(pieces));
-        let (message, settled) = case.message(&instructions, pieces, &mark, form);
+        let fence = brief::fence(&self.run.seed, Role::Critic, &self.run.texts, &case.enclosed(pieces));
+        let (message, settled) = case.message(&instructions, pieces, &fence, form);
         let mut spec = spec(Role::Critic, agent, vec![message]);
         (spec.form, spec.settled) = (Some(form), settled);
         spec.fallback = fallback.map(ToOwned::to_owned);
@@ -355,7 +355,7 @@ impl Cx<'_> {
     pub fn ask(&mut self, question: Question) -> EffectId {
         let about = question.about;
         let id = self.task(EffectKind::Ask(question));
-        self.emit(Happened::Asked { effect: id.clone(), about });
+        self.emit(EventKind::Asked { effect: id.clone(), about });
         id
     }
 
@@ -399,7 +399,7 @@ impl Cx<'_> {
         task == first || self.run.attempts.get(task) == Some(first)
     }
 
-    /// Parks the run; when it goes on the protocol is told with `taken_up`.
+    /// Parks the run; when it goes on the protocol is told with `resumed`.
     pub fn park(&mut self, outcome: Outcome) {
         self.run.held.push_back(Held::Node(self.node.clone()));
         self.run.end_with(outcome);
@@ -415,8 +415,8 @@ impl Cx<'_> {
         let id = self.run.next_id(self.node);
         let instructions = self.instructions(call.agent, call.instructions);
         let schema = call.schema.map(|s| self.run.intern(s));
-        let mark = brief::mark(&self.run.seed, Role::Critic, &self.run.texts, &view.enclosed());
-        let (message, settled) = view.message(&instructions, &mark);
+        let fence = brief::fence(&self.run.seed, Role::Critic, &self.run.texts, &view.enclosed());
+        let (message, settled) = view.message(&instructions, &fence);
         let mut spec = spec(Role::Critic, call.agent, vec![message]);
         (spec.form, spec.settled, spec.schema) = (Some(view.form), settled, schema);
         spec.fallback = call.fallback.map(ToOwned::to_owned);
@@ -426,19 +426,19 @@ impl Cx<'_> {
     }
 
     /// The verdict of a person who was asked to judge; none if a model answered, or they wrote something else.
-    pub fn person_verdict(&self, answered: &Answered) -> Option<PersonVerdict> {
+    pub fn person_verdict(&self, answered: &AgentAnswer) -> Option<PersonVerdict> {
         let by_person = answered.call.verdict.is_some() && self.is_person(answered.agent());
         by_person.then(|| PersonVerdict::read(self.text(&answered.text))).flatten()
     }
 
     /// The answer cannot be read as a verdict: one short question, then the second critic, then `unverified`.
-    pub fn malformed(&mut self, answered: Answered, round: u32, unread: &Unread) {
-        let Answered { effect, call, .. } = answered;
+    pub fn malformed(&mut self, answered: AgentAnswer, round: u32, unread: &Unread) {
+        let AgentAnswer { effect, call, .. } = answered;
         self.run.malformed(&effect, call, round, unread);
     }
 
     /// Every text from outside that the call of this answer showed, and the form it was asked to reply in.
-    pub fn shown(&self, answered: &Answered) -> Shown {
+    pub fn shown(&self, answered: &AgentAnswer) -> Shown {
         let brief = answered.call.messages.iter().take(answered.call.brief);
         let mut digests: Vec<Digest> = brief
             .flat_map(|message| &message.parts)
@@ -454,13 +454,13 @@ impl Cx<'_> {
     }
 
     /// The worker's answer is no draft: the run parks as failed and the call is repeated on resume.
-    pub fn unusable(&mut self, answered: Answered, failure: crate::effect::CallFailure) {
-        let Answered { effect, call, .. } = answered;
+    pub fn unusable(&mut self, answered: AgentAnswer, failure: crate::effect::CallFailure) {
+        let AgentAnswer { effect, call, .. } = answered;
         self.run.call_failed(&effect, call, failure, Begun::default());
     }
 
     /// The digest of the prompt as the agent got it.
-    pub fn prompt_digest(&self, answered: &Answered) -> Digest {
+    pub fn prompt_digest(&self, answered: &AgentAnswer) -> Digest {
         let texts = &self.run.texts;
         Digest::of_pieces(|add| {
             for (n, message) in answered.call.messages.iter().enumerate() {

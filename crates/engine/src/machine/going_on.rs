@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use super::calls::{CallSpec, Held};
 use super::run::Run;
-use crate::budget::Kept;
+use crate::budget::CapScope;
 use crate::effect::{CallFailure, EffectId, FailureKind, Observation};
-use crate::event::Happened;
+use crate::event::EventKind;
 use crate::goal::{StepEnd, cut};
 use crate::turn::{Message, Part, Role, Speaker};
 
@@ -76,7 +76,7 @@ impl Run {
         let card = self.plan.agents.get(&call.agent);
         call.role == Role::Worker
             && call.tree.is_some()
-            && call.hands.is_none()
+            && call.tool_loop.is_none()
             && card.is_some_and(|card| !card.tools && !card.person)
     }
 
@@ -105,7 +105,7 @@ impl Run {
         let because = "the run was stopped while it worked";
         if call.own_failures {
             let (agent, because) = (call.agent, because.to_owned());
-            self.emit(&id.node, Happened::WentOn { agent, because: because.clone() });
+            self.emit(&id.node, EventKind::WentOn { agent, because: because.clone() });
             return self.tell(&id.node, |protocol, cx| protocol.broken_off(&because, cx));
         }
         self.go_on(id, call, begun, because);
@@ -114,7 +114,7 @@ impl Run {
     /// Asks a worker to go on with what it was doing.
     pub fn go_on(&mut self, id: &EffectId, call: CallSpec, begun: &Begun, because: &str) {
         let (agent, why) = (call.agent.clone(), because.to_owned());
-        self.emit(&id.node, Happened::WentOn { agent, because: why });
+        self.emit(&id.node, EventKind::WentOn { agent, because: why });
         let mut call = call.afresh();
         let log = begun.log();
         let log = if log.is_empty() { log } else { format!("\n\nThe last steps of that call:\n{log}") };
@@ -122,7 +122,7 @@ impl Run {
         Arc::make_mut(&mut call.messages)
             .push(Message { from: Speaker::User, parts: vec![Part::Text(words)] });
         // All of it counts as the one call it was asked for.
-        (call.goes_on, call.kept) = (true, Kept::NotCalls);
+        (call.goes_on, call.kept) = (true, CapScope::ExceptCalls);
         let next = self.next_id(&id.node);
         self.request(next, call, None);
     }

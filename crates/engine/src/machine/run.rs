@@ -4,18 +4,18 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::calls::{Held, Open};
-use super::cx::{Answered, Cx};
-use super::hands::Hands;
+use super::cx::{AgentAnswer, Cx};
 use super::replies::{bad_reply, stopped_short};
 use super::saving::Merging;
+use super::tool_loop::ToolLoop;
 use super::{Refused, Step};
 use crate::budget::{Account, Ledger, Limits, Shortage};
 use crate::digest::Digest;
 use crate::effect::{
     Answer, CallFailure, Class, EffectId, EffectKind, FailureKind, NodePath, Observation, Reply, StopReason,
 };
-use crate::event::{Event, Happened};
-use crate::input::{Control, Input, Start, What};
+use crate::event::{Event, EventKind};
+use crate::input::{Control, Input, InputKind, Start};
 use crate::manifest::RunManifest;
 use crate::outcome::{Outcome, Waiting};
 use crate::plan::{AgentCard, NodePlan, Plan};
@@ -39,7 +39,7 @@ pub(super) struct Node {
     pub steps: u32,
     pub ended: bool,
     /// It is told of a cap before the run parks for it.
-    pub speaks_last: bool,
+    pub wants_final_turn: bool,
 }
 
 pub(super) struct Run {
@@ -70,7 +70,7 @@ pub(super) struct Run {
     /// The conversation a worker of a node may go on with.
     pub sessions: BTreeMap<(NodePath, String), String>,
     /// Workers that work with tools of ours, by the id their call was first made under.
-    pub hands: BTreeMap<EffectId, Hands>,
+    pub tool_loop: BTreeMap<EffectId, ToolLoop>,
     /// What was last written to `FILE.unapproved`.
     pub unapproved_saved: Option<Digest>,
     /// The approved draft is on disk.
@@ -111,7 +111,7 @@ impl Run {
             last_active_ms: input.at.active_ms,
             replies: BTreeMap::new(),
             sessions: BTreeMap::new(),
-            hands: BTreeMap::new(),
+            tool_loop: BTreeMap::new(),
             unapproved_saved: None,
             approved_saved: false,
             delivery: None,
@@ -156,11 +156,12 @@ impl Run {
         if let Some(missing) = protocol.material().into_iter().find(|d| !self.texts.contains(d)) {
             return Err(Refused::TextMissing(missing));
         }
-        let speaks_last = protocol.speaks_last();
+        let wants_final_turn = protocol.wants_final_turn();
         self.ledger.limit(Account::Node(path.clone()), plan.limits);
-        let node = Node { protocol: Some(protocol), next_effect: 1, steps: 0, ended: false, speaks_last };
+        let node =
+            Node { protocol: Some(protocol), next_effect: 1, steps: 0, ended: false, wants_final_turn };
         self.nodes.insert(path.clone(), node);
-        self.emit(path, Happened::NodeStarted { protocol: plan.protocol.clone() });
+        self.emit(path, EventKind::NodeStarted { protocol: plan.protocol.clone() });
         self.pending.push_back(Pending::Start(path.clone()));
         Ok(())
     }
@@ -172,16 +173,16 @@ impl Run {
         }
         let brought = |d: &Digest| self.texts.contains(d) || input.texts.iter().any(|t| t.digest() == *d);
         match &input.what {
-            What::Started(_) => Err(Refused::AlreadyStarted),
-            What::Observed { effect, .. } => self.must_be_open(effect).map(|_| ()),
-            What::Replied { effect, reply } => {
+            InputKind::Started(_) => Err(Refused::AlreadyStarted),
+            InputKind::Observed { effect, .. } => self.must_be_open(effect).map(|_| ()),
+            InputKind::Replied { effect, reply } => {
                 self.must_be_open(effect)?;
                 match super::tasks::named_texts(reply).into_iter().find(|d| !brought(d)) {
                     Some(missing) => Err(Refused::TextMissing(missing)),
                     None => Ok(()),
                 }
             }
-            What::Answered { effect, text, .. } => {
+            InputKind::Answered { effect, text, .. } => {
                 let open = self.must_be_open(effect)?;
                 if open.effect.class != Class::Person {
                     return Err(Refused::NotAPerson(effect.clone()));
@@ -199,7 +200,7 @@ impl Run {
                     _ => Ok(()),
                 }
             }
-            What::Controlled(_) | What::Resumed { .. } => Ok(()),
+            InputKind::Controlled(_) | InputKind::Resumed { .. } => Ok(()),
         }
     }
 
@@ -214,13 +215,13 @@ impl Run {
         self.pass_time(input.at.active_ms);
         self.outcome = None;
         match &input.what {
-            What::Started(_) => {}
-            What::Observed { effect, observation } => self.observed(effect, observation),
-            What::Replied { effect, reply } => self.replied(effect, reply),
-            What::Answered { effect, text, by } if self.is_question(effect) => {
+            InputKind::Started(_) => {}
+            InputKind::Observed { effect, observation } => self.observed(effect, observation),
+            InputKind::Replied { effect, reply } => self.replied(effect, reply),
+            InputKind::Answered { effect, text, by } if self.is_question(effect) => {
                 self.person_said(effect, *text, by);
             }
-            What::Answered { effect, text, .. } => {
+            InputKind::Answered { effect, text, .. } => {
                 let answer = Answer {
                     parts: vec![Part::Blob(*text)],
                     stop: StopReason::EndTurn,
@@ -233,8 +234,8 @@ impl Run {
                 };
                 self.replied(effect, &Reply::Done(answer));
             }
-            What::Controlled(control) => self.controlled(control),
-            What::Resumed { limits, rounds, agents } => self.resumed(*limits, *rounds, agents),
+            InputKind::Controlled(control) => self.controlled(control),
+            InputKind::Resumed { limits, rounds, agents } => self.resumed(*limits, *rounds, agents),
         }
         self.drain();
         self.conclude();
@@ -289,7 +290,7 @@ impl Run {
         if self.mode == Mode::Cancelling || self.has_ended(&node) {
             return;
         }
-        if let Some(dispatch) = call.hands.as_ref().filter(|_| cancelled) {
+        if let Some(dispatch) = call.tool_loop.as_ref().filter(|_| cancelled) {
             return self.hands_off(dispatch);
         }
         let failure = match reply {
@@ -303,10 +304,11 @@ impl Run {
                     }
                     let text = self.answer_text(answer);
                     let calls = answer.calls();
-                    if let Some(dispatch) = call.hands {
+                    if let Some(dispatch) = call.tool_loop {
                         return self.hands_said(id, dispatch, text, calls);
                     }
-                    let answered = Answered { effect: id.clone(), text, report: answer.report, calls, call };
+                    let answered =
+                        AgentAnswer { effect: id.clone(), text, report: answer.report, calls, call };
                     return self.tell(&node, |protocol, cx| protocol.answered(answered, cx));
                 }
                 Some(_) if cancelled => return self.tell(&node, |protocol, cx| protocol.cancelled(id, cx)),
@@ -351,18 +353,18 @@ impl Run {
         let root = NodePath::root();
         match control {
             Control::Pause => {
-                self.emit(&root, Happened::PauseRequested);
+                self.emit(&root, EventKind::PauseRequested);
                 if self.mode == Mode::Going {
                     self.mode = Mode::Pausing;
                 }
             }
             Control::Steer { text, by } => {
                 let (text, by) = (self.intern(text.clone()), by.clone());
-                self.emit(&root, Happened::Steered { by, text });
+                self.emit(&root, EventKind::Steered { by, text });
                 self.tell(&root, |protocol, cx| protocol.steered(text, cx));
             }
             Control::Cancel => {
-                self.emit(&root, Happened::CancelRequested);
+                self.emit(&root, EventKind::CancelRequested);
                 self.mode = Mode::Cancelling;
                 if self.delivery.is_some() && self.ending.as_ref().is_some_and(Outcome::is_ended) {
                     // The verdict is in and its draft is being written: that is not broken off. If the reply says
@@ -371,7 +373,7 @@ impl Run {
                 }
                 self.ending = Some(Outcome::Aborted);
                 self.held.clear();
-                self.hands.clear();
+                self.tool_loop.clear();
                 self.merging = None;
                 self.cancel_calls_of(&root);
             }
@@ -380,7 +382,7 @@ impl Run {
 
     fn resumed(&mut self, limits: Limits, rounds: Option<u32>, agents: &BTreeMap<String, AgentCard>) {
         let root = NodePath::root();
-        self.emit(&root, Happened::Resumed);
+        self.emit(&root, EventKind::Resumed);
         self.resumes = self.resumes.saturating_add(1);
         if self.mode != Mode::Cancelling {
             self.mode = Mode::Going;
@@ -388,13 +390,13 @@ impl Run {
             self.ending = self.ending.take().filter(Outcome::is_ended);
         }
         if limits != Limits::default() || rounds.is_some() {
-            self.emit(&root, Happened::LimitsRaised { limits, rounds });
+            self.emit(&root, EventKind::LimitsRaised { limits, rounds });
             self.ledger.raise(&Account::Run, limits);
             self.ledger.raise(&Account::Node(root.clone()), limits);
             self.plan.limits = self.plan.limits.with(limits);
         }
         for (name, card) in agents {
-            self.emit(&root, Happened::AgentChanged { agent: name.clone(), card: Box::new(card.clone()) });
+            self.emit(&root, EventKind::AgentChanged { agent: name.clone(), card: Box::new(card.clone()) });
             self.ledger.limit(Account::Agent(name.clone()), card.limits);
             self.plan.agents.insert(name.clone(), card.clone());
         }
@@ -424,7 +426,7 @@ impl Run {
         for (_, node) in self.nodes.iter_mut().filter(|(p, _)| path.contains(p)) {
             node.ended = true;
         }
-        self.hands.retain(|dispatch, _| !path.contains(&dispatch.node));
+        self.tool_loop.retain(|dispatch, _| !path.contains(&dispatch.node));
         self.held.retain(|h| {
             let of = match h {
                 Held::Call { node, .. } | Held::Task { node, .. } | Held::Node(node) => node,
@@ -441,7 +443,7 @@ impl Run {
             match next {
                 Pending::Start(path) => self.tell(&path, |protocol, cx| protocol.start(cx)),
                 Pending::Capped { node, shortage } if self.mode == Mode::Going && self.ending.is_none() => {
-                    self.tell(&node, |protocol, cx| protocol.capped(shortage, cx));
+                    self.tell(&node, |protocol, cx| protocol.budget_exhausted(shortage, cx));
                 }
                 // Nothing can be said now.
                 Pending::Capped { shortage, .. } => self.end_with(Outcome::OutOfBudget { shortage }),
@@ -500,7 +502,7 @@ impl Run {
         self.nodes.get(&NodePath::root()).and_then(|n| n.protocol.as_deref())
     }
 
-    pub fn emit(&mut self, node: &NodePath, what: Happened) {
+    pub fn emit(&mut self, node: &NodePath, what: EventKind) {
         self.step.events.push(Event { node: node.clone(), what });
     }
 

@@ -6,7 +6,7 @@ use crate::budget::{Reservation, Usage};
 use crate::conflict::{Conflicts, Resolution, Way};
 use crate::digest::Digest;
 use crate::effect::{CallFailure, Class, Effect, EffectId, EffectKind, FailureKind, NodePath, Reply, Save};
-use crate::event::Happened;
+use crate::event::EventKind;
 use crate::outcome::{Outcome, Waiting};
 use crate::question::{About, Picked};
 use crate::tree::Accept;
@@ -78,14 +78,14 @@ impl Run {
             Reply::Accepted { paths, commit, merged, kept } => {
                 let (paths, commit) = (paths.clone(), commit.clone());
                 let (merged, kept) = (merged.clone(), kept.clone());
-                self.emit(&root, Happened::Accepted { paths, commit, merged, kept });
+                self.emit(&root, EventKind::Accepted { paths, commit, merged, kept });
                 self.approved_saved = true;
             }
             // Whoever wants the run gone is not asked how it should be finished.
             Reply::Conflicts(_) if self.mode == Mode::Cancelling => {}
             Reply::Conflicts(conflicts) if matches!(kind, EffectKind::Accept(_)) => self.ask_about(conflicts),
             Reply::Saved { path } => {
-                self.emit(&root, Happened::Saved { path: path.clone(), approved });
+                self.emit(&root, EventKind::Saved { path: path.clone(), approved });
                 if approved {
                     self.approved_saved = true;
                 } else {
@@ -108,7 +108,7 @@ impl Run {
                     Reply::Failed(f) => f.message.clone(),
                     _ => "the save got no proper reply".to_owned(),
                 };
-                self.emit(&root, Happened::SaveRefused { path, message: message.clone() });
+                self.emit(&root, EventKind::SaveRefused { path, message: message.clone() });
                 if approved {
                     let failure =
                         CallFailure { kind: FailureKind::Misconfigured, message, usage: Usage::default() };
@@ -139,8 +139,8 @@ impl Run {
         let root = NodePath::root();
         let again = self.merging.is_some();
         let effect = self.next_id(&root);
-        self.emit(&root, Happened::Conflicted { conflicts: conflicts.clone() });
-        self.emit(&root, Happened::Asked { effect: effect.clone(), about: About::Conflict });
+        self.emit(&root, EventKind::Conflicted { conflicts: conflicts.clone() });
+        self.emit(&root, EventKind::Asked { effect: effect.clone(), about: About::Conflict });
         self.merging = Some(Merging::Asked { effect: effect.clone(), seen: conflicts.seen });
         let asked = Effect {
             id: effect.clone(),

@@ -43,11 +43,11 @@ impl Protocol for Errand {
         cx.look(Look { tree: None, paths: Vec::new() });
     }
 
-    fn answered(&mut self, _: Answered, _: &mut Cx<'_>) {}
+    fn answered(&mut self, _: AgentAnswer, _: &mut Cx<'_>) {}
 
-    fn learned(&mut self, _: &EffectId, what: Learned, cx: &mut Cx<'_>) {
+    fn task_done(&mut self, _: &EffectId, what: TaskResult, cx: &mut Cx<'_>) {
         match what {
-            Learned::Looked(looked) => {
+            TaskResult::Looked(looked) => {
                 let tree = looked.tree.unwrap().digest;
                 cx.verify(Verify {
                     command: "true".into(),
@@ -59,8 +59,8 @@ impl Protocol for Errand {
                     evidence: Vec::new(),
                 });
             }
-            Learned::Verified(_) => _ = cx.ask(question()),
-            Learned::Said { text, .. } => match question().pick(cx.text(&text)) {
+            TaskResult::Verified(_) => _ = cx.ask(question()),
+            TaskResult::Said { text, .. } => match question().pick(cx.text(&text)) {
                 Picked::Choice { word: "yes", .. } => cx.park(Outcome::Failed {
                     failure: CallFailure {
                         kind: FailureKind::Unavailable,
@@ -74,7 +74,7 @@ impl Protocol for Errand {
         }
     }
 
-    fn taken_up(&mut self, cx: &mut Cx<'_>) {
+    fn resumed(&mut self, cx: &mut Cx<'_>) {
         cx.finish(Outcome::Rejected { draft: None, open: Vec::new() });
     }
 }
@@ -118,7 +118,7 @@ fn an_answer_that_is_none_of_the_ways_out_is_refused_and_changes_nothing() {
     let mut t = begun();
     t.sees(&[]).verifies(0, "fine");
     let (effect, text) = (t.open().id, Text::new("perhaps"));
-    let what = What::Answered { effect, text: text.digest(), by: "eve".into() };
+    let what = InputKind::Answered { effect, text: text.digest(), by: "eve".into() };
     let refused = t.try_put("perhaps", what, vec![text]);
     assert_eq!(refused, Err(Refused::NoSuchChoice("answer with one of: yes, no".into())));
     assert_eq!(t.class(), "waiting(question)");
@@ -192,6 +192,6 @@ fn a_reply_that_names_a_text_it_does_not_bring_is_refused() {
     let mut t = begun();
     let (tree, _) = crate::protocol::harness::tree(&[("a", Some("b\n"))]);
     let looked = crate::tree::Looked { tree: Some(tree), files: Vec::new() };
-    let what = What::Replied { effect: t.open().id, reply: Reply::Looked(looked) };
+    let what = InputKind::Replied { effect: t.open().id, reply: Reply::Looked(looked) };
     assert!(matches!(t.try_put("looked", what, Vec::new()), Err(Refused::TextMissing(_))));
 }

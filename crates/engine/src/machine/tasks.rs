@@ -9,7 +9,7 @@ use crate::budget::{Reservation, Usage};
 use crate::conflict::Conflicts;
 use crate::digest::Digest;
 use crate::effect::{CallFailure, Class, Committed, Effect, EffectId, EffectKind, FailureKind, Reply};
-use crate::event::Happened;
+use crate::event::EventKind;
 use crate::outcome::Outcome;
 use crate::pipeline::listing::Surveyed;
 use crate::tool::ToolDone;
@@ -25,7 +25,7 @@ const VERIFY_GRACE_MS: u64 = 30_000;
 
 /// What became of something a node asked for.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Learned {
+pub enum TaskResult {
     Looked(Looked),
     Examined(Examined),
     Verified(Verified),
@@ -94,12 +94,12 @@ impl Run {
             EffectKind::Verify(v) => {
                 v.timeout_ms.saturating_mul(u64::from(v.runs.max(1))).saturating_add(VERIFY_GRACE_MS)
             }
-            EffectKind::Tool(tool) => tool.deed.time_ms().saturating_add(VERIFY_GRACE_MS),
+            EffectKind::Tool(tool) => tool.action.time_ms().saturating_add(VERIFY_GRACE_MS),
             _ => LOOK_MS,
         };
         let class = match &kind {
             EffectKind::Ask(_) => Class::Person,
-            EffectKind::Tool(tool) if !tool.deed.only_reads() => Class::Acts,
+            EffectKind::Tool(tool) if !tool.action.only_reads() => Class::Acts,
             EffectKind::Accept(_) | EffectKind::Commit(_) => Class::ChangesWorld,
             _ => Class::Read,
         };
@@ -124,12 +124,12 @@ impl Run {
     pub fn person_said(&mut self, id: &EffectId, text: Digest, by: &str) {
         let Some(open) = self.open.remove(id) else { return };
         let node = id.node.clone();
-        self.emit(&node, Happened::PersonSaid { effect: id.clone(), by: by.to_owned(), text });
+        self.emit(&node, EventKind::PersonSaid { effect: id.clone(), by: by.to_owned(), text });
         if self.asked_about_conflicts() == Some(id) {
             return self.conflicts_decided(&open.effect.kind, &text);
         }
         let by = by.to_owned();
-        self.tell(&node, |protocol, cx| protocol.learned(id, Learned::Said { text, by }, cx));
+        self.tell(&node, |protocol, cx| protocol.task_done(id, TaskResult::Said { text, by }, cx));
     }
 
     pub fn task_replied(&mut self, effect: Effect, reply: &Reply, cancelled: bool) {
@@ -149,12 +149,12 @@ impl Run {
         let learned = match (&kind, reply) {
             (EffectKind::Look(_), Reply::Looked(looked)) => {
                 self.looked.insert(node.clone());
-                Learned::Looked(looked.clone())
+                TaskResult::Looked(looked.clone())
             }
-            (EffectKind::Examine(_), Reply::Examined(examined)) => Learned::Examined(examined.clone()),
-            (EffectKind::Verify(_), Reply::Verified(verified)) => Learned::Verified(verified.clone()),
-            (EffectKind::Tool(_), Reply::Tool(done)) => Learned::Tool(done.clone()),
-            (EffectKind::Survey(_), Reply::Surveyed(surveyed)) => Learned::Surveyed(surveyed.clone()),
+            (EffectKind::Examine(_), Reply::Examined(examined)) => TaskResult::Examined(examined.clone()),
+            (EffectKind::Verify(_), Reply::Verified(verified)) => TaskResult::Verified(verified.clone()),
+            (EffectKind::Tool(_), Reply::Tool(done)) => TaskResult::Tool(done.clone()),
+            (EffectKind::Survey(_), Reply::Surveyed(surveyed)) => TaskResult::Surveyed(surveyed.clone()),
             (
                 EffectKind::Accept(_) | EffectKind::Commit(_),
                 Reply::Accepted { paths, commit, merged, kept },
@@ -163,28 +163,28 @@ impl Run {
                 let (merged, kept) = (merged.clone(), kept.clone());
                 self.emit(
                     &node,
-                    Happened::Accepted {
+                    EventKind::Accepted {
                         paths: paths.clone(),
                         commit: commit.clone(),
                         merged: merged.clone(),
                         kept: kept.clone(),
                     },
                 );
-                Learned::Accepted { paths, commit, merged, kept }
+                TaskResult::Accepted { paths, commit, merged, kept }
             }
             (EffectKind::Accept(_), Reply::Conflicts(conflicts)) => {
-                self.emit(&node, Happened::Conflicted { conflicts: conflicts.clone() });
-                Learned::Conflicts(conflicts.clone())
+                self.emit(&node, EventKind::Conflicted { conflicts: conflicts.clone() });
+                TaskResult::Conflicts(conflicts.clone())
             }
             (EffectKind::Accept(_) | EffectKind::Commit(_), Reply::Conflict { message }) => {
-                Learned::NotAccepted { message: message.clone() }
+                TaskResult::NotAccepted { message: message.clone() }
             }
             (EffectKind::Commit(_), Reply::Failed(failure)) => {
-                Learned::NotAccepted { message: failure.message.clone() }
+                TaskResult::NotAccepted { message: failure.message.clone() }
             }
             _ if cancelled => return self.tell(&node, |protocol, cx| protocol.cancelled(&id, cx)),
             // The host stopped in the middle of it: nobody knows how far it came.
-            (EffectKind::Tool(tool), Reply::Cancelled { sent: true }) if !tool.deed.only_reads() => {
+            (EffectKind::Tool(tool), Reply::Cancelled { sent: true }) if !tool.action.only_reads() => {
                 return self.held.push_back(Held::Lost { id, kind });
             }
             (_, Reply::Cancelled { .. }) => {
@@ -199,8 +199,8 @@ impl Run {
             }
         };
         match (dispatch, learned) {
-            (Some(dispatch), Learned::Tool(done)) => self.hands_done(dispatch, &done),
-            (_, learned) => self.tell(&node, |protocol, cx| protocol.learned(&id, learned, cx)),
+            (Some(dispatch), TaskResult::Tool(done)) => self.hands_done(dispatch, &done),
+            (_, learned) => self.tell(&node, |protocol, cx| protocol.task_done(&id, learned, cx)),
         }
     }
 
@@ -219,7 +219,7 @@ impl Run {
         let node = id.node.clone();
         let accounts = Self::accounts(&node, None);
         let shortage = self.ledger.out_of_time(&accounts);
-        self.emit(&node, Happened::Warned { message: format!("{}: {failure}", kind.name()) });
+        self.emit(&node, EventKind::Warned { message: format!("{}: {failure}", kind.name()) });
         self.held.push_back(Held::Task { id: None, node: node.clone(), kind, repeats: Some(id) });
         match shortage {
             Some(shortage) if failure.kind == FailureKind::Timeout => self.short_of(&node, shortage),
@@ -230,7 +230,7 @@ impl Run {
     /// Rule 3: a reader that wrote. What it changed was undone; its reply counts for nothing.
     pub fn violated(&mut self, id: &EffectId, call: CallSpec, paths: &[String]) {
         let (node, agent) = (id.node.clone(), call.agent.clone());
-        self.emit(&node, Happened::Violated { effect: id.clone(), agent, paths: paths.to_vec() });
+        self.emit(&node, EventKind::Violated { effect: id.clone(), agent, paths: paths.to_vec() });
         let because = format!("it changed files it may only read ({}); its reply is void", paths.join(", "));
         if call.role == Role::Critic && !call.own_failures {
             return self.critic_unusable(id, call, because);

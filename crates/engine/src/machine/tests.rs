@@ -37,7 +37,7 @@ impl Protocol for Pair {
         call(cx);
     }
 
-    fn answered(&mut self, answer: Answered, cx: &mut Cx<'_>) {
+    fn answered(&mut self, answer: AgentAnswer, cx: &mut Cx<'_>) {
         let order = cx.text(&answer.text).to_owned();
         match order.as_str() {
             "end" => {
@@ -47,7 +47,7 @@ impl Protocol for Pair {
             "call" => call(cx),
             "child" => {
                 let result = cx.spawn("child", &pair(serde_json::Value::Null));
-                cx.emit(crate::event::Happened::Warned { message: format!("{result:?}") });
+                cx.emit(crate::event::EventKind::Warned { message: format!("{result:?}") });
             }
             _ => {}
         }
@@ -62,7 +62,7 @@ impl Protocol for Pair {
     }
 
     fn cancelled(&mut self, effect: &EffectId, cx: &mut Cx<'_>) {
-        cx.emit(crate::event::Happened::Warned { message: format!("{effect} called off") });
+        cx.emit(crate::event::EventKind::Warned { message: format!("{effect} called off") });
     }
 
     fn draft(&self) -> Option<Digest> {
@@ -112,14 +112,14 @@ fn start_of(root: NodePlan, person: bool) -> Start {
     Start { format: FORMAT, plan, seed: "5eed".into() }
 }
 
-fn input(what: What, texts: Vec<Text>) -> Input {
+fn input(what: InputKind, texts: Vec<Text>) -> Input {
     Input { at: Stamp::default(), what, texts }
 }
 
 fn begun(person: bool) -> Engine {
     let mut engine = Engine::new(Protocols::shipped().with(PAIR));
     let start = start_of(pair(serde_json::Value::Null), person);
-    engine.on(&input(What::Started(Box::new(start)), Vec::new())).unwrap();
+    engine.on(&input(InputKind::Started(Box::new(start)), Vec::new())).unwrap();
     engine
 }
 
@@ -128,7 +128,7 @@ fn id(id: &str) -> EffectId {
 }
 
 fn reply(engine: &mut Engine, effect: &str, reply: Reply, texts: Vec<Text>) -> Step {
-    engine.on(&input(What::Replied { effect: id(effect), reply }, texts)).unwrap()
+    engine.on(&input(InputKind::Replied { effect: id(effect), reply }, texts)).unwrap()
 }
 
 fn says(engine: &mut Engine, effect: &str, said: &str) -> Step {
@@ -148,11 +148,11 @@ fn says(engine: &mut Engine, effect: &str, said: &str) -> Step {
 
 fn observe(engine: &mut Engine, effect: &str, line: &str) -> Step {
     let observation = Observation::step(line);
-    engine.on(&input(What::Observed { effect: id(effect), observation }, Vec::new())).unwrap()
+    engine.on(&input(InputKind::Observed { effect: id(effect), observation }, Vec::new())).unwrap()
 }
 
 fn resume(engine: &mut Engine) -> Step {
-    let what = What::Resumed { limits: Limits::default(), rounds: None, agents: BTreeMap::new() };
+    let what = InputKind::Resumed { limits: Limits::default(), rounds: None, agents: BTreeMap::new() };
     engine.on(&input(what, Vec::new())).unwrap()
 }
 
@@ -177,7 +177,7 @@ fn nth(step: &Step) -> Vec<u32> {
 fn parallel_calls_of_one_agent_carry_different_ordinals() {
     let mut engine = Engine::new(Protocols::shipped().with(PAIR));
     let start = start_of(pair(serde_json::Value::Null), false);
-    let step = engine.on(&input(What::Started(Box::new(start)), Vec::new())).unwrap();
+    let step = engine.on(&input(InputKind::Started(Box::new(start)), Vec::new())).unwrap();
     assert_eq!(nth(&step), [0, 1]);
     assert_eq!(nth(&says(&mut engine, "run#1", "call")), [2]);
     assert_eq!(nth(&resume(&mut engine)), [1, 2], "a lost call keeps its number");
@@ -199,7 +199,7 @@ fn an_ended_node_asks_no_person_any_more() {
     let mut engine = begun(true);
     assert_eq!(class(&engine), "waiting(question)");
     let text = Text::new("end");
-    let what = What::Answered { effect: id("run#1"), text: text.digest(), by: "eve".into() };
+    let what = InputKind::Answered { effect: id("run#1"), text: text.digest(), by: "eve".into() };
     assert_eq!(asked(&engine.on(&input(what, vec![text])).unwrap()), ["run#3 cancel", "run#4 save"]);
     assert_eq!(engine.open_effects().count(), 1);
 }
@@ -265,7 +265,7 @@ fn a_protocol_that_forgets_to_finish_is_told_on() {
 fn cancelling_calls_off_children_too() {
     let mut engine = begun(false);
     says(&mut engine, "run#1", "child");
-    let step = engine.on(&input(What::Controlled(Control::Cancel), Vec::new())).unwrap();
+    let step = engine.on(&input(InputKind::Controlled(Control::Cancel), Vec::new())).unwrap();
     assert_eq!(asked(&step), ["run#3 cancel", "run/child#3 cancel", "run/child#4 cancel"]);
     for effect in ["run/child#1", "run/child#2", "run#2"] {
         assert_eq!(class(&engine), "going");
@@ -277,28 +277,28 @@ fn cancelling_calls_off_children_too() {
 #[test]
 fn refused_inputs_say_why_and_change_nothing() {
     let mut engine = Engine::new(Protocols::shipped().with(PAIR));
-    let resumed = What::Resumed { limits: Limits::default(), rounds: None, agents: BTreeMap::new() };
+    let resumed = InputKind::Resumed { limits: Limits::default(), rounds: None, agents: BTreeMap::new() };
     assert_eq!(engine.on(&input(resumed, Vec::new())), Err(Refused::NotStarted));
 
     let absent = Digest::of(b"absent");
     let start = start_of(pair(serde_json::to_value(absent).unwrap()), false);
-    let what = What::Started(Box::new(start));
+    let what = InputKind::Started(Box::new(start));
     assert_eq!(engine.on(&input(what, Vec::new())), Err(Refused::TextMissing(absent)));
 
     let mut newer = start_of(pair(serde_json::Value::Null), false);
     newer.format = FORMAT + 1;
-    let what = What::Started(Box::new(newer));
+    let what = InputKind::Started(Box::new(newer));
     assert_eq!(engine.on(&input(what, Vec::new())), Err(Refused::NewerFormat { found: FORMAT + 1 }));
 
     let mut later = start_of(pair(serde_json::Value::Null), false);
     later.plan.root.version = 2;
-    let what = What::Started(Box::new(later));
+    let what = InputKind::Started(Box::new(later));
     assert!(matches!(engine.on(&input(what, Vec::new())), Err(Refused::BadPlan(_))));
 
     let mut engine = begun(false);
-    let what = What::Started(Box::new(start_of(pair(serde_json::Value::Null), false)));
+    let what = InputKind::Started(Box::new(start_of(pair(serde_json::Value::Null), false)));
     assert_eq!(engine.on(&input(what, Vec::new())), Err(Refused::AlreadyStarted));
-    let nobody = What::Answered { effect: id("run#1"), text: absent, by: "eve".into() };
+    let nobody = InputKind::Answered { effect: id("run#1"), text: absent, by: "eve".into() };
     assert_eq!(engine.on(&input(nobody, Vec::new())), Err(Refused::NotAPerson(id("run#1"))));
     let answer = Answer {
         parts: vec![Part::Blob(absent)],
@@ -310,7 +310,7 @@ fn refused_inputs_say_why_and_change_nothing() {
         violations: Vec::new(),
         session: None,
     };
-    let what = What::Replied { effect: id("run#1"), reply: Reply::Done(answer) };
+    let what = InputKind::Replied { effect: id("run#1"), reply: Reply::Done(answer) };
     assert_eq!(engine.on(&input(what, Vec::new())), Err(Refused::TextMissing(absent)));
     assert_eq!(engine.open_effects().count(), 2);
 }

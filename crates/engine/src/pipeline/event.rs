@@ -1,4 +1,4 @@
-//! What happens in a pipeline, in the past tense: part of [`crate::event::Happened`].
+//! What happens in a pipeline, in the past tense: part of [`crate::event::EventKind`].
 
 use serde::{Deserialize, Serialize};
 
@@ -118,7 +118,7 @@ pub fn line(event: &PipelineEvent) -> Option<String> {
         PipelineEvent::Dispatched { agent, nth: 1, .. } => format!("dispatched {agent}"),
         PipelineEvent::Dispatched { agent, nth, .. } => format!("dispatched {agent} ({nth})"),
         PipelineEvent::NotDispatched { lines, .. } => lines.join(" "),
-        PipelineEvent::OutputIncomplete { agent, gaps, .. } => super::world::incomplete(agent, gaps),
+        PipelineEvent::OutputIncomplete { agent, gaps, .. } => super::facts::incomplete(agent, gaps),
         PipelineEvent::WroteOutside { agent, paths } => {
             format!("{agent} wrote outside: {}", paths.join(", "))
         }

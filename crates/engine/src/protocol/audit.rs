@@ -22,12 +22,12 @@ use std::collections::BTreeSet;
 use crate::corpus::Corpus;
 use crate::digest::Digest;
 use crate::effect::{EffectId, EffectKind};
-use crate::event::Happened;
+use crate::event::EventKind;
 use crate::evidence;
 use crate::finding::{ENGINE, Finding};
 use crate::identity::Lineage;
 use crate::judging::{self, Heard, Panel};
-use crate::machine::{Answered, Cx, Learned};
+use crate::machine::{AgentAnswer, Cx, TaskResult};
 use crate::manifest::RunManifest;
 use crate::outcome::{Halt, Outcome};
 use crate::plan::NodePlan;
@@ -150,7 +150,7 @@ impl Protocol for Audit {
         self.set_out(cx);
     }
 
-    fn answered(&mut self, answer: Answered, cx: &mut Cx<'_>) {
+    fn answered(&mut self, answer: AgentAnswer, cx: &mut Cx<'_>) {
         match answer.role() {
             // What a worker says about its work counts for nothing: the folder is looked at.
             Role::Worker => {
@@ -177,18 +177,18 @@ impl Protocol for Audit {
         }
     }
 
-    fn learned(&mut self, _effect: &EffectId, what: Learned, cx: &mut Cx<'_>) {
+    fn task_done(&mut self, _effect: &EffectId, what: TaskResult, cx: &mut Cx<'_>) {
         match (what, std::mem::replace(&mut self.awaiting, Awaiting::Nothing)) {
-            (Learned::Looked(looked), Awaiting::Critic) => {
+            (TaskResult::Looked(looked), Awaiting::Critic) => {
                 self.awaiting = Awaiting::Critic;
                 let heard = self.panel.looked(&looked, cx);
                 self.judged(heard, cx);
             }
-            (Learned::Looked(looked), awaiting) => self.looked(looked, awaiting, cx),
-            (Learned::Verified(verified), Awaiting::Trial(at)) => self.tried(at, &verified, cx),
-            (Learned::Verified(verified), Awaiting::Verify(at)) => self.verified(at, verified, cx),
-            (Learned::Examined(examined), Awaiting::Examine) => self.check(&examined, cx),
-            (Learned::Said { text, by }, Awaiting::Person(question)) => {
+            (TaskResult::Looked(looked), awaiting) => self.looked(looked, awaiting, cx),
+            (TaskResult::Verified(verified), Awaiting::Trial(at)) => self.tried(at, &verified, cx),
+            (TaskResult::Verified(verified), Awaiting::Verify(at)) => self.verified(at, verified, cx),
+            (TaskResult::Examined(examined), Awaiting::Examine) => self.check(&examined, cx),
+            (TaskResult::Said { text, by }, Awaiting::Person(question)) => {
                 let said = questions::read(&question, cx.text(&text));
                 self.said(said, question, &by, cx);
             }
@@ -199,7 +199,7 @@ impl Protocol for Audit {
     }
 
     /// Nobody could judge the work; it is judged again.
-    fn taken_up(&mut self, cx: &mut Cx<'_>) {
+    fn resumed(&mut self, cx: &mut Cx<'_>) {
         self.convene(cx);
     }
 
@@ -231,11 +231,11 @@ impl Audit {
         match self.settings.given.clone() {
             Some(given) => {
                 self.round = 1;
-                cx.emit(Happened::RoundStarted { round: 1, of: 1 });
+                cx.emit(EventKind::RoundStarted { round: 1, of: 1 });
                 self.take_work(given, true, cx);
                 if !self.settings.verify.is_empty() {
                     let message = "the verify commands did not run: a review has no folder to run them in";
-                    cx.emit(Happened::Warned { message: message.to_owned() });
+                    cx.emit(EventKind::Warned { message: message.to_owned() });
                 }
                 self.judge(cx);
             }
@@ -282,7 +282,7 @@ impl Audit {
             return self.ask(self.stuck(&because, &self.open), cx);
         }
         self.round += 1;
-        cx.emit(Happened::RoundStarted { round: self.round, of: self.cap });
+        cx.emit(EventKind::RoundStarted { round: self.round, of: self.cap });
         self.awaiting = Awaiting::Worker;
         self.call_worker(cx);
     }
@@ -355,7 +355,7 @@ impl Audit {
         review.findings = findings;
         review.findings.extend(heard.parts.iter().flat_map(|p| p.unsupported.clone()));
         let notes = review.notes.clone();
-        cx.emit(Happened::Reviewed { round: self.round, review });
+        cx.emit(EventKind::Reviewed { round: self.round, review });
         if let Some(unverified) = unverified {
             // The same work is judged again: this judgement is no round of its own.
             return cx.park(unverified);
@@ -364,7 +364,7 @@ impl Audit {
         self.before = Some(self.panel.corpus().clone());
         self.open.clone_from(&routing.blocking);
         if !moved.stalls.is_empty() && routing.route != Route::Commit {
-            cx.emit(Happened::Stalled { round: self.round, stalls: moved.stalls.clone() });
+            cx.emit(EventKind::Stalled { round: self.round, stalls: moved.stalls.clone() });
         }
         self.route(routing.route, &because(&routing, self.cap), cx);
 

@@ -24,11 +24,11 @@ use crate::brief::one_line;
 use crate::corpus::Corpus;
 use crate::digest::Digest;
 use crate::effect::EffectId;
-use crate::event::Happened;
+use crate::event::EventKind;
 use crate::finding::Finding;
 use crate::identity::{Lineage, Moved};
 use crate::judging::{self, ColdCase, Heard, Panel};
-use crate::machine::{Answered, Cx, Learned};
+use crate::machine::{AgentAnswer, Cx, TaskResult};
 use crate::manifest::RunManifest;
 use crate::outcome::{Halt, Outcome};
 use crate::plan::{NodePlan, Target};
@@ -145,7 +145,7 @@ impl Protocol for Converge {
                 "still deferred from an earlier run: {} ({}, by {}; {})",
                 item.criterion, item.reason, item.by, item.id
             );
-            cx.emit(Happened::Warned { message });
+            cx.emit(EventKind::Warned { message });
         }
         self.begin_pass(cx);
         match self.settings.given.clone() {
@@ -154,7 +154,7 @@ impl Protocol for Converge {
         }
     }
 
-    fn answered(&mut self, answer: Answered, cx: &mut Cx<'_>) {
+    fn answered(&mut self, answer: AgentAnswer, cx: &mut Cx<'_>) {
         match answer.role() {
             Role::Worker => self.worked(answer, cx),
             Role::Critic => {
@@ -173,19 +173,19 @@ impl Protocol for Converge {
         }
     }
 
-    fn learned(&mut self, _effect: &EffectId, what: Learned, cx: &mut Cx<'_>) {
+    fn task_done(&mut self, _effect: &EffectId, what: TaskResult, cx: &mut Cx<'_>) {
         match what {
-            Learned::Looked(looked) => {
+            TaskResult::Looked(looked) => {
                 let heard = self.panel.looked(&looked, cx);
                 self.heard(heard, cx);
             }
-            Learned::Said { text, by } => self.told(text, &by, cx),
+            TaskResult::Said { text, by } => self.told(text, &by, cx),
             _ => {}
         }
     }
 
     /// Parked because something was unseen: the same work is judged again.
-    fn taken_up(&mut self, cx: &mut Cx<'_>) {
+    fn resumed(&mut self, cx: &mut Cx<'_>) {
         if let Some(work) = self.work.clone() {
             self.convene(&work, cx);
         }
@@ -216,7 +216,7 @@ impl Converge {
         self.round += 1;
         self.pass = None;
         self.decisions.clear();
-        cx.emit(Happened::RoundStarted { round: self.round, of: self.limit });
+        cx.emit(EventKind::RoundStarted { round: self.round, of: self.limit });
     }
 
     fn rubric(&self) -> Digest {
@@ -234,7 +234,7 @@ impl Converge {
         cx.call_worker(worker, vec![brief.message()]);
     }
 
-    fn worked(&mut self, answer: Answered, cx: &mut Cx<'_>) {
+    fn worked(&mut self, answer: AgentAnswer, cx: &mut Cx<'_>) {
         let work = match Work::drafted(&answer, cx) {
             Ok(work) => work,
             Err(failure) => return cx.unusable(answer, failure),
@@ -250,7 +250,7 @@ impl Converge {
         if let Work::Draft(draft) = &work
             && let Some(line) = pass_reader::verdict_line(cx.text(draft))
         {
-            cx.emit(Happened::SelfVerdictNoted { round: self.round, line });
+            cx.emit(EventKind::SelfVerdictNoted { round: self.round, line });
         }
         self.convene(&work, cx);
         self.work = Some(work);
@@ -304,7 +304,7 @@ impl Converge {
         let moved = lineage.take(round, artifact, &mut pass.findings, &corpus, self.before.as_ref());
         let ended = self.ended(&pass);
         if !moved.stalls.is_empty() && ended != Ended::Converged {
-            cx.emit(Happened::Stalled { round, stalls: moved.stalls.clone() });
+            cx.emit(EventKind::Stalled { round, stalls: moved.stalls.clone() });
         }
         self.record(&heard, &pass, &moved, &work, ended, cx);
         if ended == Ended::Converged && !heard.unseen.is_empty() {
@@ -332,7 +332,7 @@ impl Converge {
             let result =
                 if items == 0 { "CONTINUE (0 fixed)".into() } else { format!("ESCALATE ({items} items)") };
             self.result(&result, cx);
-            cx.emit(Happened::Summarised { line: self.stopped("rejected") });
+            cx.emit(EventKind::Summarised { line: self.stopped("rejected") });
             return cx.finish(Outcome::Rejected { draft: Some(work.blob()), open });
         }
         if let Some(stall) = stall {
@@ -349,7 +349,7 @@ impl Converge {
         }
         self.escalated = self.escalated.saturating_add(items);
         let because = format!("=== Result: ESCALATE ({items} items) ===");
-        cx.emit(Happened::Escalated { round: self.round, to: "user".into(), because });
+        cx.emit(EventKind::Escalated { round: self.round, to: "user".into(), because });
         self.asked = escalations;
         self.ask(false, cx);
     }
@@ -415,7 +415,7 @@ impl Converge {
     fn converge(&self, work: &Work, cx: &mut Cx<'_>) {
         let counts = format!("({} passes, {} fixes, {} escalations)", self.round, self.fixes, self.escalated);
         self.result(&format!("CONVERGED {counts}"), cx);
-        cx.emit(Happened::Summarised { line: format!("✓ Critic converged {counts}") });
+        cx.emit(EventKind::Summarised { line: format!("✓ Critic converged {counts}") });
         let deferred = self.pass.iter().flat_map(Pass::deferred);
         let notes = deferred.map(|a| format!("{} deferred: {}", a.criterion, a.because)).collect();
         cx.finish(Outcome::Approved { draft: work.blob(), overruled: false, notes });
@@ -430,13 +430,13 @@ impl Converge {
     }
 
     fn halt(&self, reason: Halt, line: String, cx: &mut Cx<'_>) {
-        cx.emit(Happened::Summarised { line });
+        cx.emit(EventKind::Summarised { line });
         let open = self.pass.as_ref().map(|p| lines(&p.blocking())).unwrap_or_default();
         cx.finish(Outcome::Halted { reason, draft: self.work.as_ref().map(Work::blob), open });
     }
 
     fn result(&self, result: &str, cx: &mut Cx<'_>) {
-        cx.emit(Happened::RoundEnded { round: self.round, line: format!("=== Result: {result} ===") });
+        cx.emit(EventKind::RoundEnded { round: self.round, line: format!("=== Result: {result} ===") });
     }
 }
 

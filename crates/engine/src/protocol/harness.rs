@@ -11,14 +11,14 @@ use crate::digest::Digest;
 use crate::effect::{
     Answer, CallFailure, Class, Effect, EffectId, EffectKind, FailureKind, Observation, Reply, StopReason,
 };
-use crate::event::Happened;
+use crate::event::EventKind;
 use crate::goal::StepEnd;
-use crate::input::{Control, FORMAT, Input, Stamp, Start, What};
+use crate::input::{Control, FORMAT, Input, InputKind, Stamp, Start};
 use crate::machine::{Engine, Refused, Step};
 use crate::plan::NodePlan;
 use crate::plan::{AgentCard, Plan};
 use crate::text::Text;
-use crate::tool::{Deed, ToolCall, ToolDone, ToolEnd};
+use crate::tool::{ToolAction, ToolCall, ToolDone, ToolEnd};
 use crate::tree::{
     Change, ChangeKind, FileContent, FileSeen, Looked, OneRun, RunEnd, Tree, Verified, WorkspacePlan,
 };
@@ -121,7 +121,7 @@ impl<S: Plays> Table<S> {
         };
         let start = Start { format: FORMAT, plan, seed: SEED.into() };
         let texts = std::mem::take(&mut self.texts);
-        self.put("start", What::Started(Box::new(start)), texts);
+        self.put("start", InputKind::Started(Box::new(start)), texts);
         self
     }
 
@@ -145,7 +145,7 @@ impl<S: Plays> Table<S> {
         let text = Text::new(reply);
         let shown = format!("{effect} {agent} “{}”", crate::brief::one_line(reply));
         let reply = Reply::Done(answer(&text, StopReason::EndTurn, Usage::default()));
-        self.put(&shown, What::Replied { effect, reply }, vec![text])
+        self.put(&shown, InputKind::Replied { effect, reply }, vec![text])
     }
 
     /// The folder as it is now: path and content of every changed file; no content means deleted.
@@ -251,21 +251,21 @@ impl<S: Plays> Table<S> {
     pub fn steps(&mut self, line: &str) -> &mut Self {
         let effect = self.open_of("ann").id;
         let observation = Observation::step(line);
-        self.put(&format!("{effect} · {line}"), What::Observed { effect, observation }, Vec::new())
+        self.put(&format!("{effect} · {line}"), InputKind::Observed { effect, observation }, Vec::new())
     }
 
     /// It begins something.
     pub fn begins(&mut self, call: &str, line: &str) -> &mut Self {
         let effect = self.open_of("ann").id;
         let observation = Observation::Step { line: line.into(), call: Some(call.into()) };
-        self.put(&format!("{effect} · {line} …"), What::Observed { effect, observation }, Vec::new())
+        self.put(&format!("{effect} · {line} …"), InputKind::Observed { effect, observation }, Vec::new())
     }
 
     /// It says what came of it.
     pub fn ended(&mut self, call: &str, end: StepEnd, said: &str) -> &mut Self {
         let effect = self.open_of("ann").id;
         let observation = Observation::StepEnded { call: call.into(), end, said: said.into() };
-        self.put(&format!("{effect} · {call} ended"), What::Observed { effect, observation }, Vec::new())
+        self.put(&format!("{effect} · {call} ended"), InputKind::Observed { effect, observation }, Vec::new())
     }
 
     pub fn fails(&mut self, kind: FailureKind) -> &mut Self {
@@ -299,18 +299,18 @@ impl<S: Plays> Table<S> {
 
     fn reply_with(&mut self, shown: &str, reply: Reply, texts: Vec<Text>) -> &mut Self {
         let effect = self.open().id;
-        self.put(&format!("{effect} {shown}"), What::Replied { effect, reply }, texts)
+        self.put(&format!("{effect} {shown}"), InputKind::Replied { effect, reply }, texts)
     }
 
     pub fn answers(&mut self, reply: &str) -> &mut Self {
         let (effect, text) = (self.open().id, Text::new(reply));
         let shown = format!("{effect} person “{}”", crate::brief::one_line(reply));
-        self.put(&shown, What::Answered { effect, text: text.digest(), by: "eve".into() }, vec![text])
+        self.put(&shown, InputKind::Answered { effect, text: text.digest(), by: "eve".into() }, vec![text])
     }
 
     pub fn control(&mut self, control: Control) -> &mut Self {
         let shown = format!("{control:?}").to_lowercase();
-        self.put(&shown, What::Controlled(control), Vec::new())
+        self.put(&shown, InputKind::Controlled(control), Vec::new())
     }
 
     pub fn resume(&mut self) -> &mut Self {
@@ -318,7 +318,7 @@ impl<S: Plays> Table<S> {
     }
 
     pub fn resume_with(&mut self, limits: Limits, rounds: Option<u32>) -> &mut Self {
-        self.put("resume", What::Resumed { limits, rounds, agents: BTreeMap::new() }, Vec::new())
+        self.put("resume", InputKind::Resumed { limits, rounds, agents: BTreeMap::new() }, Vec::new())
     }
 
     pub fn passes(&mut self, ms: u64) -> &mut Self {
@@ -326,12 +326,12 @@ impl<S: Plays> Table<S> {
         self
     }
 
-    fn put(&mut self, shown: &str, what: What, texts: Vec<Text>) -> &mut Self {
+    fn put(&mut self, shown: &str, what: InputKind, texts: Vec<Text>) -> &mut Self {
         self.try_put(shown, what, texts).unwrap();
         self
     }
 
-    pub fn try_put(&mut self, shown: &str, what: What, texts: Vec<Text>) -> Result<(), Refused> {
+    pub fn try_put(&mut self, shown: &str, what: InputKind, texts: Vec<Text>) -> Result<(), Refused> {
         let input = Input { at: Stamp { wall_ms: 0, active_ms: self.active_ms }, what, texts };
         let step = self.engine.on(&input)?;
         let _ = writeln!(self.log, "> {shown}");
@@ -458,8 +458,8 @@ fn effect_line(effect: &Effect) -> String {
         EffectKind::Accept(_) => "accept".to_owned(),
         EffectKind::Survey(_) => "survey".to_owned(),
         EffectKind::Commit(_) => "commit".to_owned(),
-        EffectKind::Tool(tool) => match &tool.deed {
-            Deed::RunCommand { line, .. } => format!("do `{line}`"),
+        EffectKind::Tool(tool) => match &tool.action {
+            ToolAction::RunCommand { line, .. } => format!("do `{line}`"),
             other => format!("do {}", other.tool()),
         },
         EffectKind::Cancel { target } => format!("cancel {target}"),
@@ -470,83 +470,85 @@ fn effect_line(effect: &Effect) -> String {
     format!("{} {what}{person}{repeats}", effect.id)
 }
 
-fn event_line(event: &Happened) -> Option<String> {
+fn event_line(event: &EventKind) -> Option<String> {
     Some(match event {
-        Happened::RoundStarted { round, of } => format!("round {round} of {of}"),
-        Happened::DraftMade { given: true, .. } => "draft given".into(),
-        Happened::SelfVerdictNoted { line, .. } => format!("self verdict: {line}"),
-        Happened::ChangedUnasked { sections, .. } => format!("changed unasked: {}", sections.join(", ")),
-        Happened::Reviewed { review, .. } => {
+        EventKind::RoundStarted { round, of } => format!("round {round} of {of}"),
+        EventKind::DraftMade { given: true, .. } => "draft given".into(),
+        EventKind::SelfVerdictNoted { line, .. } => format!("self verdict: {line}"),
+        EventKind::ChangedUnasked { sections, .. } => format!("changed unasked: {}", sections.join(", ")),
+        EventKind::Reviewed { review, .. } => {
             let open: Vec<String> =
                 review.open.iter().map(|i| format!("{}. {} (since {})", i.number, i.text, i.since)).collect();
             format!("{:?} {}", review.verdict, open.join(" | ")).trim_end().to_owned()
         }
-        Happened::ReplyMalformed { problem, restating, .. } => {
+        EventKind::ReplyMalformed { problem, restating, .. } => {
             let then = if *restating { ", restate" } else { "" };
             format!("malformed{then}: {}", problem.lines().next().unwrap_or_default())
         }
-        Happened::Stalled { stalls, .. } => format!("stalled: {stalls:?}"),
-        Happened::RejectionOverruled { notes, .. } => format!("overruled: {}", notes.join(" | ")),
-        Happened::FellBack { from, to, because } => format!("{from} → {to}: {because}"),
-        Happened::CallFailed { effect, failure, .. } => format!("{effect} failed: {failure}"),
-        Happened::CallLost { effect, .. } => format!("{effect} lost"),
-        Happened::Overran { shortage } => format!("overran: {shortage}"),
-        Happened::SaveRefused { message, .. } => format!("save refused: {message}"),
-        Happened::LimitsRaised { .. } => "limits raised".into(),
-        Happened::VerifyRan { command, green, .. } => {
+        EventKind::Stalled { stalls, .. } => format!("stalled: {stalls:?}"),
+        EventKind::RejectionOverruled { notes, .. } => format!("overruled: {}", notes.join(" | ")),
+        EventKind::FellBack { from, to, because } => format!("{from} → {to}: {because}"),
+        EventKind::CallFailed { effect, failure, .. } => format!("{effect} failed: {failure}"),
+        EventKind::CallLost { effect, .. } => format!("{effect} lost"),
+        EventKind::Overran { shortage } => format!("overran: {shortage}"),
+        EventKind::SaveRefused { message, .. } => format!("save refused: {message}"),
+        EventKind::LimitsRaised { .. } => "limits raised".into(),
+        EventKind::VerifyRan { command, green, .. } => {
             format!("verify `{command}` {}", if *green { "green" } else { "red" })
         }
-        Happened::Routed { route, because, .. } => format!("route {route}: {because}"),
-        Happened::PersonSaid { by, .. } => format!("{by} answered"),
-        Happened::Escalated { to, because, .. } => format!("escalated to {to}: {because}"),
-        Happened::Decided { by, .. } => format!("{by} decided"),
-        Happened::Deferred { criterion, reason, by, .. } => format!("deferred {criterion} by {by}: {reason}"),
-        Happened::RoundEnded { line, .. } | Happened::Summarised { line } => line.clone(),
-        Happened::Violated { agent, paths, .. } => format!("{agent} changed {}", paths.join(", ")),
-        Happened::Reported { name, .. } => format!("report {name}"),
-        Happened::Conflicted { conflicts } => format!("{} in conflict", conflicts.count()),
-        Happened::Accepted { paths, .. } => format!("accepted {}", paths.join(", ")),
-        Happened::Stepped { step } => step.to_string(),
-        Happened::Watched { verdict, reason, from, to, .. } => {
+        EventKind::Routed { route, because, .. } => format!("route {route}: {because}"),
+        EventKind::PersonSaid { by, .. } => format!("{by} answered"),
+        EventKind::Escalated { to, because, .. } => format!("escalated to {to}: {because}"),
+        EventKind::Decided { by, .. } => format!("{by} decided"),
+        EventKind::Deferred { criterion, reason, by, .. } => {
+            format!("deferred {criterion} by {by}: {reason}")
+        }
+        EventKind::RoundEnded { line, .. } | EventKind::Summarised { line } => line.clone(),
+        EventKind::Violated { agent, paths, .. } => format!("{agent} changed {}", paths.join(", ")),
+        EventKind::Reported { name, .. } => format!("report {name}"),
+        EventKind::Conflicted { conflicts } => format!("{} in conflict", conflicts.count()),
+        EventKind::Accepted { paths, .. } => format!("accepted {}", paths.join(", ")),
+        EventKind::Stepped { step } => step.to_string(),
+        EventKind::Watched { verdict, reason, from, to, .. } => {
             format!("critic:{} {from}–{to} {reason}", verdict.name())
         }
-        Happened::WentOn { agent, because } => format!("{agent} goes on: {because}"),
-        Happened::CriticOff { because, .. } => format!("critic off: {because}"),
-        Happened::Nudged { why, .. } => format!("nudge {why:?}"),
-        Happened::Claimed { by, rationale } => format!("{by:?} claims: {rationale}"),
-        Happened::VerificationFailed { detail, in_a_row } => {
+        EventKind::WentOn { agent, because } => format!("{agent} goes on: {because}"),
+        EventKind::CriticOff { because, .. } => format!("critic off: {because}"),
+        EventKind::Nudged { why, .. } => format!("nudge {why:?}"),
+        EventKind::Claimed { by, rationale } => format!("{by:?} claims: {rationale}"),
+        EventKind::VerificationFailed { detail, in_a_row } => {
             format!("verify:fail ({in_a_row}) {}", crate::brief::one_line(detail))
         }
-        Happened::GoalVerified { detail } => format!("verified: {detail}"),
-        Happened::CriterionTried { found, detail } => {
+        EventKind::GoalVerified { detail } => format!("verified: {detail}"),
+        EventKind::CriterionTried { found, detail } => {
             format!("tried: {found:?}: {}", crate::brief::one_line(detail))
         }
-        Happened::ProtectedChanged { paths, findings } => {
+        EventKind::ProtectedChanged { paths, findings } => {
             let found: Vec<String> = findings.iter().map(|f| f.shown_place().unwrap_or_default()).collect();
             format!("protected changed: {}", [paths.clone(), found].concat().join(", "))
         }
-        Happened::Waived { findings, reason, by } => {
+        EventKind::Waived { findings, reason, by } => {
             format!("{by} waived {}: {reason}", findings.join(", "))
         }
-        Happened::ChangeLookedAt { seen, reason, .. } => format!("change looked at: {seen:?}: {reason}"),
-        Happened::ToolDisabled { tool, because } => format!("{tool} disabled: {because}"),
-        Happened::OutcomeUnknown { n, tool, handling } => format!("[{n}] {tool} unknown: {handling}"),
-        Happened::Steered { by, .. } => format!("{by} steered"),
-        Happened::GoalPaused { because } => format!("paused: {because}"),
-        Happened::GaveUp { reason, .. } => format!("gave up: {reason}"),
-        Happened::LastWords { because, .. } => format!("last words: {because}"),
-        Happened::Pipeline(what) => crate::pipeline::event::line(what)?,
-        Happened::Asked { .. }
-        | Happened::GoalSet { .. }
-        | Happened::ChangeShown { .. }
-        | Happened::NodeStarted { .. }
-        | Happened::DraftMade { .. }
-        | Happened::Charged { .. }
-        | Happened::Saved { .. }
-        | Happened::Warned { .. }
-        | Happened::PauseRequested
-        | Happened::CancelRequested
-        | Happened::Resumed
-        | Happened::AgentChanged { .. } => return None,
+        EventKind::ChangeLookedAt { seen, reason, .. } => format!("change looked at: {seen:?}: {reason}"),
+        EventKind::ToolDisabled { tool, because } => format!("{tool} disabled: {because}"),
+        EventKind::OutcomeUnknown { n, tool, handling } => format!("[{n}] {tool} unknown: {handling}"),
+        EventKind::Steered { by, .. } => format!("{by} steered"),
+        EventKind::GoalPaused { because } => format!("paused: {because}"),
+        EventKind::GaveUp { reason, .. } => format!("gave up: {reason}"),
+        EventKind::LastWords { because, .. } => format!("last words: {because}"),
+        EventKind::Pipeline(what) => crate::pipeline::event::line(what)?,
+        EventKind::Asked { .. }
+        | EventKind::GoalSet { .. }
+        | EventKind::ChangeShown { .. }
+        | EventKind::NodeStarted { .. }
+        | EventKind::DraftMade { .. }
+        | EventKind::Charged { .. }
+        | EventKind::Saved { .. }
+        | EventKind::Warned { .. }
+        | EventKind::PauseRequested
+        | EventKind::CancelRequested
+        | EventKind::Resumed
+        | EventKind::AgentChanged { .. } => return None,
     })
 }

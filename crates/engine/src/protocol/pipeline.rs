@@ -1,7 +1,7 @@
 //! `pipeline`: IDENTIFY → DISPATCH → REVIEW → VERIFY → SCORE over the agents of a registry, as one run.
 //!
 //! Only the decisions are here and in `pipeline/`. Who can run, who is done and why not are questions to
-//! `crate::pipeline::World`; a pair is a `score` node below this one, which reviews and verifies in its own folder.
+//! `crate::pipeline::ProjectFacts`; a pair is a `score` node below this one, which reviews and verifies in its own folder.
 //! `planning` comes before the first survey, `dispatching` is IDENTIFY and DISPATCH, `taking` brings a pair's result to
 //! the project, `scoring` is the gate and what follows from it, `checking` runs commands on the whole project, `questions` is what
 //! people are asked.
@@ -19,16 +19,16 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use crate::artifact::Entry as FileEntry;
 use crate::digest::Digest;
 use crate::effect::{EffectId, NodePath};
-use crate::event::Happened;
-use crate::machine::{Answered, Cx, Learned};
+use crate::event::EventKind;
+use crate::machine::{AgentAnswer, Cx, TaskResult};
 use crate::manifest::RunManifest;
 use crate::outcome::Outcome;
 use crate::pipeline::event::{AlreadyDone, PipelineEvent};
+use crate::pipeline::facts::AgentReadiness;
 use crate::pipeline::headings::headings;
 use crate::pipeline::listing::{Survey, Surveyed};
 use crate::pipeline::registry::{Check, Entry};
-use crate::pipeline::world::Standing;
-use crate::pipeline::{Listing, PairVerdict, Pattern, World};
+use crate::pipeline::{Listing, PairVerdict, Pattern, ProjectFacts};
 use crate::plan::NodePlan;
 use crate::protocol::{Protocol, RuleBook};
 
@@ -166,24 +166,24 @@ impl Protocol for Pipeline {
             gate: self.settings.gate.name.clone(),
             jobs: self.settings.jobs,
         };
-        cx.emit(Happened::Pipeline(begun));
+        cx.emit(EventKind::Pipeline(begun));
         self.begin_planning(cx);
     }
 
-    fn answered(&mut self, answer: Answered, cx: &mut Cx<'_>) {
+    fn answered(&mut self, answer: AgentAnswer, cx: &mut Cx<'_>) {
         self.planned(answer, cx);
     }
 
-    fn learned(&mut self, effect: &EffectId, what: Learned, cx: &mut Cx<'_>) {
+    fn task_done(&mut self, effect: &EffectId, what: TaskResult, cx: &mut Cx<'_>) {
         match what {
-            Learned::Surveyed(surveyed) => self.surveyed(&surveyed, cx),
-            Learned::Said { text, by } => self.told_by_person(effect, text, &by, cx),
-            Learned::Accepted { .. } | Learned::Conflicts(_) | Learned::NotAccepted { .. } => {
+            TaskResult::Surveyed(surveyed) => self.surveyed(&surveyed, cx),
+            TaskResult::Said { text, by } => self.told_by_person(effect, text, &by, cx),
+            TaskResult::Accepted { .. } | TaskResult::Conflicts(_) | TaskResult::NotAccepted { .. } => {
                 self.delivery_replied(what, cx);
             }
-            Learned::Looked(looked) => self.looked(&looked, cx),
-            Learned::Verified(verified) => self.checked(&verified, cx),
-            Learned::Tool(_) | Learned::Examined(_) => {}
+            TaskResult::Looked(looked) => self.looked(&looked, cx),
+            TaskResult::Verified(verified) => self.checked(&verified, cx),
+            TaskResult::Tool(_) | TaskResult::Examined(_) => {}
         }
     }
 
@@ -201,8 +201,8 @@ impl Protocol for Pipeline {
 }
 
 impl Pipeline {
-    fn world(&self) -> World<'_> {
-        World {
+    fn facts(&self) -> ProjectFacts<'_> {
+        ProjectFacts {
             registry: &self.settings.registry,
             listing: &self.listing,
             headings: &self.headings,
@@ -271,13 +271,13 @@ impl Pipeline {
         if std::mem::replace(&mut self.told_what_is_done, true) || self.settings.mode != Mode::Pipeline {
             return;
         }
-        let done = self.world().standings().into_iter().filter_map(|(agent, standing)| match standing {
-            Standing::Done { score } => Some(AlreadyDone { agent, score }),
+        let done = self.facts().standings().into_iter().filter_map(|(agent, standing)| match standing {
+            AgentReadiness::Done { score } => Some(AlreadyDone { agent, score }),
             _ => None,
         });
         let agents: Vec<AlreadyDone> = done.collect();
         if !agents.is_empty() {
-            cx.emit(Happened::Pipeline(PipelineEvent::FoundDone { agents }));
+            cx.emit(EventKind::Pipeline(PipelineEvent::FoundDone { agents }));
         }
     }
 }

@@ -11,9 +11,9 @@ use crate::artifact::Manifest;
 use crate::brief::{self, ColdView, Previous, Reference, WorkerView};
 use crate::digest::Digest;
 use crate::effect::{CallFailure, FailureKind};
-use crate::event::Happened;
+use crate::event::EventKind;
 use crate::judging::Seat;
-use crate::machine::{Answered, CriticCall, Cx};
+use crate::machine::{AgentAnswer, CriticCall, Cx};
 use crate::manifest::{Job, PlannedPhase, PlannedWrite, RunManifest};
 use crate::outcome::{Halt, Outcome};
 use crate::plan::{NodePlan, Target};
@@ -175,7 +175,7 @@ impl Protocol for Revise {
         }
     }
 
-    fn answered(&mut self, answer: Answered, cx: &mut Cx<'_>) {
+    fn answered(&mut self, answer: AgentAnswer, cx: &mut Cx<'_>) {
         match answer.role() {
             Role::Worker | Role::Advisor => self.drafted(answer, cx),
             Role::Critic => self.reviewed(answer, cx),
@@ -211,7 +211,7 @@ impl Protocol for Revise {
 impl Revise {
     fn begin_round(&mut self, cx: &mut Cx<'_>) {
         self.round += 1;
-        cx.emit(Happened::RoundStarted { round: self.round, of: self.limit });
+        cx.emit(EventKind::RoundStarted { round: self.round, of: self.limit });
     }
 
     fn open_items(&self) -> Vec<Item> {
@@ -268,7 +268,7 @@ impl Revise {
         cx.call_critic(call, &view);
     }
 
-    fn drafted(&mut self, answer: Answered, cx: &mut Cx<'_>) {
+    fn drafted(&mut self, answer: AgentAnswer, cx: &mut Cx<'_>) {
         let reply = cx.text(&answer.text);
         let body = reasoning::without_leading(reply);
         if body.trim().is_empty() {
@@ -290,7 +290,7 @@ impl Revise {
         let text = cx.text(&draft).to_owned();
         let round = self.round;
         let artifact = Manifest::of_text(draft).digest();
-        cx.emit(Happened::DraftMade {
+        cx.emit(EventKind::DraftMade {
             round,
             artifact,
             blob: draft,
@@ -299,19 +299,19 @@ impl Revise {
             diff: None,
         });
         if let Some(line) = status::status_line(&text) {
-            cx.emit(Happened::SelfVerdictNoted { round, line });
+            cx.emit(EventKind::SelfVerdictNoted { round, line });
         }
         if let Some(previous) = self.previous {
             let sections = sections::changed_unasked(cx.text(&previous), &text, &self.open_items());
             if !sections.is_empty() {
-                cx.emit(Happened::ChangedUnasked { round, sections });
+                cx.emit(EventKind::ChangedUnasked { round, sections });
             }
         }
         self.draft = Some(draft);
         self.call_critic(draft, cx);
     }
 
-    fn reviewed(&mut self, answer: Answered, cx: &mut Cx<'_>) {
+    fn reviewed(&mut self, answer: AgentAnswer, cx: &mut Cx<'_>) {
         let Some(draft) = self.draft else { return };
         let person = cx.person_verdict(&answer).map(|person| Ok(person.status()));
         let read = person.unwrap_or_else(|| status::read(cx.text(&answer.text), &cx.shown(&answer)));
@@ -329,7 +329,7 @@ impl Revise {
         let rendered = rendered.then(|| cx.intern(status::rendered(&reply, self.round)));
         let mut review = self.review(&answer, draft, &reply, &addressed, open.clone(), cx);
         review.rendered = rendered;
-        cx.emit(Happened::Reviewed { round: self.round, review: review.clone() });
+        cx.emit(EventKind::Reviewed { round: self.round, review: review.clone() });
         if review.verdict == Verdict::Rejected {
             self.watch_headway(&review, cx);
         }
@@ -340,7 +340,7 @@ impl Revise {
             }
             Status::Rejected if ground == Ground::OnlyNew && self.settings.overrule => {
                 let mut notes: Vec<String> = open.into_iter().map(|i| i.text).collect();
-                cx.emit(Happened::RejectionOverruled { round: self.round, notes: notes.clone() });
+                cx.emit(EventKind::RejectionOverruled { round: self.round, notes: notes.clone() });
                 notes.extend(review.notes);
                 cx.finish(Outcome::Approved { draft, overruled: true, notes });
             }
@@ -367,7 +367,7 @@ impl Revise {
         };
         let stalls = self.headway.rejected(rejected);
         if !stalls.is_empty() {
-            cx.emit(Happened::Stalled { round: self.round, stalls });
+            cx.emit(EventKind::Stalled { round: self.round, stalls });
         }
     }
 
@@ -431,7 +431,7 @@ impl Revise {
 
     fn review(
         &self,
-        answer: &Answered,
+        answer: &AgentAnswer,
         draft: Digest,
         reply: &StatusReply,
         addressed: &[u32],

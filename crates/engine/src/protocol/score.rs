@@ -20,11 +20,11 @@ use crate::corpus::Corpus;
 use crate::deduction::shown_severity;
 use crate::digest::Digest;
 use crate::effect::{CallFailure, EffectId, FailureKind};
-use crate::event::Happened;
+use crate::event::EventKind;
 use crate::finding::Finding;
 use crate::identity::{Lineage, Moved};
 use crate::judging::{self, ColdCase, Heard, Panel, Piece};
-use crate::machine::{Answered, Cx, Learned};
+use crate::machine::{AgentAnswer, Cx, TaskResult};
 use crate::manifest::RunManifest;
 use crate::outcome::{Halt, Outcome};
 use crate::plan::{NodePlan, Target};
@@ -41,7 +41,7 @@ use briefs::{Call, GIVE_UP, question};
 use history::History;
 use judgement::{Basis, Scored, Tallied};
 use settings::{EscalateTo, Settings};
-use working::Ground;
+use working::FolderWork;
 
 /// Version 2 of the rules: replies are read in `reading`.
 pub const RULE_BOOK: RuleBook = RuleBook { name: "score", version: 2, begin, manifest };
@@ -65,7 +65,7 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
     let settings = Settings::read(plan)?;
     let basis =
         Basis { table: settings.table.clone(), level: settings.severity, threshold: settings.threshold };
-    let ground = settings.files.as_ref().map(|_| Ground::default());
+    let ground = settings.files.as_ref().map(|_| FolderWork::default());
     Ok(Box::new(Score {
         limit: if settings.worker.is_some() { settings.rounds } else { 1 },
         basis: Arc::new(basis),
@@ -105,7 +105,7 @@ struct Score {
     /// What a person is being asked.
     question: Option<Question>,
     /// The folder of a pair that works on files.
-    ground: Option<Ground>,
+    ground: Option<FolderWork>,
 }
 
 /// Rounds up to an escalation, and those after it.
@@ -129,7 +129,7 @@ impl Protocol for Score {
         }
     }
 
-    fn answered(&mut self, answer: Answered, cx: &mut Cx<'_>) {
+    fn answered(&mut self, answer: AgentAnswer, cx: &mut Cx<'_>) {
         match answer.role() {
             Role::Worker if self.ground.is_some() => self.worked(answer, cx),
             Role::Worker => match Work::drafted(&answer, cx) {
@@ -145,22 +145,22 @@ impl Protocol for Score {
         }
     }
 
-    fn learned(&mut self, _effect: &EffectId, what: Learned, cx: &mut Cx<'_>) {
+    fn task_done(&mut self, _effect: &EffectId, what: TaskResult, cx: &mut Cx<'_>) {
         if self.learned_of_folder(&what, cx) {
             return;
         }
         match what {
-            Learned::Looked(looked) => {
+            TaskResult::Looked(looked) => {
                 let heard = self.panel.looked(&looked, cx);
                 self.heard(heard, cx);
             }
-            Learned::Said { text, by } => self.told(text, &by, cx),
+            TaskResult::Said { text, by } => self.told(text, &by, cx),
             _ => {}
         }
     }
 
     /// Parked because something was unseen or uncertain: the same work is judged again.
-    fn taken_up(&mut self, cx: &mut Cx<'_>) {
+    fn resumed(&mut self, cx: &mut Cx<'_>) {
         if let Some(work) = self.work.clone() {
             self.convene(&work, cx);
         }
@@ -212,7 +212,7 @@ impl Score {
         self.round += 1;
         self.attempt.rounds += 1;
         let of = self.round - self.attempt.rounds + self.limit;
-        cx.emit(Happened::RoundStarted { round: self.round, of });
+        cx.emit(EventKind::RoundStarted { round: self.round, of });
     }
 
     fn judge(&mut self, work: Work, given: bool, cx: &mut Cx<'_>) {
@@ -221,7 +221,7 @@ impl Score {
             && !given
             && let Some(line) = crate::reading::score::stated_line(cx.text(draft))
         {
-            cx.emit(Happened::SelfVerdictNoted { round: self.round, line });
+            cx.emit(EventKind::SelfVerdictNoted { round: self.round, line });
         }
         self.convene(&work, cx);
         self.work = Some(work);
@@ -283,7 +283,7 @@ impl Score {
             tallied.findings = findings.iter().filter(|f| f.lens == heard.seat.lens).cloned().collect();
         }
         if !moved.stalls.is_empty() && seats.iter().any(|(_, t)| !t.passes()) {
-            cx.emit(Happened::Stalled { round, stalls: moved.stalls.clone() });
+            cx.emit(EventKind::Stalled { round, stalls: moved.stalls.clone() });
         }
         for (heard, tallied) in &seats {
             self.record(heard, tallied, &moved, artifact, cx);
@@ -325,7 +325,7 @@ impl Score {
             review.reason = reason(tallied);
         }
         review.score = Some(tallied.score());
-        cx.emit(Happened::Reviewed { round: self.round, review });
+        cx.emit(EventKind::Reviewed { round: self.round, review });
     }
 
     fn decide(&mut self, seats: &[(Heard<Scored>, Tallied)], moved: &Moved, work: &Work, cx: &mut Cx<'_>) {
@@ -348,7 +348,7 @@ impl Score {
             return self.approve(seats, work, cx);
         }
         if self.settings.worker.is_none() {
-            cx.emit(Happened::Summarised { line: self.summary("⚠", &scores) });
+            cx.emit(EventKind::Summarised { line: self.summary("⚠", &scores) });
             return self.end_judge(Outcome::Rejected { draft: Some(draft), open: self.open.clone() }, cx);
         }
         match stall {
@@ -368,7 +368,7 @@ impl Score {
     fn approve(&mut self, seats: &[(Heard<Scored>, Tallied)], work: &Work, cx: &mut Cx<'_>) {
         let findings = seats.iter().flat_map(|(_, t)| t.findings.iter().map(Finding::line));
         let notes = findings.chain(seats.iter().flat_map(|(_, t)| t.notes.clone())).collect();
-        cx.emit(Happened::Summarised { line: self.summary("✓", &shown_scores(seats)) });
+        cx.emit(EventKind::Summarised { line: self.summary("✓", &shown_scores(seats)) });
         let approved = Outcome::Approved { draft: work.blob(), overruled: false, notes };
         match (&self.ground, &self.settings.worker) {
             (Some(_), Some(_)) => self.verify(0, cx),
@@ -378,7 +378,7 @@ impl Score {
     }
 
     fn halt(&self, reason: Halt, scores: &str, cx: &mut Cx<'_>) {
-        cx.emit(Happened::Summarised { line: self.summary("⚠", scores) });
+        cx.emit(EventKind::Summarised { line: self.summary("⚠", scores) });
         let draft = self.work.as_ref().map(Work::blob);
         cx.finish(Outcome::Halted { reason, draft, open: self.open.clone() });
     }
@@ -386,14 +386,14 @@ impl Score {
     fn end_round(&self, scores: &str, passes: bool, cx: &mut Cx<'_>) {
         let result = if passes { "at least" } else { "below" };
         let line = format!("Score {scores}: {result} {}", self.settings.threshold);
-        cx.emit(Happened::RoundEnded { round: self.round, line });
+        cx.emit(EventKind::RoundEnded { round: self.round, line });
     }
 
-    fn summary(&self, mark: &str, scores: &str) -> String {
+    fn summary(&self, fence: &str, scores: &str) -> String {
         let rounds = if self.round == 1 { "round" } else { "rounds" };
         let escalated = if self.attempt.escalated { ", escalated once" } else { "" };
         let needed = self.settings.threshold;
-        format!("{mark} Score {scores} of 100, {needed} needed ({} {rounds}{escalated})", self.round)
+        format!("{fence} Score {scores} of 100, {needed} needed ({} {rounds}{escalated})", self.round)
     }
 
     /// The pair does not converge by itself: someone else decides.
@@ -411,7 +411,7 @@ impl Score {
             EscalateTo::Orchestrator => "orchestrator".to_owned(),
             EscalateTo::User => "user".to_owned(),
         };
-        cx.emit(Happened::Escalated { round: self.round, to, because: because.clone() });
+        cx.emit(EventKind::Escalated { round: self.round, to, because: because.clone() });
         match target {
             EscalateTo::Agent(name) => self.ask_agent(&name, &because, cx),
             EscalateTo::Orchestrator => self.start_afresh(&Call::Restructure, cx),
@@ -422,7 +422,7 @@ impl Score {
         }
     }
 
-    fn advised(&mut self, answer: Answered, cx: &mut Cx<'_>) {
+    fn advised(&mut self, answer: AgentAnswer, cx: &mut Cx<'_>) {
         let decision = reasoning::without_leading(cx.text(&answer.text)).trim().to_owned();
         if decision.is_empty() {
             let message = "the reply holds no decision".to_owned();
@@ -452,7 +452,7 @@ impl Score {
 
     fn decided(&mut self, by: String, decision: String, cx: &mut Cx<'_>) {
         let decision = cx.intern(decision);
-        cx.emit(Happened::Decided { by, text: decision });
+        cx.emit(EventKind::Decided { by, text: decision });
         self.start_afresh(&Call::Fresh { decision }, cx);
     }
 

@@ -6,7 +6,7 @@
 use super::{place, quote};
 use crate::corpus::Corpus;
 use crate::evidence::folded::folded;
-use crate::finding::{Finding, Place, Severity};
+use crate::finding::{Finding, Location, Severity};
 
 /// The most citations of one piece of evidence that are checked.
 const MOST: usize = 50;
@@ -28,7 +28,7 @@ pub const EVIDENCE: &str = "evidence";
 
 /// Every citation in the evidence of one criterion, in the shape evidence is checked in.
 pub fn of(criterion: &str, evidence: &str, by: &str) -> Vec<Finding> {
-    let mut found: Vec<(Option<Place>, Option<String>)> = Vec::new();
+    let mut found: Vec<(Option<Location>, Option<String>)> = Vec::new();
     // `[src/a.rs](src/a.rs#L3)`, `src\\a.rs:3`.
     let plain = evidence.replace('\\', "/");
     let words =
@@ -47,7 +47,7 @@ pub fn of(criterion: &str, evidence: &str, by: &str) -> Vec<Finding> {
         }
     }
     let says: String = evidence.chars().take(LONGEST_SAYS).collect();
-    let citation = |(place, quote): (Option<Place>, Option<String>)| {
+    let citation = |(place, quote): (Option<Location>, Option<String>)| {
         let mut citation = Finding::new(EVIDENCE, Severity::Fail, says.clone(), by);
         citation.criterion = Some(criterion.to_owned());
         citation.place = place;
@@ -57,13 +57,13 @@ pub fn of(criterion: &str, evidence: &str, by: &str) -> Vec<Finding> {
     found.into_iter().map(citation).collect()
 }
 
-fn named_test(word: &str) -> Option<(Place, &str)> {
+fn named_test(word: &str) -> Option<(Location, &str)> {
     let (path, name) = bare(word).split_once('@')?;
     let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "_-:.".contains(c));
     let has_extension = path.rsplit('/').next()?.contains('.');
     let is_mail = name.rsplit_once('.').is_some_and(|(_, end)| HOSTS.contains(&end));
     (is_name && has_extension && !is_mail && place::looks_like_a_file(path))
-        .then(|| (Place { path: path.to_owned(), line: None, end: None }, name))
+        .then(|| (Location { path: path.to_owned(), line: None, end: None }, name))
 }
 
 fn bare(word: &str) -> &str {

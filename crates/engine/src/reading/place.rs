@@ -1,14 +1,14 @@
 //! Where a critic says something is: `main.tex:12`, `main.tex#L12-L15`, `line 12`. Words that are no place
 //! (`Section 3`) give none.
 
-use crate::finding::Place;
+use crate::finding::Location;
 
 /// The path of a text draft's only entry.
 const DRAFT: &str = "draft";
 const LONGEST_PATH: usize = 400;
 
 /// The place a whole field names.
-pub fn read(text: &str) -> Option<Place> {
+pub fn read(text: &str) -> Option<Location> {
     let text = trimmed(text);
     if text.is_empty() || text.len() > LONGEST_PATH || text.contains('\n') {
         return None;
@@ -17,14 +17,14 @@ pub fn read(text: &str) -> Option<Place> {
         let (line, end) = range(lines)?;
         let path = trimmed(before.trim().trim_end_matches([',', ':', ';']));
         let path = if path.is_empty() { DRAFT } else { path };
-        return is_path(path, true).then(|| Place { path: path.to_owned(), line: Some(line), end });
+        return is_path(path, true).then(|| Location { path: path.to_owned(), line: Some(line), end });
     }
     token(text)
-        .or_else(|| is_path(text, false).then(|| Place { path: text.to_owned(), line: None, end: None }))
+        .or_else(|| is_path(text, false).then(|| Location { path: text.to_owned(), line: None, end: None }))
 }
 
 /// The first place named inside a sentence, if it names a line.
-pub fn within(text: &str) -> Option<Place> {
+pub fn within(text: &str) -> Option<Location> {
     let separator =
         |c: char| c.is_whitespace() || matches!(c, '(' | ')' | '[' | ']' | '`' | ',' | ';' | '"' | '*');
     text.split(separator).filter(|word| !word.is_empty()).find_map(token).or_else(|| line_words(text))
@@ -64,14 +64,14 @@ const NAMES: [&str; 24] = [
 
 /// Every `path:line` and `path:line-end` in a text. A line too large for any file stays one: it has to be found wrong, not
 /// overlooked.
-pub fn all(text: &str) -> impl Iterator<Item = Place> + '_ {
+pub fn all(text: &str) -> impl Iterator<Item = Location> + '_ {
     let parts =
         |c: char| c.is_whitespace() || matches!(c, '`' | '"' | '“' | '”' | '(' | ')' | '[' | ']' | ',' | ';');
     text.split(parts).filter_map(cited)
 }
 
 /// `src/a.rs:12`, `src/a.rs:12-15`, `src/a.rs:12:5` or `src/a.rs#L12-L15`, whatever marks surround it; `draft:4`.
-pub fn cited(word: &str) -> Option<Place> {
+pub fn cited(word: &str) -> Option<Location> {
     let word = word.trim_start_matches(['(', '[', '{', '<', '"', '\'', '`', '*', '“', '«', ',', ';', '_']);
     let word = word.trim_end_matches([
         ')', ']', '}', '>', '"', '\'', '`', '*', '”', '»', ',', ';', '.', ':', '!', '?', '_',
@@ -87,7 +87,7 @@ pub fn cited(word: &str) -> Option<Place> {
     let (path, lines) = word.split_once("#L").or_else(with_colon)?;
     let (line, end) = span(lines)?;
     let is_file = path == DRAFT || NAMES.contains(&path) || looks_like_a_file(path);
-    is_file.then(|| Place { path: path.to_owned(), line: Some(line), end })
+    is_file.then(|| Location { path: path.to_owned(), line: Some(line), end })
 }
 
 /// Has the look of a file's path: a folder or an extension, and not a web address, a host or a number.
@@ -123,7 +123,7 @@ pub fn span(text: &str) -> Option<(u32, Option<u32>)> {
 }
 
 /// `path:12`, `path:12-15`, `path:12:3`, `path#L12`, `path:L12`.
-fn token(text: &str) -> Option<Place> {
+fn token(text: &str) -> Option<Location> {
     let text = trimmed(text);
     if text.len() > LONGEST_PATH {
         return None;
@@ -137,18 +137,18 @@ fn token(text: &str) -> Option<Place> {
         }
     })?;
     let (line, end) = range(lines)?;
-    is_path(path, true).then(|| Place { path: path.to_owned(), line: Some(line), end })
+    is_path(path, true).then(|| Location { path: path.to_owned(), line: Some(line), end })
 }
 
 /// `line 12`, `lines 12–15` inside a sentence.
-fn line_words(text: &str) -> Option<Place> {
+fn line_words(text: &str) -> Option<Location> {
     let mut words = text.split_whitespace();
     while let Some(word) = words.next() {
         let word = word.trim_start_matches(['(', '[', '*', '`']);
         if is_line_word(word) {
             let number = words.clone().next().and_then(|next| range(trimmed(next)));
             if let Some((line, end)) = number {
-                return Some(Place { path: DRAFT.into(), line: Some(line), end });
+                return Some(Location { path: DRAFT.into(), line: Some(line), end });
             }
         }
     }
@@ -205,7 +205,7 @@ fn trimmed(text: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn shown(place: Option<Place>) -> Option<String> {
+    fn shown(place: Option<Location>) -> Option<String> {
         place.map(|p| format!("{} {:?} {:?}", p.path, p.line, p.end))
     }
 

@@ -18,7 +18,7 @@ use super::wire::Rewritten;
 use super::{LONGEST_REPLY, Unread, clean, wire};
 use crate::brief;
 use crate::deduction::{self, Amount, FULL, Gravity, Level, Rate, Row, Table};
-use crate::finding::{Finding, Place, Severity};
+use crate::finding::{Finding, Location, Severity};
 
 /// More deductions are refused, not cut: cutting would raise the score.
 const MOST_DEDUCTIONS: usize = 1_000;
@@ -92,7 +92,7 @@ struct Claim {
     /// What the reply says is taken off, without its sign.
     points: Option<Amount>,
     times: Option<u32>,
-    place: Option<Place>,
+    place: Option<Location>,
     /// Where, in words that are no place.
     whereabouts: Option<String>,
     quote: Option<String>,

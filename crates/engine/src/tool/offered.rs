@@ -1,5 +1,5 @@
 //! The tools of our own a model is told of: names, what they are for, the shape of their arguments. How a wish
-//! is read is `wish.rs`, how it is done is the runtime's.
+//! is read is `request.rs`, how it is done is the runtime's.
 
 use serde_json::{Value, json};
 

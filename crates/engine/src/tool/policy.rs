@@ -7,8 +7,8 @@ mod lasting;
 mod own;
 
 use super::elsewhere::names_elsewhere;
-use super::{Deed, Process, Risk};
-use crate::protocol::watch::{Policy, Server};
+use super::{Process, Risk, ToolAction};
+use crate::protocol::goal::{Policy, Server};
 
 pub use in_full::in_full;
 pub use lasting::Lasting;
@@ -31,7 +31,7 @@ pub enum Ruling {
 pub struct Ruled<'a> {
     /// The tool as the model named it.
     pub name: &'a str,
-    pub deed: &'a Deed,
+    pub action: &'a ToolAction,
     /// The place outside the folder its path leads to.
     pub outside: Option<&'a str>,
     /// The kernel holds commands to the folder.
@@ -42,20 +42,20 @@ pub struct Ruled<'a> {
 }
 
 /// What doing it counts as.
-pub fn risk(deed: &Deed, servers: &[Server]) -> Risk {
-    match deed {
-        Deed::ReadFile { .. }
-        | Deed::ListFiles { .. }
-        | Deed::SearchFiles { .. }
-        | Deed::McpTools { .. }
-        | Deed::Process(Process::List | Process::Log { .. }) => Risk::ReadOnly,
-        Deed::Process(Process::Start { .. } | Process::Stop { .. })
-        | Deed::WriteFile { .. }
-        | Deed::EditFile { .. }
-        | Deed::RunCommand { .. }
-        | Deed::Screenshot { .. } => Risk::WriteLocal,
-        Deed::FetchUrl { .. } => Risk::NetworkGet,
-        Deed::Mcp { server, .. } => {
+pub fn risk(action: &ToolAction, servers: &[Server]) -> Risk {
+    match action {
+        ToolAction::ReadFile { .. }
+        | ToolAction::ListFiles { .. }
+        | ToolAction::SearchFiles { .. }
+        | ToolAction::McpTools { .. }
+        | ToolAction::Process(Process::List | Process::Log { .. }) => Risk::ReadOnly,
+        ToolAction::Process(Process::Start { .. } | Process::Stop { .. })
+        | ToolAction::WriteFile { .. }
+        | ToolAction::EditFile { .. }
+        | ToolAction::RunCommand { .. }
+        | ToolAction::Screenshot { .. } => Risk::WriteLocal,
+        ToolAction::FetchUrl { .. } => Risk::NetworkGet,
+        ToolAction::Mcp { server, .. } => {
             servers.iter().find(|known| known.name == *server).map_or(Risk::NetworkWrite, |known| known.risk)
         }
     }
@@ -68,7 +68,7 @@ pub fn is_denied(policy: &Policy, name: &str) -> bool {
 
 /// Rules on a deed.
 pub fn rule(policy: &Policy, it: &Ruled<'_>) -> Ruling {
-    let Ruled { name, deed, outside, held, root, servers } = *it;
+    let Ruled { name, action, outside, held, root, servers } = *it;
     if is_denied(policy, name) {
         return Ruling::Deny(format!("{} is denied by this goal's policy.", quoted(name)));
     }
@@ -76,14 +76,14 @@ pub fn rule(policy: &Policy, it: &Ruled<'_>) -> Ruling {
     if !policy.allow.is_empty() && !policy.allow.iter().any(|allowed| names(allowed, name)) {
         why.push("the tool is not on the list of those that may be used".to_owned());
     }
-    let risk = risk(deed, servers);
+    let risk = risk(action, servers);
     if risk > policy.risk {
         why.push(format!("it counts as {risk}, and only up to {} goes without asking", policy.risk));
     }
-    let place = match deed {
+    let place = match action {
         // Held by the kernel, it cannot get anywhere else, whatever it names.
-        Deed::RunCommand { .. } | Deed::Process(_) if held => None,
-        Deed::RunCommand { line, .. } | Deed::Process(Process::Start { line, .. }) => {
+        ToolAction::RunCommand { .. } | ToolAction::Process(_) if held => None,
+        ToolAction::RunCommand { line, .. } | ToolAction::Process(Process::Start { line, .. }) => {
             names_elsewhere(line, root)
         }
         _ => outside.map(ToOwned::to_owned),
@@ -98,8 +98,8 @@ pub fn rule(policy: &Policy, it: &Ruled<'_>) -> Ruling {
         return Ruling::Allow;
     }
     let why = why.join("; and ");
-    let lasting = Lasting::of(name, &why, deed);
-    Ruling::Ask(format!("{} wants to {}: {why}.", quoted(name), purpose(deed)), lasting)
+    let lasting = Lasting::of(name, &why, action);
+    Ruling::Ask(format!("{} wants to {}: {why}.", quoted(name), purpose(action)), lasting)
 }
 
 /// A tool's name in a list; `github__*` names all of a server.
@@ -107,28 +107,32 @@ fn names(pattern: &str, name: &str) -> bool {
     pattern.strip_suffix('*').map_or_else(|| pattern == name, |begin| name.starts_with(begin))
 }
 
-fn purpose(deed: &Deed) -> String {
-    match deed {
-        Deed::RunCommand { line, .. } => format!("run {}", quoted(line)),
-        Deed::Process(process @ Process::Start { .. }) => {
+fn purpose(action: &ToolAction) -> String {
+    match action {
+        ToolAction::RunCommand { line, .. } => format!("run {}", quoted(line)),
+        ToolAction::Process(process @ Process::Start { .. }) => {
             format!("start {}, which stays up", quoted(process.about()))
         }
-        Deed::Process(Process::List) => "list its processes".to_owned(),
-        Deed::Process(Process::Log { name }) => format!("read the log of {}", quoted(name)),
-        Deed::Process(Process::Stop { name }) => format!("stop {}", quoted(name)),
-        Deed::ReadFile { path, .. } => format!("read {}", quoted(path)),
-        Deed::WriteFile { path, .. } => format!("write {}", quoted(path)),
-        Deed::EditFile { path, .. } => format!("change {}", quoted(path)),
-        Deed::ListFiles { path } if path.is_empty() => "list the project's files".to_owned(),
-        Deed::ListFiles { path } => format!("list the files in {}", quoted(path)),
-        Deed::SearchFiles { pattern, path } if path.is_empty() => format!("search for {}", quoted(pattern)),
-        Deed::SearchFiles { pattern, path } => format!("search for {} in {}", quoted(pattern), quoted(path)),
-        Deed::FetchUrl { url } => format!("fetch {}", quoted(url)),
-        Deed::Mcp { server, tool, .. } => {
+        ToolAction::Process(Process::List) => "list its processes".to_owned(),
+        ToolAction::Process(Process::Log { name }) => format!("read the log of {}", quoted(name)),
+        ToolAction::Process(Process::Stop { name }) => format!("stop {}", quoted(name)),
+        ToolAction::ReadFile { path, .. } => format!("read {}", quoted(path)),
+        ToolAction::WriteFile { path, .. } => format!("write {}", quoted(path)),
+        ToolAction::EditFile { path, .. } => format!("change {}", quoted(path)),
+        ToolAction::ListFiles { path } if path.is_empty() => "list the project's files".to_owned(),
+        ToolAction::ListFiles { path } => format!("list the files in {}", quoted(path)),
+        ToolAction::SearchFiles { pattern, path } if path.is_empty() => {
+            format!("search for {}", quoted(pattern))
+        }
+        ToolAction::SearchFiles { pattern, path } => {
+            format!("search for {} in {}", quoted(pattern), quoted(path))
+        }
+        ToolAction::FetchUrl { url } => format!("fetch {}", quoted(url)),
+        ToolAction::Mcp { server, tool, .. } => {
             format!("use {} of the server {}", quoted(tool), quoted(server))
         }
-        Deed::McpTools { servers } => format!("ask {} for their tools", quoted(&servers.join(", "))),
-        Deed::Screenshot { line, .. } => format!("make a picture with {}", quoted(line)),
+        ToolAction::McpTools { servers } => format!("ask {} for their tools", quoted(&servers.join(", "))),
+        ToolAction::Screenshot { line, .. } => format!("make a picture with {}", quoted(line)),
     }
 }
 

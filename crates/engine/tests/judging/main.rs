@@ -8,7 +8,7 @@ mod replies;
 mod world;
 
 use gadfly_engine::Outcome;
-use gadfly_engine::event::Happened;
+use gadfly_engine::event::EventKind;
 use gadfly_engine::review::Verdict;
 
 use world::{Game, World};
@@ -65,7 +65,7 @@ fn nothing_is_approved_without_a_verdict_on_exactly_these_bytes() {
         let Some(Outcome::Approved { draft, .. }) = world.engine.outcome() else { return };
         approved += 1;
         let made = world.events().filter_map(|e| match e {
-            Happened::DraftMade { artifact, blob, round, .. } => Some((*artifact, *blob, *round)),
+            EventKind::DraftMade { artifact, blob, round, .. } => Some((*artifact, *blob, *round)),
             _ => None,
         });
         let (artifact, blob, round) = made.last().unwrap();
@@ -73,7 +73,7 @@ fn nothing_is_approved_without_a_verdict_on_exactly_these_bytes() {
         let last: Vec<_> = world
             .events()
             .filter_map(|e| match e {
-                Happened::Reviewed { review, .. } if review.binding.artifact == artifact => Some(review),
+                EventKind::Reviewed { review, .. } if review.binding.artifact == artifact => Some(review),
                 _ => None,
             })
             .collect();

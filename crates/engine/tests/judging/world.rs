@@ -6,13 +6,13 @@ use std::fmt::Write as _;
 use gadfly_engine::budget::{Limits, Usage};
 use gadfly_engine::deduction::{Amount, Level, Points, Row, Table};
 use gadfly_engine::effect::{Effect, EffectKind};
-use gadfly_engine::event::Happened;
+use gadfly_engine::event::EventKind;
 use gadfly_engine::finding::Severity;
-use gadfly_engine::input::{FORMAT, What};
+use gadfly_engine::input::{FORMAT, InputKind};
 use gadfly_engine::judging::Seat;
 use gadfly_engine::plan::NodePlan;
 use gadfly_engine::protocol::{audit, converge, score};
-use gadfly_engine::tool::{Deed, ToolCall, ToolDone, ToolEnd};
+use gadfly_engine::tool::{ToolAction, ToolCall, ToolDone, ToolEnd};
 use gadfly_engine::tree::{
     Change, ChangeKind, FileContent, FileSeen, Looked, OneRun, RunEnd, Tree, Verified, WorkspacePlan,
 };
@@ -77,7 +77,7 @@ impl World {
             version: 0,
             granted: 0,
         };
-        world.put(What::Started(Box::new(start)), vec![task, rubric]);
+        world.put(InputKind::Started(Box::new(start)), vec![task, rubric]);
         world
     }
 
@@ -93,7 +93,7 @@ impl World {
         self.rounds * escalations + self.granted + u32::try_from(again).unwrap()
     }
 
-    pub fn events(&self) -> impl Iterator<Item = &Happened> {
+    pub fn events(&self) -> impl Iterator<Item = &EventKind> {
         self.records.iter().flat_map(|(_, step)| step.events.iter().map(|e| &e.what))
     }
 
@@ -132,7 +132,8 @@ impl World {
             let open: Vec<Effect> = self.engine.open_effects().cloned().collect();
             let working = open.iter().filter(|e| e.class != Class::Person).count();
             if open.is_empty() || (working == 0 && self.chance.percent(5)) || self.chance.percent(3) {
-                let what = What::Resumed { limits: Limits::default(), rounds: None, agents: BTreeMap::new() };
+                let what =
+                    InputKind::Resumed { limits: Limits::default(), rounds: None, agents: BTreeMap::new() };
                 self.put(what, Vec::new());
                 continue;
             }
@@ -141,7 +142,7 @@ impl World {
         }
     }
 
-    fn put(&mut self, what: What, texts: Vec<Text>) {
+    fn put(&mut self, what: InputKind, texts: Vec<Text>) {
         let input = Input { at: Stamp::default(), what, texts };
         let step = self.engine.on(&input).unwrap_or_else(|why| panic!("{why}\n{}", self.log()));
         for effect in &step.effects {
@@ -161,9 +162,11 @@ impl World {
                 self.calls(turn.nth, &mut texts)
             }
             EffectKind::Tool(tool) => {
-                let end = match (&tool.deed, self.chance.below(4)) {
+                let end = match (&tool.action, self.chance.below(4)) {
                     (_, 0) => ToolEnd::Error,
-                    (Deed::RunCommand { .. }, n) => ToolEnd::Ran(RunEnd::Code(i32::try_from(n).unwrap() - 1)),
+                    (ToolAction::RunCommand { .. }, n) => {
+                        ToolEnd::Ran(RunEnd::Code(i32::try_from(n).unwrap() - 1))
+                    }
                     _ => ToolEnd::Done,
                 };
                 let shown = Text::new(format!("{end:?}"));
@@ -217,7 +220,7 @@ impl World {
                 let answer = self.decide(question);
                 let text = Text::new(answer);
                 let what =
-                    What::Answered { effect: effect.id.clone(), text: text.digest(), by: "eve".into() };
+                    InputKind::Answered { effect: effect.id.clone(), text: text.digest(), by: "eve".into() };
                 return self.put(what, vec![text]);
             }
             EffectKind::Save(save) => Reply::Saved { path: save.target.path.clone() },
@@ -230,7 +233,7 @@ impl World {
             EffectKind::Survey(_) | EffectKind::Commit(_) => panic!("no loop asks for that"),
             EffectKind::Cancel { .. } | EffectKind::Tell { .. } => return,
         };
-        self.put(What::Replied { effect: effect.id.clone(), reply }, texts);
+        self.put(InputKind::Replied { effect: effect.id.clone(), reply }, texts);
     }
 
     /// A model wants tools to be used: some that exist, some that do not, some that it may not use.

@@ -5,7 +5,7 @@
 use gadfly_engine::artifact::Manifest;
 use gadfly_engine::brief::ColdView;
 use gadfly_engine::effect::{EffectId, NodePath, Observation};
-use gadfly_engine::machine::{Answered, CriticCall, Cx};
+use gadfly_engine::machine::{AgentAnswer, CriticCall, Cx};
 use gadfly_engine::plan::{NodePlan, Target};
 use gadfly_engine::protocol::{Protocol, RuleBook};
 use gadfly_engine::reading::status::{self, Status};
@@ -111,7 +111,7 @@ impl Protocol for Fan {
         self.fan_out(cx);
     }
 
-    fn answered(&mut self, answer: Answered, cx: &mut Cx<'_>) {
+    fn answered(&mut self, answer: AgentAnswer, cx: &mut Cx<'_>) {
         if answer.role() == Role::Worker {
             if self.shape.early {
                 self.draft = Some(cx.intern(format!("early draft of {}", self.shape.name)));

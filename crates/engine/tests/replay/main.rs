@@ -6,7 +6,7 @@ mod fan;
 mod world;
 
 use fan::Shape;
-use gadfly_engine::input::{Input, What};
+use gadfly_engine::input::{Input, InputKind};
 use gadfly_engine::replay::{ReplayError, replay};
 use gadfly_engine::{EffectKind, Step};
 use proptest::prelude::*;
@@ -81,7 +81,7 @@ proptest! {
         let mut world = World::start(&shape, seed, 100 * PER_CALL);
         let end = world.run(Host::Cancelling);
         let cancelled = world.records.iter().position(|(i, _)| {
-            matches!(i.what, What::Controlled(gadfly_engine::Control::Cancel))
+            matches!(i.what, InputKind::Controlled(gadfly_engine::Control::Cancel))
         });
         for cut in 1..=world.records.len() {
             let engine = replay(protocols(), prefix(&world.records[..cut])).unwrap();

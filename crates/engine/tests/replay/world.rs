@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use gadfly_engine::budget::{Money, Usage};
 use gadfly_engine::effect::{Class, EffectId, FailureKind, Observation, Reply};
-use gadfly_engine::input::{FORMAT, Input, Stamp, Start, What};
+use gadfly_engine::input::{FORMAT, Input, InputKind, Stamp, Start};
 use gadfly_engine::machine::Refused;
 use gadfly_engine::protocol::Protocols;
 use gadfly_engine::{
@@ -94,7 +94,10 @@ impl World {
             workspace: None,
         };
         let mut world = Self::around(Engine::new(protocols()), seed, cap);
-        world.put(What::Started(Box::new(Start { format: FORMAT, plan, seed: "5eed".into() })), Vec::new());
+        world.put(
+            InputKind::Started(Box::new(Start { format: FORMAT, plan, seed: "5eed".into() })),
+            Vec::new(),
+        );
         world
     }
 
@@ -126,18 +129,18 @@ impl World {
     /// What the world itself knows from the record: which briefs it answered, which caps were raised.
     fn remember(&mut self, input: &Input) {
         self.interrupted = match &input.what {
-            What::Replied { reply: Reply::Cancelled { .. }, .. } => true,
-            What::Resumed { .. } => false,
+            InputKind::Replied { reply: Reply::Cancelled { .. }, .. } => true,
+            InputKind::Resumed { .. } => false,
             _ => self.interrupted,
         };
         match &input.what {
-            What::Replied { effect, .. } | What::Answered { effect, .. } => {
+            InputKind::Replied { effect, .. } | InputKind::Answered { effect, .. } => {
                 assert!(self.answered.insert(effect.clone()), "{effect} was answered twice");
                 if let Some(asked) = self.asked(effect) {
                     *self.attempts.entry(asked).or_default() += 1;
                 }
             }
-            What::Resumed { limits, .. } => self.cap = limits.tokens.unwrap_or(self.cap),
+            InputKind::Resumed { limits, .. } => self.cap = limits.tokens.unwrap_or(self.cap),
             _ => {}
         }
     }
@@ -147,7 +150,7 @@ impl World {
         brief(effects.rev().find(|e| e.id == *id)?)
     }
 
-    pub fn put(&mut self, what: What, texts: Vec<Text>) {
+    pub fn put(&mut self, what: InputKind, texts: Vec<Text>) {
         self.active_ms += 1;
         let input = Input { at: Stamp { wall_ms: 0, active_ms: self.active_ms }, what, texts };
         let step = self.engine.on(&input).unwrap();
@@ -183,7 +186,7 @@ impl World {
                 return outcome.label();
             }
             if cancel_in == Some(0) {
-                self.put(What::Controlled(Control::Cancel), Vec::new());
+                self.put(InputKind::Controlled(Control::Cancel), Vec::new());
                 cancel_in = None;
                 continue;
             }
@@ -201,7 +204,7 @@ impl World {
 
     fn mischief(&mut self) -> bool {
         match self.dice.roll(10) {
-            0 => self.put(What::Controlled(Control::Pause), Vec::new()),
+            0 => self.put(InputKind::Controlled(Control::Pause), Vec::new()),
             1 => self.resume(),
             2..=4 => {
                 let working: Vec<EffectId> = self
@@ -216,7 +219,7 @@ impl World {
                 let at = usize::try_from(self.dice.roll(working.len() as u64)).unwrap();
                 let line = if self.dice.roll(2) == 0 { "goes astray" } else { "goes well" };
                 let observation = Observation::step(line);
-                self.put(What::Observed { effect: working[at].clone(), observation }, Vec::new());
+                self.put(InputKind::Observed { effect: working[at].clone(), observation }, Vec::new());
             }
             5 => self.answer_twice(),
             _ => return false,
@@ -227,7 +230,7 @@ impl World {
     /// A second reply is refused and changes nothing.
     fn answer_twice(&mut self) {
         let Some(effect) = self.answered.last().cloned() else { return };
-        let what = What::Replied { effect: effect.clone(), reply: Reply::Cancelled { sent: true } };
+        let what = InputKind::Replied { effect: effect.clone(), reply: Reply::Cancelled { sent: true } };
         let input = Input { at: Stamp::default(), what, texts: Vec::new() };
         assert_eq!(self.engine.on(&input), Err(Refused::NotOpen(effect)));
     }
@@ -235,7 +238,7 @@ impl World {
     pub fn resume(&mut self) {
         let short = matches!(self.engine.outcome(), Some(Outcome::OutOfBudget { .. }));
         let limits = Limits { tokens: short.then_some(self.cap + 10 * PER_CALL), ..Limits::default() };
-        self.put(What::Resumed { limits, rounds: None, agents: BTreeMap::new() }, Vec::new());
+        self.put(InputKind::Resumed { limits, rounds: None, agents: BTreeMap::new() }, Vec::new());
     }
 
     /// Resumes a parked run, or answers something that is open.
@@ -256,9 +259,9 @@ impl World {
         let (reply, text) = self.reply(effect, tried, cancelled);
         let what = match text {
             Some(text) if effect.class == Class::Person => {
-                What::Answered { effect: effect.id.clone(), text, by: "eve".into() }
+                InputKind::Answered { effect: effect.id.clone(), text, by: "eve".into() }
             }
-            _ => What::Replied { effect: effect.id.clone(), reply: reply.0 },
+            _ => InputKind::Replied { effect: effect.id.clone(), reply: reply.0 },
         };
         self.put(what, reply.1);
     }

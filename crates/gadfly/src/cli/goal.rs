@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use gadfly_engine::protocol::watch::Criterion;
+use gadfly_engine::protocol::goal::Criterion;
 use gadfly_project::config::keys::on;
 use gadfly_project::config::{self, NO_ZERO, until};
 

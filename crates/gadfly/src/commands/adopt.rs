@@ -4,18 +4,19 @@
 use std::path::Path;
 
 use gadfly_engine::pipeline::PairVerdict;
-use gadfly_engine::pipeline::world::Standing;
+use gadfly_engine::pipeline::facts::AgentReadiness;
 use gadfly_runtime::prepare::PipelineRequest;
-use gadfly_runtime::situation::{Asked, Proof, ProofSource, Situation, Sources};
+use gadfly_runtime::project_status::{Asked, ProjectStatus, Proof, ProofSource, Sources};
 use owo_colors::OwoColorize as _;
 use serde_json::json;
 
+use super::pipeline;
 use super::run::How;
-use super::{asking, pipeline};
 use crate::cli::{Adopt, Patience};
 use crate::context::Context;
 use crate::exit::{self, Code};
 use crate::output::{next_command, print, safe, standing, terminal};
+use crate::project_status;
 
 /// What a pipeline is asked for if nobody says.
 const GO_ON: &str =
@@ -55,17 +56,17 @@ async fn start(args: &Adopt, context: &Context) -> Result<Code, Code> {
 }
 
 async fn say(context: &Context) -> Result<(), Code> {
-    let situation = asking::situation(context, Asked::default()).await?;
-    let sources = context.setup().sources(&situation).await;
+    let status = project_status::project_status(context, Asked::default()).await?;
+    let sources = context.setup().sources(&status).await;
     let (proved, unproved): (Vec<&PairVerdict>, Vec<&PairVerdict>) =
-        situation.verdicts.iter().partition(|verdict| verdict.stale(&situation.listing).is_none());
+        status.verdicts.iter().partition(|verdict| verdict.stale(&status.listing).is_none());
     if context.global.json {
-        return print::out(&as_json(&situation, &sources, &proved).to_string());
+        return print::out(&as_json(&status, &sources, &proved).to_string());
     }
-    let mut lines = told(&sources, &situation);
+    let mut lines = told(&sources, &status);
     lines.push(heading("Scores that count: their files are what was judged"));
     lines.extend(bounded(proved.iter().map(|verdict| {
-        let from = match situation.proofs.get(&verdict.agent) {
+        let from = match status.proofs.get(&verdict.agent) {
             Some(Proof { run, source: ProofSource::Receipt { at, .. }, .. }) => {
                 format!("receipt of run {run}, {at}")
             }
@@ -76,7 +77,7 @@ async fn say(context: &Context) -> Result<(), Code> {
     })));
     lines.push(heading("Scores that do not count"));
     let stale = unproved.iter().map(|verdict| {
-        let path = verdict.stale(&situation.listing).unwrap_or_default();
+        let path = verdict.stale(&status.listing).unwrap_or_default();
         format!("{} {}: {path} changed since it was judged", verdict.agent, verdict.score)
     });
     let adopted = sources.adopted.scores.iter().map(|score| {
@@ -88,7 +89,7 @@ async fn say(context: &Context) -> Result<(), Code> {
         let (file, line) = (refused.place.file.display(), refused.place.line);
         format!("{} in {file}:{line}: {}", refused.what, refused.why)
     });
-    let receipts = situation.refused.iter().map(|r| format!("{}: {}", r.what, r.why));
+    let receipts = status.refused.iter().map(|r| format!("{}: {}", r.what, r.why));
     lines.extend(bounded(stale.chain(receipts).chain(adopted).chain(refused)));
     if !sources.near.is_empty() {
         lines.push(heading("Artifacts under other names"));
@@ -100,11 +101,11 @@ async fn say(context: &Context) -> Result<(), Code> {
         })));
     }
     lines.push(heading("What could run next"));
-    lines.extend(standing::all(&situation, &situation.world().standings()));
+    lines.extend(standing::all(&status, &status.facts().standings()));
     lines.iter().try_for_each(|line| print::out(line))
 }
 
-fn told(sources: &Sources, situation: &Situation) -> Vec<String> {
+fn told(sources: &Sources, status: &ProjectStatus) -> Vec<String> {
     let mut lines = vec![heading("What this project says about itself")];
     let shown = |path: &Path| safe::line(&path.display().to_string(), LONGEST);
     let mut row =
@@ -142,7 +143,7 @@ fn told(sources: &Sources, situation: &Situation) -> Vec<String> {
             );
         }
     }
-    row("project", situation.known.project.clone());
+    row("project", status.known.project.clone());
     lines
 }
 
@@ -163,7 +164,7 @@ fn bounded(rows: impl Iterator<Item = String>) -> Vec<String> {
     rows
 }
 
-fn as_json(situation: &Situation, sources: &Sources, proved: &[&PairVerdict]) -> serde_json::Value {
+fn as_json(status: &ProjectStatus, sources: &Sources, proved: &[&PairVerdict]) -> serde_json::Value {
     let adopted = &sources.adopted;
     let scores: Vec<_> = adopted
         .scores
@@ -175,19 +176,19 @@ fn as_json(situation: &Situation, sources: &Sources, proved: &[&PairVerdict]) ->
         .iter()
         .map(|near| json!({ "agent": near.agent, "wanted": near.wanted, "found": near.found }))
         .collect();
-    let standings = situation.world().standings();
+    let standings = status.facts().standings();
     let ready: Vec<&String> =
-        standings.iter().filter(|(_, s)| *s == Standing::Ready).map(|(agent, _)| agent).collect();
+        standings.iter().filter(|(_, s)| *s == AgentReadiness::Ready).map(|(agent, _)| agent).collect();
     let proved: Vec<_> =
         proved.iter().map(|v| json!({ "agent": v.agent, "critic": v.critic, "score": v.score })).collect();
     json!({
-        "project": situation.known.project,
+        "project": status.known.project,
         "phase": adopted.phase,
         "read": adopted.read,
         "proved": proved,
         "unproved": scores,
         "near_misses": near,
         "ready": ready,
-        "source": asking::source_json(situation),
+        "source": project_status::source_json(status),
     })
 }

@@ -4,15 +4,15 @@ use gadfly_engine::pipeline::{Gate as Wanted, GateReport};
 use gadfly_project::layout;
 use gadfly_project::trust::{self, judging};
 use gadfly_runtime::prepare::pipeline;
-use gadfly_runtime::situation::{Asked, CommandRan, HookError, Situation, Word};
+use gadfly_runtime::project_status::{Asked, CommandRan, HookError, ProjectStatus, Word};
 use serde_json::json;
 
-use super::asking;
 use crate::agreement::{self, Uses};
 use crate::cli::Gate;
 use crate::context::Context;
 use crate::exit::{self, Code};
 use crate::output::{error, gate as shown, print, problems, safe};
+use crate::project_status;
 
 pub async fn gate(args: &Gate, context: &Context) -> Code {
     let said = if args.install { install(args, context).await } else { ask(args, context).await };
@@ -22,31 +22,31 @@ pub async fn gate(args: &Gate, context: &Context) -> Code {
 async fn ask(args: &Gate, context: &Context) -> Result<Code, Code> {
     let wanted = wanted(args, context)?;
     let word = match &args.verify {
-        Some(keys) => Word::Signed(asking::signers(keys)?),
+        Some(keys) => Word::Signed(project_status::signers(keys)?),
         None if args.strict => Word::Journal,
         None => Word::Any,
     };
     let asked = Asked { staged: args.staged, word, assume_manual: false };
-    let situation = asking::situation(context, asked).await?;
-    let mut report = situation.world().gate(&wanted);
+    let status = project_status::project_status(context, asked).await?;
+    let mut report = status.facts().gate(&wanted);
     // One that is closed whoever wrote its marks runs nothing and lets nothing pass.
     if report.is_open() || !wanted.commands.is_empty() {
         agree(&wanted, args, context)?;
     }
-    if args.strict && !situation.has_journal {
+    if args.strict && !status.has_journal {
         let why = format!("--strict needs the journal, and there is none at {}", context.store().display());
         report.blocking.insert(0, why);
     }
     let ran = context.setup().gate_commands(&wanted).await;
     report.blocking.extend(ran.iter().filter_map(CommandRan::blocking));
     if context.global.json {
-        print::out(&as_json(&report, &ran, &situation).to_string())?;
+        print::out(&as_json(&report, &ran, &status).to_string())?;
     } else {
         if !args.strict && args.verify.is_none() {
-            asking::say_source(&situation);
+            project_status::say_source(&status);
         }
-        asking::say_refused(&situation);
-        shown::report(&report, &ran, &situation.proofs).iter().try_for_each(|line| print::out(line))?;
+        project_status::say_refused(&status);
+        shown::report(&report, &ran, &status.proofs).iter().try_for_each(|line| print::out(line))?;
     }
     Ok(if report.is_open() { exit::OK } else { exit::HALTED })
 }
@@ -70,13 +70,13 @@ fn agree(gate: &Wanted, args: &Gate, context: &Context) -> Result<(), Code> {
     agreement::trust(&context.with(config), &uses, args.trust)
 }
 
-fn as_json(report: &GateReport, ran: &[CommandRan], situation: &Situation) -> serde_json::Value {
+fn as_json(report: &GateReport, ran: &[CommandRan], status: &ProjectStatus) -> serde_json::Value {
     json!({
         "open": report.is_open(),
         "report": report,
-        "judged": shown::judged_json(report, &situation.proofs),
+        "judged": shown::judged_json(report, &status.proofs),
         "commands": ran,
-        "source": asking::source_json(situation),
+        "source": project_status::source_json(status),
     })
 }
 

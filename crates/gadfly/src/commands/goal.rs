@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use gadfly_engine::goal::Already;
-use gadfly_engine::protocol::watch::Criterion;
+use gadfly_engine::protocol::goal::Criterion;
 use gadfly_project::config::keys::Section;
 use gadfly_project::config::until;
 use gadfly_project::{Problem, suggest};

@@ -3,11 +3,11 @@
 mod answer;
 mod input;
 mod judge;
-mod mark;
 mod nested;
 mod request;
 mod seats;
 mod session;
+mod session_proof;
 mod stop;
 mod submitting;
 mod transcript;

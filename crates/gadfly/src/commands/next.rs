@@ -1,14 +1,14 @@
 //! `gadfly next`: who can run now, who is done, who is blocked and by what.
 
-use gadfly_engine::pipeline::world::Standing;
-use gadfly_runtime::situation::{Asked, Situation};
+use gadfly_engine::pipeline::facts::AgentReadiness;
+use gadfly_runtime::project_status::{Asked, ProjectStatus};
 use serde_json::json;
 
-use super::asking;
 use crate::cli::Next;
 use crate::context::Context;
 use crate::exit::{self, Code};
 use crate::output::{print, standing};
+use crate::project_status;
 
 pub async fn next(args: &Next, context: &Context) -> Code {
     say(args, context).await.map_or_else(|code| code, |()| exit::OK)
@@ -16,25 +16,25 @@ pub async fn next(args: &Next, context: &Context) -> Code {
 
 async fn say(args: &Next, context: &Context) -> Result<(), Code> {
     let asked = Asked { assume_manual: args.assume_manual, ..Asked::default() };
-    let situation = asking::situation(context, asked).await?;
-    let standings = situation.world().standings();
+    let status = project_status::project_status(context, asked).await?;
+    let standings = status.facts().standings();
     if context.global.json {
-        return print::out(&as_json(&situation, &standings).to_string());
+        return print::out(&as_json(&status, &standings).to_string());
     }
-    asking::say_source(&situation);
-    asking::say_refused(&situation);
-    standing::all(&situation, &standings).iter().try_for_each(|line| print::out(line))
+    project_status::say_source(&status);
+    project_status::say_refused(&status);
+    standing::all(&status, &standings).iter().try_for_each(|line| print::out(line))
 }
 
-fn as_json(situation: &Situation, standings: &[(String, Standing)]) -> serde_json::Value {
+fn as_json(status: &ProjectStatus, standings: &[(String, AgentReadiness)]) -> serde_json::Value {
     let agents: Vec<_> =
         standings.iter().map(|(agent, standing)| json!({ "agent": agent, "is": standing })).collect();
     let ready: Vec<_> =
-        standings.iter().filter(|(_, s)| *s == Standing::Ready).map(|(agent, _)| agent).collect();
+        standings.iter().filter(|(_, s)| *s == AgentReadiness::Ready).map(|(agent, _)| agent).collect();
     json!({
-        "project": situation.known.project,
+        "project": status.known.project,
         "ready": ready,
         "agents": agents,
-        "source": asking::source_json(situation),
+        "source": project_status::source_json(status),
     })
 }

@@ -4,8 +4,8 @@ use std::cell::Cell;
 
 use futures_util::{StreamExt as _, stream};
 use gadfly_engine::Limits;
-use gadfly_engine::input::What;
-use gadfly_engine::protocol::{pipeline, watch};
+use gadfly_engine::input::InputKind;
+use gadfly_engine::protocol::{goal, pipeline};
 use gadfly_journal::{ListFilter, RunId, Summary};
 use gadfly_project::Problem;
 use gadfly_project::config::until;
@@ -94,15 +94,15 @@ fn raises_something(args: &Resume, gadfly: &Gadfly, summary: &Summary) -> Result
     if wanted.peek().is_none() || summary.ended {
         return Ok(());
     }
-    if summary.protocol != watch::RULE_BOOK.name {
+    if summary.protocol != goal::RULE_BOOK.name {
         let (flag, ..) = wanted.next().unwrap_or_default();
         return Err(error::usage(&format!("run `{run}` is no goal, so {flag} raises nothing")));
     }
     let mut limits = Limits::default();
     for record in gadfly.journal().replay(run) {
         match record.map_err(|e| error::fault(&e.to_string()))?.input.what {
-            What::Started(start) => limits = start.plan.root.limits,
-            What::Resumed { limits: raised, .. } => limits = limits.with(raised),
+            InputKind::Started(start) => limits = start.plan.root.limits,
+            InputKind::Resumed { limits: raised, .. } => limits = limits.with(raised),
             _ => {}
         }
     }

@@ -6,7 +6,7 @@ use gadfly_engine::Outcome;
 use gadfly_journal::RunState;
 use gadfly_project::config::keys::Section;
 use gadfly_project::{Problem, Protocol, Sourced};
-use gadfly_runtime::prepare::{Brought, Request, Wanted};
+use gadfly_runtime::prepare::{Request, Submission, Wanted};
 use gadfly_runtime::workspace::Range;
 
 use super::run::{How, drive, united};
@@ -119,7 +119,7 @@ fn wanted(args: &Review) -> Result<Wanted, Code> {
     })
 }
 
-fn request(args: &Review, brought: Brought, context: &Context) -> Request {
+fn request(args: &Review, brought: Submission, context: &Context) -> Request {
     let mut given = args.options.overrides(Section::Loop);
     for (name, value) in [("worker", &args.worker), ("task", &args.task)] {
         if let Some(value) = value {

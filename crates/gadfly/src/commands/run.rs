@@ -5,7 +5,7 @@ mod asked;
 use std::io::{Read as _, stdin};
 use std::path::Path;
 
-use gadfly_engine::input::What;
+use gadfly_engine::input::InputKind;
 use gadfly_engine::{Engine, Input, Money, RunManifest, Stamp};
 use gadfly_journal::RunState;
 use gadfly_project::config::keys::Section;
@@ -104,14 +104,14 @@ pub struct How<'a> {
 }
 
 /// A run as it was left.
-pub struct Driven {
+pub struct LaunchResult {
     pub code: Code,
     /// None if nothing was started.
     pub run: Option<RunState>,
 }
 
 /// Prepares a request, asks for consent, drives the run and reports on it.
-pub async fn drive(request: &Request, how: How<'_>, context: &Context) -> Result<Driven, Code> {
+pub async fn drive(request: &Request, how: How<'_>, context: &Context) -> Result<LaunchResult, Code> {
     reports_have_a_place(how.reports, context.global.json)?;
     let setup = context.setup();
     let prepared = setup.prepare(request).await;
@@ -125,7 +125,7 @@ pub async fn launch(
     prepared: Result<Prepared, Vec<Problem>>,
     how: How<'_>,
     context: &Context,
-) -> Result<Driven, Code> {
+) -> Result<LaunchResult, Code> {
     let root = &context.root.dir;
     let prepared = match prepared {
         Ok(prepared) => prepared,
@@ -139,7 +139,7 @@ pub async fn launch(
     if how.dry_run {
         print::err_lines(&consent::lines(&prepared.consent));
         print::err_lines(&telemetry::told(context));
-        return show_briefs(prepared, context.global.json).map(|code| Driven { code, run: None });
+        return show_briefs(prepared, context.global.json).map(|code| LaunchResult { code, run: None });
     }
     print::err_lines(&telemetry::told(context));
     agreement::start(&prepared.consent, how.yes)?;
@@ -161,9 +161,9 @@ pub async fn launch(
     let mut interrupts = Interrupts::catch();
     let code = session.drive(&mut interrupts, |driving| gadfly.start(prepared, driving)).await;
     let code = quota::wait(&session, how.patience, &mut interrupts, code).await;
-    let Ok(state) = gadfly.journal().state(&run) else { return Ok(Driven { code, run: None }) };
+    let Ok(state) = gadfly.journal().state(&run) else { return Ok(LaunchResult { code, run: None }) };
     write_reports(how.reports, &state, root)?;
-    Ok(Driven { code, run: Some(state) })
+    Ok(LaunchResult { code, run: Some(state) })
 }
 
 /// Nobody should pay for a report that cannot be written.
@@ -267,7 +267,7 @@ fn no_agents(context: &Context) {
 /// What the first calls would be given; nothing is recorded.
 fn show_briefs(prepared: Prepared, json: bool) -> Result<Code, Code> {
     let mut engine = Engine::default();
-    let what = What::Started(Box::new(prepared.start));
+    let what = InputKind::Started(Box::new(prepared.start));
     let input = Input { at: Stamp::default(), what, texts: prepared.texts };
     let step = engine.on(&input).map_err(|e| error::usage(&e.to_string()))?;
     let briefs = brief::asked(&step.effects, &engine);

@@ -9,11 +9,11 @@ use gadfly_journal::{Checksum, ExportError, ImportError, Imported, Journal, RunI
 
 use gadfly_runtime::clock::wall_ms;
 
-use super::asking;
 use crate::cli::{Export, Import};
 use crate::context::{Context, find};
 use crate::exit::{self, Code};
 use crate::output::{error, print, safe, terminal};
+use crate::project_status;
 
 pub async fn export(args: &Export, context: &Context) -> Code {
     go_export(args, context).await.unwrap_or_else(|code| code)
@@ -81,7 +81,7 @@ pub fn import(args: &Import, context: &Context) -> Code {
 
 fn go_import(args: &Import, context: &Context) -> Result<Code, Code> {
     let gadfly = context.open()?;
-    let signers = args.verify.as_deref().map(asking::signers).transpose()?;
+    let signers = args.verify.as_deref().map(project_status::signers).transpose()?;
     let signers = signers.as_ref().map(|signers| (signers, wall_ms()));
     let imported = if args.file == Path::new("-") {
         gadfly.journal().import(io::stdin().lock(), signers, gadfly.follower())

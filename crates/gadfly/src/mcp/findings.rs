@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use gadfly_engine::finding::Standing;
+use gadfly_engine::finding::FindingStatus;
 use gadfly_journal::state::RoundState;
 use gadfly_journal::{ListFilter, Summary};
 use rmcp::schemars::{self, JsonSchema};
@@ -193,7 +193,7 @@ fn of_round(round: &RoundState) -> Vec<Found> {
     let by = round.reviews.first().map(|review| review.binding.critic.clone()).unwrap_or_default();
     let item = |item: &gadfly_engine::review::Item| Found {
         number: item.number,
-        standing: if item.since < round.round { Standing::Recurring } else { Standing::New }
+        standing: if item.since < round.round { FindingStatus::Recurring } else { FindingStatus::New }
             .name()
             .to_owned(),
         severity: "fail".to_owned(),
@@ -209,7 +209,7 @@ fn of_round(round: &RoundState) -> Vec<Found> {
 }
 
 /// `src/a.rs:12`.
-fn shown_place(place: &gadfly_engine::Place) -> String {
+fn shown_place(place: &gadfly_engine::Location) -> String {
     match place.line {
         Some(line) => format!("{}:{line}", place.path),
         None => place.path.clone(),

@@ -8,7 +8,7 @@ use gadfly_journal::Summary;
 use gadfly_journal::state::RoundState;
 use gadfly_project::config::HOST;
 
-use super::status::{Point, Standing};
+use super::status::{Point, RunStatus};
 
 /// Said wherever a verdict is the host's own, so that nobody takes it for an independent one.
 pub const OWN_WORK: &str =
@@ -76,7 +76,7 @@ pub fn counted(n: usize, one: &str) -> String {
     crate::output::table::counted(n, one)
 }
 
-pub fn text(standing: &Standing, summary: &Summary, open: usize) -> String {
+pub fn text(standing: &RunStatus, summary: &Summary, open: usize) -> String {
     let mut text = format!("run {}: {}{}", standing.run, state(summary), progress(summary));
     if let (Some(verdict), Some(judged)) = (&standing.verdict, standing.judged_round) {
         let by = if standing.judged_by.is_empty() {
@@ -144,7 +144,7 @@ mod tests {
     fn a_loop_is_counted_in_rounds_a_goal_in_steps_and_a_pipeline_in_neither() {
         assert_eq!(progress(&summary("revise")), " (round 1 of 5)");
         assert_eq!(progress(&summary(pipeline::RULE_BOOK.name)), "");
-        let mut goal = summary("watch");
+        let mut goal = summary("goal");
         (goal.rounds_max, goal.steps, goal.steps_max) = (0, 2, 20);
         assert_eq!(progress(&goal), " (step 2 of 20)");
     }

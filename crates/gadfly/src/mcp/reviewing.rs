@@ -1,8 +1,8 @@
 //! Reviews by a critic that the host runs itself: a brief with a single-use token, and a report that counts only with
 //! it. So a verdict stays bound to the very turn it was asked for.
 
-use gadfly_engine::event::Happened;
-use gadfly_engine::input::What;
+use gadfly_engine::event::EventKind;
+use gadfly_engine::input::InputKind;
 use gadfly_engine::protocol::Protocols;
 use gadfly_engine::turn::Role;
 use gadfly_engine::{EffectId, Engine, Input, Text};
@@ -122,10 +122,10 @@ fn rehearsed(journal: &Journal, run: &RunId, effect: &EffectId, report: &str) ->
         engine.on(&record.input).ok()?;
     }
     let text = Text::new(report);
-    let what = What::Answered { effect: effect.clone(), text: text.digest(), by: String::new() };
+    let what = InputKind::Answered { effect: effect.clone(), text: text.digest(), by: String::new() };
     let step = engine.on(&Input { at: at?, what, texts: vec![text] }).ok()?;
     step.events.into_iter().find_map(|event| match event.what {
-        Happened::ReplyMalformed { problem, .. } => Some(format!("this report cannot be read: {problem}")),
+        EventKind::ReplyMalformed { problem, .. } => Some(format!("this report cannot be read: {problem}")),
         _ => None,
     })
 }

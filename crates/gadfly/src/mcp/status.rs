@@ -26,7 +26,7 @@ const MOST_LOOKS: usize = 5;
 pub const LONGEST_BRIEF: usize = 1 << 20;
 
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Standing {
+pub struct RunStatus {
     pub run: String,
     pub title: String,
     pub protocol: String,
@@ -166,7 +166,7 @@ fn said(state: &RunState, background: &Background, run: &RunId) -> Result<ToolRe
     let judged_by = round.map(render::critics).unwrap_or_default();
     let not_independent =
         render::is_own_round(round).then(|| render::own_word(summary.worker.as_deref()).to_owned());
-    let standing = Standing {
+    let standing = RunStatus {
         run: run.to_string(),
         title: summary.title.clone(),
         protocol: summary.protocol.clone(),

@@ -14,7 +14,7 @@ use super::client::Client;
 use super::findings::{self, Findings, Questions, Runs};
 use super::reply::{Stopped, ToolReply, refused, schema};
 use super::state::ServerState;
-use super::status::Standing;
+use super::status::RunStatus;
 use super::{reviewing, starting, working};
 
 /// What the server says about itself: how the tools belong together.
@@ -42,20 +42,20 @@ pub fn all() -> Vec<Tool> {
              `criteria` (or `rubric`, or `loop`). Answers with the brief your draft has to meet; with `draft` it is \
              judged at once. Calls to the critic may cost money.",
         )
-        .with_raw_output_schema(schema::<Standing>().into())
+        .with_raw_output_schema(schema::<RunStatus>().into())
         .with_annotations(acts()),
         tool::<SubmitDraft>(
             "submit_draft",
             "Hand in your draft for the round that is open, complete and as it is. Answers with the verdict: approved, or \
              numbered items to fix. If it answers `running`, call get_verdict.",
         )
-        .with_raw_output_schema(schema::<Standing>().into())
+        .with_raw_output_schema(schema::<RunStatus>().into())
         .with_annotations(acts()),
         tool::<RunAndWait>(
             "get_verdict",
             "How a run stands and what is wanted next. Waits while it is at work. A run that was interrupted is taken up.",
         )
-        .with_raw_output_schema(schema::<Standing>().into())
+        .with_raw_output_schema(schema::<RunStatus>().into())
         .with_annotations(acts().idempotent(true)),
         tool::<ListFindings>(
             "list_findings",
@@ -75,7 +75,7 @@ pub fn all() -> Vec<Tool> {
             "Hand in a critic's report with the token that open_review gave. A report without a token, with a wrong or \
              with a used one is refused. What it decides is told to the user as the host's own verdict.",
         )
-        .with_raw_output_schema(schema::<Standing>().into())
+        .with_raw_output_schema(schema::<RunStatus>().into())
         .with_annotations(acts()),
         tool::<ListQuestions>("list_questions", "What runs ask the user, with the choices there are.")
             .with_raw_output_schema(schema::<Questions>().into())
@@ -86,10 +86,10 @@ pub fn all() -> Vec<Tool> {
              client can show forms the user is asked again, with your answer as a proposal; elsewhere the record says \
              that you answered.",
         )
-        .with_raw_output_schema(schema::<Standing>().into())
+        .with_raw_output_schema(schema::<RunStatus>().into())
         .with_annotations(acts()),
         tool::<OneRun>("read_run", "One run in full: how it stands, its findings, what it cost, as a readable report.")
-            .with_raw_output_schema(schema::<Standing>().into())
+            .with_raw_output_schema(schema::<RunStatus>().into())
             .with_annotations(reads()),
         tool::<ListRuns>("list_runs", "The runs of this project, newest first.")
             .with_raw_output_schema(schema::<Runs>().into())
@@ -99,7 +99,7 @@ pub fn all() -> Vec<Tool> {
             "Take up a run that was interrupted, parked (unverified, failed, out of budget, quota) or paused; limits can \
              be raised if the user agrees.",
         )
-        .with_raw_output_schema(schema::<Standing>().into())
+        .with_raw_output_schema(schema::<RunStatus>().into())
         .with_annotations(acts()),
         tool::<OneRun>("pause_run", "Pause a run once its current calls finish.").with_annotations(acts()),
         tool::<OneRun>("cancel_run", "End a run for good, without a verdict.")

@@ -6,7 +6,7 @@ use gadfly_engine::masked::masked;
 use gadfly_engine::{Limits, Money};
 use gadfly_project::trust::{AtRisk, Group, TrustEntry, What};
 use gadfly_runtime::consent::{Consent, PipelineTerms, Recipient, Terms};
-use gadfly_runtime::sandbox::Held;
+use gadfly_runtime::sandbox::Enforcement;
 
 use super::safe;
 use super::table::counted;
@@ -110,7 +110,7 @@ fn recipient(to: &Recipient) -> String {
 }
 
 /// What stands between an agent's processes and what is not theirs.
-fn held(by: &Held) -> String {
+fn held(by: &Enforcement) -> String {
     let up: Vec<String> = by.guards.iter().map(|guard| safe::line(&guard.to_string(), 120)).collect();
     let up = if up.is_empty() {
         "no sandbox: runs with your permissions".to_owned()
@@ -312,7 +312,7 @@ mod tests {
         ];
         for (guards, unheld, expected) in table {
             let sandboxed = guards.contains(&landlock());
-            let by = Held { guards, sandboxed, unheld: unheld.map(str::to_owned) };
+            let by = Enforcement { guards, sandboxed, unheld: unheld.map(str::to_owned) };
             assert_eq!(held(&by).trim_start(), expected);
         }
     }

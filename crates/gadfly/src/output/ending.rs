@@ -289,7 +289,7 @@ fn raise(shortage: &Shortage) -> String {
 
 #[cfg(test)]
 mod tests {
-    use gadfly_engine::event::Happened;
+    use gadfly_engine::event::EventKind;
 
     use super::*;
     use crate::report::sample::{begun, digest, goal_gave_up, goal_stuck, goal_verified, step, unverified};
@@ -329,7 +329,7 @@ mod tests {
     #[test]
     fn an_accepted_tree_names_its_files_and_how_to_undo_it() {
         let approved = || Outcome::Approved { draft: digest(), overruled: false, notes: vec![] };
-        let accepted = |commit| Happened::Accepted {
+        let accepted = |commit| EventKind::Accepted {
             paths: vec!["src/a.rs".into()],
             commit,
             merged: vec!["src/m.rs".into()],

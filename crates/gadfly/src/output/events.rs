@@ -5,7 +5,7 @@
 //! fields. The
 //! last line of a run is its outcome: `{"run","outcome","exit", …}`.
 
-use gadfly_engine::input::What;
+use gadfly_engine::input::InputKind;
 use gadfly_engine::{Observation, Outcome, Waiting};
 use gadfly_journal::{Record, RunId};
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ pub fn of_record(run: &RunId, record: &Record) -> Vec<String> {
         .to_string()
     };
     let mut lines = Vec::new();
-    if let What::Observed { effect, observation } = &record.input.what {
+    if let InputKind::Observed { effect, observation } = &record.input.what {
         let node = &effect.node.0;
         match observation {
             Observation::Guarded { guards } => {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use gadfly_engine::pipeline::GateReport;
-use gadfly_runtime::situation::{CommandRan, Proof, ProofSource};
+use gadfly_runtime::project_status::{CommandRan, Proof, ProofSource};
 use owo_colors::OwoColorize as _;
 
 use super::safe;

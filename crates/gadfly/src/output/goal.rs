@@ -1,7 +1,7 @@
 //! The words for a goal as a whole: its terms, how it stands or ended, who cost what, what it left. Only what was
 //! verified is called so.
 
-use gadfly_engine::event::Happened;
+use gadfly_engine::event::EventKind;
 use gadfly_engine::goal::Found;
 use gadfly_engine::{Outcome, Waiting};
 use gadfly_journal::RunState;
@@ -83,24 +83,24 @@ pub fn facts(state: &RunState, goal: &GoalState, outcome: Option<&Outcome>) -> V
         }
     }
     match last(goal, |what| {
-        matches!(what, Happened::GoalVerified { .. } | Happened::VerificationFailed { .. })
+        matches!(what, EventKind::GoalVerified { .. } | EventKind::VerificationFailed { .. })
     }) {
-        Some(Happened::GoalVerified { detail }) => said.push(("verified", safe::line(detail, LONGEST))),
-        Some(Happened::VerificationFailed { detail, .. }) => {
+        Some(EventKind::GoalVerified { detail }) => said.push(("verified", safe::line(detail, LONGEST))),
+        Some(EventKind::VerificationFailed { detail, .. }) => {
             said.push(("last claim", format!("not met: {}", safe::line(detail, LONGEST))));
         }
         _ => {}
     }
-    if let Some(Happened::LastWords { because, .. }) =
-        last(goal, |what| matches!(what, Happened::LastWords { .. }))
+    if let Some(EventKind::LastWords { because, .. }) =
+        last(goal, |what| matches!(what, EventKind::LastWords { .. }))
     {
         said.push(("stopped", safe::line(because, LONGEST)));
     }
-    if let Some(Happened::GoalPaused { because }) = goal.rail.last().map(|entry| &entry.what) {
+    if let Some(EventKind::GoalPaused { because }) = goal.rail.last().map(|entry| &entry.what) {
         said.push(("reason", safe::line(because, LONGEST)));
     }
-    if let Some(Happened::ProtectedChanged { paths, findings }) =
-        last(goal, |what| matches!(what, Happened::ProtectedChanged { .. }))
+    if let Some(EventKind::ProtectedChanged { paths, findings }) =
+        last(goal, |what| matches!(what, EventKind::ProtectedChanged { .. }))
     {
         let found: Vec<String> = findings.iter().map(gadfly_engine::Finding::line).collect();
         said.extend(found.iter().map(|line| ("found", safe::line(line, LONGEST))));
@@ -111,7 +111,7 @@ pub fn facts(state: &RunState, goal: &GoalState, outcome: Option<&Outcome>) -> V
             ));
         }
     }
-    if last(goal, |what| matches!(what, Happened::CriticOff { .. })).is_some() {
+    if last(goal, |what| matches!(what, EventKind::CriticOff { .. })).is_some() {
         said.push(("critic", "was switched off: nobody watched to the end".red().to_string()));
     }
     said.push(("used", meters::words(goal)));
@@ -171,26 +171,27 @@ pub fn ends(goal: &GoalState) -> String {
 
 /// Why the worker gave up, and what it learned.
 pub fn gave_up(goal: &GoalState) -> Option<(&str, &str)> {
-    match last(goal, |what| matches!(what, Happened::GaveUp { .. })) {
-        Some(Happened::GaveUp { reason, learned }) => Some((reason, learned)),
+    match last(goal, |what| matches!(what, EventKind::GaveUp { .. })) {
+        Some(EventKind::GaveUp { reason, learned }) => Some((reason, learned)),
         _ => None,
     }
 }
 
 /// The criterion held before anything was done, and nothing was.
 pub fn met_already(goal: &GoalState) -> bool {
-    let is_met = |what: &Happened| matches!(what, Happened::CriterionTried { found: Found::Met, .. });
+    let is_met = |what: &EventKind| matches!(what, EventKind::CriterionTried { found: Found::Met, .. });
     goal.used.turns == 0 && last(goal, is_met).is_some()
 }
 
 pub fn is_verified(goal: &GoalState) -> bool {
-    let judged =
-        |what: &Happened| matches!(what, Happened::GoalVerified { .. } | Happened::VerificationFailed { .. });
-    matches!(last(goal, judged), Some(Happened::GoalVerified { .. }))
+    let judged = |what: &EventKind| {
+        matches!(what, EventKind::GoalVerified { .. } | EventKind::VerificationFailed { .. })
+    };
+    matches!(last(goal, judged), Some(EventKind::GoalVerified { .. }))
 }
 
 /// The last entry of the rail that is one of these.
-pub fn last(goal: &GoalState, wanted: impl Fn(&Happened) -> bool) -> Option<&Happened> {
+pub fn last(goal: &GoalState, wanted: impl Fn(&EventKind) -> bool) -> Option<&EventKind> {
     goal.rail.iter().rev().map(|entry| &entry.what).find(|what| wanted(what))
 }
 

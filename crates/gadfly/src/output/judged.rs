@@ -2,7 +2,7 @@
 //! marked by what became of them, scores with their sums, criteria, verify runs, questions.
 
 use gadfly_engine::Finding;
-use gadfly_engine::finding::{ENGINE, Severity, Standing};
+use gadfly_engine::finding::{ENGINE, FindingStatus, Severity};
 use gadfly_engine::question::Question;
 use gadfly_engine::review::{CriterionVerdict, Review, Score, Verdict};
 use gadfly_engine::tree::Verified;
@@ -30,10 +30,10 @@ pub fn moved(moved: &Moved) -> String {
 /// `+ 3. fail src/a.rs:12: what is wrong → what to do`.
 pub fn finding(finding: &Finding) -> String {
     let mark = match finding.standing {
-        Standing::New => "+".yellow().to_string(),
-        Standing::Recurring => "=".to_owned(),
-        Standing::Regressed => "↺".red().to_string(),
-        Standing::Unmatched => "?".to_owned(),
+        FindingStatus::New => "+".yellow().to_string(),
+        FindingStatus::Recurring => "=".to_owned(),
+        FindingStatus::Regressed => "↺".red().to_string(),
+        FindingStatus::Unmatched => "?".to_owned(),
     };
     let severity = match finding.severity {
         Severity::Fail => "fail".red().to_string(),
@@ -41,7 +41,7 @@ pub fn finding(finding: &Finding) -> String {
         Severity::Nit => "nit".dimmed().to_string(),
     };
     let standing = match finding.standing {
-        Standing::New => "new".to_owned(),
+        FindingStatus::New => "new".to_owned(),
         other => format!("{}, since round {}", other.name(), finding.since),
     };
     let by = if finding.by == ENGINE { ", found without a critic" } else { "" };
@@ -174,10 +174,10 @@ mod tests {
             f
         };
         let all = [
-            one(4, Standing::New, Severity::Nit),
-            one(1, Standing::Recurring, Severity::Fail),
-            one(2, Standing::Regressed, Severity::Fail),
-            one(3, Standing::Unmatched, Severity::Risk),
+            one(4, FindingStatus::New, Severity::Nit),
+            one(1, FindingStatus::Recurring, Severity::Fail),
+            one(2, FindingStatus::Regressed, Severity::Fail),
+            one(3, FindingStatus::Unmatched, Severity::Risk),
         ];
         let lines = findings(all.iter());
         assert!(!lines.iter().any(|l| l.contains("\u{1b}[2J")), "a finding cannot act on the terminal");

@@ -62,7 +62,7 @@ pub fn told(event: &PipelineEvent, text: &dyn Fn(&Digest) -> Option<String>) -> 
             lines.iter().map(|line| format!("  {} {}", "!".yellow(), safe::line(line, LONGEST))).collect()
         }
         PipelineEvent::OutputIncomplete { agent, gaps, times } => {
-            let line = gadfly_engine::pipeline::world::incomplete(agent, gaps);
+            let line = gadfly_engine::pipeline::facts::incomplete(agent, gaps);
             vec![format!("  {} {} (time {times})", "!".yellow(), safe::line(&line, LONGEST))]
         }
         PipelineEvent::WroteOutside { agent, paths } => vec![format!(

@@ -2,7 +2,7 @@
 //! followed and looked back at. What models say is text only; every line has an end.
 
 use gadfly_engine::Digest;
-use gadfly_engine::event::Happened;
+use gadfly_engine::event::EventKind;
 use gadfly_engine::goal::{ARGS, Claimant, Found, GoalStep, Nudge, PREVIEW, Seen, StepEnd, WatchVerdict};
 use owo_colors::{OwoColorize as _, Style, XtermColors};
 
@@ -30,82 +30,82 @@ pub struct Entry {
 
 impl Entry {
     /// None for what is not said beside the steps. `text` finds a stored text.
-    pub fn of(what: &Happened, text: &dyn Fn(&Digest) -> Option<String>) -> Option<Self> {
+    pub fn of(what: &EventKind, text: &dyn Fn(&Digest) -> Option<String>) -> Option<Self> {
         let plain = Style::new();
         let stored = |digest: &Digest| text(digest).unwrap_or_default();
         let entry = |head: &str, style: Style, text: &str| {
             Some(Self { head: safe::line(head, 120), style, text: safe::line(text, LONGEST) })
         };
         match what {
-            Happened::Watched { verdict, reason, from, to, .. } => {
+            EventKind::Watched { verdict, reason, from, to, .. } => {
                 let steps = if from == to { format!("step {to}") } else { format!("steps {from}–{to}") };
                 let head = format!("critic:{}", verdict.name());
                 entry(&head, verdict_style(*verdict), &format!("{steps}  {reason}"))
             }
-            Happened::CriticOff { critic, because } => {
+            EventKind::CriticOff { critic, because } => {
                 entry("critic:off", plain.red().bold(), &format!("{critic} watches no more: {because}"))
             }
-            Happened::WentOn { agent, because } => {
+            EventKind::WentOn { agent, because } => {
                 entry("→ goes on:", plain, &format!("{agent}, where it was ({because})"))
             }
-            Happened::Nudged { why, text } => entry("→ told:", plain, &told(*why, &stored(text))),
-            Happened::Claimed { by, rationale } => entry(claim(*by), plain.cyan(), rationale),
-            Happened::VerificationFailed { detail, in_a_row } => {
+            EventKind::Nudged { why, text } => entry("→ told:", plain, &told(*why, &stored(text))),
+            EventKind::Claimed { by, rationale } => entry(claim(*by), plain.cyan(), rationale),
+            EventKind::VerificationFailed { detail, in_a_row } => {
                 entry(&format!("verify:fail ({in_a_row})"), plain.red(), detail)
             }
-            Happened::GoalVerified { detail } => entry("✓ verified:", plain.green().bold(), detail),
-            Happened::CriterionTried { found: Found::Met, detail } => {
+            EventKind::GoalVerified { detail } => entry("✓ verified:", plain.green().bold(), detail),
+            EventKind::CriterionTried { found: Found::Met, detail } => {
                 entry("✓ met already:", plain.green().bold(), detail)
             }
-            Happened::CriterionTried { found: Found::Flaky, detail } => {
+            EventKind::CriterionTried { found: Found::Flaky, detail } => {
                 entry("? flaky:", plain.yellow(), detail)
             }
-            Happened::CriterionTried { found: Found::CannotRun, detail } => {
+            EventKind::CriterionTried { found: Found::CannotRun, detail } => {
                 // What was refused stands at the end, and is what a person can do something about.
                 let head = "! cannot be checked here as it is:".to_owned();
                 Some(Self { head, style: plain.yellow(), text: safe::line(detail, LONGEST_REFUSAL) })
             }
-            Happened::ChangeLookedAt { seen, reason, .. } => match seen {
+            EventKind::ChangeLookedAt { seen, reason, .. } => match seen {
                 Seen::NothingWrong => entry("critic:looked at the whole change", plain.green(), reason),
                 Seen::Objection => entry("critic:objects to the change", plain.red(), reason),
                 Seen::NotAll => entry(NOT_LOOKED, plain.red().bold(), reason),
             },
-            Happened::Waived { findings, reason, by } => {
+            EventKind::Waived { findings, reason, by } => {
                 let what = format!("{by} let it stand: {reason} ({})", findings.join("; "));
                 entry("! waived:", plain.yellow(), &what)
             }
-            Happened::ProtectedChanged { paths, findings } => {
+            EventKind::ProtectedChanged { paths, findings } => {
                 let found = findings.iter().map(gadfly_engine::Finding::line);
                 let all: Vec<String> = found.chain(paths.iter().cloned()).collect();
                 let named = format!("what the goal is judged by was changed: {}", all.join("; "));
                 entry("! protected:", plain.red(), &named)
             }
-            Happened::ToolDisabled { tool, because } => {
+            EventKind::ToolDisabled { tool, because } => {
                 entry("! tool off:", plain.yellow(), &format!("{tool}: {because}"))
             }
-            Happened::OutcomeUnknown { n, tool, handling } => {
+            EventKind::OutcomeUnknown { n, tool, handling } => {
                 let what = format!("[{n}] {tool}: the process died in the middle of it; {handling}");
                 entry("? unknown:", plain.yellow(), &what)
             }
-            Happened::Steered { by, text } => {
+            EventKind::Steered { by, text } => {
                 let who = if by == "terminal" { "you" } else { by };
                 entry(&format!("{who}:"), plain.bold(), &format!("{} (steered)", stored(text)))
             }
-            Happened::GoalPaused { because } => entry("‖ paused:", plain.yellow().bold(), because),
-            Happened::GaveUp { reason, learned } if learned.trim().is_empty() => {
+            EventKind::GoalPaused { because } => entry("‖ paused:", plain.yellow().bold(), because),
+            EventKind::GaveUp { reason, learned } if learned.trim().is_empty() => {
                 entry("✗ gave up:", plain.red(), reason)
             }
-            Happened::GaveUp { reason, learned } => {
+            EventKind::GaveUp { reason, learned } => {
                 entry("✗ gave up:", plain.red(), &format!("{reason} · learned: {learned}"))
             }
-            Happened::LastWords { because, text } => {
+            EventKind::LastWords { because, text } => {
                 let said = text.as_ref().map(stored).filter(|said| !said.trim().is_empty());
                 let said = said.map_or_else(|| "nothing".to_owned(), |said| format!("“{said}”"));
                 entry("last words:", plain, &format!("{said} (stopped: {because})"))
             }
-            Happened::Resumed => entry("resumed", plain.bold(), ""),
-            Happened::PauseRequested => entry("pausing", plain.yellow(), "after the calls under way"),
-            Happened::CancelRequested => entry("cancelled", plain.red(), ""),
+            EventKind::Resumed => entry("resumed", plain.bold(), ""),
+            EventKind::PauseRequested => entry("pausing", plain.yellow(), "after the calls under way"),
+            EventKind::CancelRequested => entry("cancelled", plain.red(), ""),
             _ => None,
         }
     }
@@ -193,7 +193,7 @@ fn told(why: Nudge, text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn entry(what: &Happened) -> Entry {
+    fn entry(what: &EventKind) -> Entry {
         Entry::of(what, &|_| Some("look at\nparser.rs".into())).unwrap()
     }
 
@@ -201,8 +201,8 @@ mod tests {
         anstream::adapter::strip_str(text).to_string()
     }
 
-    fn watched(verdict: WatchVerdict) -> Happened {
-        Happened::Watched { critic: "c".into(), verdict, reason: "why\u{1b}[2J".into(), from: 1, to: 5 }
+    fn watched(verdict: WatchVerdict) -> EventKind {
+        EventKind::Watched { critic: "c".into(), verdict, reason: "why\u{1b}[2J".into(), from: 1, to: 5 }
     }
 
     #[test]
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn a_line_never_wraps() {
-        let long = Happened::GoalPaused { because: "漢字 and more ".repeat(200) };
+        let long = EventKind::GoalPaused { because: "漢字 and more ".repeat(200) };
         for width in [10, 20, 80] {
             let line = plain(&entry(&long).fitted(width));
             assert!(line.chars().map(cells).sum::<usize>() <= width, "{line}");
@@ -248,9 +248,9 @@ mod tests {
     #[test]
     fn what_was_said_to_the_worker_is_told_with_who_said_it() {
         let text = Digest::of(b"");
-        let nudged = Happened::Nudged { why: Nudge::Stuck, text };
+        let nudged = EventKind::Nudged { why: Nudge::Stuck, text };
         assert_eq!(plain(&entry(&nudged).line()), "→ told: look at parser.rs");
-        let by = |by: &str| Happened::Steered { by: by.into(), text };
+        let by = |by: &str| EventKind::Steered { by: by.into(), text };
         assert_eq!(plain(&entry(&by("terminal")).line()), "you: look at parser.rs (steered)");
         assert_eq!(plain(&entry(&by("ann")).line()), "ann: look at parser.rs (steered)");
         let missing = Entry::of(&nudged, &|_| None).unwrap();

@@ -6,12 +6,12 @@ mod review;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use gadfly_engine::budget::Spent;
-use gadfly_engine::event::Happened;
+use gadfly_engine::event::EventKind;
 use gadfly_engine::goal::{ARGS, PREVIEW, StepEnd};
-use gadfly_engine::input::What;
+use gadfly_engine::input::InputKind;
+use gadfly_engine::isolation::NOT_HELD;
 use gadfly_engine::manifest::{PlannedRead, RunManifest};
 use gadfly_engine::pipeline::PipelineEvent;
-use gadfly_engine::powers::NOT_HELD;
 use gadfly_engine::{
     AgentCard, Class, Digest, Effect, EffectId, EffectKind, Event, NodePath, Observation, Part,
 };
@@ -93,31 +93,32 @@ impl Story {
     pub fn record(&mut self, record: &Record) -> Vec<String> {
         let mut lines = Vec::new();
         match &record.input.what {
-            What::Started(start) => {
+            InputKind::Started(start) => {
                 self.agents.clone_from(&start.plan.agents);
                 let reads = RunManifest::of(&start.plan).reads;
                 self.files = reads.iter().filter(|read| matches!(read, PlannedRead::Judged(_))).count();
             }
             // A step of a watched agent is told as such, below.
-            What::Observed {
-                observation: Observation::Step { .. } | Observation::StepEnded { .. }, ..
+            InputKind::Observed {
+                observation: Observation::Step { .. } | Observation::StepEnded { .. },
+                ..
             } if self.is_goal || tells_step(record) => {}
-            What::Observed { effect, observation } => {
+            InputKind::Observed { effect, observation } => {
                 let mut told = Vec::new();
                 self.observed(effect, observation, &mut told);
                 lines.extend(self.of_pair(&effect.node, told));
             }
-            What::Answered { by, .. } => lines.push(format!("  answered by {}", safe::line(by, 60))),
-            What::Replied { effect, .. } => {
+            InputKind::Answered { by, .. } => lines.push(format!("  answered by {}", safe::line(by, 60))),
+            InputKind::Replied { effect, .. } => {
                 self.asked.remove(effect);
                 let left = self.begun.remove(effect).unwrap_or_default();
                 let told = left.iter().map(|(_, line)| ended(line, StepEnd::Unknown, "")).collect();
                 lines.extend(self.of_pair(&effect.node, told));
             }
-            What::Controlled(_) | What::Resumed { .. } => {}
+            InputKind::Controlled(_) | InputKind::Resumed { .. } => {}
         }
         // What became of findings belongs to the reviews; a new round may begin in the same record.
-        let is_review = |event: &&Event| matches!(event.what, Happened::Reviewed { .. });
+        let is_review = |event: &&Event| matches!(event.what, EventKind::Reviewed { .. });
         let last_review = record.step.events.iter().rfind(is_review);
         for event in &record.step.events {
             let mut told = Vec::new();
@@ -223,32 +224,32 @@ impl Story {
     fn happened(&mut self, event: &Event, record: &Record, lines: &mut Vec<String>) {
         let Event { node, what } = event;
         match what {
-            Happened::RoundStarted { round, of } => {
+            EventKind::RoundStarted { round, of } => {
                 lines.push(format!("round {round} of {of}").bold().to_string());
             }
-            Happened::DraftMade { bytes, given, diff: Some(_), .. } => {
+            EventKind::DraftMade { bytes, given, diff: Some(_), .. } => {
                 let whose = if *given { "your files" } else { "changes" };
                 lines.push(format!("  {whose}: a diff of {}", size(*bytes)));
             }
-            Happened::DraftMade { bytes, given: true, .. } if self.files > 1 => {
+            EventKind::DraftMade { bytes, given: true, .. } if self.files > 1 => {
                 lines.push(format!("  your files: {} in {} files", size(*bytes), self.files));
             }
-            Happened::DraftMade { blob, bytes, given, .. } => {
+            EventKind::DraftMade { blob, bytes, given, .. } => {
                 self.drafted(node, (blob, *bytes, *given), record, lines);
             }
-            Happened::ChangedUnasked { sections, .. } => {
+            EventKind::ChangedUnasked { sections, .. } => {
                 let named: Vec<String> =
                     sections.iter().map(|s| format!("“{}”", safe::line(s, 80))).collect();
                 lines.push(format!("  hint: changed without being asked: {}", named.join(", ")));
             }
-            Happened::SelfVerdictNoted { line, .. } => {
+            EventKind::SelfVerdictNoted { line, .. } => {
                 lines.push(format!(
                     "  noted: the worker judged itself (“{}”); it counts for nothing",
                     safe::line(line, 80)
                 ));
             }
-            Happened::Reviewed { review, .. } => self.reviewed(review, lines),
-            Happened::ReplyMalformed { critic, problem, restating, .. } => {
+            EventKind::Reviewed { review, .. } => self.reviewed(review, lines),
+            EventKind::ReplyMalformed { critic, problem, restating, .. } => {
                 let then = if *restating { "; asking again" } else { "" };
                 let critic = self.agent(critic);
                 lines.push(format!(
@@ -257,13 +258,13 @@ impl Story {
                     safe::line(problem, 300)
                 ));
             }
-            Happened::Stalled { stalls, .. } => {
+            EventKind::Stalled { stalls, .. } => {
                 lines.extend(stalls.iter().map(|stall| format!("    hint: {stall}")));
             }
-            Happened::RejectionOverruled { .. } => {
+            EventKind::RejectionOverruled { .. } => {
                 lines.push(format!("  {} only new requirements: the rejection is overruled", "✓".green()));
             }
-            Happened::FellBack { from, to, because } => {
+            EventKind::FellBack { from, to, because } => {
                 let (from, to) = (self.agent(from), self.agent(to));
                 lines.push(format!(
                     "  {} {from} gave no verdict ({}); {to} judges instead",
@@ -271,7 +272,7 @@ impl Story {
                     safe::line(because, 300)
                 ));
             }
-            Happened::CallFailed { agent, role, failure, .. } => {
+            EventKind::CallFailed { agent, role, failure, .. } => {
                 let agent = self.agent(agent);
                 lines.push(format!(
                     "  {} {} {agent} failed: {}",
@@ -280,7 +281,7 @@ impl Story {
                     safe::line(&failure.to_string(), 600)
                 ));
             }
-            Happened::CallLost { agent, role, .. } => {
+            EventKind::CallLost { agent, role, .. } => {
                 let agent = self.agent(agent);
                 lines.push(format!(
                     "  {} a call of {} {agent} was lost; it counts as spent",
@@ -288,54 +289,54 @@ impl Story {
                     role.name()
                 ));
             }
-            Happened::Charged { run, .. } => self.spent = *run,
-            Happened::Overran { shortage } => {
+            EventKind::Charged { run, .. } => self.spent = *run,
+            EventKind::Overran { shortage } => {
                 lines.push(format!("  {} over budget: {shortage}", "!".yellow()));
             }
-            Happened::Saved { path, .. } => lines.push(format!("  saved {}", safe::line(path, 400))),
-            Happened::SaveRefused { message, .. } => {
+            EventKind::Saved { path, .. } => lines.push(format!("  saved {}", safe::line(path, 400))),
+            EventKind::SaveRefused { message, .. } => {
                 lines.push(format!("  {} {}", "✗".red(), safe::line(message, 600)));
             }
-            Happened::Warned { message } => {
+            EventKind::Warned { message } => {
                 lines.push(format!("  {} {}", "warning:".yellow(), safe::line(message, 600)));
             }
-            Happened::GoalSet { goal, criterion, policy, interval, steps } => {
+            EventKind::GoalSet { goal, criterion, policy, interval, steps } => {
                 self.is_goal = true;
                 let text =
                     text_of(record, goal).map_or_else(String::new, |text| safe::line(text, LONGEST_ITEM));
                 lines.push(format!("goal: {text}").bold().to_string());
                 lines.push(format!("  {}", goal::terms(criterion, policy, *interval, *steps)));
             }
-            Happened::Stepped { step } => lines.push(format!("  {}", rail::step(step))),
-            Happened::Watched { .. }
-            | Happened::WentOn { .. }
-            | Happened::CriticOff { .. }
-            | Happened::Nudged { .. }
-            | Happened::Claimed { .. }
-            | Happened::VerificationFailed { .. }
-            | Happened::GoalVerified { .. }
-            | Happened::CriterionTried { .. }
-            | Happened::ProtectedChanged { .. }
-            | Happened::Waived { .. }
-            | Happened::ChangeShown { .. }
-            | Happened::ChangeLookedAt { .. }
-            | Happened::ToolDisabled { .. }
-            | Happened::OutcomeUnknown { .. }
-            | Happened::Steered { .. }
-            | Happened::GoalPaused { .. }
-            | Happened::GaveUp { .. }
-            | Happened::LastWords { .. } => self.beside(what, record, lines),
-            Happened::Pipeline(event) => {
+            EventKind::Stepped { step } => lines.push(format!("  {}", rail::step(step))),
+            EventKind::Watched { .. }
+            | EventKind::WentOn { .. }
+            | EventKind::CriticOff { .. }
+            | EventKind::Nudged { .. }
+            | EventKind::Claimed { .. }
+            | EventKind::VerificationFailed { .. }
+            | EventKind::GoalVerified { .. }
+            | EventKind::CriterionTried { .. }
+            | EventKind::ProtectedChanged { .. }
+            | EventKind::Waived { .. }
+            | EventKind::ChangeShown { .. }
+            | EventKind::ChangeLookedAt { .. }
+            | EventKind::ToolDisabled { .. }
+            | EventKind::OutcomeUnknown { .. }
+            | EventKind::Steered { .. }
+            | EventKind::GoalPaused { .. }
+            | EventKind::GaveUp { .. }
+            | EventKind::LastWords { .. } => self.beside(what, record, lines),
+            EventKind::Pipeline(event) => {
                 if let PipelineEvent::Dispatched { agent, at, .. } = event {
                     self.pairs.insert(at.clone(), agent.clone());
                 }
                 lines.extend(pipeline::told(event, &|digest| text_of(record, digest).map(str::to_owned)));
             }
-            Happened::PauseRequested => lines.push("  pausing after the calls under way".to_owned()),
-            Happened::CancelRequested => lines.push("  cancelled".to_owned()),
-            Happened::Resumed => lines.push("resumed".bold().to_string()),
-            Happened::LimitsRaised { limits, rounds } => lines.push(raised(limits, *rounds)),
-            Happened::AgentChanged { agent, card } => {
+            EventKind::PauseRequested => lines.push("  pausing after the calls under way".to_owned()),
+            EventKind::CancelRequested => lines.push("  cancelled".to_owned()),
+            EventKind::Resumed => lines.push("resumed".bold().to_string()),
+            EventKind::LimitsRaised { limits, rounds } => lines.push(raised(limits, *rounds)),
+            EventKind::AgentChanged { agent, card } => {
                 self.agents.insert(agent.clone(), (**card).clone());
                 let to = safe::line(&card.sends_to, 80);
                 lines.push(format!(
@@ -344,41 +345,41 @@ impl Story {
                     card.kind
                 ));
             }
-            Happened::VerifyRan { command, green, verified, .. } => {
+            EventKind::VerifyRan { command, green, verified, .. } => {
                 let output = verified.runs.last().map(|run| run.output);
                 let text = output.and_then(|digest| text_of(record, &digest));
                 lines.extend(indented(judged::verify(command, *green, verified, text)));
             }
-            Happened::Routed { route, because, .. } => {
+            EventKind::Routed { route, because, .. } => {
                 lines.push(format!("  → {route}: {}", safe::line(because, 300)));
             }
-            Happened::Escalated { to, because, .. } => {
+            EventKind::Escalated { to, because, .. } => {
                 lines.push(format!("  escalated to {}: {}", safe::line(to, 60), safe::line(because, 300)));
             }
-            Happened::Decided { by, text } => {
+            EventKind::Decided { by, text } => {
                 let said = text_of(record, text).map(|said| format!(": {}", safe::line(said, 300)));
                 lines.push(format!("  {} decided{}", safe::line(by, 60), said.unwrap_or_default()));
             }
-            Happened::Deferred { criterion, reason, by, .. } => lines.push(format!(
+            EventKind::Deferred { criterion, reason, by, .. } => lines.push(format!(
                 "  deferred {} by {}: {}",
                 safe::line(criterion, 80),
                 safe::line(by, 60),
                 safe::line(reason, 300)
             )),
-            Happened::RoundEnded { line, .. } | Happened::Summarised { line } => {
+            EventKind::RoundEnded { line, .. } | EventKind::Summarised { line } => {
                 lines.push(format!("  {}", safe::line(line, 300)));
             }
-            Happened::Violated { agent, paths, .. } => lines.push(format!(
+            EventKind::Violated { agent, paths, .. } => lines.push(format!(
                 "  {} {} changed files it may only read: {}; undone, its reply is void (tree compared)",
                 "✗".red(),
                 self.agent(agent),
                 safe::line(&paths.join(", "), 300)
             )),
-            Happened::Conflicted { conflicts } => lines.push(format!(
+            EventKind::Conflicted { conflicts } => lines.push(format!(
                 "  {} changed on both sides, here and by the run: nothing is written until you decide",
                 counted(usize::try_from(conflicts.count()).unwrap_or(usize::MAX), "file")
             )),
-            Happened::Accepted { paths, commit, merged, kept } => {
+            EventKind::Accepted { paths, commit, merged, kept } => {
                 let how = match commit {
                     Some(commit) => {
                         let (id, branch) = (safe::line(&commit.id, 12), safe::line(&commit.branch, 100));
@@ -398,16 +399,16 @@ impl Story {
                     lines.push(format!("  {} {} {what}", "!".yellow(), counted(paths.len(), "file")));
                 }
             }
-            Happened::Reported { name, .. } => lines.push(format!("  report: {}", safe::line(name, 200))),
-            Happened::Asked { .. } | Happened::PersonSaid { .. } | Happened::NodeStarted { .. } => {}
+            EventKind::Reported { name, .. } => lines.push(format!("  report: {}", safe::line(name, 200))),
+            EventKind::Asked { .. } | EventKind::PersonSaid { .. } | EventKind::NodeStarted { .. } => {}
         }
     }
 
     /// Something said beside the steps of a goal.
-    fn beside(&mut self, what: &Happened, record: &Record, lines: &mut Vec<String>) {
+    fn beside(&mut self, what: &EventKind, record: &Record, lines: &mut Vec<String>) {
         let digest = match what {
-            Happened::Nudged { text, .. } | Happened::Steered { text, .. } => Some(text),
-            Happened::LastWords { text, .. } => text.as_ref(),
+            EventKind::Nudged { text, .. } | EventKind::Steered { text, .. } => Some(text),
+            EventKind::LastWords { text, .. } => text.as_ref(),
             _ => None,
         };
         if let Some((digest, text)) = digest.and_then(|digest| Some((*digest, text_of(record, digest)?))) {
@@ -457,7 +458,7 @@ impl Story {
     fn moved(&mut self, node: &NodePath, record: &Record, lines: &mut Vec<String>) {
         let reviews = || {
             record.step.events.iter().filter_map(|e| match &e.what {
-                Happened::Reviewed { round, review } => Some((*round, review)),
+                EventKind::Reviewed { round, review } => Some((*round, review)),
                 _ => None,
             })
         };
@@ -492,7 +493,7 @@ fn ended(line: &str, end: StepEnd, said: &str) -> String {
 }
 
 fn tells_step(record: &Record) -> bool {
-    record.step.events.iter().any(|event| matches!(event.what, Happened::Stepped { .. }))
+    record.step.events.iter().any(|event| matches!(event.what, EventKind::Stepped { .. }))
 }
 
 fn text_of<'a>(record: &'a Record, digest: &Digest) -> Option<&'a str> {

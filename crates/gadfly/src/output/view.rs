@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use gadfly_engine::input::What;
-use gadfly_engine::tool::Deed;
+use gadfly_engine::input::InputKind;
+use gadfly_engine::tool::ToolAction;
 use gadfly_engine::{Class, EffectKind};
 use gadfly_journal::state::{GoalState, PipelineView};
 use gadfly_journal::{Record, RunId};
@@ -88,8 +88,8 @@ impl View {
         self.fold(record);
         if let Some(live) = &mut self.live {
             match &record.input.what {
-                What::Replied { effect, .. } => live.end(effect),
-                What::Resumed { .. } => live.end_all(),
+                InputKind::Replied { effect, .. } => live.end(effect),
+                InputKind::Resumed { .. } => live.end_all(),
                 _ => {}
             }
             let ago = Duration::from_millis(wall_ms().saturating_sub(record.input.at.wall_ms));
@@ -98,7 +98,7 @@ impl View {
                     EffectKind::Turn(turn) => {
                         format!("{} {}", turn.role.name(), self.story.agent(&turn.agent))
                     }
-                    EffectKind::Tool(tool) => doing(&tool.deed),
+                    EffectKind::Tool(tool) => doing(&tool.action),
                     EffectKind::Verify(verify) => format!("verify `{}`", safe::line(&verify.command, 100)),
                     _ => continue,
                 };
@@ -129,20 +129,20 @@ impl View {
 }
 
 /// A deed in a few words.
-fn doing(deed: &Deed) -> String {
-    let what = match deed {
-        Deed::RunCommand { line, .. } | Deed::Screenshot { line, .. } => line.as_str(),
-        Deed::ReadFile { path, .. }
-        | Deed::WriteFile { path, .. }
-        | Deed::EditFile { path, .. }
-        | Deed::ListFiles { path } => path,
-        Deed::SearchFiles { pattern, .. } => pattern,
-        Deed::FetchUrl { url } => url,
-        Deed::Mcp { server, tool, .. } => {
+fn doing(action: &ToolAction) -> String {
+    let what = match action {
+        ToolAction::RunCommand { line, .. } | ToolAction::Screenshot { line, .. } => line.as_str(),
+        ToolAction::ReadFile { path, .. }
+        | ToolAction::WriteFile { path, .. }
+        | ToolAction::EditFile { path, .. }
+        | ToolAction::ListFiles { path } => path,
+        ToolAction::SearchFiles { pattern, .. } => pattern,
+        ToolAction::FetchUrl { url } => url,
+        ToolAction::Mcp { server, tool, .. } => {
             return format!("{}: {}", safe::line(server, 40), safe::line(tool, 60));
         }
-        Deed::McpTools { .. } => "",
-        Deed::Process(process) => process.about(),
+        ToolAction::McpTools { .. } => "",
+        ToolAction::Process(process) => process.about(),
     };
-    format!("{} {}", deed.tool(), safe::line(what, 100)).trim_end().to_owned()
+    format!("{} {}", action.tool(), safe::line(what, 100)).trim_end().to_owned()
 }

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
-use gadfly_engine::finding::{Severity, Standing};
+use gadfly_engine::finding::{FindingStatus, Severity};
 use gadfly_engine::review::{Review, Verdict};
 use gadfly_engine::{Finding, Outcome, identity};
 use gadfly_journal::RunState;
@@ -195,7 +195,7 @@ impl<'a> Facts<'a> {
 }
 
 /// First and last line, if the place names lines that can exist.
-pub fn lines(place: &gadfly_engine::Place) -> Option<(u32, u32)> {
+pub fn lines(place: &gadfly_engine::Location) -> Option<(u32, u32)> {
     let line = place.line.filter(|line| *line > 0)?;
     Some((line, place.end.unwrap_or(line).max(line)))
 }
@@ -218,7 +218,8 @@ fn standing(round: &RoundState) -> Vec<Finding> {
                 Finding::new("critic-feedback", Severity::Fail, item.text.clone(), &review.binding.critic);
             finding.number = item.number;
             finding.since = item.since;
-            finding.standing = if item.since < round.round { Standing::Recurring } else { Standing::New };
+            finding.standing =
+                if item.since < round.round { FindingStatus::Recurring } else { FindingStatus::New };
             finding.lens.clone_from(&review.binding.lens);
             found.push(finding);
         }

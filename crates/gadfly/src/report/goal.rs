@@ -1,7 +1,7 @@
 //! A goal in reports: what every format says of it. A goal is judged by its criterion alone: it is clean only if that
 //! was verified.
 
-use gadfly_engine::event::Happened;
+use gadfly_engine::event::EventKind;
 use gadfly_engine::{Finding, Outcome, Severity};
 use gadfly_journal::state::GoalState;
 use serde_json::{Value, json};
@@ -34,10 +34,11 @@ pub fn standing(facts: &Facts<'_>, pursued: &GoalState) -> String {
 
 /// What the last verification said.
 fn detail(pursued: &GoalState) -> Option<String> {
-    let judged =
-        |what: &Happened| matches!(what, Happened::GoalVerified { .. } | Happened::VerificationFailed { .. });
+    let judged = |what: &EventKind| {
+        matches!(what, EventKind::GoalVerified { .. } | EventKind::VerificationFailed { .. })
+    };
     match goal::last(pursued, judged)? {
-        Happened::GoalVerified { detail } | Happened::VerificationFailed { detail, .. } => {
+        EventKind::GoalVerified { detail } | EventKind::VerificationFailed { detail, .. } => {
             Some(detail.clone())
         }
         _ => None,
@@ -60,7 +61,7 @@ pub fn value(facts: &Facts<'_>) -> Value {
         .rail
         .iter()
         .filter_map(|entry| match &entry.what {
-            Happened::ProtectedChanged { paths, .. } => Some(paths),
+            EventKind::ProtectedChanged { paths, .. } => Some(paths),
             _ => None,
         })
         .flatten()

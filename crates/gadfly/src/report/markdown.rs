@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use gadfly_engine::finding::{Severity, Standing};
+use gadfly_engine::finding::{FindingStatus, Severity};
 use gadfly_engine::review::{Review, Verdict};
 
 use super::facts::{Facts, Noted};
@@ -180,7 +180,7 @@ fn row(facts: &Facts<'_>, noted: &Noted) -> String {
         let _ = write!(what, "<br>Fix: {}", text(&f.fix, LONGEST_CELL));
     }
     let lens = f.lens.as_deref().map(|l| format!(" ({})", text(l, 60))).unwrap_or_default();
-    let old = f.standing != Standing::New && f.since > 0;
+    let old = f.standing != FindingStatus::New && f.since > 0;
     let since = if old { format!(" since round {}", f.since) } else { String::new() };
     let (number, standing, by) = (f.number, f.standing.name(), text(&f.by, 60));
     format!("| {number} | {place} | {what} | {standing}{since}, by {by}{lens} |\n")

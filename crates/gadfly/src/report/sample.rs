@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use gadfly_engine::budget::Reservation;
 use gadfly_engine::budget::{Limits, Spent};
-use gadfly_engine::event::Happened;
-use gadfly_engine::finding::{Finding, Place, Severity, Standing};
+use gadfly_engine::event::EventKind;
+use gadfly_engine::finding::{Finding, FindingStatus, Location, Severity};
 use gadfly_engine::goal::{Claimant, GoalStep, Nudge, StepEnd, WatchVerdict};
-use gadfly_engine::input::What;
+use gadfly_engine::input::InputKind;
 use gadfly_engine::plan::NodePlan;
 use gadfly_engine::question::{About, Choice, Question};
 use gadfly_engine::review::{
@@ -67,32 +67,32 @@ pub fn begun(protocol: &str, title: &str) -> RunState {
     let start = Start { format: 1, plan, seed: "00".into() };
     let mut state = RunState::new("0123456789".parse().unwrap());
     let at = Stamp { wall_ms: 1_794_778_200_123, active_ms: 0 };
-    let input = Input { at, what: What::Started(Box::new(start)), texts: vec![] };
+    let input = Input { at, what: InputKind::Started(Box::new(start)), texts: vec![] };
     state.apply(&Record { seq: 0, input, step: Step::default() });
     let run = Spent { tokens: 1500, money: Money(42_000_000), calls: 2, ..Spent::default() };
     let (effect, agent) = ("run#1".parse().unwrap(), "reader".into());
-    let charged = Happened::Charged { effect, agent, usage: Usage::default(), cost: Money(1), run };
+    let charged = EventKind::Charged { effect, agent, usage: Usage::default(), cost: Money(1), run };
     step(&mut state, vec![charged], None);
     state
 }
 
-pub fn step(state: &mut RunState, events: Vec<Happened>, outcome: Option<Outcome>) {
+pub fn step(state: &mut RunState, events: Vec<EventKind>, outcome: Option<Outcome>) {
     let effect = "run#1".parse().unwrap();
-    let what = What::Replied { effect, reply: Reply::Cancelled { sent: false } };
+    let what = InputKind::Replied { effect, reply: Reply::Cancelled { sent: false } };
     let at = Stamp { wall_ms: 1_794_778_260_000, active_ms: 1 };
     let events = events.into_iter().map(|what| Event { node: NodePath::root(), what }).collect();
     let input = Input { at, what, texts: vec![] };
     state.apply(&Record { seq: 1, input, step: Step { events, outcome, ..Step::default() } });
 }
 
-pub fn round(n: u32) -> Happened {
-    Happened::RoundStarted { round: n, of: 3 }
+pub fn round(n: u32) -> EventKind {
+    EventKind::RoundStarted { round: n, of: 3 }
 }
 
 pub fn finding(number: u32, rule: &str, severity: Severity, says: &str) -> Finding {
     let mut finding = Finding::new(rule, severity, says, "reader");
     (finding.number, finding.since) = (number, 1);
-    finding.place = Some(Place { path: "src/a b.rs".into(), line: Some(12), end: Some(14) });
+    finding.place = Some(Location { path: "src/a b.rs".into(), line: Some(12), end: Some(14) });
     finding.quote = Some("let x = 1;".into());
     finding
 }
@@ -136,11 +136,11 @@ pub fn audit() -> RunState {
         finding(1, "unmet-criterion", Severity::Fail, "no eviction"),
         finding(2, "style", Severity::Nit, "a long line"),
     ];
-    let reviewed = Happened::Reviewed { round: 1, review: review(1, Verdict::Rejected, first) };
+    let reviewed = EventKind::Reviewed { round: 1, review: review(1, Verdict::Rejected, first) };
     step(&mut state, vec![round(1), reviewed], None);
     let mut again = finding(1, "unmet-criterion", Severity::Fail, "no eviction");
     (again.standing, again.criterion, again.fix) =
-        (Standing::Recurring, Some("SC-1".into()), "evict the oldest".into());
+        (FindingStatus::Recurring, Some("SC-1".into()), "evict the oldest".into());
     let mut new = finding(3, "edge-case-gap", Severity::Risk, "zero capacity panics");
     new.since = 2;
     let wrong = Finding {
@@ -152,10 +152,10 @@ pub fn audit() -> RunState {
     second.criteria = vec![criterion("SC-1", "Unsatisfied", false), criterion("SC-2", "Satisfied", true)];
     let run = OneRun { end: RunEnd::Code(0), output: digest(), took_ms: 900 };
     let verified = Verified { runs: vec![run], changed: vec![], evidence: Vec::new() };
-    let ran = Happened::VerifyRan { round: 2, command: "make test".into(), green: true, verified };
+    let ran = EventKind::VerifyRan { round: 2, command: "make test".into(), green: true, verified };
     let open = vec!["no eviction".to_owned()];
     let halted = Outcome::Halted { reason: Halt::Cap, draft: None, open };
-    step(&mut state, vec![round(2), ran, Happened::Reviewed { round: 2, review: second }], Some(halted));
+    step(&mut state, vec![round(2), ran, EventKind::Reviewed { round: 2, review: second }], Some(halted));
     state
 }
 
@@ -167,7 +167,7 @@ pub fn criterion(id: &str, verdict: &str, clean: bool) -> CriterionVerdict {
 pub fn score(approved: bool) -> RunState {
     let mut state = begun("score", "Judge the plan");
     let mut row = finding(1, "Claims", Severity::Risk, "the effect is overstated");
-    row.place = Some(Place { path: "draft".into(), line: Some(3), end: None });
+    row.place = Some(Location { path: "draft".into(), line: Some(3), end: None });
     let verdict = if approved { Verdict::Approved } else { Verdict::Rejected };
     let mut judged = review(1, verdict, vec![row]);
     let value = if approved { 90 } else { 70 };
@@ -184,7 +184,7 @@ pub fn score(approved: bool) -> RunState {
     } else {
         Outcome::Rejected { draft: None, open: vec!["the effect is overstated".into()] }
     };
-    step(&mut state, vec![round(1), Happened::Reviewed { round: 1, review: judged }], Some(outcome));
+    step(&mut state, vec![round(1), EventKind::Reviewed { round: 1, review: judged }], Some(outcome));
     state
 }
 
@@ -195,7 +195,7 @@ pub fn unverified() -> RunState {
         vec![Unseen { what: "big.sql, lines 900–2400".into(), because: "too large".into() }];
     let unseen = vec!["big.sql, lines 900–2400".to_owned()];
     let outcome = Outcome::Unverified { reason: "no critic saw big.sql".into(), draft: None, unseen };
-    step(&mut state, vec![round(1), Happened::Reviewed { round: 1, review: judged }], Some(outcome));
+    step(&mut state, vec![round(1), EventKind::Reviewed { round: 1, review: judged }], Some(outcome));
     state
 }
 
@@ -205,7 +205,7 @@ pub fn revise() -> RunState {
     judged.open = vec![Item { number: 1, text: "State the sample size.".into(), since: 1 }];
     let open = vec!["State the sample size.".to_owned()];
     let halted = Outcome::Halted { reason: Halt::Cap, draft: None, open };
-    step(&mut state, vec![round(1), Happened::Reviewed { round: 1, review: judged }], Some(halted));
+    step(&mut state, vec![round(1), EventKind::Reviewed { round: 1, review: judged }], Some(halted));
     state
 }
 
@@ -215,8 +215,8 @@ pub fn interrupted() -> RunState {
 
 /// A goal whose terms are set.
 pub fn goal() -> RunState {
-    let mut state = begun("watch", "make the test suite pass");
-    let set = Happened::GoalSet {
+    let mut state = begun("goal", "make the test suite pass");
+    let set = EventKind::GoalSet {
         goal: digest(),
         criterion: "`cargo test` exits with 0".into(),
         policy: "risk=write_local".into(),
@@ -233,25 +233,25 @@ pub fn goal() -> RunState {
     state
 }
 
-pub fn goal_step(n: u32, args: &str, end: StepEnd, preview: &str) -> Happened {
+pub fn goal_step(n: u32, args: &str, end: StepEnd, preview: &str) -> EventKind {
     let (tool, args, preview) = ("run_command".into(), args.to_owned(), preview.to_owned());
-    Happened::Stepped { step: GoalStep { n, tool, args, end, preview, took_ms: 10 } }
+    EventKind::Stepped { step: GoalStep { n, tool, args, end, preview, took_ms: 10 } }
 }
 
-pub fn watched(verdict: WatchVerdict, from: u32, to: u32, reason: &str) -> Happened {
-    Happened::Watched { critic: "reader".into(), verdict, reason: reason.into(), from, to }
+pub fn watched(verdict: WatchVerdict, from: u32, to: u32, reason: &str) -> EventKind {
+    EventKind::Watched { critic: "reader".into(), verdict, reason: reason.into(), from, to }
 }
 
 pub fn goal_verified() -> RunState {
     let mut state = goal();
     let events = vec![
         goal_step(1, "command=cargo test", StepEnd::Err, "exit code 101"),
-        Happened::Claimed { by: Claimant::Worker, rationale: "all tests pass".into() },
-        Happened::VerificationFailed { detail: "`cargo test` exited with 101".into(), in_a_row: 1 },
+        EventKind::Claimed { by: Claimant::Worker, rationale: "all tests pass".into() },
+        EventKind::VerificationFailed { detail: "`cargo test` exited with 101".into(), in_a_row: 1 },
         goal_step(2, "command=sed -i s/1/2/ src/a.rs", StepEnd::Ok, "exit code 0"),
         watched(WatchVerdict::Achieved, 1, 2, "the tests pass now"),
-        Happened::Claimed { by: Claimant::Critic, rationale: "the tests pass now".into() },
-        Happened::GoalVerified { detail: "`cargo test` exits with 0".into() },
+        EventKind::Claimed { by: Claimant::Critic, rationale: "the tests pass now".into() },
+        EventKind::GoalVerified { detail: "`cargo test` exits with 0".into() },
     ];
     let approved = Outcome::Approved { draft: digest(), overruled: false, notes: vec![] };
     step(&mut state, events, Some(approved));
@@ -262,7 +262,7 @@ pub fn goal_gave_up() -> RunState {
     let mut state = goal();
     let events = vec![
         goal_step(1, "command=cargo test", StepEnd::Err, "exit code 101"),
-        Happened::GaveUp {
+        EventKind::GaveUp {
             reason: "the fixture is missing".into(),
             learned: "it was never committed".into(),
         },
@@ -274,11 +274,11 @@ pub fn goal_gave_up() -> RunState {
 /// Stuck three times: a person is asked.
 pub fn goal_stuck() -> RunState {
     let mut state = goal();
-    let mut events: Vec<Happened> =
+    let mut events: Vec<EventKind> =
         (1..=10).map(|n| goal_step(n, "command=cargo test", StepEnd::Err, "exit code 101")).collect();
     events.push(watched(WatchVerdict::Stuck, 6, 10, "the same edit fails again and again"));
-    events.push(Happened::Nudged { why: Nudge::Stuck, text: digest() });
-    events.push(Happened::GoalPaused { because: "three times stuck in a row".into() });
+    events.push(EventKind::Nudged { why: Nudge::Stuck, text: digest() });
+    events.push(EventKind::GoalPaused { because: "three times stuck in a row".into() });
     let choices = vec![Choice::new("go-on", "let it go on"), Choice::new("give-up", "end here")];
     let question = Question { about: About::Stuck, text: "How shall it go on?".into(), choices, free: true };
     let ask = Effect {
@@ -289,7 +289,8 @@ pub fn goal_stuck() -> RunState {
         repeats: None,
         kind: EffectKind::Ask(question),
     };
-    let what = What::Replied { effect: "run#6".parse().unwrap(), reply: Reply::Cancelled { sent: false } };
+    let what =
+        InputKind::Replied { effect: "run#6".parse().unwrap(), reply: Reply::Cancelled { sent: false } };
     let at = Stamp { wall_ms: 1_794_778_260_000, active_ms: 1 };
     let events = events.into_iter().map(|what| Event { node: NodePath::root(), what }).collect();
     let outcome = Some(Outcome::Waiting(Waiting::Question { effect: "run#7".parse().unwrap() }));

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use gadfly_engine::finding::{Severity, Standing};
+use gadfly_engine::finding::{FindingStatus, Severity};
 use gadfly_engine::protocol::audit::routes;
-use gadfly_engine::{Finding, Place, identity};
+use gadfly_engine::{Finding, Location, identity};
 use serde_json::{Map, Value, json};
 
 use super::facts::{Facts, lines};
@@ -75,7 +75,7 @@ fn not_reviewed(facts: &Facts<'_>) -> Vec<Finding> {
     for (what, because) in &facts.unseen {
         let mut one = finding(format!("Not reviewed: {what}: {because}"));
         let path = what.split(", lines ").next().unwrap_or(what).to_owned();
-        one.place = Some(Place { path, line: None, end: None });
+        one.place = Some(Location { path, line: None, end: None });
         found.push(one);
     }
     if found.is_empty()
@@ -86,12 +86,12 @@ fn not_reviewed(facts: &Facts<'_>) -> Vec<Finding> {
     found
 }
 
-const fn baseline(standing: Standing) -> Option<&'static str> {
+const fn baseline(standing: FindingStatus) -> Option<&'static str> {
     match standing {
-        Standing::New | Standing::Regressed => Some("new"),
-        Standing::Recurring => Some("unchanged"),
+        FindingStatus::New | FindingStatus::Regressed => Some("new"),
+        FindingStatus::Recurring => Some("unchanged"),
         // May be either: nothing is claimed.
-        Standing::Unmatched => None,
+        FindingStatus::Unmatched => None,
     }
 }
 

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use gadfly_engine::event::Happened;
+use gadfly_engine::event::EventKind;
 use gadfly_engine::finding::Severity;
 use gadfly_engine::review::{Unseen, Verdict};
-use gadfly_engine::{Outcome, Place};
+use gadfly_engine::{Location, Outcome};
 use serde_json::Value;
 
 use super::sample::{
@@ -41,7 +41,7 @@ fn every() -> Vec<(&'static str, RunState)> {
 
 fn hostile_goal() -> RunState {
     let mut state = sample::goal();
-    let set = Happened::GoalSet {
+    let set = EventKind::GoalSet {
         goal: digest(),
         criterion: EVIL.into(),
         policy: EVIL.into(),
@@ -49,8 +49,8 @@ fn hostile_goal() -> RunState {
         steps: 300,
     };
     let mut events = vec![set];
-    events.extend((0..500).map(|n| Happened::VerificationFailed { detail: EVIL.repeat(20), in_a_row: n }));
-    events.push(Happened::GaveUp { reason: EVIL.into(), learned: EVIL.into() });
+    events.extend((0..500).map(|n| EventKind::VerificationFailed { detail: EVIL.repeat(20), in_a_row: n }));
+    events.push(EventKind::GaveUp { reason: EVIL.into(), learned: EVIL.into() });
     let halted = Outcome::Halted { reason: gadfly_engine::Halt::Guard, draft: None, open: vec![EVIL.into()] };
     step(&mut state, events, Some(halted));
     state
@@ -78,7 +78,7 @@ fn a_goal_is_clean_only_if_it_was_verified() {
     assert_eq!(json["goal"]["rail"][0]["after"], 1);
     let junit = rendered(Format::Junit, &sample::goal_gave_up());
     assert!(
-        junit.contains("classname=\"gadfly.watch.criteria\" name=\"`cargo test` exits with 0\""),
+        junit.contains("classname=\"gadfly.goal.criteria\" name=\"`cargo test` exits with 0\""),
         "{junit}"
     );
     assert!(
@@ -102,15 +102,15 @@ fn hostile(count: u32) -> RunState {
         one.fix = EVIL.to_owned();
         one.lens = Some(EVIL.to_owned());
         one.within = Some(EVIL.to_owned());
-        one.place = Some(Place { path: format!("../{EVIL}"), line: Some(0), end: Some(7) });
+        one.place = Some(Location { path: format!("../{EVIL}"), line: Some(0), end: Some(7) });
         one
     });
     let mut judged = review(1, Verdict::Rejected, all.collect());
     judged.criteria = vec![sample::criterion(EVIL, EVIL, false); 60];
     judged.coverage.unseen = vec![Unseen { what: EVIL.into(), because: EVIL.into() }; 60];
     let outcome = Outcome::Rejected { draft: None, open: vec![EVIL.into()] };
-    let result = Happened::Summarised { line: EVIL.into() };
-    step(&mut state, vec![round(1), Happened::Reviewed { round: 1, review: judged }, result], Some(outcome));
+    let result = EventKind::Summarised { line: EVIL.into() };
+    step(&mut state, vec![round(1), EventKind::Reviewed { round: 1, review: judged }, result], Some(outcome));
     state
 }
 
@@ -179,7 +179,7 @@ fn a_fingerprint_stays_when_lines_move() {
     let name = |state: &RunState| sarif(state)["runs"][0]["results"][0]["partialFingerprints"].clone();
     let before = name(&moved);
     for finding in moved.rounds.iter_mut().flat_map(|r| &mut r.reviews).flat_map(|r| &mut r.findings) {
-        finding.place = Some(Place { path: "src/a b.rs".into(), line: Some(99), end: None });
+        finding.place = Some(Location { path: "src/a b.rs".into(), line: Some(99), end: None });
     }
     assert_eq!(before, name(&moved));
 }
@@ -345,7 +345,7 @@ fn a_comment_reads_well() {
 fn findings_of_an_earlier_round_are_called_so() {
     let mut state = sample::begun("audit", "Add a cache");
     let judged = review(1, Verdict::Rejected, vec![finding(1, "style", Severity::Nit, "long")]);
-    step(&mut state, vec![round(1), Happened::Reviewed { round: 1, review: judged }, round(2)], None);
+    step(&mut state, vec![round(1), EventKind::Reviewed { round: 1, review: judged }, round(2)], None);
     let said = "no critic judged round 2; findings are of round 1";
     for format in [Format::Markdown, Format::Sarif] {
         assert!(rendered(format, &state).contains(said), "{format:?}");
@@ -416,7 +416,7 @@ fn a_result_without_a_place_is_put_at_the_file_it_speaks_of() {
     let mut judged = review(1, Verdict::Rejected, vec![unmet]);
     judged.coverage.entries = ["README.md", "src/c", "src/cache.rs"].map(seen).to_vec();
     let outcome = Outcome::Rejected { draft: None, open: vec![says.into()] };
-    step(&mut state, vec![round(1), Happened::Reviewed { round: 1, review: judged }], Some(outcome));
+    step(&mut state, vec![round(1), EventKind::Reviewed { round: 1, review: judged }], Some(outcome));
     let place = &sarif(&state)["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
     assert_eq!(place["artifactLocation"]["uri"], "src/cache.rs", "{place}");
 }
@@ -424,7 +424,7 @@ fn a_result_without_a_place_is_put_at_the_file_it_speaks_of() {
 #[test]
 fn files_that_git_merged_or_the_user_kept_are_named_as_not_judged_in_the_reports_that_list_what_came() {
     let mut state = audit();
-    let accepted = Happened::Accepted {
+    let accepted = EventKind::Accepted {
         paths: vec!["src/a.rs".into()],
         commit: None,
         merged: vec!["src/m.rs".into()],

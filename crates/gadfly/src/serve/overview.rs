@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use gadfly_engine::protocol::{pipeline, watch};
+use gadfly_engine::protocol::{goal, pipeline};
 use gadfly_journal::{Journal, ListFilter, Place, ReadError, RunId, Summary};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -203,7 +203,7 @@ fn card(background: &Background, summary: &Summary) -> Value {
 
 pub fn kind(summary: &Summary) -> &'static str {
     match summary.protocol.as_str() {
-        protocol if protocol == watch::RULE_BOOK.name => "goal",
+        protocol if protocol == goal::RULE_BOOK.name => "goal",
         protocol if protocol == pipeline::RULE_BOOK.name => "pipeline",
         _ if summary.worker.is_none() => "review",
         _ => "loop",

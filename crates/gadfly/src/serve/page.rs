@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, State};
-use gadfly_engine::event::Happened;
-use gadfly_engine::input::What;
+use gadfly_engine::event::EventKind;
+use gadfly_engine::input::InputKind;
 use gadfly_engine::manifest::RunManifest;
+use gadfly_engine::protocol::goal;
 use gadfly_engine::protocol::pipeline::settings::Settings;
-use gadfly_engine::protocol::watch;
 use gadfly_engine::turn::{Part, Role};
 use gadfly_engine::{Digest, EffectId, EffectKind, Limits, Outcome, Plan, Reply};
 use gadfly_journal::summary::RUNNING;
@@ -44,7 +44,7 @@ pub fn newest(background: &Background, run: &RunId) -> Result<Value, Refusal> {
     let summary = &page.state.summary;
     let driven = gadfly.is_driven(run);
     let questions = questions::open(gadfly, &page.state)?;
-    let (steers, ended) = (summary.protocol == watch::RULE_BOOK.name, summary.ended);
+    let (steers, ended) = (summary.protocol == goal::RULE_BOOK.name, summary.ended);
     let wants_answer = questions::wants_answer(summary, &questions);
     Ok(json!({
         "kind": overview::kind(summary),
@@ -94,9 +94,9 @@ fn wish(gadfly: &Gadfly, page: &RunPage) -> Result<Option<&'static str>, ReadErr
     Ok(told
         .map(|event| &event.what)
         .find_map(|what| match what {
-            Happened::CancelRequested => Some(Some("cancel")),
-            Happened::PauseRequested => Some(Some("pause")),
-            Happened::Resumed => Some(None),
+            EventKind::CancelRequested => Some(Some("cancel")),
+            EventKind::PauseRequested => Some(Some("pause")),
+            EventKind::Resumed => Some(None),
             _ => None,
         })
         .flatten())
@@ -121,7 +121,7 @@ fn unread(gadfly: &Gadfly, page: &RunPage) -> Result<Vec<Value>, ReadError> {
         .collect();
     let mut unread = Vec::new();
     for record in &records {
-        let What::Replied { effect, reply: Reply::Done(answer) } = &record.input.what else { continue };
+        let InputKind::Replied { effect, reply: Reply::Done(answer) } = &record.input.what else { continue };
         let Some(agent) = asked.get(effect) else { continue };
         for text in answer.parts.iter().filter_map(Part::text).filter(|text| !read.contains(text)) {
             unread.push(json!({ "agent": agent, "reply": text }));

@@ -9,7 +9,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use gadfly_engine::Money;
 use gadfly_engine::goal::Already;
-use gadfly_engine::protocol::watch::Criterion;
+use gadfly_engine::protocol::goal::Criterion;
 use gadfly_project::config::keys::{self, Key, Section, Shape};
 use gadfly_project::config::until;
 use gadfly_project::{Overrides, Protocol, Sourced, file, landing, reference};

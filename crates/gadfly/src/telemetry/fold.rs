@@ -11,8 +11,8 @@ mod verdicts;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use gadfly_engine::event::{Event, Happened};
-use gadfly_engine::input::What;
+use gadfly_engine::event::{Event, EventKind};
+use gadfly_engine::input::InputKind;
 use gadfly_engine::pipeline::PipelineEvent;
 use gadfly_engine::{AgentCard, Class, Digest, EffectId, NodePath, Observation, Outcome};
 use gadfly_journal::{Record, RunId};
@@ -165,33 +165,33 @@ impl Fold {
         span
     }
 
-    fn heard(&mut self, what: &What, at: At, content: Content<'_>, out: &mut Vec<Span>) -> Vec<Closed> {
+    fn heard(&mut self, what: &InputKind, at: At, content: Content<'_>, out: &mut Vec<Span>) -> Vec<Closed> {
         match what {
-            What::Started(start) => {
+            InputKind::Started(start) => {
                 self.protocol.clone_from(&start.plan.root.protocol);
                 self.title = start.plan.title.chars().take(400).collect();
                 self.agents.clone_from(&start.plan.agents);
                 self.begin_stretch(at, false);
                 Vec::new()
             }
-            What::Resumed { agents, .. } => {
+            InputKind::Resumed { agents, .. } => {
                 let lost = self.lose();
                 self.close_stretch(content, out);
                 self.agents.extend(agents.iter().map(|(name, card)| (name.clone(), card.clone())));
                 self.begin_stretch(at, true);
                 lost
             }
-            What::Observed { effect, observation } => {
+            InputKind::Observed { effect, observation } => {
                 self.observed(effect, observation, at, content);
                 Vec::new()
             }
-            What::Replied { effect, reply } => {
+            InputKind::Replied { effect, reply } => {
                 self.close(effect, at, |open| open.replied(reply, content)).into_iter().collect()
             }
-            What::Answered { effect, text, .. } => {
+            InputKind::Answered { effect, text, .. } => {
                 self.close(effect, at, |open| open.answered(text, content)).into_iter().collect()
             }
-            What::Controlled(_) => Vec::new(),
+            InputKind::Controlled(_) => Vec::new(),
         }
     }
 
@@ -308,16 +308,16 @@ impl Fold {
         let node = &event.node;
         let mut said = Attributes::default();
         match &event.what {
-            Happened::NodeStarted { protocol } => {
+            EventKind::NodeStarted { protocol } => {
                 self.protocols.insert(node.clone(), protocol.clone());
             }
-            Happened::RoundStarted { round, .. } => {
+            EventKind::RoundStarted { round, .. } => {
                 self.release(node, out);
                 self.rounds.insert(node.clone(), *round);
                 said.whole(names::ROUND, u64::from(*round));
                 self.tell(node, names::ROUND_STARTED, at, said);
             }
-            Happened::Charged { effect, agent, usage, cost, run } => {
+            EventKind::Charged { effect, agent, usage, cost, run } => {
                 let is_priced = self.agents.get(agent).is_none_or(|card| card.price.is_some() || card.person);
                 let is_known = is_priced || usage.cost.is_some() || usage.tokens() == 0;
                 if let Some(one) = closed.iter_mut().find(|one| one.effect == *effect) {
@@ -334,7 +334,7 @@ impl Fold {
                     }
                 }
             }
-            Happened::Violated { effect, agent, .. } => {
+            EventKind::Violated { effect, agent, .. } => {
                 said.text(names::CRITIC, agent);
                 match closed.iter_mut().find(|one| one.effect == *effect) {
                     Some(one) => {
@@ -344,27 +344,27 @@ impl Fold {
                     None => self.tell(node, names::VIOLATED, at, said),
                 }
             }
-            Happened::FellBack { from, to, .. } => {
+            EventKind::FellBack { from, to, .. } => {
                 said.text(names::FROM, from);
                 said.text(names::TO, to);
                 self.tell(node, names::FELL_BACK, at, said);
             }
-            Happened::Escalated { round, to, .. } => {
+            EventKind::Escalated { round, to, .. } => {
                 said.whole(names::ROUND, u64::from(*round));
                 said.text(names::TO, to);
                 self.tell(node, names::ESCALATED, at, said);
             }
-            Happened::Stalled { round, stalls } => {
+            EventKind::Stalled { round, stalls } => {
                 said.whole(names::ROUND, u64::from(*round));
                 let signs: Vec<String> = stalls.iter().map(ToString::to_string).collect();
                 said.texts(names::SIGN, signs.iter().map(String::as_str));
                 self.tell(node, names::STALLED, at, said);
             }
-            Happened::PauseRequested => self.tell(node, names::PAUSE_REQUESTED, at, said),
-            Happened::CancelRequested => self.tell(node, names::CANCEL_REQUESTED, at, said),
-            Happened::Steered { .. } => self.tell(node, names::STEERED, at, said),
-            Happened::Stepped { step } => self.stepped(node, step, at, content, out),
-            Happened::Pipeline(PipelineEvent::Dispatched { agent, at: path, critic, nth, .. }) => {
+            EventKind::PauseRequested => self.tell(node, names::PAUSE_REQUESTED, at, said),
+            EventKind::CancelRequested => self.tell(node, names::CANCEL_REQUESTED, at, said),
+            EventKind::Steered { .. } => self.tell(node, names::STEERED, at, said),
+            EventKind::Stepped { step } => self.stepped(node, step, at, content, out),
+            EventKind::Pipeline(PipelineEvent::Dispatched { agent, at: path, critic, nth, .. }) => {
                 self.dispatched(agent, path, critic.as_deref(), *nth, at);
             }
             _ => self.judged(event, at, content, closed, out),

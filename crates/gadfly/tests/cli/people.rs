@@ -5,7 +5,7 @@ use std::sync::Arc;
 use gadfly_engine::{Outcome, Waiting};
 use gadfly_project::{Config, Overrides, Root, Sourced};
 use gadfly_runtime::prepare::Request;
-use gadfly_runtime::service::Driving;
+use gadfly_runtime::service::DriveOptions;
 use gadfly_runtime::setup::Setup;
 use gadfly_runtime::{Ended, Stop, Update};
 use insta::assert_snapshot;
@@ -206,7 +206,7 @@ async fn a_waiting_run_takes_an_answer_from_another_process() {
     let (_go_on, stop) = watch::channel(Stop::No);
     let (tell, mut updates) = mpsc::channel(64);
     let run = prepared.run.to_string();
-    let driving = gadfly.start(prepared, Driving { attended: true, stop, updates: Some(tell) });
+    let driving = gadfly.start(prepared, DriveOptions { attended: true, stop, updates: Some(tell) });
     let answering = async {
         while let Some(update) = updates.recv().await {
             let Update::Record { record, .. } = update else { continue };

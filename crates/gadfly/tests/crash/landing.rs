@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use gadfly_engine::Reply;
-use gadfly_engine::input::What;
+use gadfly_engine::input::InputKind;
 use gadfly_journal::{Journal, ListFilter};
 use gadfly_testbed::{Calls, Server};
 
@@ -122,7 +122,7 @@ impl Observer {
             for record in journal.replay(&run.run) {
                 let record = record.unwrap();
                 answers +=
-                    u64::from(matches!(record.input.what, What::Replied { reply: Reply::Done(_), .. }));
+                    u64::from(matches!(record.input.what, InputKind::Replied { reply: Reply::Done(_), .. }));
             }
         }
         answers

@@ -102,13 +102,13 @@ impl Example {
     }
 
     /// Every answer that was taken, every command that was run and every delivery: where, and which.
-    fn deeds(&self) -> Vec<String> {
+    fn actions(&self) -> Vec<String> {
         let events = self.events();
         let told = ["draft_made", "reviewed", "verify_ran", "accepted"];
         let done = events.iter().filter(|event| told.iter().any(|name| event["event"] == *name));
-        let mut deeds: Vec<String> = done.map(|e| format!("{} {}", e["node"], e["event"])).collect();
-        deeds.sort();
-        deeds
+        let mut actions: Vec<String> = done.map(|e| format!("{} {}", e["node"], e["event"])).collect();
+        actions.sort();
+        actions
     }
 
     /// The calls that were charged, by effect.
@@ -317,7 +317,7 @@ fn killed_five_times_it_comes_to_the_same_end() {
     assert_eq!(said.code, Some(0), "{}", said.err);
     assert_eq!(example.made(), files);
     assert_eq!(example.completed(), scores);
-    assert_eq!(example.deeds(), undisturbed.deeds(), "nothing was done twice");
+    assert_eq!(example.actions(), undisturbed.actions(), "nothing was done twice");
     // A call that was under way is lost with the process, and charged as such: two critics at most, each time.
     let again = example.charged();
     let once: BTreeSet<&String> = again.iter().collect();

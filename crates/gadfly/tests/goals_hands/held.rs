@@ -55,8 +55,8 @@ fn a_shell_script_that_may_only_read_is_kept_by_the_kernel() {
 fn a_denied_shell_is_not_there() {
     for name in ["claude-code", "gemini", "opencode"] {
         let desk = project();
-        let deeds = [Does::Run("echo ran >ran.txt"), Does::Write("done.txt"), Does::Claim];
-        kind(name).hire(&desk, &[("", &deeds)]);
+        let actions = [Does::Run("echo ran >ran.txt"), Does::Write("done.txt"), Does::Claim];
+        kind(name).hire(&desk, &[("", &actions)]);
         let tried = pursued(&desk, &["--deny", "run_command"]);
         assert!(tried.is_reached(), "{name}: what is not denied goes on: {:?}", tried.said);
         assert_ne!(tried.ends()[0].0, "ok", "{name}: {:?}", tried.ends());

@@ -50,11 +50,11 @@ fn claude() -> &'static Kind {
 }
 
 /// Drives a run until so many parts are done, and ends it as a power cut would.
-fn kill_after(desk: &Desk, args: &[&str], parts: usize, deeds: &Deeds, mark: &str) {
+fn kill_after(desk: &Desk, args: &[&str], parts: usize, actions: &Deeds, mark: &str) {
     let mut child = desk.spawn(args);
     wait_within("some parts are done", Duration::from_mins(2), || {
         assert_eq!(child.try_wait().unwrap(), None, "it ended by itself: {:?}", desk.newest());
-        deeds.done().len() >= parts
+        actions.done().len() >= parts
     });
     child.kill().unwrap();
     child.wait().unwrap();
@@ -62,9 +62,9 @@ fn kill_after(desk: &Desk, args: &[&str], parts: usize, deeds: &Deeds, mark: &st
     assert_eq!(desk.state(), "interrupted");
 }
 
-fn each_once(desk: &Desk, deeds: &Deeds) {
+fn each_once(desk: &Desk, actions: &Deeds) {
     let all: Vec<u32> = (1..=PARTS).collect();
-    assert_eq!(deeds.done(), all, "each part once, in order");
+    assert_eq!(actions.done(), all, "each part once, in order");
     let parts: Vec<u32> = desk.read("parts.txt").lines().filter_map(|line| line.parse().ok()).collect();
     assert_eq!(parts, all, "and all of them are with the user");
 }
@@ -77,17 +77,17 @@ fn everything(desk: &Desk) -> Pursued {
 fn longer_than_three_timeouts_with_failing_tools_and_killed_twice_it_is_one_sessions_work() {
     let desk = Desk::repository(&[("parts.txt", "")]);
     desk.saying("c", &["PROGRESSING\nfine"]);
-    let (deeds, mark) = (Deeds::new(&desk), format!("92{}", std::process::id()));
-    let part = deeds.part(&mark);
+    let (actions, mark) = (Deeds::new(&desk), format!("92{}", std::process::id()));
+    let part = actions.part(&mark);
     claude().hire(&desk, &[("", &[Does::Parts(PARTS, &part), Does::Write("done.txt"), Does::Claim])]);
-    desk.configure(&deeds.settings());
-    kill_after(&desk, &GOAL, 5, &deeds, &mark);
+    desk.configure(&actions.settings());
+    kill_after(&desk, &GOAL, 5, &actions, &mark);
     let run = desk.run_id();
     let resume = ["resume", &run, "--unattended", "--json"];
-    kill_after(&desk, &resume, 20, &deeds, &mark);
+    kill_after(&desk, &resume, 20, &actions, &mark);
     let said = desk.gadfly(&resume);
     assert_eq!((said.code, desk.state().as_str()), (0, "approved"), "{said:?}");
-    each_once(&desk, &deeds);
+    each_once(&desk, &actions);
 
     let told = everything(&desk);
     let turns = told.turns();
@@ -109,14 +109,14 @@ fn longer_than_three_timeouts_with_failing_tools_and_killed_twice_it_is_one_sess
 fn an_audit_is_bounded_by_its_own_clock_too() {
     let desk = Desk::repository(&[("parts.txt", "")]);
     desk.saying("c", &[&passed(1)]);
-    let (deeds, mark) = (Deeds::new(&desk), format!("93{}", std::process::id()));
-    let part = deeds.part(&mark);
+    let (actions, mark) = (Deeds::new(&desk), format!("93{}", std::process::id()));
+    let part = actions.part(&mark);
     claude().hire(&desk, &[("", &[Does::Parts(PARTS, &part), Does::Write("a.txt"), Does::Say("done")])]);
-    desk.configure(&deeds.settings());
-    kill_after(&desk, &AUDIT, 12, &deeds, &mark);
+    desk.configure(&actions.settings());
+    kill_after(&desk, &AUDIT, 12, &actions, &mark);
     let said = desk.gadfly(&["resume", &desk.run_id(), "--unattended"]);
     assert_eq!((said.code, desk.state().as_str()), (0, "approved"), "{said:?}");
-    each_once(&desk, &deeds);
+    each_once(&desk, &actions);
     let told = everything(&desk);
     assert!(told.went_on().len() >= 4, "{:?}", told.went_on());
     assert!(told.turns()[1..].iter().all(Option::is_some), "{:?}", told.turns());
@@ -126,13 +126,13 @@ fn an_audit_is_bounded_by_its_own_clock_too() {
 fn its_steps_in_one_call_are_no_cap_either() {
     let desk = Desk::repository(&[("parts.txt", "")]);
     desk.saying("c", &["PROGRESSING\nfine"]);
-    let deeds = Deeds::new(&desk);
+    let actions = Deeds::new(&desk);
     let part = format!(
         "grep -qx $PART parts.txt || echo $PART >>parts.txt; echo $PART >>{}/done",
-        deeds.0.display()
+        actions.0.display()
     );
     claude().hire(&desk, &[("", &[Does::Parts(7, &part), Does::Write("done.txt"), Does::Claim])]);
-    desk.configure(&format!("max_steps = 4\nstate = [{}]\n", json!(deeds.0)));
+    desk.configure(&format!("max_steps = 4\nstate = [{}]\n", json!(actions.0)));
     let pursued = Pursued::run(&desk);
     assert!(pursued.is_reached(), "{:?}", pursued.said);
     assert_eq!(desk.read("parts.txt"), "1\n2\n3\n4\n5\n6\n7\n");

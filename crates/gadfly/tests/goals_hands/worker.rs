@@ -66,10 +66,10 @@ impl Kind {
         if self.name == "acp" {
             words.push("resumes".to_owned());
         }
-        for (told, deeds) in calls {
+        for (told, actions) in calls {
             words.push(format!("when={told}"));
-            for deed in *deeds {
-                match deed {
+            for action in *actions {
+                match action {
                     Does::Step(what) => words.push((self.step)(what)),
                     Does::Run(command) => words.push(format!("does={command}")),
                     Does::Parts(count, command) => words.push(format!("parts={count}:{command}")),

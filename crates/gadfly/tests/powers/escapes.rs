@@ -89,7 +89,7 @@ fn attempts(desk: &Desk, listens: bool) -> Vec<String> {
     for name in PRECIOUS {
         let path = desk.beside(name);
         let path = path.to_str().unwrap();
-        all.extend(DEEDS.iter().map(|deed| deed.replace('E', EVIL).replace('X', path)));
+        all.extend(DEEDS.iter().map(|action| action.replace('E', EVIL).replace('X', path)));
     }
     let (project, home) =
         (format!("{}/", desk.path("").display()), format!("{}/", desk.beside("home").display()));
@@ -220,7 +220,9 @@ fn without_a_sandbox_the_same_ways_lead_out() {
     let path = desk.beside("out/mine.txt");
     let harmless: Vec<String> = DEEDS
         .iter()
-        .map(|deed| format!("echo mine >X; {deed}").replace('E', EVIL).replace('X', path.to_str().unwrap()))
+        .map(|action| {
+            format!("echo mine >X; {action}").replace('E', EVIL).replace('X', path.to_str().unwrap())
+        })
         .collect();
     KINDS[0].write(&desk, "w", &script(&harmless), "done");
     let said = desk.audit(&[]);

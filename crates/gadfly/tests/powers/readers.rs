@@ -41,15 +41,15 @@ const DEEDS: [(&str, &str, Uncaught); 12] = [
 const FOR_EVERY_KIND: [&str; 5] =
     ["directly", "by a child", "through a link", "into a `.git`", "by a process that outlives the call"];
 
-fn prepared(kind: &Kind, deed: &str, settings: &str) -> Desk {
+fn prepared(kind: &Kind, action: &str, settings: &str) -> Desk {
     let desk = Desk::repository(&[("a.txt", "one\n"), ("b.txt", "mine\n")]);
     desk.scripted("w", &[Answer { text: "done", files: &[("a.txt", "two\n")], delete: &[] }]);
     let project = desk.path("");
     let project = project.to_str().unwrap().trim_end_matches('/');
     // The run's folder is above the critic's.
-    let deed = deed.replace("P/", &format!("{project}/")).replace("R/", "\"${PWD%/work/*}\"/");
-    let deed = deed.replace("echo E", &format!("echo {EVIL}")).replace("E-left", &format!("{EVIL}-left"));
-    let does = format!("({deed}) 2>/dev/null");
+    let action = action.replace("P/", &format!("{project}/")).replace("R/", "\"${PWD%/work/*}\"/");
+    let action = action.replace("echo E", &format!("echo {EVIL}")).replace("E-left", &format!("{EVIL}-left"));
+    let does = format!("({action}) 2>/dev/null");
     kind.agent(&desk, "c", &does, &passed(1), settings);
     desk
 }
@@ -57,8 +57,8 @@ fn prepared(kind: &Kind, deed: &str, settings: &str) -> Desk {
 /// Every kind with every deed that must be shown for it, and commands with all of them.
 fn cases() -> impl Iterator<Item = (&'static Kind, &'static str, &'static str, &'static Uncaught)> {
     KINDS.iter().flat_map(|kind| {
-        let deeds = DEEDS.iter().filter(|(how, ..)| kind.name == "command" || FOR_EVERY_KIND.contains(how));
-        deeds.map(move |(how, deed, uncaught)| (kind, *how, *deed, uncaught))
+        let actions = DEEDS.iter().filter(|(how, ..)| kind.name == "command" || FOR_EVERY_KIND.contains(how));
+        actions.map(move |(how, action, uncaught)| (kind, *how, *action, uncaught))
     })
 }
 
@@ -88,9 +88,9 @@ fn in_the_sandbox_a_critic_cannot_write_anywhere_and_the_record_says_what_held()
     if !landlock("a critic in the sandbox") {
         return;
     }
-    for (kind, how, deed, _) in cases() {
+    for (kind, how, action, _) in cases() {
         let case = format!("{} {how}", kind.name);
-        let desk = prepared(kind, deed, "");
+        let desk = prepared(kind, action, "");
         let (git, own) = (desk.git_bytes(), desk.read("b.txt"));
         let said = desk.audit(&[]);
         // Nothing was changed, so what it says counts: the worker's own work is accepted.
@@ -113,9 +113,9 @@ fn in_the_sandbox_a_critic_cannot_write_anywhere_and_the_record_says_what_held()
 
 #[test]
 fn without_a_sandbox_a_critic_that_changed_something_is_found_out_undone_and_void() {
-    for (kind, how, deed, uncaught) in cases() {
+    for (kind, how, action, uncaught) in cases() {
         let case = format!("{} {how}", kind.name);
-        let desk = prepared(kind, deed, "sandbox = \"off\"\n");
+        let desk = prepared(kind, action, "sandbox = \"off\"\n");
         let before = desk.files();
         let said = desk.audit(&[]);
         let held = layers(&desk, "critic");

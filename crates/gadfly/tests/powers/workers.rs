@@ -38,16 +38,16 @@ fn in_the_sandbox_a_worker_reaches_only_its_own_tree() {
     for kind in &KINDS {
         // One program after the other would take long: of the others, what matters most.
         let all = kind.name == "command";
-        for (how, deed) in DEEDS.into_iter().filter(|(how, _)| all || *how == "writes the checkout") {
+        for (how, action) in DEEDS.into_iter().filter(|(how, _)| all || *how == "writes the checkout") {
             let case = format!("{} {how}", kind.name);
             let desk = desk();
             let (project, home) = (desk.path(""), desk.beside("home"));
             let project = project.to_str().unwrap().trim_end_matches('/');
-            let deed = deed.replace("P/", &format!("{project}/"));
-            let deed = deed.replace("H/", &format!("{}/", home.display())).replace('E', EVIL);
+            let action = action.replace("P/", &format!("{project}/"));
+            let action = action.replace("H/", &format!("{}/", home.display())).replace('E', EVIL);
             // Its own tree, its repository and its temporary folder are its own.
             let does = format!(
-                "if ( {deed} ) 2>/dev/null; then exit 6; fi\necho two >a.txt && git add a.txt && \
+                "if ( {action} ) 2>/dev/null; then exit 6; fi\necho two >a.txt && git add a.txt && \
                  echo x >\"$TMPDIR/x\" && mkdir sub && echo new >sub/new.txt || exit 7"
             );
             kind.agent(&desk, "w", &does, "done", "");

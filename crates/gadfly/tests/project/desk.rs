@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use gadfly_engine::artifact::Entry;
-use gadfly_engine::event::Happened;
-use gadfly_engine::input::What;
+use gadfly_engine::event::EventKind;
+use gadfly_engine::input::InputKind;
 use gadfly_engine::pipeline::{PairVerdict, PipelineEvent};
 use gadfly_engine::plan::NamedBy;
 use gadfly_engine::plan::NodePlan;
@@ -203,11 +203,11 @@ impl Desk {
             workspace: None,
         };
         let at = Stamp { wall_ms: 1_778_337_000_000, active_ms: 0 };
-        let what = What::Started(Box::new(Start { format: 1, plan, seed: "00".into() }));
+        let what = InputKind::Started(Box::new(Start { format: 1, plan, seed: "00".into() }));
         writer.append_and_wait(&Input { at, what, texts: Vec::new() }, &Step::default(), None).unwrap();
         let what =
-            What::Replied { effect: "run#1".parse().unwrap(), reply: Reply::Cancelled { sent: false } };
-        let event = |event| Event { node: NodePath::root(), what: Happened::Pipeline(event) };
+            InputKind::Replied { effect: "run#1".parse().unwrap(), reply: Reply::Cancelled { sent: false } };
+        let event = |event| Event { node: NodePath::root(), what: EventKind::Pipeline(event) };
         let step = Step { events: events.into_iter().map(event).collect(), ..Step::default() };
         writer.append_and_wait(&Input { at, what, texts: Vec::new() }, &step, None).unwrap();
         run.to_string()

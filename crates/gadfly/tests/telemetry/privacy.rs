@@ -125,7 +125,7 @@ fn names_that_models_and_files_choose_are_bounded_and_plain() {
     let end: String = said.err.chars().rev().take(2000).collect::<Vec<_>>().into_iter().rev().collect();
     assert_eq!(said.code, 0, "{end}");
     let spans = collector.spans();
-    only(&spans, "invoke_workflow watch");
+    only(&spans, "invoke_workflow goal");
     for span in &spans {
         let texts = span.attributes.values().chain(span.events.iter().flat_map(|(_, of)| of.values()));
         let texts = texts.filter_map(|value| value.as_str()).chain([span.name.as_str()]);

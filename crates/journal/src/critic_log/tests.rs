@@ -32,16 +32,16 @@ fn log_of(protocol: &str, settings: serde_json::Value, title: &str) -> CriticLog
     };
     let start = Start { format: 1, plan, seed: "00".into() };
     let at = Stamp { wall_ms: 1_794_778_200_123, active_ms: 0 };
-    let input = Input { at, what: What::Started(Box::new(start)), texts: vec![] };
+    let input = Input { at, what: InputKind::Started(Box::new(start)), texts: vec![] };
     log.apply(&Record { seq: 0, input, step: Step::default() });
     log
 }
 
-fn review(round: u32, verdict: Verdict, open: &[&str]) -> Happened {
+fn review(round: u32, verdict: Verdict, open: &[&str]) -> EventKind {
     let digest = Digest::of(b"x");
     let binding = Binding { round, artifact: digest, critic: "c".into(), lens: None, rubric: digest };
     let items = open.iter().zip(1..).map(|(t, number)| Item { number, text: (*t).into(), since: round });
-    Happened::Reviewed {
+    EventKind::Reviewed {
         round,
         review: Review {
             binding,
@@ -64,16 +64,16 @@ fn review(round: u32, verdict: Verdict, open: &[&str]) -> Happened {
     }
 }
 
-fn step(log: &mut CriticLog, events: Vec<Happened>, outcome: Option<Outcome>) {
+fn step(log: &mut CriticLog, events: Vec<EventKind>, outcome: Option<Outcome>) {
     let effect = "run#1".parse().unwrap();
     let reply = gadfly_engine::Reply::Cancelled { sent: false };
-    let input = Input { at: Stamp::default(), what: What::Replied { effect, reply }, texts: vec![] };
+    let input = Input { at: Stamp::default(), what: InputKind::Replied { effect, reply }, texts: vec![] };
     let events = events.into_iter().map(|what| Event { node: NodePath::root(), what }).collect();
     log.apply(&Record { seq: 1, input, step: Step { events, outcome, ..Step::default() } });
 }
 
-fn begun(round: u32) -> Happened {
-    Happened::RoundStarted { round, of: 3 }
+fn begun(round: u32) -> EventKind {
+    EventKind::RoundStarted { round, of: 3 }
 }
 
 fn approved(overruled: bool) -> Outcome {
@@ -104,9 +104,9 @@ fn approved_in_the_second_round() {
 }
 
 /// An approval with what the critic says for it.
-fn approval(round: u32, reason: &str) -> Happened {
+fn approval(round: u32, reason: &str) -> EventKind {
     let mut event = review(round, Verdict::Approved, &[]);
-    if let Happened::Reviewed { review, .. } = &mut event {
+    if let EventKind::Reviewed { review, .. } = &mut event {
         reason.clone_into(&mut review.reason);
     }
     event
@@ -170,7 +170,7 @@ fn an_overruled_rejection() {
     step(&mut log, vec![begun(1), review(1, Verdict::Rejected, &["Fix the title."]), begun(2)], None);
     let events = vec![
         review(2, Verdict::Rejected, &["Add a poem."]),
-        Happened::RejectionOverruled { round: 2, notes: vec!["Add a poem.".into()] },
+        EventKind::RejectionOverruled { round: 2, notes: vec!["Add a poem.".into()] },
     ];
     step(&mut log, events, Some(approved(true)));
     insta::assert_snapshot!(log.file(), @r"
@@ -221,7 +221,7 @@ fn a_resumed_run_has_no_ending_until_it_has_one() {
     let end = Outcome::Unverified { reason: "no verdict".into(), draft: None, unseen: Vec::new() };
     step(&mut log, vec![begun(1)], Some(end));
     assert!(log.file().contains("## Final: UNVERIFIED"));
-    let what = What::Resumed { limits: Limits::default(), rounds: None, agents: BTreeMap::new() };
+    let what = InputKind::Resumed { limits: Limits::default(), rounds: None, agents: BTreeMap::new() };
     let input = Input { at: Stamp::default(), what, texts: vec![] };
     log.apply(&Record { seq: 2, input, step: Step::default() });
     assert!(!log.file().contains("## Final"));
@@ -281,13 +281,13 @@ fn sentences_end_where_another_begins() {
 
 #[test]
 fn a_loop_that_judges_logs_scores_criteria_and_findings_in_the_same_spirit() {
-    use gadfly_engine::finding::{Finding, Severity, Standing};
+    use gadfly_engine::finding::{Finding, FindingStatus, Severity};
     use gadfly_engine::review::{CriterionVerdict, Score, Unseen};
     let mut log = log_of("score", serde_json::json!({}), "Judge the paper");
     let mut rejected = review(1, Verdict::Rejected, &[]);
-    if let Happened::Reviewed { review, .. } = &mut rejected {
+    if let EventKind::Reviewed { review, .. } = &mut rejected {
         let mut finding = Finding::new("claims", Severity::Fail, "# overstates\nthe effect", "c");
-        (finding.number, finding.standing, finding.since) = (1, Standing::New, 1);
+        (finding.number, finding.standing, finding.since) = (1, FindingStatus::New, 1);
         let doubtful = Finding { unsupported: Some("no such line".into()), ..finding.clone() };
         review.findings = vec![finding, doubtful];
         review.score = Some(Score {
@@ -309,7 +309,7 @@ fn a_loop_that_judges_logs_scores_criteria_and_findings_in_the_same_spirit() {
     }
     step(&mut log, vec![begun(1), rejected], None);
     let mut second = review(2, Verdict::Rejected, &[]);
-    if let Happened::Reviewed { review, .. } = &mut second {
+    if let EventKind::Reviewed { review, .. } = &mut second {
         review.fixed = vec![1];
         let mut finding = Finding::new("scope", Severity::Risk, "too wide", "c");
         (finding.number, finding.since) = (2, 2);

@@ -1,11 +1,11 @@
 //! A window of a goal's steps and of the rail beside them.
 
-use gadfly_engine::event::Happened;
+use gadfly_engine::event::EventKind;
 
 use super::Window;
 use super::reader::Reader;
-use crate::marks::Kind;
 use crate::read::{ReadError, Record};
+use crate::record_index::RecordKind;
 use crate::state::GoalState;
 
 /// Gives the goal its steps and rail; says where to go on if there are older ones.
@@ -16,7 +16,7 @@ pub(super) fn read(
 ) -> Result<Option<u32>, ReadError> {
     let (end, most) = (window.entries_before.unwrap_or(u32::MAX), window.most_entries());
     let mut seqs = Vec::new();
-    for kind in [Kind::Step, Kind::Rail, Kind::Pipeline] {
+    for kind in [RecordKind::Step, RecordKind::Rail, RecordKind::Pipeline] {
         seqs.extend(reader.newest(kind, 0..end, most + 1));
     }
     seqs.sort_unstable_by(|a, b| b.cmp(a));
@@ -30,7 +30,7 @@ pub(super) fn read(
         (goal.steps, goal.rail) = (Vec::new(), Vec::new());
         return Ok(None);
     };
-    let last_before = reader.newest(Kind::Step, 0..oldest, 1);
+    let last_before = reader.newest(RecordKind::Step, 0..oldest, 1);
     let before = match last_before.first() {
         Some(seq) => steps(reader.record(*seq)?),
         None => 0,
@@ -42,7 +42,7 @@ pub(super) fn read(
 /// The number of the last step of a record. Steps are counted in the order they are taken.
 fn steps(record: &Record) -> u32 {
     let numbers = record.step.events.iter().filter_map(|event| match &event.what {
-        Happened::Stepped { step } => Some(step.n),
+        EventKind::Stepped { step } => Some(step.n),
         _ => None,
     });
     numbers.max().unwrap_or(0)

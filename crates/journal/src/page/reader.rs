@@ -8,8 +8,8 @@ use rusqlite::{Connection, OptionalExtension as _};
 use crate::chain::Chain;
 use crate::checkpoint::{self, CHUNK};
 use crate::encode::End;
-use crate::marks::{self, Kind, Marks};
 use crate::read::{ReadError, Record, Walker, damaged};
+use crate::record_index::{self, RecordIndex, RecordKind};
 use crate::run_id::RunId;
 
 /// What the records of one part of a page may take; the newest is read whatever its size.
@@ -21,7 +21,7 @@ pub(super) struct Reader<'a> {
     run: &'a RunId,
     number: i64,
     /// Of every record of the run.
-    kinds: Vec<Marks>,
+    kinds: Vec<RecordIndex>,
     held: BTreeMap<u32, Record>,
     pub(super) read: u32,
 }
@@ -42,7 +42,7 @@ impl<'a> Reader<'a> {
             let from = u32::try_from(kinds.len()).unwrap_or(u32::MAX);
             Walker::new(conn, check, run, number, from)?.some(conn, before - from, |walked| {
                 let pair = walked.pair()?;
-                kinds.push(Marks::of(&pair.input, &pair.step));
+                kinds.push(RecordIndex::of(&pair.input, &pair.step));
                 Ok(true)
             })?;
         }
@@ -50,12 +50,12 @@ impl<'a> Reader<'a> {
         Ok(Self { conn, check, run, number, kinds, held: BTreeMap::new(), read: 0 })
     }
 
-    pub(super) fn newest(&self, kind: Kind, within: Range<u32>, most: usize) -> Vec<u32> {
-        marks::newest(&self.kinds, kind, within, most)
+    pub(super) fn newest(&self, kind: RecordKind, within: Range<u32>, most: usize) -> Vec<u32> {
+        record_index::newest(&self.kinds, kind, within, most)
     }
 
-    pub(super) fn oldest(&self, kind: Kind, within: Range<u32>, most: usize) -> Vec<u32> {
-        marks::oldest(&self.kinds, kind, within, most)
+    pub(super) fn oldest(&self, kind: RecordKind, within: Range<u32>, most: usize) -> Vec<u32> {
+        record_index::oldest(&self.kinds, kind, within, most)
     }
 
     pub(super) fn run(&self) -> &RunId {

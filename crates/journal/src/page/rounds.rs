@@ -3,12 +3,12 @@
 //! page that goes on while forty others begin is shown without its end; the newest page has all of it.
 
 use gadfly_engine::Event;
-use gadfly_engine::event::Happened;
+use gadfly_engine::event::EventKind;
 
 use super::Window;
 use super::reader::Reader;
-use crate::marks::Kind;
 use crate::read::{ReadError, Record};
+use crate::record_index::RecordKind;
 use crate::run_id::RunId;
 use crate::state::{RoundState, RunState};
 
@@ -25,11 +25,11 @@ pub(super) struct Rounds {
 
 pub(super) fn read(reader: &mut Reader<'_>, window: &Window) -> Result<Rounds, ReadError> {
     let (end, most) = (window.rounds_before.unwrap_or(u32::MAX), window.most_rounds());
-    let begun = reader.newest(Kind::Begun, 0..end, most + BEFORE);
+    let begun = reader.newest(RecordKind::Begun, 0..end, most + BEFORE);
     let mut first = begun.get(most - 1).copied().filter(|_| begun.len() > most);
     let from = begun.last().copied().filter(|_| begun.len() == most + BEFORE);
     let bound = (most + BEFORE) * RECORDS;
-    let mut seqs = reader.newest(Kind::Round, from.unwrap_or(0)..end, bound);
+    let mut seqs = reader.newest(RecordKind::Round, from.unwrap_or(0)..end, bound);
     let fit = reader.fetch(&seqs)?;
     if fit < seqs.len() || seqs.len() == bound {
         seqs.truncate(fit);
@@ -50,9 +50,9 @@ pub(super) fn read(reader: &mut Reader<'_>, window: &Window) -> Result<Rounds, R
 
 /// What comes after the window and may belong to its rounds.
 fn after(reader: &mut Reader<'_>, end: u32) -> Result<Vec<u32>, ReadError> {
-    let begun = reader.oldest(Kind::Begun, end..u32::MAX, AFTER);
+    let begun = reader.oldest(RecordKind::Begun, end..u32::MAX, AFTER);
     let until = begun.last().copied().filter(|_| begun.len() == AFTER).unwrap_or(u32::MAX);
-    let mut seqs = reader.oldest(Kind::Round, end..until, AFTER * RECORDS);
+    let mut seqs = reader.oldest(RecordKind::Round, end..until, AFTER * RECORDS);
     let fit = reader.fetch(&seqs)?;
     seqs.truncate(fit);
     Ok(seqs)
@@ -80,7 +80,7 @@ impl Fold {
         for round in &self.state.rounds[self.begun.len()..] {
             let begins = |event: &Event| {
                 event.node == round.node
-                    && matches!(event.what, Happened::RoundStarted { round: n, .. } if n == round.round)
+                    && matches!(event.what, EventKind::RoundStarted { round: n, .. } if n == round.round)
             };
             let seen = record.step.events.iter().any(begins);
             self.begun.push(Begun { seq: record.seq, seen });

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use gadfly_engine::event::Happened;
-use gadfly_engine::input::What;
+use gadfly_engine::event::EventKind;
+use gadfly_engine::input::InputKind;
 use gadfly_engine::plan::{NamedBy, is_canned};
 use gadfly_engine::{AgentCard, Input, Reply, Step};
 use serde::{Deserialize, Serialize};
@@ -53,10 +53,12 @@ pub struct Judges(BTreeMap<String, Judge>);
 impl Judges {
     pub fn follow(&mut self, input: &Input, step: &Step) {
         match &input.what {
-            What::Started(start) => start.plan.agents.iter().for_each(|(name, card)| self.know(name, card)),
-            What::Replied { reply: Reply::Done(answer), .. } => {
+            InputKind::Started(start) => {
+                start.plan.agents.iter().for_each(|(name, card)| self.know(name, card))
+            }
+            InputKind::Replied { reply: Reply::Done(answer), .. } => {
                 let answering = step.events.iter().find_map(|event| match &event.what {
-                    Happened::Charged { agent, .. } => Some(agent),
+                    EventKind::Charged { agent, .. } => Some(agent),
                     _ => None,
                 });
                 if let (Some(agent), Some(model)) = (answering, &answer.model) {
@@ -66,7 +68,7 @@ impl Judges {
             _ => {}
         }
         for event in &step.events {
-            if let Happened::AgentChanged { agent, card } = &event.what {
+            if let EventKind::AgentChanged { agent, card } = &event.what {
                 self.know(agent, card);
             }
         }

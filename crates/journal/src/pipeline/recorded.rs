@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use gadfly_engine::Event;
-use gadfly_engine::event::Happened;
+use gadfly_engine::event::EventKind;
 use gadfly_engine::pipeline::learning::Suggestion;
 use gadfly_engine::pipeline::{PairVerdict, PipelineEvent};
 
@@ -50,7 +50,7 @@ impl Journal {
             self.each(&run, &[SCORED, CHARGED, CHANGED], |pair| {
                 judges.follow(&pair.input, &pair.step);
                 for event in &pair.step.events {
-                    if let Happened::Pipeline(PipelineEvent::Scored { verdict, delivered }) = &event.what
+                    if let EventKind::Pipeline(PipelineEvent::Scored { verdict, delivered }) = &event.what
                         && (*delivered || verdict.rejected)
                     {
                         let judge = judges.judge(&verdict.critic);
@@ -73,7 +73,7 @@ impl Journal {
         for run in self.pipelines()? {
             self.each(&run, &[SAID], |pair| {
                 for event in &pair.step.events {
-                    if let Happened::Pipeline(PipelineEvent::ConditionSaid { text, holds, .. }) = &event.what
+                    if let EventKind::Pipeline(PipelineEvent::ConditionSaid { text, holds, .. }) = &event.what
                     {
                         said.push((pair.input.at.wall_ms, text.clone(), *holds));
                     }
@@ -93,7 +93,7 @@ impl Journal {
             let mut last = None;
             self.each(&run, &[LEARNED], |pair| {
                 for Event { what, .. } in &pair.step.events {
-                    if let Happened::Pipeline(PipelineEvent::Learned { suggestions }) = what {
+                    if let EventKind::Pipeline(PipelineEvent::Learned { suggestions }) = what {
                         last = Some((pair.input.at.wall_ms, suggestions.clone()));
                     }
                 }

@@ -5,8 +5,8 @@ mod parts;
 
 use std::collections::BTreeMap;
 
-use gadfly_engine::event::Happened;
-use gadfly_engine::input::What;
+use gadfly_engine::event::EventKind;
+use gadfly_engine::input::InputKind;
 use gadfly_engine::pipeline::aggregate::Hundredths;
 use gadfly_engine::pipeline::learning::Suggestion;
 use gadfly_engine::pipeline::{GateReport, PairVerdict, PipelineEvent, Registry};
@@ -95,16 +95,16 @@ impl PipelineState {
         let mut changed = false;
         self.judges.follow(input, step);
         match &input.what {
-            What::Started(start) => {
+            InputKind::Started(start) => {
                 self.begin(start, input.at.wall_ms);
                 changed = true;
             }
-            What::Resumed { .. } | What::Answered { .. } => self.outcome = None,
+            InputKind::Resumed { .. } | InputKind::Answered { .. } => self.outcome = None,
             _ => {}
         }
         for event in &step.events {
             changed |= match &event.what {
-                Happened::Pipeline(what) => self.pipeline(what),
+                EventKind::Pipeline(what) => self.pipeline(what),
                 what => self.happened(&event.node, what),
             };
         }
@@ -186,14 +186,14 @@ impl PipelineState {
         self.invocations.iter_mut().rfind(|i| i.at.contains(node))
     }
 
-    fn happened(&mut self, node: &NodePath, what: &Happened) -> bool {
+    fn happened(&mut self, node: &NodePath, what: &EventKind) -> bool {
         let now = self.updated_ms;
         match what {
-            Happened::Decided { .. } => {
+            EventKind::Decided { .. } => {
                 self.handed_over.retain(|(pair, _)| pair != node);
                 true
             }
-            Happened::RoundStarted { round, of } => {
+            EventKind::RoundStarted { round, of } => {
                 self.handed_over.retain(|(pair, _)| pair != node);
                 let Some(at) = self.at(node) else { return false };
                 at.rounds += 1;
@@ -202,14 +202,14 @@ impl PipelineState {
                 (agent.round, agent.rounds_max) = (*round, *of);
                 true
             }
-            Happened::Charged { .. } => {
+            EventKind::Charged { .. } => {
                 if let Some(at) = self.at(node) {
                     at.calls += 1;
                 }
                 false
             }
-            Happened::Reviewed { round, review } => self.reviewed(node, *round, review),
-            Happened::Escalated { round, to, because } => {
+            EventKind::Reviewed { round, review } => self.reviewed(node, *round, review),
+            EventKind::Escalated { round, to, because } => {
                 let Some(agent) = self.at(node).map(|at| at.agent.clone()) else { return false };
                 let phase = self.agent_mut(&agent).phase.clone();
                 self.handed_over.push((node.clone(), format!("{agent} was escalated to {to}: {because}")));
@@ -218,12 +218,12 @@ impl PipelineState {
                 self.escalations.push(EscalationSeen { agent, to, because, round, at_ms: now });
                 true
             }
-            Happened::Asked { effect, about } => {
+            EventKind::Asked { effect, about } => {
                 let whom = self.at(node).map(|at| format!(" about {}", at.agent)).unwrap_or_default();
                 self.waiting.push((effect.clone(), format!("a person is asked{whom}: {}", about.name())));
                 true
             }
-            Happened::PersonSaid { effect, .. } => {
+            EventKind::PersonSaid { effect, .. } => {
                 self.waiting.retain(|(asked, _)| asked != effect);
                 true
             }

@@ -6,9 +6,9 @@ mod meters;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gadfly_engine::event::Happened;
+use gadfly_engine::event::EventKind;
 use gadfly_engine::goal::{GoalStep, StepEnd, WatchVerdict};
-use gadfly_engine::input::What;
+use gadfly_engine::input::InputKind;
 use gadfly_engine::manifest::RunManifest;
 use gadfly_engine::tree::Change;
 use gadfly_engine::turn::Role;
@@ -22,7 +22,7 @@ use crate::read::Record;
 pub(crate) use meters::GoalMeters;
 
 /// The protocol whose runs are goals.
-const WATCH: &str = "watch";
+const WATCH: &str = "goal";
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct GoalState {
@@ -71,7 +71,7 @@ pub struct RailEntry {
     pub at_ms: u64,
     /// The step it came after; 0 before the first.
     pub after: u32,
-    pub what: Happened,
+    pub what: EventKind,
 }
 
 /// How often what happened.
@@ -176,13 +176,13 @@ impl GoalState {
     }
 
     pub(crate) fn fold(goal: &mut Option<Self>, seq: u32, input: &Input, step: &Step) {
-        if let What::Started(start) = &input.what
+        if let InputKind::Started(start) = &input.what
             && start.plan.root.protocol == WATCH
         {
             *goal = Some(Self::planned(&start.plan));
         }
         for event in &step.events {
-            if matches!(event.what, Happened::GoalSet { .. })
+            if matches!(event.what, EventKind::GoalSet { .. })
                 && goal.as_ref().is_none_or(|goal| goal.node != event.node)
             {
                 *goal = Some(Self::new(event.node.clone()));
@@ -243,7 +243,7 @@ impl GoalState {
         self.pass(at.active_ms);
         let mut charged = None;
         match &input.what {
-            What::Replied { effect, reply } => {
+            InputKind::Replied { effect, reply } => {
                 if let Reply::Looked(looked) = reply
                     && let Some(tree) = looked.tree.as_ref().filter(|_| self.node.contains(&effect.node))
                 {
@@ -252,11 +252,11 @@ impl GoalState {
                 }
                 charged = self.folding.open.remove(effect);
             }
-            What::Answered { effect, .. } => drop(self.folding.open.remove(effect)),
+            InputKind::Answered { effect, .. } => drop(self.folding.open.remove(effect)),
             _ => {}
         }
         for event in &step.events {
-            if let Happened::Charged { effect, agent, usage, cost, run } = &event.what {
+            if let EventKind::Charged { effect, agent, usage, cost, run } = &event.what {
                 (self.used.tokens, self.used.money) = (run.tokens, run.money);
                 self.used.active_ms = self.used.active_ms.max(run.active_ms);
                 // Of a call that was lost it is still open here.
@@ -267,7 +267,7 @@ impl GoalState {
             }
             self.happened(&event.node, &event.what, seq, at.wall_ms);
         }
-        if let What::Resumed { .. } = &input.what {
+        if let InputKind::Resumed { .. } = &input.what {
             self.folding.open.retain(|_, open| open.person);
         }
         for effect in &step.effects {
@@ -313,48 +313,49 @@ impl GoalState {
         self.folding.open.insert(effect.id.clone(), open);
     }
 
-    fn happened(&mut self, node: &NodePath, what: &Happened, seq: u32, at_ms: u64) {
-        let of_run = matches!(what, Happened::Resumed | Happened::PauseRequested | Happened::CancelRequested);
+    fn happened(&mut self, node: &NodePath, what: &EventKind, seq: u32, at_ms: u64) {
+        let of_run =
+            matches!(what, EventKind::Resumed | EventKind::PauseRequested | EventKind::CancelRequested);
         if of_run || (self.node.contains(node) && belongs_on_rail(what)) {
             let after = self.used.steps;
             self.rail.push(RailEntry { seq, at_ms, after, what: what.clone() });
         }
         match what {
-            Happened::LimitsRaised { limits, .. } => self.caps = self.caps.with(*limits),
-            Happened::AgentChanged { agent, card } => {
+            EventKind::LimitsRaised { limits, .. } => self.caps = self.caps.with(*limits),
+            EventKind::AgentChanged { agent, card } => {
                 if card.price.is_none() && !card.person {
                     self.folding.unpriced.insert(agent.clone());
                 } else {
                     self.folding.unpriced.remove(agent);
                 }
             }
-            Happened::CallLost { .. } => self.used.unknown = true,
+            EventKind::CallLost { .. } => self.used.unknown = true,
             _ if !self.node.contains(node) => {}
-            Happened::GoalSet { goal, criterion, policy, interval, steps } => {
+            EventKind::GoalSet { goal, criterion, policy, interval, steps } => {
                 self.goal = Some(*goal);
                 self.criterion.clone_from(criterion);
                 self.policy.clone_from(policy);
                 self.interval = *interval;
                 self.caps.steps = self.caps.steps.or(Some(*steps).filter(|steps| *steps > 0));
             }
-            Happened::Stepped { step } => {
+            EventKind::Stepped { step } => {
                 self.used.steps = self.used.steps.max(step.n);
                 *self.counts.of_step(step.end) += 1;
                 self.steps.push(StepTaken { seq, at_ms, step: step.clone() });
             }
-            Happened::Watched { verdict, .. } => *self.counts.of_verdict(*verdict) += 1,
-            Happened::ChangeShown { .. } => self.folding.shown = true,
-            Happened::ChangeLookedAt { .. } => self.folding.shown = false,
-            Happened::Claimed { .. } => {
+            EventKind::Watched { verdict, .. } => *self.counts.of_verdict(*verdict) += 1,
+            EventKind::ChangeShown { .. } => self.folding.shown = true,
+            EventKind::ChangeLookedAt { .. } => self.folding.shown = false,
+            EventKind::Claimed { .. } => {
                 self.folding.verifying = true;
                 self.counts.claims += 1;
             }
-            Happened::VerificationFailed { in_a_row, .. } => {
+            EventKind::VerificationFailed { in_a_row, .. } => {
                 self.folding.verifying = false;
                 self.counts.failed_claims += 1;
                 self.counts.failed_in_a_row = *in_a_row;
             }
-            Happened::GoalVerified { .. } => {
+            EventKind::GoalVerified { .. } => {
                 self.folding.verifying = false;
                 self.counts.failed_in_a_row = 0;
             }
@@ -386,30 +387,30 @@ impl Counts {
 }
 
 /// What somebody said about a goal or did to it, besides the steps themselves.
-pub(crate) const fn belongs_on_rail(what: &Happened) -> bool {
+pub(crate) const fn belongs_on_rail(what: &EventKind) -> bool {
     matches!(
         what,
-        Happened::Watched { .. }
-            | Happened::WentOn { .. }
-            | Happened::CriticOff { .. }
-            | Happened::Nudged { .. }
-            | Happened::Claimed { .. }
-            | Happened::VerificationFailed { .. }
-            | Happened::GoalVerified { .. }
-            | Happened::CriterionTried { .. }
-            | Happened::ProtectedChanged { .. }
-            | Happened::Waived { .. }
-            | Happened::ChangeLookedAt { .. }
-            | Happened::ToolDisabled { .. }
-            | Happened::OutcomeUnknown { .. }
-            | Happened::Steered { .. }
-            | Happened::GoalPaused { .. }
-            | Happened::GaveUp { .. }
-            | Happened::Pipeline(_)
-            | Happened::LastWords { .. }
-            | Happened::Resumed
-            | Happened::PauseRequested
-            | Happened::CancelRequested
+        EventKind::Watched { .. }
+            | EventKind::WentOn { .. }
+            | EventKind::CriticOff { .. }
+            | EventKind::Nudged { .. }
+            | EventKind::Claimed { .. }
+            | EventKind::VerificationFailed { .. }
+            | EventKind::GoalVerified { .. }
+            | EventKind::CriterionTried { .. }
+            | EventKind::ProtectedChanged { .. }
+            | EventKind::Waived { .. }
+            | EventKind::ChangeLookedAt { .. }
+            | EventKind::ToolDisabled { .. }
+            | EventKind::OutcomeUnknown { .. }
+            | EventKind::Steered { .. }
+            | EventKind::GoalPaused { .. }
+            | EventKind::GaveUp { .. }
+            | EventKind::Pipeline(_)
+            | EventKind::LastWords { .. }
+            | EventKind::Resumed
+            | EventKind::PauseRequested
+            | EventKind::CancelRequested
     )
 }
 

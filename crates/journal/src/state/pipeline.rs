@@ -3,8 +3,8 @@
 //!
 //! What a project's own files show of it is `crate::pipeline::PipelineState`.
 
-use gadfly_engine::event::Happened;
-use gadfly_engine::input::What;
+use gadfly_engine::event::EventKind;
+use gadfly_engine::input::InputKind;
 use gadfly_engine::pipeline::event::Loaded;
 use gadfly_engine::pipeline::learning::Suggestion;
 use gadfly_engine::pipeline::{GateReport, PairVerdict, PipelineEvent};
@@ -102,19 +102,19 @@ impl PipelineView {
     }
 
     pub(crate) fn fold(view: &mut Option<Self>, input: &Input, step: &Step) {
-        if let What::Started(start) = &input.what {
+        if let InputKind::Started(start) = &input.what {
             *view = Self::of(&start.plan);
         }
         let Some(view) = view else { return };
         for event in &step.events {
             match &event.what {
-                Happened::Pipeline(what) => view.pipeline(what),
-                Happened::RoundStarted { round, .. } => {
+                EventKind::Pipeline(what) => view.pipeline(what),
+                EventKind::RoundStarted { round, .. } => {
                     if let Some(row) = view.row_at(&event.node) {
                         row.rounds = *round;
                     }
                 }
-                Happened::Reviewed { review, .. } => {
+                EventKind::Reviewed { review, .. } => {
                     // Only the primary critic's score is the component's.
                     let critic = &review.binding.critic;
                     if let (Some(row), Some(score)) = (view.row_at(&event.node), &review.score)

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use gadfly_engine::finding::{ENGINE, Finding, Standing};
+use gadfly_engine::finding::{ENGINE, Finding, FindingStatus};
 use gadfly_engine::review::{CriterionVerdict, Item, Review, Unseen, Verdict};
 use gadfly_engine::stall::Stall;
 use gadfly_engine::tree::Verified;
@@ -99,10 +99,10 @@ impl Moved {
         let mut known = HashSet::new();
         for finding in findings.filter(|f| f.is_supported() && known.insert(f.number)) {
             *match finding.standing {
-                Standing::New => &mut moved.new,
-                Standing::Recurring => &mut moved.recurring,
-                Standing::Regressed => &mut moved.regressed,
-                Standing::Unmatched => &mut moved.unmatched,
+                FindingStatus::New => &mut moved.new,
+                FindingStatus::Recurring => &mut moved.recurring,
+                FindingStatus::Regressed => &mut moved.regressed,
+                FindingStatus::Unmatched => &mut moved.unmatched,
             } += 1;
         }
         moved

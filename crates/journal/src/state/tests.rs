@@ -1,6 +1,6 @@
 //! What a run's state keeps of the events of the judging protocols.
 
-use gadfly_engine::finding::{Severity, Standing};
+use gadfly_engine::finding::{FindingStatus, Severity};
 use gadfly_engine::question::{About, Choice};
 use gadfly_engine::review::{Binding, Coverage, CriterionVerdict, Item, Review, Score, Unseen, Verdict};
 use gadfly_engine::tree::{OneRun, RunEnd, Verified};
@@ -16,21 +16,21 @@ fn state() -> RunState {
     RunState::new("0123456789".parse().unwrap())
 }
 
-pub(crate) fn apply(state: &mut RunState, events: Vec<Happened>, effects: Vec<Effect>) {
+pub(crate) fn apply(state: &mut RunState, events: Vec<EventKind>, effects: Vec<Effect>) {
     let effect = "run#1".parse().unwrap();
-    let what = What::Replied { effect, reply: Reply::Cancelled { sent: false } };
+    let what = InputKind::Replied { effect, reply: Reply::Cancelled { sent: false } };
     let input = Input { at: Stamp::default(), what, texts: vec![] };
     let events = events.into_iter().map(|what| Event { node: NodePath::root(), what }).collect();
     state.apply(&Record { seq: 1, input, step: Step { events, effects, ..Step::default() } });
 }
 
-pub(crate) fn finding(number: u32, standing: Standing, by: &str) -> Finding {
+pub(crate) fn finding(number: u32, standing: FindingStatus, by: &str) -> Finding {
     let mut finding = Finding::new("style", Severity::Fail, format!("point {number}"), by);
     (finding.number, finding.standing, finding.since) = (number, standing, 1);
     finding
 }
 
-pub(crate) fn review(round: u32, critic: &str, verdict: Verdict, findings: Vec<Finding>) -> Happened {
+pub(crate) fn review(round: u32, critic: &str, verdict: Verdict, findings: Vec<Finding>) -> EventKind {
     let open = findings.iter().filter(|f| f.is_supported());
     let open = open.map(|f| Item { number: f.number, text: f.line(), since: f.since }).collect();
     let review = Review {
@@ -73,17 +73,19 @@ pub(crate) fn review(round: u32, critic: &str, verdict: Verdict, findings: Vec<F
             arithmetic: vec!["100".into(), "-28".into()],
         }),
     };
-    Happened::Reviewed { round, review }
+    EventKind::Reviewed { round, review }
 }
 
 #[test]
 fn two_critics_of_a_round_are_one_verdict_and_all_their_findings() {
     let mut state = state();
-    let unsupported = Finding { unsupported: Some("no such line".into()), ..finding(0, Standing::New, "b") };
-    let first = review(1, "a", Verdict::Rejected, vec![finding(1, Standing::Recurring, "a")]);
-    let shared = finding(1, Standing::Recurring, "b");
-    let second = review(1, "b", Verdict::Approved, vec![finding(2, Standing::New, "b"), shared, unsupported]);
-    apply(&mut state, vec![Happened::RoundStarted { round: 1, of: 3 }, first, second], vec![]);
+    let unsupported =
+        Finding { unsupported: Some("no such line".into()), ..finding(0, FindingStatus::New, "b") };
+    let first = review(1, "a", Verdict::Rejected, vec![finding(1, FindingStatus::Recurring, "a")]);
+    let shared = finding(1, FindingStatus::Recurring, "b");
+    let second =
+        review(1, "b", Verdict::Approved, vec![finding(2, FindingStatus::New, "b"), shared, unsupported]);
+    apply(&mut state, vec![EventKind::RoundStarted { round: 1, of: 3 }, first, second], vec![]);
     let round = &state.rounds[0];
     assert_eq!(round.verdict, Some(Verdict::Rejected), "the last one heard does not decide alone");
     assert_eq!(round.open.iter().map(|i| i.number).collect::<Vec<_>>(), [1, 2]);
@@ -113,7 +115,7 @@ fn the_worst_of_the_critics_verdicts_is_the_rounds() {
     ] {
         let mut state = state();
         let reviews = [review(1, "a", first, vec![]), review(1, "b", second, vec![])];
-        let events = [Happened::RoundStarted { round: 1, of: 3 }].into_iter().chain(reviews).collect();
+        let events = [EventKind::RoundStarted { round: 1, of: 3 }].into_iter().chain(reviews).collect();
         apply(&mut state, events, vec![]);
         assert_eq!((state.rounds[0].verdict, state.summary.last_verdict), (Some(round), Some(round)));
     }
@@ -122,8 +124,8 @@ fn the_worst_of_the_critics_verdicts_is_the_rounds() {
 #[test]
 fn a_critic_heard_again_replaces_itself_and_a_new_count_begins_new_rounds() {
     let mut state = state();
-    let begin = Happened::RoundStarted { round: 1, of: 3 };
-    let rejected = review(1, "a", Verdict::Rejected, vec![finding(1, Standing::New, "a")]);
+    let begin = EventKind::RoundStarted { round: 1, of: 3 };
+    let rejected = review(1, "a", Verdict::Rejected, vec![finding(1, FindingStatus::New, "a")]);
     apply(&mut state, vec![begin.clone(), rejected, review(1, "a", Verdict::Approved, vec![])], vec![]);
     assert_eq!((state.rounds.len(), state.rounds[0].reviews.len()), (1, 1));
     assert_eq!(state.rounds[0].verdict, Some(Verdict::Approved));
@@ -149,7 +151,7 @@ fn questions_are_open_until_they_are_answered() {
     apply(&mut state, vec![], vec![ask("run#4", Some("run#3"))]);
     assert_eq!(state.questions.len(), 1, "asked again, it is the same question");
     assert_eq!(state.open_question().map(|a| a.effect.to_string()), Some("run#4".into()));
-    let said = Happened::PersonSaid { effect: "run#4".parse().unwrap(), by: "ann".into(), text: digest() };
+    let said = EventKind::PersonSaid { effect: "run#4".parse().unwrap(), by: "ann".into(), text: digest() };
     apply(&mut state, vec![said], vec![]);
     assert_eq!(state.open_question(), None);
     assert_eq!(state.questions[0].answer, Some(Decision { by: "ann".into(), text: digest() }));
@@ -160,7 +162,7 @@ fn what_happened_around_a_judgement_is_kept_with_its_round() {
     let mut state = state();
     let run = OneRun { end: RunEnd::Code(101), output: digest(), took_ms: 5 };
     let verified = Verified { runs: vec![run], changed: vec![], evidence: Vec::new() };
-    let ran = |round| Happened::VerifyRan {
+    let ran = |round| EventKind::VerifyRan {
         round,
         command: "make test".into(),
         green: false,
@@ -168,25 +170,25 @@ fn what_happened_around_a_judgement_is_kept_with_its_round() {
     };
     let events = vec![
         ran(0),
-        Happened::RoundStarted { round: 1, of: 3 },
+        EventKind::RoundStarted { round: 1, of: 3 },
         ran(1),
-        Happened::Routed { round: 1, route: "executor".into(), because: "red".into() },
-        Happened::Escalated { round: 1, to: "user".into(), because: "cap".into() },
-        Happened::Deferred { round: 1, criterion: "RISK".into(), reason: "later".into(), by: "ann".into() },
-        Happened::RoundEnded { round: 1, line: "CONTINUE (1 fixed)".into() },
-        Happened::Summarised { line: "done".into() },
-        Happened::Violated {
+        EventKind::Routed { round: 1, route: "executor".into(), because: "red".into() },
+        EventKind::Escalated { round: 1, to: "user".into(), because: "cap".into() },
+        EventKind::Deferred { round: 1, criterion: "RISK".into(), reason: "later".into(), by: "ann".into() },
+        EventKind::RoundEnded { round: 1, line: "CONTINUE (1 fixed)".into() },
+        EventKind::Summarised { line: "done".into() },
+        EventKind::Violated {
             effect: "run#1".parse().unwrap(),
             agent: "critic".into(),
             paths: vec!["a".into()],
         },
-        Happened::Accepted {
+        EventKind::Accepted {
             paths: vec!["src/a.rs".into()],
             commit: None,
             merged: Vec::new(),
             kept: Vec::new(),
         },
-        Happened::Reported {
+        EventKind::Reported {
             round: 1,
             name: "critic-t-r1.json".into(),
             report: digest(),
@@ -217,7 +219,7 @@ fn tokens_from_a_cache_add_up_and_are_part_of_all_tokens() {
         let usage = Usage { input: 1_000, output: 50, cache_read, cache_write: 10, cost: None };
         (run.tokens, run.calls) = (run.tokens + usage.tokens(), run.calls + 1);
         let (effect, agent) = ("run#1".parse().unwrap(), "critic".into());
-        apply(&mut state, vec![Happened::Charged { effect, agent, usage, cost: Money(1), run }], vec![]);
+        apply(&mut state, vec![EventKind::Charged { effect, agent, usage, cost: Money(1), run }], vec![]);
     }
     assert_eq!((state.summary.cached, state.summary.tokens), (8_100, 3 * 1_060 + 8_100));
 }

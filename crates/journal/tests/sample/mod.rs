@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use gadfly_engine::budget::{Limits, Spent};
-use gadfly_engine::event::Happened;
-use gadfly_engine::input::What;
+use gadfly_engine::event::EventKind;
+use gadfly_engine::input::InputKind;
 use gadfly_engine::plan::NodePlan;
 use gadfly_engine::review::{Binding, Coverage, Item, Review, Verdict};
 use gadfly_engine::{
@@ -31,7 +31,7 @@ pub fn started(title: &str, wall_ms: u64) -> Input {
     };
     let start = Start { format: 1, plan, seed: "00ff".into() };
     let at = Stamp { wall_ms, active_ms: 0 };
-    Input { at, what: What::Started(Box::new(start)), texts: vec![Text::new(format!("task: {title}"))] }
+    Input { at, what: InputKind::Started(Box::new(start)), texts: vec![Text::new(format!("task: {title}"))] }
 }
 
 pub fn replied(n: u32, text: &str, wall_ms: u64) -> Input {
@@ -48,20 +48,20 @@ pub fn replied(n: u32, text: &str, wall_ms: u64) -> Input {
     };
     let effect = format!("run#{n}").parse().unwrap();
     let at = Stamp { wall_ms, active_ms: wall_ms };
-    Input { at, what: What::Replied { effect, reply: Reply::Done(answer) }, texts: vec![text] }
+    Input { at, what: InputKind::Replied { effect, reply: Reply::Done(answer) }, texts: vec![text] }
 }
 
-pub fn step(events: Vec<Happened>, outcome: Option<Outcome>) -> Step {
+pub fn step(events: Vec<EventKind>, outcome: Option<Outcome>) -> Step {
     let events = events.into_iter().map(|what| Event { node: NodePath::root(), what }).collect();
     Step { events, outcome, ..Step::default() }
 }
 
-pub fn drafted(round: u32, body: &str) -> Vec<Happened> {
+pub fn drafted(round: u32, body: &str) -> Vec<EventKind> {
     let blob = Digest::of(body.as_bytes());
     let run = Spent { tokens: 1500, money: Money(42), calls: round, ..Spent::default() };
     vec![
-        Happened::RoundStarted { round, of: 3 },
-        Happened::DraftMade {
+        EventKind::RoundStarted { round, of: 3 },
+        EventKind::DraftMade {
             round,
             artifact: blob,
             blob,
@@ -69,7 +69,7 @@ pub fn drafted(round: u32, body: &str) -> Vec<Happened> {
             given: false,
             diff: None,
         },
-        Happened::Charged {
+        EventKind::Charged {
             effect: "run#1".parse().unwrap(),
             agent: "writer".into(),
             usage: Usage::default(),
@@ -79,7 +79,7 @@ pub fn drafted(round: u32, body: &str) -> Vec<Happened> {
     ]
 }
 
-pub fn reviewed(round: u32, verdict: Verdict, open: &[&str]) -> Happened {
+pub fn reviewed(round: u32, verdict: Verdict, open: &[&str]) -> EventKind {
     let digest = Digest::of(b"x");
     let items = open.iter().zip(1..).map(|(t, number)| Item { number, text: (*t).into(), since: round });
     let review = Review {
@@ -100,7 +100,7 @@ pub fn reviewed(round: u32, verdict: Verdict, open: &[&str]) -> Happened {
         criteria: vec![],
         score: None,
     };
-    Happened::Reviewed { round, review }
+    EventKind::Reviewed { round, review }
 }
 
 pub fn approved() -> Outcome {

@@ -5,9 +5,9 @@
 use gadfly_engine::budget::{Limits, Reservation, Spent};
 use gadfly_engine::deduction::Level;
 use gadfly_engine::effect::EffectId;
-use gadfly_engine::event::Happened;
+use gadfly_engine::event::EventKind;
 use gadfly_engine::goal::{Claimant, GoalStep, Nudge, StepEnd, WatchVerdict};
-use gadfly_engine::input::What;
+use gadfly_engine::input::InputKind;
 use gadfly_engine::pipeline::registry::Entry as Registered;
 use gadfly_engine::pipeline::{Gate, PipelineEvent, Registry};
 use gadfly_engine::plan::NodePlan;
@@ -79,7 +79,7 @@ impl Script {
                 ("revise", settings, vec![])
             }
             Protocol::Watch => {
-                let set = Happened::GoalSet {
+                let set = EventKind::GoalSet {
                     goal: digest(),
                     criterion: "`make` exits with 0".into(),
                     policy: "risk=write_local".into(),
@@ -90,7 +90,7 @@ impl Script {
                     "goal": digest(), "worker": "w", "critic": "c", "interval": 5, "until": "manual",
                     "policy": { "risk": "write_local" }, "protect_tests": true, "held": true,
                 });
-                ("watch", settings, vec![set])
+                ("goal", settings, vec![set])
             }
             Protocol::Pipeline => ("pipeline", pipeline(), vec![]),
         };
@@ -100,14 +100,14 @@ impl Script {
         let limits = Limits { tokens: Some(9_000), money: Some(Money(900)), ..Limits::default() };
         let plan = Plan { caller: None, title: "t".into(), root, agents, limits, workspace: None };
         let start = Start { format: 1, plan, seed: "00".into() };
-        self.told(What::Started(Box::new(start)), 0, set, vec![])
+        self.told(InputKind::Started(Box::new(start)), 0, set, vec![])
     }
 
     fn told(
         &mut self,
-        what: What,
+        what: InputKind,
         node: usize,
-        events: Vec<Happened>,
+        events: Vec<EventKind>,
         effects: Vec<Effect>,
     ) -> (Input, Step) {
         self.n += 1;
@@ -117,9 +117,9 @@ impl Script {
         (Input { at, what, texts: vec![] }, Step { events, effects, ..Step::default() })
     }
 
-    fn replied(&mut self) -> What {
+    fn replied(&mut self) -> InputKind {
         let effect = format!("run#{}", self.effects).parse().unwrap();
-        What::Replied { effect, reply: Reply::Cancelled { sent: true } }
+        InputKind::Replied { effect, reply: Reply::Cancelled { sent: true } }
     }
 
     fn effect(&mut self, class: Class, kind: EffectKind) -> Effect {
@@ -149,22 +149,22 @@ impl Script {
         self.effect(Class::Paid, EffectKind::Turn(turn))
     }
 
-    fn charged(&mut self, agent: &str) -> Happened {
+    fn charged(&mut self, agent: &str) -> EventKind {
         let effect = format!("run#{}", self.effects).parse().unwrap();
         let usage = Usage { input: 7 + u64::from(self.n), ..Usage::default() };
         self.spent.calls += 1;
         self.spent.tokens += usage.tokens();
         self.spent.money.0 += 3;
-        Happened::Charged { effect, agent: agent.into(), usage, cost: Money(3), run: self.spent }
+        EventKind::Charged { effect, agent: agent.into(), usage, cost: Money(3), run: self.spent }
     }
 
-    fn stepped(&mut self, end: StepEnd) -> Happened {
+    fn stepped(&mut self, end: StepEnd) -> EventKind {
         self.steps += 1;
         let (tool, args, preview) = ("edit".into(), "path=a".into(), "done".into());
-        Happened::Stepped { step: GoalStep { n: self.steps, tool, args, end, preview, took_ms: 3 } }
+        EventKind::Stepped { step: GoalStep { n: self.steps, tool, args, end, preview, took_ms: 3 } }
     }
 
-    fn started(&mut self, node: usize) -> Happened {
+    fn started(&mut self, node: usize) -> EventKind {
         // A loop that starts over counts from 1 again; one that was not judged begins its round once more.
         self.all_begun += 1;
         if self.judged[node] || self.all_begun - self.begun[node] > 3 {
@@ -174,13 +174,13 @@ impl Script {
             self.begun[node] = self.all_begun;
         }
         self.judged[node] = false;
-        Happened::RoundStarted { round: self.rounds[node], of: 4 }
+        EventKind::RoundStarted { round: self.rounds[node], of: 4 }
     }
 
-    fn reviewed(&mut self, node: usize, verdict: Verdict) -> Happened {
+    fn reviewed(&mut self, node: usize, verdict: Verdict) -> EventKind {
         self.judged[node] = true;
         let mut event = sample::reviewed(self.rounds[node], verdict, &["Shorter."]);
-        if let Happened::Reviewed { review, .. } = &mut event {
+        if let EventKind::Reviewed { review, .. } = &mut event {
             review.binding.critic = format!("{}-critic", AGENTS[node]);
             let (value, threshold, arithmetic) = (self.n % 100, 80, vec![]);
             let (unfloored, stated, computed) = (i64::from(value), None, true);
@@ -202,7 +202,8 @@ impl Script {
         let events = match number % KINDS {
             0..=2 => {
                 let effect = format!("run#{}", self.effects).parse().unwrap();
-                what = What::Observed { effect, observation: Observation::Note { line: "goes on".into() } };
+                what =
+                    InputKind::Observed { effect, observation: Observation::Note { line: "goes on".into() } };
                 vec![]
             }
             3 => vec![self.stepped(StepEnd::Ok)],
@@ -217,9 +218,9 @@ impl Script {
             }
             7 => vec![self.charged("w"), self.stepped(StepEnd::Blocked)],
             8 => vec![self.charged("c")],
-            9 => vec![Happened::Claimed { by: Claimant::Worker, rationale: "done".into() }],
-            10 => vec![Happened::VerificationFailed { detail: "red".into(), in_a_row: 2 }],
-            11 => vec![Happened::Warned { message: format!("warning {}", self.n) }],
+            9 => vec![EventKind::Claimed { by: Claimant::Worker, rationale: "done".into() }],
+            10 => vec![EventKind::VerificationFailed { detail: "red".into(), in_a_row: 2 }],
+            11 => vec![EventKind::Warned { message: format!("warning {}", self.n) }],
             12 => {
                 let question =
                     Question { about: About::Stuck, text: "Go on?".into(), choices: vec![], free: true };
@@ -232,61 +233,61 @@ impl Script {
             }
             13 => match self.asked.take() {
                 Some(effect) => {
-                    what = What::Answered { effect: effect.clone(), text: digest(), by: "ada".into() };
-                    vec![Happened::PersonSaid { effect, by: "ada".into(), text: digest() }]
+                    what = InputKind::Answered { effect: effect.clone(), text: digest(), by: "ada".into() };
+                    vec![EventKind::PersonSaid { effect, by: "ada".into(), text: digest() }]
                 }
                 None => vec![],
             },
             14 => {
                 self.active_ms += 5_000;
-                what = What::Resumed { limits: Limits::default(), rounds: None, agents: [].into() };
+                what = InputKind::Resumed { limits: Limits::default(), rounds: None, agents: [].into() };
                 let limits = Limits { money: Some(Money(1_000 + u64::from(self.n))), ..Limits::default() };
-                vec![Happened::Resumed, Happened::LimitsRaised { limits, rounds: Some(5) }]
+                vec![EventKind::Resumed, EventKind::LimitsRaised { limits, rounds: Some(5) }]
             }
             15 => {
                 let card = Box::new(card(Some("m-9"), self.n.is_multiple_of(2)));
-                vec![Happened::AgentChanged { agent: "w".into(), card }]
+                vec![EventKind::AgentChanged { agent: "w".into(), card }]
             }
-            16 => vec![Happened::Saved { path: format!("/a/{}", self.n), approved: false }],
+            16 => vec![EventKind::Saved { path: format!("/a/{}", self.n), approved: false }],
             17 => {
                 let tree =
                     Tree { digest: digest(), diff: Digest::of(&self.n.to_le_bytes()), changes: vec![] };
                 let effect = format!("run#{}", self.effects).parse().unwrap();
                 let looked = Looked { tree: Some(tree), files: vec![] };
-                what = What::Replied { effect, reply: Reply::Looked(looked) };
+                what = InputKind::Replied { effect, reply: Reply::Looked(looked) };
                 vec![]
             }
             18 => {
                 outcome = Some(Outcome::Waiting(Waiting::Paused));
-                vec![Happened::PauseRequested, Happened::Steered { by: "ada".into(), text: digest() }]
+                vec![EventKind::PauseRequested, EventKind::Steered { by: "ada".into(), text: digest() }]
             }
-            19 => vec![Happened::Nudged { why: Nudge::Stuck, text: digest() }],
+            19 => vec![EventKind::Nudged { why: Nudge::Stuck, text: digest() }],
             20 | 21 => vec![self.started(node)],
             22 => {
                 let blob = Digest::of(&self.n.to_le_bytes());
                 let (bytes, given, diff) = (9, false, None);
-                vec![Happened::DraftMade { round, artifact: blob, blob, bytes, given, diff }]
+                vec![EventKind::DraftMade { round, artifact: blob, blob, bytes, given, diff }]
             }
             23 => vec![self.charged("c"), self.reviewed(node, Verdict::Rejected), self.started(node)],
             24 => vec![self.reviewed(node, Verdict::Approved)],
             25 => vec![
-                Happened::Routed { round, route: "executor".into(), because: "it can".into() },
-                Happened::RoundEnded { round, line: format!("line {}", self.n) },
+                EventKind::Routed { round, route: "executor".into(), because: "it can".into() },
+                EventKind::RoundEnded { round, line: format!("line {}", self.n) },
             ],
             26 => {
                 let verified = Verified { runs: vec![], changed: vec![], evidence: Vec::new() };
                 let round = if self.n.is_multiple_of(3) { 0 } else { round };
-                vec![Happened::VerifyRan { round, command: "make".into(), green: true, verified }]
+                vec![EventKind::VerifyRan { round, command: "make".into(), green: true, verified }]
             }
             27 => vec![
-                Happened::Summarised { line: format!("so far {}", self.n) },
-                Happened::Decided { by: "ada".into(), text: digest() },
+                EventKind::Summarised { line: format!("so far {}", self.n) },
+                EventKind::Decided { by: "ada".into(), text: digest() },
             ],
             28 => {
                 let (agent, critic) = (AGENTS[node].to_owned(), Some(format!("{}-critic", AGENTS[node])));
                 let (phase, nth, loaded) = (None, self.n, vec![]);
                 let sent = PipelineEvent::Dispatched { agent, at: path(node), critic, phase, nth, loaded };
-                vec![Happened::Pipeline(sent)]
+                vec![EventKind::Pipeline(sent)]
             }
             _ => {
                 let blocked = PipelineEvent::PairBlocked {
@@ -296,7 +297,7 @@ impl Script {
                     rounds: round,
                     open: vec!["mend it".into()],
                 };
-                vec![Happened::Pipeline(blocked)]
+                vec![EventKind::Pipeline(blocked)]
             }
         };
         let (input, step) = self.told(what, node, events, effects);
@@ -313,9 +314,9 @@ fn digest() -> Digest {
     Digest::of(b"x")
 }
 
-fn watched(to: u32) -> Happened {
+fn watched(to: u32) -> EventKind {
     let (critic, verdict) = ("c".into(), WatchVerdict::Progressing);
-    Happened::Watched { critic, verdict, reason: "because".into(), from: 1, to }
+    EventKind::Watched { critic, verdict, reason: "because".into(), from: 1, to }
 }
 
 fn card(model: Option<&str>, priced: bool) -> AgentCard {

@@ -7,7 +7,7 @@ use std::path::Path;
 use gadfly_engine::pipeline::{Registry, Weight};
 
 use super::{Adopted, AdoptedScore, UNBOUND, is_no_verdict, judged_by, leading_score, normalised};
-use crate::place::Place;
+use crate::place::SourceSpan;
 
 /// Of a heading's agent part, what may be a name; the rest is a remark.
 const LONGEST_NAME: usize = 100;
@@ -93,12 +93,12 @@ fn two_words(agent: &str) -> String {
 }
 
 fn take(path: &Path, text: &str, entry: &Entry<'_>, registry: Option<&Registry>, adopted: &mut Adopted) {
-    let heading = Place::new(path, text, entry.span.clone());
+    let heading = SourceSpan::new(path, text, entry.span.clone());
     let Some((value, span)) = &entry.score else {
         adopted.refuse(entry.heading, "the entry has no score line", heading);
         return;
     };
-    let place = Place::new(path, text, span.clone());
+    let place = SourceSpan::new(path, text, span.clone());
     let known = |name: String| judged_by(&name, registry).map(|of| (name, of));
     let critic = known(name(entry.agent)).or_else(|| known(two_words(entry.agent)));
     let Some(score) = leading_score(value) else {

@@ -7,7 +7,7 @@ use gadfly_engine::pipeline::Registry;
 use serde_json::{Map, Value};
 
 use super::{Adopted, AdoptedScore, UNBOUND, is_no_verdict, judged_by, leading_score, normalised};
-use crate::place::Place;
+use crate::place::SourceSpan;
 
 const PROJECT: &[&str] = &["project", "project-name", "proyecto"];
 const PHASE: &[&str] = &["phase", "current-phase", "fase", "fase-actual"];
@@ -20,7 +20,7 @@ const CRITIC: &[&str] = &["critic", "critico"];
 const SCORE: &[&str] = &["score", "last-score", "puntaje", "puntuacion", "calificacion", "ultimo-puntaje"];
 
 pub(super) fn read(path: &Path, text: &str, registry: Option<&Registry>, adopted: &mut Adopted) {
-    let whole = Place::new(path, text, 0..0);
+    let whole = SourceSpan::new(path, text, 0..0);
     let value: Value = match serde_json::from_str(text.trim_start_matches('\u{feff}')) {
         Ok(value) => value,
         Err(e) => return adopted.refuse("the state file", format!("it is not JSON: {e}"), whole),
@@ -104,7 +104,7 @@ impl Reading<'_> {
         self.adopted.take(AdoptedScore { agent, critic, score, place, note });
     }
 
-    fn place(&mut self, name: &str) -> Place {
+    fn place(&mut self, name: &str) -> SourceSpan {
         let quoted = format!("\"{name}\"");
         let find =
             |from: usize| self.text.get(from..).and_then(|rest| rest.find(&quoted)).map(|at| from + at);
@@ -113,7 +113,7 @@ impl Reading<'_> {
             self.from = at + quoted.len();
         }
         let at = at.unwrap_or(0);
-        Place::new(self.path, self.text, at..at + quoted.len())
+        SourceSpan::new(self.path, self.text, at..at + quoted.len())
     }
 }
 

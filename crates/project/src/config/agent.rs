@@ -14,12 +14,12 @@ use super::names::{Kind, Output, vendor_host};
 use super::value::Table;
 use crate::file;
 use crate::markdown;
-use crate::place::{Layer, Place, Problem, Sourced, brief};
+use crate::place::{Layer, Problem, SourceSpan, Sourced, brief};
 
 #[derive(Clone, PartialEq, Debug)]
 pub struct AgentConfig {
     pub name: String,
-    pub place: Option<Place>,
+    pub place: Option<SourceSpan>,
     pub kind: Sourced<Kind>,
     /// Always there for HTTP kinds, never for others.
     pub base_url: Option<Sourced<Endpoint>>,

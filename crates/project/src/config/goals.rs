@@ -13,7 +13,7 @@ use super::loops::{self, Task, is_branch};
 use super::names::Kind;
 use super::value::Table;
 use super::{AgentConfig, Config, Overrides, SEE_CHECK};
-use crate::place::{Layer, Place, Problem, Sourced, brief, option};
+use crate::place::{Layer, Problem, SourceSpan, Sourced, brief, option};
 use crate::suggest;
 
 /// The tools a worker is offered besides those of servers.
@@ -37,7 +37,7 @@ const LAST_TOOLS: [&str; 2] = ["claim_complete", "abort_with_report"];
 #[derive(Clone, PartialEq, Debug)]
 pub struct GoalConfig {
     pub name: Option<String>,
-    pub place: Option<Place>,
+    pub place: Option<SourceSpan>,
     pub options: GoalOptions,
     pub goal: Option<Sourced<Task>>,
     /// Steps, turns, active time, money and tokens.

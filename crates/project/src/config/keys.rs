@@ -10,7 +10,7 @@ mod others;
 
 use std::time::Duration;
 
-use gadfly_engine::protocol::{pipeline, watch};
+use gadfly_engine::protocol::{goal, pipeline};
 use gadfly_engine::tool::Risk;
 
 use super::names::{Kind, Protocol};
@@ -201,10 +201,10 @@ pub const MCP_RISK: Risk = Risk::NetworkWrite;
 pub const MCP_TIMEOUT: Duration = Duration::from_mins(2);
 pub const CALLS: u32 = 50;
 /// Of a goal.
-pub const CRITIC_INTERVAL: u64 = watch::settings::INTERVAL as u64;
-pub const GOAL_STEPS: u64 = watch::settings::STEPS as u64;
-pub const GOAL_TURNS: u64 = watch::settings::TURNS as u64;
-pub const WALL_CLOCK: Duration = Duration::from_mins(watch::settings::MINUTES);
+pub const CRITIC_INTERVAL: u64 = goal::settings::INTERVAL as u64;
+pub const GOAL_STEPS: u64 = goal::settings::STEPS as u64;
+pub const GOAL_TURNS: u64 = goal::settings::TURNS as u64;
+pub const WALL_CLOCK: Duration = Duration::from_mins(goal::settings::MINUTES);
 
 /// Of a pipeline.
 pub const JOBS: u64 = pipeline::settings::JOBS as u64;

@@ -12,7 +12,7 @@ use super::keys::{self, Section, Use};
 use super::names::Protocol;
 use super::value::Table;
 use crate::file;
-use crate::place::{Layer, Place, Problem, Sourced, brief, option};
+use crate::place::{Layer, Problem, SourceSpan, Sourced, brief, option};
 use crate::suggest;
 
 mod checks;
@@ -26,7 +26,7 @@ pub use options::{AuditOptions, LoopOptions, ReviseOptions, ScoreOptions};
 pub struct LoopConfig {
     /// None for a loop made of defaults and flags only.
     pub name: Option<String>,
-    pub place: Option<Place>,
+    pub place: Option<SourceSpan>,
     pub options: LoopOptions,
     pub revise: ReviseOptions,
     pub score: ScoreOptions,

@@ -7,12 +7,12 @@ use gadfly_engine::tool::Risk;
 use super::endpoint::{Endpoint, as_said};
 use super::keys;
 use super::value::Table;
-use crate::place::{Place, Problem, Sourced};
+use crate::place::{Problem, SourceSpan, Sourced};
 
 #[derive(Clone, PartialEq, Debug)]
 pub struct McpConfig {
     pub name: String,
-    pub place: Option<Place>,
+    pub place: Option<SourceSpan>,
     /// The program and its arguments; empty if the server has a `url`.
     pub command: Vec<Sourced<String>>,
     pub url: Option<Sourced<Endpoint>>,

@@ -115,7 +115,7 @@ impl Protocol {
 
     pub const ALL: [Self; 4] = [Self::Revise, Self::Score, Self::Audit, Self::Converge];
     /// Protocols that no loop follows.
-    pub const OF_GOALS: [&'static str; 1] = ["watch"];
+    pub const OF_GOALS: [&'static str; 1] = ["goal"];
 
     /// What it does, in a line.
     pub const fn says(self) -> &'static str {

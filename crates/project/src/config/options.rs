@@ -7,7 +7,7 @@ use gadfly_engine::Severity;
 use gadfly_engine::budget::Limits;
 use gadfly_engine::deduction::Level;
 use gadfly_engine::protocol::audit::economy::Economy;
-use gadfly_engine::protocol::watch::Criterion;
+use gadfly_engine::protocol::goal::Criterion;
 use gadfly_engine::tool::Risk;
 
 use super::budget;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use gadfly_engine::budget::Limits;
-use gadfly_engine::protocol::watch::Criterion;
+use gadfly_engine::protocol::goal::Criterion;
 
 use super::budget;
 use super::criteria::{CriteriaSetting, CriticSetting};

@@ -17,7 +17,7 @@ use super::keys::{self, Section, Shape};
 use super::names::{GOALS_ARE_NO_LOOPS, Kind, Output, Protocol};
 use super::value::{self, Table, Value};
 use crate::file;
-use crate::place::{Layer, Place, Problem, Source, Sourced, brief};
+use crate::place::{Layer, Problem, Source, SourceSpan, Sourced, brief};
 use crate::suggest;
 
 /// What one layer says.
@@ -74,7 +74,13 @@ impl Reader<'_> {
         self.problems
     }
 
-    fn table(&mut self, section: Section, path: &str, place: Option<Place>, from: &DeTable<'_>) -> Table {
+    fn table(
+        &mut self,
+        section: Section,
+        path: &str,
+        place: Option<SourceSpan>,
+        from: &DeTable<'_>,
+    ) -> Table {
         let mut table = Table::new(section, self.source.layer, place);
         for (name, value) in from {
             let Some(key) = keys::find(section, name.get_ref()) else {
@@ -272,7 +278,7 @@ impl Reader<'_> {
         list
     }
 
-    fn path(&mut self, key: &str, text: &str, place: &Place) -> Option<std::path::PathBuf> {
+    fn path(&mut self, key: &str, text: &str, place: &SourceSpan) -> Option<std::path::PathBuf> {
         let path = Path::new(text);
         if self.source.layer != Layer::Project {
             return Some(self.source.dir.join(path));
@@ -336,7 +342,7 @@ impl Reader<'_> {
         None
     }
 
-    fn error(&mut self, place: &Place, message: String, help: Option<String>) {
+    fn error(&mut self, place: &SourceSpan, message: String, help: Option<String>) {
         self.problems.push(Problem::error(message).maybe_help(help).at(Some(place)));
     }
 

@@ -13,7 +13,7 @@ use super::options::options;
 use super::value::Table;
 use crate::layout::Layout;
 use crate::layout::naming::is_project_name;
-use crate::place::{Layer, Place, Problem, Sourced, brief};
+use crate::place::{Layer, Problem, SourceSpan, Sourced, brief};
 use crate::suggest;
 
 /// `[project]`.
@@ -42,7 +42,7 @@ pub struct ProjectConfig {
 pub struct VerifyConfig {
     pub commands: Vec<Sourced<String>>,
     pub timeout: Sourced<Duration>,
-    pub place: Option<Place>,
+    pub place: Option<SourceSpan>,
 }
 
 options! {
@@ -116,7 +116,7 @@ pub struct HooksConfig {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GateConfig {
     pub name: String,
-    pub place: Option<Place>,
+    pub place: Option<SourceSpan>,
     pub overall: Sourced<u64>,
     pub each: Option<Sourced<u64>>,
     pub complete: Sourced<bool>,

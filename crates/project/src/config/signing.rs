@@ -2,7 +2,7 @@
 //! project must not have others sign for it. Signing is not done here.
 
 use super::value::Table;
-use crate::place::{Place, Problem, Sourced};
+use crate::place::{Problem, SourceSpan, Sourced};
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SigningConfig {
@@ -16,7 +16,7 @@ impl SigningConfig {
     }
 
     /// What is said of one in a project's file.
-    pub(super) fn withheld(at: Option<&Place>) -> Problem {
+    pub(super) fn withheld(at: Option<&SourceSpan>) -> Problem {
         let message = "`signing` has no effect in a project's file: nothing is signed with a key it names";
         let help = "what is signed is your word: put it into ~/.config/gadfly/gadfly.toml";
         Problem::warning(message).help(help).at(at)

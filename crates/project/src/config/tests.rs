@@ -271,11 +271,11 @@ fn zero_is_not_infinite() {
 fn what_comes_later_says_so() {
     let text = r#"
 [loops.one]
-protocol = "watch"
+protocol = "goal"
 verify = ["cargo test"]
 "#;
     assert_snapshot!(problems(text), @r"
-    error: protocol `watch` is not for loops
+    error: protocol `goal` is not for loops
       at gadfly.toml:3:12
       help: a watched worker is a goal: `gadfly goal`, or a table [goals.NAME]; for loops there are `revise`, `score`, `audit`, `converge`
     ");
@@ -455,13 +455,13 @@ fn a_run_that_cannot_start_says_everything_it_lacks() {
     let (config, _) = read("[agents.writer]\nkind = \"person\"\n[agents.broken]\nkind = \"acp\"");
     let flags = Overrides::default()
         .typed("rounds", &["0"])
-        .typed("protocol", &["watch"])
+        .typed("protocol", &["goal"])
         .typed("critic", &["writter"]);
     assert_snapshot!(shown(&config.loop_for(Some("abstrct"), &flags).1), @r"
     error: there is no loop `abstrct`
       help: no loops are configured; give a task and --rubric instead
     error: --rounds must be a whole number from 1 to 100, not 0
-    error: protocol `watch` is not for loops
+    error: protocol `goal` is not for loops
       help: a watched worker is a goal: `gadfly goal`, or a table [goals.NAME]; for loops there are `revise`, `score`, `audit`, `converge`
     error: `--critic` names agent `writter`, which is not configured
       help: did you mean `writer`?

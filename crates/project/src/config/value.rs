@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use gadfly_engine::protocol::watch::Criterion;
+use gadfly_engine::protocol::goal::Criterion;
 
 use super::criteria::{CriteriaSetting, CriticSetting};
 use super::keys::{self, Section, Shape};
 use super::names::{Kind, Output, Protocol};
-use crate::place::{Layer, Place, Sourced};
+use crate::place::{Layer, SourceSpan, Sourced};
 
 #[derive(Clone, PartialEq, Debug)]
 pub enum Value {
@@ -41,7 +41,7 @@ pub enum Value {
 pub struct Table {
     pub section: Section,
     pub layer: Layer,
-    pub place: Option<Place>,
+    pub place: Option<SourceSpan>,
     values: BTreeMap<&'static str, Sourced<Value>>,
 }
 
@@ -58,7 +58,7 @@ macro_rules! getters {
 }
 
 impl Table {
-    pub const fn new(section: Section, layer: Layer, place: Option<Place>) -> Self {
+    pub const fn new(section: Section, layer: Layer, place: Option<SourceSpan>) -> Self {
         Self { section, layer, place, values: BTreeMap::new() }
     }
 
@@ -74,7 +74,7 @@ impl Table {
         self.values.contains_key(key)
     }
 
-    pub fn place_of(&self, key: &str) -> Option<&Place> {
+    pub fn place_of(&self, key: &str) -> Option<&SourceSpan> {
         self.values.get(key).and_then(|v| v.place.as_ref()).or(self.place.as_ref())
     }
 
@@ -157,7 +157,7 @@ impl Table {
 
     /// Takes out the named tables under `key` that `low` has from the user's own layer, and gives their names: a project
     /// does not alter what is the user's.
-    pub fn withhold(&mut self, key: &'static str, low: &Self) -> Vec<(String, Option<Place>)> {
+    pub fn withhold(&mut self, key: &'static str, low: &Self) -> Vec<(String, Option<SourceSpan>)> {
         let owned =
             |name: &str| low.tables(key).any(|(known, table)| known == name && table.layer == Layer::User);
         let Some(Value::Tables(tables)) = self.values.get_mut(key).map(|v| &mut v.value) else {

@@ -7,7 +7,7 @@ use gadfly_engine::digest::Digest;
 
 use super::frontmatter::{self, Frontmatter};
 use super::reading::Reader;
-use crate::place::{Place, Problem, brief};
+use crate::place::{Problem, SourceSpan, brief};
 
 /// More agents than these are not read.
 pub const MOST_AGENTS: usize = 2_000;
@@ -18,7 +18,7 @@ pub struct AgentFile {
     /// From the project's root.
     pub path: PathBuf,
     /// Of the name, else the top of the file.
-    pub place: Place,
+    pub place: SourceSpan,
     pub description: Option<String>,
     /// None: the file restricts nothing.
     pub tools: Option<Vec<String>>,
@@ -100,8 +100,8 @@ fn read(path: &Path, stem: &str, text: &str, guessed: &mut Vec<Problem>) -> Opti
         return None;
     }
     super::say_guesses(path, text, &found, guessed);
-    let top = Place::new(path, text, 0..0);
-    let place = found.span_of("name").map_or(top, |span| Place::new(path, text, span));
+    let top = SourceSpan::new(path, text, 0..0);
+    let place = found.span_of("name").map_or(top, |span| SourceSpan::new(path, text, span));
     let name = name(&found, stem, &place, guessed)?;
     let body = text.get(found.body_start..).unwrap_or_default().trim();
     let tools = found.list("tools").or_else(|| found.list("allowed-tools"));
@@ -121,7 +121,7 @@ fn read(path: &Path, stem: &str, text: &str, guessed: &mut Vec<Problem>) -> Opti
     })
 }
 
-fn name(found: &Frontmatter, stem: &str, place: &Place, guessed: &mut Vec<Problem>) -> Option<String> {
+fn name(found: &Frontmatter, stem: &str, place: &SourceSpan, guessed: &mut Vec<Problem>) -> Option<String> {
     let mut say = |message: String| guessed.push(Problem::warning(message).at(Some(place)));
     match found.text("name") {
         Some(name) if is_name(&name) => return Some(name),
@@ -136,7 +136,7 @@ fn name(found: &Frontmatter, stem: &str, place: &Place, guessed: &mut Vec<Proble
 }
 
 /// What the file says it is, in the words such files use; else what its name says.
-fn role(name: &str, body: &str, place: &Place, guessed: &mut Vec<Problem>) -> Role {
+fn role(name: &str, body: &str, place: &SourceSpan, guessed: &mut Vec<Problem>) -> Role {
     const MARKS: [(&str, Role); 6] = [
         ("you are a critic", Role::Critic),
         ("you are the critic", Role::Critic),

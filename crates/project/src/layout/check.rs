@@ -9,7 +9,7 @@ use gadfly_engine::pipeline::{Entry, Pattern};
 use super::ProjectFiles;
 use super::agents::{AgentFile, Role};
 use crate::config::Config;
-use crate::place::{Place, Problem, Sourced, brief};
+use crate::place::{Problem, SourceSpan, Sourced, brief};
 use crate::registry;
 use crate::suggest;
 
@@ -37,7 +37,7 @@ pub fn check(files: &ProjectFiles, config: &Config) -> Vec<Problem> {
 }
 
 /// A part of another agent's instructions is nobody to dispatch.
-pub(super) fn not_spawnable(agent: &AgentFile, at: Option<&Place>) -> Problem {
+pub(super) fn not_spawnable(agent: &AgentFile, at: Option<&SourceSpan>) -> Problem {
     let message = format!("agent-not-spawnable: `{}` is a module of another agent", brief(&agent.name));
     Problem::error(message).help(format!("see `module` in {}", agent.path.display())).at(at)
 }
@@ -60,7 +60,7 @@ impl<'a> Checking<'a> {
     }
 
     /// A line of the registry.
-    fn line(&self, line: u32) -> Option<Place> {
+    fn line(&self, line: u32) -> Option<SourceSpan> {
         Some(self.files.registry.as_ref()?.line(line))
     }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use gadfly_engine::deduction::words;
 
 use super::Doc;
-use crate::place::{Place, Problem};
+use crate::place::{Problem, SourceSpan};
 
 /// More lines of one kind than these are not kept.
 const MOST: usize = 2_000;
@@ -94,7 +94,7 @@ fn keep(found: &mut Vec<Invariant>, new: Option<Invariant>, doc: &Doc, guessed: 
         }
         let message = format!("{} is stated again; {}:{} counts", new.id, other.path.display(), other.line);
         let start: usize = doc.text.split_inclusive('\n').take(new.line - 1).map(str::len).sum();
-        let place = Place::new(&doc.path, &doc.text, start..start);
+        let place = SourceSpan::new(&doc.path, &doc.text, start..start);
         guessed.push(Problem::warning(message).at(Some(&place)));
     } else {
         found.push(new);

@@ -14,7 +14,7 @@ use super::agents::{AgentFile, Role};
 use super::frontmatter;
 use super::reading::Reader;
 use super::{Doc, tokens};
-use crate::place::{Place, Problem, brief};
+use crate::place::{Problem, SourceSpan, brief};
 
 /// More skills than these are not read.
 pub const MOST_SKILLS: usize = 2_000;
@@ -28,7 +28,7 @@ pub struct Skill {
     pub name: String,
     /// Of its SKILL.md, from the project's root.
     pub path: PathBuf,
-    pub place: Place,
+    pub place: SourceSpan,
     pub description: Option<String>,
     pub argument_hint: Option<String>,
     pub allowed_tools: Option<Vec<String>>,
@@ -132,8 +132,8 @@ fn read(
     let text = reader.text_if_there(&main.path)?;
     let found = frontmatter::read(&text);
     super::say_guesses(&main.path, &text, &found, guessed);
-    let top = Place::new(&main.path, &text, 0..0);
-    let place = found.span_of("name").map_or(top, |span| Place::new(&main.path, &text, span));
+    let top = SourceSpan::new(&main.path, &text, 0..0);
+    let place = found.span_of("name").map_or(top, |span| SourceSpan::new(&main.path, &text, span));
     let mut say = |message: String| guessed.push(Problem::warning(message).at(Some(&place)));
     if main.name != "SKILL.md" {
         say(format!("`{}` was taken for the SKILL.md", brief(&main.name)));

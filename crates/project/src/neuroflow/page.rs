@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::file::{self, FileError};
 use crate::markdown;
-use crate::place::{Layer, Place, Problem, Sourced};
+use crate::place::{Layer, Problem, SourceSpan, Sourced};
 use crate::rubric;
 
 /// Written by hand; more than this is no page of anybody's.
@@ -50,7 +50,7 @@ impl Page {
                     None => break,
                 },
             };
-            let place = Place::new(&self.path, &self.text, span.clone());
+            let place = SourceSpan::new(&self.path, &self.text, span.clone());
             let own = |v: String| Sourced { value: v, layer: Layer::Project, place: Some(place.clone()) };
             let said = value.into_iter().map(|v| unquoted(&v).to_owned()).filter(|v| says_something(v));
             found.extend(said.map(own));
@@ -112,7 +112,7 @@ impl Page {
                 && first.eq_ignore_ascii_case(row)
                 && says_something(second)
             {
-                let place = Some(Place::new(&self.path, &self.text, span));
+                let place = Some(SourceSpan::new(&self.path, &self.text, span));
                 return Some(Sourced { value: (*second).to_owned(), layer: Layer::Project, place });
             }
         }

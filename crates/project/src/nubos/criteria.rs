@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::config::CriterionSetting;
 use crate::file::FileError;
-use crate::place::{Layer, Place, Problem, Sourced};
+use crate::place::{Layer, Problem, SourceSpan, Sourced};
 use crate::rubric;
 
 use super::{Around, MOST_ITEMS, read, tags};
@@ -61,7 +61,7 @@ fn listed(path: &Path, text: &str) -> Criteria {
         let name = value.get("id").and_then(|id| id.as_str()).map(ToOwned::to_owned);
         (!text.is_empty()).then_some(CriterionSetting { name, text })
     };
-    let place = Place::new(path, text, 0..0);
+    let place = SourceSpan::new(path, text, 0..0);
     let own = |value| Sourced { value, layer: Layer::Project, place: Some(place.clone()) };
     let read = list.iter().take(MOST_ITEMS).filter_map(item).map(own).collect::<Vec<_>>();
     // An array of one text with several lines is a list, too.

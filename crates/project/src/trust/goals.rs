@@ -3,12 +3,12 @@
 
 use std::path::Path;
 
-use gadfly_engine::protocol::watch::Criterion;
+use gadfly_engine::protocol::goal::Criterion;
 use gadfly_engine::tool::Risk;
 
 use super::{TrustEntry, What, entry};
 use crate::config::GoalConfig;
-use crate::place::{Layer, Place, visible};
+use crate::place::{Layer, SourceSpan, visible};
 
 /// What the project's part of a goal wants, in this project.
 pub fn of_goal(goal: &GoalConfig, project: &Path) -> Vec<TrustEntry> {
@@ -29,7 +29,7 @@ pub(super) fn checks_of(goal: &GoalConfig) -> Vec<TrustEntry> {
 }
 
 /// What is run and asked to see whether a goal is reached. Whoever wrote it, it is the same thing to agree to.
-pub fn of_criterion(criterion: &Criterion, place: Option<&Place>) -> Vec<TrustEntry> {
+pub fn of_criterion(criterion: &Criterion, place: Option<&SourceSpan>) -> Vec<TrustEntry> {
     let of_leaf = |leaf: &&Criterion| match leaf {
         Criterion::Shell { command, .. } | Criterion::Vision { command, .. } => {
             Some(until(command, place.cloned()))
@@ -41,19 +41,19 @@ pub fn of_criterion(criterion: &Criterion, place: Option<&Place>) -> Vec<TrustEn
 }
 
 /// A command that says whether a goal is reached.
-pub fn until(command: &str, place: Option<Place>) -> TrustEntry {
+pub fn until(command: &str, place: Option<SourceSpan>) -> TrustEntry {
     let text = format!("run {} to see whether a goal is reached", visible(command));
     entry(What::Command, text, &["until", command], place)
 }
 
 /// An address that says whether a goal is reached.
-pub fn until_http(url: &str, place: Option<Place>) -> TrustEntry {
+pub fn until_http(url: &str, place: Option<SourceSpan>) -> TrustEntry {
     let text = format!("fetch {} to see whether a goal is reached", visible(url));
     entry(What::Host, text, &["until-http", url], place)
 }
 
 /// A worker that may do more, without asking, than change files of its own. Agreed to for one project.
-pub fn risk(risk: Risk, project: &Path, place: Option<Place>) -> Option<TrustEntry> {
+pub fn risk(risk: Risk, project: &Path, place: Option<SourceSpan>) -> Option<TrustEntry> {
     let more = match risk {
         Risk::ReadOnly | Risk::WriteLocal => return None,
         Risk::NetworkGet => "fetch from the network",
@@ -67,7 +67,7 @@ pub fn risk(risk: Risk, project: &Path, place: Option<Place>) -> Option<TrustEnt
 }
 
 /// A worker that has no folder of its own. Agreed to for one project.
-pub fn in_place(project: &Path, place: Option<Place>) -> TrustEntry {
+pub fn in_place(project: &Path, place: Option<SourceSpan>) -> TrustEntry {
     let path = project.display().to_string();
     let text = format!("let workers of goals change the files of {} in place", visible(&path));
     entry(What::Files, text, &["in-place", &path], place)

@@ -13,7 +13,7 @@ use crate::file;
 use crate::layout::ProjectFiles;
 use crate::neuroflow::Phase;
 use crate::nubos::Task;
-use crate::place::{Place, visible};
+use crate::place::{SourceSpan, visible};
 
 /// What says who works, on what and where the result goes. Commands, servers and powers have lines of their own.
 const NOT_OF_LOOPS: [&str; 9] =
@@ -104,7 +104,7 @@ pub fn of_task(task: &Task, root: &Path) -> Vec<TrustEntry> {
     let with: Vec<String> = task.references.iter().map(|path| content_of(path, root)).collect();
     let set = &task.settings;
     let limits = [set.rounds.to_string(), set.verify_runs.to_string(), set.economy.name().to_owned()];
-    let place = Place::new(&task.plan, "", 0..0);
+    let place = SourceSpan::new(&task.plan, "", 0..0);
     let plan = short(&task.plan.strip_prefix(root).unwrap_or(&task.plan).display().to_string());
     let parts: Vec<Vec<&str>> = vec![
         vec![&task.text],
@@ -207,7 +207,7 @@ fn of_table(whose: &str, part: &str, table: &Table, root: &Path, keep: fn(&str) 
     entries
 }
 
-fn setting(whose: &str, key: &str, shown: &str, content: &[&str], place: Option<Place>) -> TrustEntry {
+fn setting(whose: &str, key: &str, shown: &str, content: &[&str], place: Option<SourceSpan>) -> TrustEntry {
     let said = format!("{} {shown}", visible(key));
     let text = format!("say how {whose} is judged: {said}");
     let parts: Vec<&str> = [whose, key].into_iter().chain(content.iter().copied()).collect();

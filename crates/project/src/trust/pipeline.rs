@@ -4,7 +4,7 @@
 use super::{Group, TrustEntry, What, entry, verify};
 use crate::config::Config;
 use crate::layout::AgentFile;
-use crate::place::{Layer, Place, visible};
+use crate::place::{Layer, SourceSpan, visible};
 
 /// What the project's part of the configuration wants run by a pipeline.
 pub fn of_pipeline(config: &Config) -> Vec<TrustEntry> {
@@ -21,13 +21,13 @@ pub fn of_pipeline(config: &Config) -> Vec<TrustEntry> {
 }
 
 /// A command that belongs to an event.
-pub fn hook(event: &str, command: &str, place: Option<Place>) -> TrustEntry {
+pub fn hook(event: &str, command: &str, place: Option<SourceSpan>) -> TrustEntry {
     let text = format!("run {} as the {event} hook", visible(command));
     entry(What::Command, text, &["hook", event, command], place)
 }
 
 /// A command a gate asks.
-pub fn gate_command(gate: &str, command: &str, place: Option<Place>) -> TrustEntry {
+pub fn gate_command(gate: &str, command: &str, place: Option<SourceSpan>) -> TrustEntry {
     let text = format!("run {} for the gate {}", visible(command), visible(gate));
     entry(What::Command, text, &["gate", command], place)
 }

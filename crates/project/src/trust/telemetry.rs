@@ -2,13 +2,13 @@
 
 use super::{TrustEntry, What, entry};
 use crate::config::TelemetryConfig;
-use crate::place::{Layer, Place, visible};
+use crate::place::{Layer, SourceSpan, visible};
 
 /// One thing to agree to, as soon as one part of it is the project's: a project may not bend the user's own address.
 pub fn of_telemetry(telemetry: &TelemetryConfig) -> Option<TrustEntry> {
     let TelemetryConfig { endpoint, headers_env, content } = telemetry;
     let content = content.as_ref().filter(|content| content.value);
-    let parts: [Option<(Layer, &Option<Place>)>; 3] = [
+    let parts: [Option<(Layer, &Option<SourceSpan>)>; 3] = [
         endpoint.as_ref().map(|e| (e.layer, &e.place)),
         headers_env.as_ref().map(|h| (h.layer, &h.place)),
         content.map(|c| (c.layer, &c.place)),

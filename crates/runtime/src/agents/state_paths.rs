@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use gadfly_project::Kind;
 
-use crate::place::settings::Setting;
+use crate::call_site::settings::Setting;
 
 /// One place of a program's state.
 enum At {

@@ -6,7 +6,7 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use gadfly_engine::input::What;
+use gadfly_engine::input::InputKind;
 use gadfly_engine::machine::Engine;
 use gadfly_engine::protocol::Protocols;
 use gadfly_engine::{Money, Outcome, Text, Waiting};
@@ -20,9 +20,9 @@ use super::results::Finished;
 use super::survey::Due;
 use super::writing::{Told, write_results};
 use super::{Batch, Progress, Report, Reporter, Template};
-use crate::driver::{DriveError, Driven, Ended, Stop};
+use crate::driver::{DriveError, Ended, RunReport, Stop};
 use crate::log_file::{LogFile, LogWritten};
-use crate::service::{Driving, Gadfly, ResumeError};
+use crate::service::{DriveOptions, Gadfly, ResumeError};
 
 /// Results that may wait for the file.
 const QUEUE: usize = 256;
@@ -329,7 +329,7 @@ impl Shared {
         self.funds.settle(&work.run, cost);
         let Work { task, run, .. } = work;
         match result {
-            Ok(Driven { ended: Ended::Outcome(outcome), summary, draft, log }) => {
+            Ok(RunReport { ended: Ended::Outcome(outcome), summary, draft, log }) => {
                 if let Outcome::Waiting(Waiting::Quota { until_ms, .. }) = &outcome {
                     let mut report = self.report();
                     report.quota_until_ms = report.quota_until_ms.max(*until_ms);
@@ -340,7 +340,7 @@ impl Shared {
                 let finished = Finished { id: task.id, run, outcome, rounds, calls, draft };
                 let _ = self.tell.send(Told::Finished(finished, log)).await;
             }
-            Ok(Driven { ended: Ended::Interrupted, log, .. }) => {
+            Ok(RunReport { ended: Ended::Interrupted, log, .. }) => {
                 self.report().interrupted += 1;
                 if let Some(log) = log {
                     let _ = self.tell.send(Told::Log(log)).await;
@@ -358,25 +358,25 @@ impl Shared {
         }
     }
 
-    async fn drive(&self, work: &Work) -> Result<Driven, ResumeError> {
+    async fn drive(&self, work: &Work) -> Result<RunReport, ResumeError> {
         let (engine, writer, first, texts) = match work.resumes {
             None => self.begin(work)?,
             Some(_) => Box::pin(self.take_up(work)).await?,
         };
-        let driving = Driving { attended: false, stop: self.stop.clone(), updates: None };
-        let mut driver = self.gadfly.driver(engine, writer, self.template.team.clone(), driving);
+        let driving = DriveOptions { attended: false, stop: self.stop.clone(), updates: None };
+        let mut driver = self.gadfly.driver(engine, writer, self.template.agent_set.clone(), driving);
         driver.log = LogWritten::ForOthers;
         Ok(driver.drive_and_tell(first, texts).await?)
     }
 
-    fn begin(&self, work: &Work) -> Result<(Engine, RunWriter, What, Vec<Text>), ResumeError> {
+    fn begin(&self, work: &Work) -> Result<(Engine, RunWriter, InputKind, Vec<Text>), ResumeError> {
         let damaged = |message| ClaimError::Damaged { run: work.run.clone(), message };
         let (start, texts) = self.template.start(&work.task, work.worst).map_err(damaged)?;
         let writer = self.gadfly.journal().create(work.run.clone())?;
-        Ok((Engine::new(Protocols::shipped()), writer, What::Started(Box::new(start)), texts))
+        Ok((Engine::new(Protocols::shipped()), writer, InputKind::Started(Box::new(start)), texts))
     }
 
-    async fn take_up(&self, work: &Work) -> Result<(Engine, RunWriter, What, Vec<Text>), ResumeError> {
+    async fn take_up(&self, work: &Work) -> Result<(Engine, RunWriter, InputKind, Vec<Text>), ResumeError> {
         let (gadfly, run) = (Arc::clone(&self.gadfly), work.run.clone());
         // Reading a run back is work for a thread that may wait.
         let rebuilt = tokio::task::spawn_blocking(move || gadfly.rebuild(&run)).await;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use gadfly_engine::Money;
-use gadfly_journal::{Journal, Known, RunId};
+use gadfly_journal::{Journal, RunId, RunLookup};
 use gadfly_project::{Problem, tasks};
 
 use super::results::Seen;
@@ -104,7 +104,7 @@ impl Survey {
         Ok(())
     }
 
-    fn judge(&mut self, known: Known, asked: &Asked, seen: &Seen) -> Due {
+    fn judge(&mut self, known: RunLookup, asked: &Asked, seen: &Seen) -> Due {
         self.spent.0 = self.spent.0.saturating_add(known.cost.0);
         match known.outcome {
             Some(outcome) if known.ended => {

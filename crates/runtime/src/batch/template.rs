@@ -1,6 +1,6 @@
 //! What all loops of a batch have in common, so that a task costs no configuration work of its own.
 
-use gadfly_engine::input::{FORMAT, Start, What};
+use gadfly_engine::input::{FORMAT, InputKind, Start};
 use gadfly_engine::machine::Engine;
 use gadfly_engine::protocol::Protocols;
 use gadfly_engine::{Digest, EffectKind, Input, Limits, Money, Plan, Stamp, Text};
@@ -9,18 +9,18 @@ use gadfly_project::tasks::Task;
 use gadfly_project::{Layer, Problem, title};
 
 use super::BatchRequest;
-use crate::agents::Recruiter;
+use crate::agent_set::AgentSet;
+use crate::agents::AgentResolver;
 use crate::consent::Consent;
-use crate::prepare::{LoopSettings, seed};
+use crate::prepare::{RunSettings, seed};
 use crate::service::{Gadfly, Raise};
-use crate::team::Team;
 
 pub struct Template {
-    settings: LoopSettings,
+    settings: RunSettings,
     loop_limits: Limits,
     /// A plan without task and rubric.
     plan: Plan,
-    pub team: Team,
+    pub agent_set: AgentSet,
     /// What the run id of every task begins with.
     identity: Vec<u8>,
     /// The flag, if it was given: it may raise the rounds of parked runs.
@@ -43,7 +43,7 @@ impl Template {
             return Err(problems);
         };
         // A task has no digest before it is read.
-        let settings = LoopSettings::of_task(&looped, Digest::of(b""));
+        let settings = RunSettings::of_task(&looped, Digest::of(b""));
         if settings.is_none() {
             let message = format!("a batch cannot follow `{}` yet", looped.options.protocol.value);
             let help = "give it --protocol revise or score, or run its tasks one by one";
@@ -56,9 +56,9 @@ impl Template {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let run_limits = config.limits.with(given.limits());
         let capped = run_limits.money.is_some() || looped.limits.money.is_some() || request.budget.is_some();
-        let recruiter = Recruiter { config: &config, ..gadfly.recruiter() };
-        let team = match recruiter.team(&names, capped).await {
-            Ok(team) => team,
+        let resolver = AgentResolver { config: &config, ..gadfly.resolver() };
+        let agent_set = match resolver.resolve(&names, capped).await {
+            Ok(agent_set) => agent_set,
             Err(found) => {
                 problems.extend(found);
                 return Err(problems);
@@ -70,7 +70,7 @@ impl Template {
             caller: None,
             title: String::new(),
             root,
-            agents: team.cards(),
+            agents: agent_set.cards(),
             limits: run_limits,
             workspace: None,
         };
@@ -87,7 +87,7 @@ impl Template {
         }
         let rounds = request.given.whole("rounds").and_then(|r| u32::try_from(r).ok());
         let loop_limits = looped.limits;
-        Ok(Self { settings, loop_limits, plan, team, identity, rounds, warnings: problems })
+        Ok(Self { settings, loop_limits, plan, agent_set, identity, rounds, warnings: problems })
     }
 
     /// The run of a task: the same task in the same batch has the same one.
@@ -105,7 +105,7 @@ impl Template {
     }
 
     pub fn consent(&self, bytes: u64) -> Consent {
-        Consent::of(&self.plan, &self.settings, bytes, &self.team)
+        Consent::of(&self.plan, &self.settings, bytes, &self.agent_set)
     }
 
     pub fn worst_case(&self, bytes: u64) -> Money {
@@ -129,7 +129,7 @@ impl Template {
     }
 
     /// What a resumed run gets: how its agents are reached now, and caps that were raised since.
-    pub fn resume(&self, recorded: &Plan, spent: Money, money: Option<Money>) -> What {
+    pub fn resume(&self, recorded: &Plan, spent: Money, money: Option<Money>) -> InputKind {
         let higher =
             |now: Option<u64>, then: Option<u64>| now.filter(|now| then.is_some_and(|then| *now > then));
         let (now, then) = (self.plan.limits, recorded.limits);
@@ -148,14 +148,14 @@ impl Template {
         let changed = |name: &String| recorded.agents.get(name) != self.plan.agents.get(name);
         let agents = self.plan.agents.iter().filter(|(name, _)| changed(name));
         let agents = agents.map(|(name, card)| (name.clone(), card.clone())).collect();
-        What::Resumed { limits: raise.limits, rounds: raise.rounds, agents }
+        InputKind::Resumed { limits: raise.limits, rounds: raise.rounds, agents }
     }
 
     /// The first brief of a task, as it would be sent.
     pub fn first_brief(&self, task: &Task) -> Option<String> {
         let (start, texts) = self.start(task, None).ok()?;
         let mut engine = Engine::new(Protocols::shipped());
-        let input = Input { at: Stamp::default(), what: What::Started(Box::new(start)), texts };
+        let input = Input { at: Stamp::default(), what: InputKind::Started(Box::new(start)), texts };
         let step = engine.on(&input).ok()?;
         let known = engine.texts()?;
         step.effects.iter().find_map(|effect| match &effect.kind {

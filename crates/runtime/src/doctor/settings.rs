@@ -5,7 +5,7 @@ use std::path::Path;
 
 use gadfly_project::config::{RubricSetting, Task, criteria};
 use gadfly_project::{
-    AgentConfig, Config, LoopConfig, Overrides, Place, Problem, Protocol, deduction_table, file, rubric,
+    AgentConfig, Config, LoopConfig, Overrides, Problem, Protocol, SourceSpan, deduction_table, file, rubric,
 };
 
 use crate::agents::startable::unstartable_agent;
@@ -54,7 +54,7 @@ fn of_loop(looped: &LoopConfig) -> Vec<Problem> {
         });
     }
     problems.extend(looped.options.criteria.as_ref().and_then(|setting| criteria::read(setting).err()));
-    let mut readable = |what: &str, path: &Path, place: Option<&Place>| {
+    let mut readable = |what: &str, path: &Path, place: Option<&SourceSpan>| {
         if let Err(error) = file::read_text(path) {
             problems.push(Problem::error(format!("{what}: {error}")).at(place));
         }

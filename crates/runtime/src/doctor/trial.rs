@@ -9,19 +9,19 @@ use std::time::Duration;
 
 use gadfly_agents::agent::Progress;
 use gadfly_agents::{Agent, Call, Spoken};
-use gadfly_engine::powers::NOT_HELD;
+use gadfly_engine::isolation::NOT_HELD;
 use gadfly_engine::{Answer, EffectId, Money, NodePath, Observation, Reply, Role, Speaker, StopReason, Text};
 use gadfly_project::{Config, Kind, Problem, Sourced};
 use serde::Serialize;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::agents::Recruiter;
+use crate::agent_set::AgentHandle;
+use crate::agents::AgentResolver;
+use crate::call_site::CallSite;
 use crate::os::remove_tree;
 use crate::perform::{Back, Incoming, TurnTask};
-use crate::place::Place;
 use crate::setup::Setup;
-use crate::team::Member;
 
 /// Enough for a program that looks around first.
 const TIME: Duration = Duration::from_secs(90);
@@ -83,15 +83,15 @@ impl Tried {
 
 /// Calls one agent of the project as a critic. Nothing is recorded.
 pub async fn try_agent(setup: &Setup, name: &str) -> Tried {
-    let recruiter = setup.recruiter();
-    let mut config = recruiter.config.clone();
+    let resolver = setup.resolver();
+    let mut config = resolver.config.clone();
     if config.agents.get(name).is_some_and(|agent| agent.kind.value == Kind::Person) {
         return Tried::new(name, Ended::NotTried("a person is asked by runs only".to_owned()));
     }
     bound(&mut config, name);
-    let team = Recruiter { config: &config, ..recruiter }.team(&[name], false).await;
-    let member = match &team {
-        Ok(team) => team.get(name).and_then(|member| Some((member, member.agent.clone()?))),
+    let agent_set = AgentResolver { config: &config, ..resolver }.resolve(&[name], false).await;
+    let member = match &agent_set {
+        Ok(agent_set) => agent_set.get(name).and_then(|member| Some((member, member.agent.clone()?))),
         Err(problems) => return Tried::new(name, Ended::Failed(said(problems))),
     };
     let Some((member, agent)) = member else {
@@ -126,7 +126,7 @@ fn said(problems: &[Problem]) -> String {
     problems.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
-async fn call(name: &str, member: &Member, agent: Arc<dyn Agent>, folder: &Path) -> Tried {
+async fn call(name: &str, member: &AgentHandle, agent: Arc<dyn Agent>, folder: &Path) -> Tried {
     let (incoming, mut heard) = Back::new(16);
     let (_tell, told) = mpsc::channel(1);
     let effect = EffectId { node: NodePath::root(), n: 1 };
@@ -142,7 +142,7 @@ async fn call(name: &str, member: &Member, agent: Arc<dyn Agent>, folder: &Path)
         },
         effect,
         agent,
-        place: if in_folder { Place::Reader { at, of: None, report: None } } else { Place::Nowhere },
+        place: if in_folder { CallSite::Reader { at, of: None, report: None } } else { CallSite::Nowhere },
         needs: member.needs.clone(),
         cancel: CancellationToken::new(),
         told,
@@ -178,7 +178,7 @@ fn observe(tried: &mut Tried, observation: Observation) {
     }
 }
 
-fn replied(tried: &mut Tried, member: &Member, reply: Reply, texts: &[Text]) {
+fn replied(tried: &mut Tried, member: &AgentHandle, reply: Reply, texts: &[Text]) {
     let mut spent = |usage: gadfly_engine::Usage| {
         tried.tokens = usage.tokens();
         let known = usage.cost.is_some() || member.card.price.is_some();

@@ -11,14 +11,14 @@ use gadfly_engine::{Class, Digest, Effect, EffectId, EffectKind, NodePath, Reply
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::{AtWork, Driving, Update};
+use super::{AtWork, RunLoop, Update};
+use crate::call_site::CallSite;
 use crate::folder::{Folder, home_of};
 use crate::os::NoSupervisor;
 use crate::perform::{self, FolderTask, Incoming, SurveyTask, TurnTask};
-use crate::place::Place;
 use crate::tools::{ToolTask, Tools};
 
-impl Driving {
+impl RunLoop {
     pub(super) fn perform(&mut self, effect: &Effect) {
         match &effect.kind {
             EffectKind::Turn(turn) if effect.class == Class::Person => self.lay_out(effect, turn),
@@ -83,10 +83,10 @@ impl Driving {
     fn use_tool(&mut self, effect: &Effect, wanted: &ToolUse) {
         let texts = self.driver.engine.texts();
         let text = |digest: Digest| Some((digest, texts?.shared(&digest)?));
-        let texts = wanted.deed.texts().into_iter().filter_map(text).collect();
+        let texts = wanted.action.texts().into_iter().filter_map(text).collect();
         let home = self.home(&effect.id.node);
-        let means = self.driver.means.as_deref();
-        let new = || Arc::new(Tools::new(&home, means));
+        let process_env = self.driver.process_env.as_deref();
+        let new = || Arc::new(Tools::new(&home, process_env));
         let tools = Arc::clone(self.tools.entry(home.clone()).or_insert_with(new));
         let cancel = CancellationToken::new();
         let work = ToolTask {
@@ -112,7 +112,7 @@ impl Driving {
                 return self.own_replies.push_back((effect.id.clone(), perform::impossible(message)));
             }
         };
-        let member = self.driver.team.get(&turn.agent);
+        let member = self.driver.agent_set.get(&turn.agent);
         let needs = member.map(|m| m.needs.clone()).unwrap_or_default();
         let agent = member.and_then(|m| m.agent.clone());
         let (Some(agent), Some(texts)) = (agent, self.driver.engine.texts()) else {
@@ -168,9 +168,9 @@ impl Driving {
         }
         let plan = self.driver.engine.plan().and_then(|p| p.workspace.clone());
         let plan = plan.ok_or_else(|| "this run has no folder".to_owned())?;
-        let means = self.driver.means.clone().ok_or_else(|| NoSupervisor.to_string())?;
+        let process_env = self.driver.process_env.clone().ok_or_else(|| NoSupervisor.to_string())?;
         let ours = self.driver.host.journal().own_places();
-        let folder = Folder::new(self.run.clone(), home.clone(), ours, plan, means);
+        let folder = Folder::new(self.run.clone(), home.clone(), ours, plan, process_env);
         let folder = Arc::new(folder.recorded(self.driver.engine.has_looked(node)));
         self.folders.insert(home, Arc::clone(&folder));
         Ok(folder)
@@ -194,8 +194,8 @@ impl Driving {
 
     /// Where a call takes place. Never in a folder that nobody made for it: the launcher's own is the user's
     /// checkout.
-    fn place(&mut self, effect: &Effect, turn: &Turn) -> Result<Place, String> {
-        let Some(member) = self.driver.team.get(&turn.agent) else { return Ok(Place::Nowhere) };
+    fn place(&mut self, effect: &Effect, turn: &Turn) -> Result<CallSite, String> {
+        let Some(member) = self.driver.agent_set.get(&turn.agent) else { return Ok(CallSite::Nowhere) };
         let in_a_folder = member.agent.as_ref().is_some_and(|a| a.works_in_a_folder());
         let edits = gadfly_agents::kind_edits_files(&member.card.kind) || in_a_folder;
         let tree = turn.tree.filter(|_| self.has_folder());
@@ -207,22 +207,22 @@ impl Driving {
                 ));
             }
             let tree = Some(tree).filter(|_| !turn.goes_on);
-            return Ok(Place::Folder { folder: self.folder(&effect.id.node)?, tree });
+            return Ok(CallSite::Folder { folder: self.folder(&effect.id.node)?, tree });
         }
         if !in_a_folder {
-            return Ok(Place::Nowhere);
+            return Ok(CallSite::Nowhere);
         }
         if turn.role == Role::Worker {
             // The same for all its calls: some agents find an earlier conversation by the folder it was in.
             let name = lasting(&effect.id.node, &turn.agent);
-            return Ok(Place::Empty(self.place_named(&effect.id.node, &name)));
+            return Ok(CallSite::Empty(self.place_named(&effect.id.node, &name)));
         }
         let at = self.place_named(&effect.id.node, &self.plain(&effect.id));
         let of = match tree {
             Some(tree) => Some((self.folder(&effect.id.node)?, tree)),
             None => None,
         };
-        Ok(Place::Reader { at, of, report: turn.report.clone() })
+        Ok(CallSite::Reader { at, of, report: turn.report.clone() })
     }
 
     fn place_named(&self, node: &NodePath, name: &str) -> PathBuf {

@@ -124,7 +124,7 @@ impl Folder {
             // What the worker started does not reach into a fresh folder.
             (Some(network), Some(fresh)) => self.confined_to(fresh.root.clone(), dir, own.path(), network),
             (Some(network), None) => self.confined(inside, own.path(), network),
-            (None, _) => Ok(self.means.own_command(dir, true)),
+            (None, _) => Ok(self.process_env.own_command(dir, true)),
         }
     }
 

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use gadfly_engine::finding::{ENGINE, Finding, Place, Severity};
+use gadfly_engine::finding::{ENGINE, Finding, Location, Severity};
 use gadfly_engine::protocol::audit::checks::test_files::is_test_file;
 use gadfly_engine::protocol::audit::routes::SILENCED_FAILURE;
 use gadfly_engine::tree::{Examine, Examined};
@@ -74,7 +74,7 @@ async fn versions(
 
 fn finding(found: &gadfly_syntax::Found, is_there: bool) -> Finding {
     let mut finding = Finding::new(SILENCED_FAILURE, Severity::Fail, found.says.clone(), ENGINE);
-    finding.place = Some(Place { path: found.path.clone(), line: found.line, end: None });
+    finding.place = Some(Location { path: found.path.clone(), line: found.line, end: None });
     finding.absent = !is_there;
     FIX.clone_into(&mut finding.fix);
     finding

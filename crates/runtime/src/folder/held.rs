@@ -7,7 +7,7 @@ use gadfly_agents::launcher::{Launcher, Network};
 
 use super::{Folder, FolderError, Inside};
 use crate::os::Loopback;
-use crate::sandbox::Ground;
+use crate::sandbox::Mounts;
 use crate::tools::area::Area;
 use crate::tools::confined::{Around, Confined};
 
@@ -40,8 +40,8 @@ impl Folder {
         own: &Path,
         network: Network,
     ) -> Result<Confined, FolderError> {
-        let ground = Ground { tree, linked: self.linked(), ..Ground::default() };
-        self.around(dir, own, network).confined(ground).map_err(FolderError::io(own))
+        let mounts = Mounts { tree, linked: self.linked(), ..Mounts::default() };
+        self.around(dir, own, network).confined(mounts).map_err(FolderError::io(own))
     }
 
     /// Without the network of this machine, all commands of a run are in one of their own: what one starts, the next one
@@ -61,7 +61,7 @@ impl Folder {
 
     /// Starts what stays up: it does not keep others out of the folder.
     pub(crate) fn launcher_of_processes(&self) -> Arc<dyn Launcher> {
-        Arc::clone(&self.means.launcher)
+        Arc::clone(&self.process_env.launcher)
     }
 
     /// What a command gets that a person let reach whatever the user reaches.
@@ -71,6 +71,6 @@ impl Folder {
     }
 
     fn around<'a>(&'a self, dir: &'a Path, own: &'a Path, network: Network) -> Around<'a> {
-        Around { means: &self.means, project: Path::new(&self.plan.project), dir, own, network }
+        Around { process_env: &self.process_env, project: Path::new(&self.plan.project), dir, own, network }
     }
 }

@@ -100,7 +100,7 @@ impl Folder {
             return layer.copy_to(workspace.work()).await;
         }
         tell(format!("preparing: {line}"));
-        let held = self.means.own_command(&workspace.dir(), false);
+        let held = self.process_env.own_command(&workspace.dir(), false);
         if let Err(failed) =
             self.prepare_with(line, &workspace.dir(), held, &CancellationToken::new()).await?
         {

@@ -2,7 +2,7 @@
 //! none. If one cannot be written the run goes on: `Journal::unwritten` names it.
 
 use gadfly_engine::Plan;
-use gadfly_engine::input::What;
+use gadfly_engine::input::InputKind;
 use gadfly_journal::pipeline::{PROTOCOL, PipelineState, ProjectFiles, StateFiles, Zone};
 use gadfly_journal::{Journal, Record, RunId};
 
@@ -26,7 +26,7 @@ impl PipelineFiles {
 
     fn fold(&mut self) {
         let first = self.journal.records(&self.run, 0, 1).unwrap_or_default();
-        let Some(What::Started(start)) = first.first().map(|record| &record.input.what) else { return };
+        let Some(InputKind::Started(start)) = first.first().map(|record| &record.input.what) else { return };
         if let Some(places) = StateFiles::of(&start.plan) {
             places.sweep();
         }
@@ -38,7 +38,7 @@ impl PipelineFiles {
 
     /// Takes in a record; writes the files if it changed what they show.
     pub fn follow(&mut self, record: &Record) {
-        if let What::Started(start) = &record.input.what
+        if let InputKind::Started(start) = &record.input.what
             && start.plan.root.protocol == PROTOCOL
         {
             self.kept = Some(Box::new((

@@ -105,7 +105,7 @@ impl<'a> Old<'a> {
     fn read(journal: &'a Journal, run: &'a RunId) -> Result<Self, Problem> {
         let records = journal.records(run, 0, 1).map_err(|e| wrong(run, &e))?;
         let start = records.into_iter().next().and_then(|r| match r.input.what {
-            gadfly_engine::input::What::Started(start) => Some(start),
+            gadfly_engine::input::InputKind::Started(start) => Some(start),
             _ => None,
         });
         let start = start.ok_or_else(|| wrong(run, &"its first record is missing"))?;

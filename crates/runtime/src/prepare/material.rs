@@ -8,9 +8,9 @@ use gadfly_engine::work::Work;
 use gadfly_engine::{Digest, Target, Text};
 use gadfly_project::config::Task;
 use gadfly_project::place::option;
-use gadfly_project::{LoopConfig, Place, Problem, Protocol, file, landing};
+use gadfly_project::{LoopConfig, Problem, Protocol, SourceSpan, file, landing};
 
-use super::{Brought, Described, Request};
+use super::{Described, Request, Submission};
 use crate::save;
 
 /// A worker's reply may be as long, so a run can replace what an earlier one wrote.
@@ -122,7 +122,7 @@ impl Material {
 }
 
 /// The file a review is about: named in its record, never written.
-fn judged_file(brought: &Brought) -> Option<Target> {
+fn judged_file(brought: &Submission) -> Option<Target> {
     let path = brought.file.as_ref()?.to_string_lossy().into_owned();
     Some(Target { path, before: brought.texts.first().map(Text::digest) })
 }
@@ -138,7 +138,7 @@ fn as_judged(work: &Work, protocol: Protocol) -> Work {
     }
 }
 
-fn task(config: &LoopConfig, review: Option<&Brought>, problems: &mut Vec<Problem>) -> Option<String> {
+fn task(config: &LoopConfig, review: Option<&Submission>, problems: &mut Vec<Problem>) -> Option<String> {
     let given = match (&config.task, review) {
         (None, Some(brought)) => return Some(format!("Review {}.", brought.what)),
         (None, None) => return None,
@@ -154,7 +154,7 @@ fn task(config: &LoopConfig, review: Option<&Brought>, problems: &mut Vec<Proble
     Some(given)
 }
 
-fn read(what: &str, path: &Path, place: Option<&Place>, problems: &mut Vec<Problem>) -> Option<String> {
+fn read(what: &str, path: &Path, place: Option<&SourceSpan>, problems: &mut Vec<Problem>) -> Option<String> {
     file::read_text(path).map_err(|e| problems.push(Problem::error(format!("{what}: {e}")).at(place))).ok()
 }
 

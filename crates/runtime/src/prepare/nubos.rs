@@ -4,7 +4,7 @@
 use gadfly_project::config::CriteriaSetting;
 use gadfly_project::nubos::Task;
 use gadfly_project::place::option;
-use gadfly_project::{Config, Layer, LoopConfig, Overrides, Place, Problem, Protocol, Sourced};
+use gadfly_project::{Config, Layer, LoopConfig, Overrides, Problem, Protocol, SourceSpan, Sourced};
 
 use super::phase::usual;
 
@@ -43,7 +43,7 @@ pub(super) fn fill(task: &Task, config: &Config, given: &mut Overrides, problems
 
 /// What no flag can say, or what has to stay the project's.
 pub(super) fn lay_over(task: &Task, config: &Config, given: &Overrides, looped: &mut LoopConfig) {
-    let place = Some(Place::new(&task.plan, "", 0..0));
+    let place = Some(SourceSpan::new(&task.plan, "", 0..0));
     let own = |value: String| Sourced { value, layer: Layer::Project, place: place.clone() };
     looped.audit.task_id = Some(own(task.id.clone()));
     if !given.has("verify") {

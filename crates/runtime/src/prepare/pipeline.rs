@@ -23,12 +23,12 @@ use gadfly_project::layout::{self, Layout, ProjectFiles};
 use gadfly_project::{Config, Problem, Sourced, deduction_table, file, registry, suggest, title};
 
 use super::settings::Part;
-use super::{Draft, LoopSettings, Prepared, folder, small};
-use crate::agents::Recruiter;
+use super::{PlanBuilder, Prepared, RunSettings, folder, small};
+use crate::agents::AgentResolver;
 use briefs::Shelf;
 use cast::Cast;
 
-pub use cast::Member;
+pub use cast::AliasedAgent;
 pub use earlier::{Earlier, state_files};
 
 /// The agents that stand in for those known only by their file.
@@ -140,13 +140,13 @@ pub fn gate(config: &Config, name: &str) -> Result<Gate, Problem> {
 /// Makes the plan of one pipeline.
 pub async fn prepare_pipeline(
     request: &PipelineRequest,
-    recruiter: &Recruiter<'_>,
+    resolver: &AgentResolver<'_>,
 ) -> Result<Prepared, Vec<Problem>> {
-    let config = recruiter.config;
+    let config = resolver.config;
     let mut known = if request.simple {
-        simple(recruiter)
+        simple(resolver)
     } else {
-        known(recruiter.root, config, request.state_project.as_deref())?
+        known(resolver.root, config, request.state_project.as_deref())?
     };
     let mut problems = std::mem::take(&mut known.warnings);
     if request.request.trim().is_empty() {
@@ -171,8 +171,8 @@ pub async fn prepare_pipeline(
         return Err(problems);
     }
     let run_limits = config.limits.with(request.limits);
-    let team = match recruiter.standing_in(&cast.members(), run_limits.money.is_some()).await {
-        Ok(team) => team,
+    let agent_set = match resolver.resolve_aliased(&cast.members(), run_limits.money.is_some()).await {
+        Ok(agent_set) => agent_set,
         Err(found) => {
             problems.extend(found);
             return Err(problems);
@@ -181,7 +181,7 @@ pub async fn prepare_pipeline(
     let commits = request.commit || request.branch.is_some() || request.just_do_it;
     let what = title::title(&request.request);
     // Of one agent, or of none of the registry's, the project's state is not told.
-    let mut files = state_files(recruiter.root, &known.files);
+    let mut files = state_files(resolver.root, &known.files);
     files.state = mode(request) == Mode::Pipeline;
     let settings = Settings {
         state_files: (mode(request) != Mode::Simple).then(|| files.places()),
@@ -209,19 +209,19 @@ pub async fn prepare_pipeline(
         hooks: hooks(config),
         pair_limits: gadfly_project::config::loop_default().with(config.limits),
     };
-    let mut workspace = folder(recruiter);
+    let mut workspace = folder(resolver);
     workspace.per_node = true;
     let named = match (&request.skill, request.only.as_slice()) {
         (Some(skill), _) => format!("/{skill}: {what}"),
         (None, [agent]) => format!("{agent}: {what}"),
         _ => format!("{}: {what}", known.project),
     };
-    let draft = Draft {
+    let draft = PlanBuilder {
         folders: Vec::new(),
         reports: None,
-        settings: LoopSettings::Pipeline(Box::new(settings)),
+        settings: RunSettings::Pipeline(Box::new(settings)),
         title: named,
-        team,
+        agent_set,
         run_limits,
         loop_limits: Limits::default(),
         texts: shelf.into_texts(),
@@ -243,7 +243,7 @@ fn mode(request: &PipelineRequest) -> Mode {
 }
 
 /// One worker and one critic, without a registry.
-fn simple(recruiter: &Recruiter<'_>) -> Known {
+fn simple(resolver: &AgentResolver<'_>) -> Known {
     let entry = Entry {
         agent: DEFAULT.to_owned(),
         critic: Some(DEFAULT_CRITIC.to_owned()),
@@ -251,8 +251,8 @@ fn simple(recruiter: &Recruiter<'_>) -> Known {
         weight: Weight::Share { points: 10_000, component: "work".to_owned(), binary: false },
         ..Entry::default()
     };
-    let files = layout::read(recruiter.root, recruiter.config);
-    let project = files.project_name(None).map_or_else(|| root_name(recruiter.root), |name| name.name);
+    let files = layout::read(resolver.root, resolver.config);
+    let project = files.project_name(None).map_or_else(|| root_name(resolver.root), |name| name.name);
     Known { files, registry: Registry { entries: vec![entry] }, project, warnings: Vec::new() }
 }
 

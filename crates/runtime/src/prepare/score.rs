@@ -7,7 +7,7 @@ use gadfly_engine::protocol::score::settings::Settings;
 use gadfly_engine::{Digest, Text};
 use gadfly_project::config::RubricSetting;
 use gadfly_project::place::option;
-use gadfly_project::{LoopConfig, Place, Problem, deduction_table, file};
+use gadfly_project::{LoopConfig, Problem, SourceSpan, deduction_table, file};
 
 use super::settings::{seats, small};
 use super::{Material, Request};
@@ -119,7 +119,7 @@ impl Rubric {
         }
     }
 
-    fn add_file(&mut self, path: &Path, place: Option<&Place>, problems: &mut Vec<Problem>) {
+    fn add_file(&mut self, path: &Path, place: Option<&SourceSpan>, problems: &mut Vec<Problem>) {
         let text = match file::read_text(path) {
             Ok(text) => text,
             Err(error) => {

@@ -14,13 +14,13 @@ use super::{GoalSettings, Material, Request};
 
 /// One protocol's settings.
 #[derive(Clone, PartialEq, Debug)]
-pub enum LoopSettings {
+pub enum RunSettings {
     Revise(revise::Settings),
     Score(Box<score::settings::Settings>),
     Audit(audit::settings::Settings),
     Converge(converge::settings::Settings),
     /// A goal, which is no loop.
-    Watch(Box<GoalSettings>),
+    Goal(Box<GoalSettings>),
     /// Many loops.
     Pipeline(Box<pipeline::settings::Settings>),
 }
@@ -44,17 +44,17 @@ pub(super) fn of(
     request: &Request,
     material: &mut Material,
     problems: &mut Vec<Problem>,
-) -> Option<LoopSettings> {
+) -> Option<RunSettings> {
     Some(match config.options.protocol.value {
         Protocol::Revise => {
-            LoopSettings::Revise(super::revise::settings(config, request, material, problems)?)
+            RunSettings::Revise(super::revise::settings(config, request, material, problems)?)
         }
         Protocol::Score => {
-            LoopSettings::Score(Box::new(super::score::settings(config, request, material, problems)?))
+            RunSettings::Score(Box::new(super::score::settings(config, request, material, problems)?))
         }
-        Protocol::Audit => LoopSettings::Audit(super::audit::settings(config, request, material, problems)?),
+        Protocol::Audit => RunSettings::Audit(super::audit::settings(config, request, material, problems)?),
         Protocol::Converge => {
-            LoopSettings::Converge(super::converge::settings(config, request, material, problems)?)
+            RunSettings::Converge(super::converge::settings(config, request, material, problems)?)
         }
     })
 }
@@ -77,7 +77,7 @@ pub(super) fn small(number: u64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-impl LoopSettings {
+impl RunSettings {
     /// The settings of loops that differ only in task and rubric. None if the protocol needs more than these.
     pub(crate) fn of_task(config: &LoopConfig, task: Digest) -> Option<Self> {
         match config.options.protocol.value {
@@ -100,7 +100,7 @@ impl LoopSettings {
                 (settings.task, settings.rubric) = (task, text.digest());
                 Some(text)
             }
-            Self::Audit(_) | Self::Converge(_) | Self::Watch(_) | Self::Pipeline(_) => None,
+            Self::Audit(_) | Self::Converge(_) | Self::Goal(_) | Self::Pipeline(_) => None,
         }
     }
 
@@ -110,7 +110,7 @@ impl LoopSettings {
             Self::Score(s) => s.node_plan(limits),
             Self::Audit(s) => s.node_plan(limits),
             Self::Converge(s) => s.node_plan(limits),
-            Self::Watch(s) => s.node_plan(limits),
+            Self::Goal(s) => s.node_plan(limits),
             Self::Pipeline(s) => s.node_plan(limits),
         }
     }
@@ -124,14 +124,14 @@ impl LoopSettings {
                     .map(|s| s.join("runs").join(run.as_str()).to_string_lossy().into_owned())
                     .unwrap_or_default();
             }
-            Self::Watch(settings) => settings.belong_to(run),
+            Self::Goal(settings) => settings.belong_to(run),
             Self::Revise(_) | Self::Score(_) | Self::Converge(_) | Self::Pipeline(_) => {}
         }
     }
 
     /// The worker edits files.
     pub const fn needs_folder(&self) -> bool {
-        matches!(self, Self::Watch(_) | Self::Pipeline(_))
+        matches!(self, Self::Goal(_) | Self::Pipeline(_))
             || matches!(self, Self::Audit(settings) if settings.folder)
     }
 
@@ -143,7 +143,7 @@ impl LoopSettings {
             Self::Audit(s) => (&s.worker, s.rounds),
             Self::Converge(s) => (&s.worker, s.rounds),
             Self::Pipeline(s) => return s.rounds,
-            Self::Watch(_) => return 0,
+            Self::Goal(_) => return 0,
         };
         if worker.is_some() { rounds } else { 1 }
     }
@@ -175,7 +175,7 @@ impl LoopSettings {
                     .0
             }
             Self::Converge(s) => Cast::new(s.worker.as_deref(), s.rounds).judged_by(&s.critics).0,
-            Self::Watch(s) => s.cast(),
+            Self::Goal(s) => s.cast(),
             Self::Pipeline(s) => super::pipeline::parts(s),
         }
     }
@@ -215,13 +215,13 @@ impl Cast {
     }
 }
 
-impl From<revise::Settings> for LoopSettings {
+impl From<revise::Settings> for RunSettings {
     fn from(settings: revise::Settings) -> Self {
         Self::Revise(settings)
     }
 }
 
-impl From<&revise::Settings> for LoopSettings {
+impl From<&revise::Settings> for RunSettings {
     fn from(settings: &revise::Settings) -> Self {
         Self::Revise(settings.clone())
     }

@@ -95,7 +95,7 @@ impl Gadfly {
         let what = MailKind::Answer { effect: effect.clone(), text };
         self.journal().post(run, &Mail { by: by.to_owned(), at_ms: wall_ms(), what })?;
         for mail in &earlier {
-            self.journal().put_mail_away(*mail).map_err(PostError::from)?;
+            self.journal().discard_mail(*mail).map_err(PostError::from)?;
         }
         // After the letter: a driver that lets go of the run looks for letters then, so one of the two sees the other.
         let driven = self.is_driven(run);
@@ -139,7 +139,7 @@ impl Gadfly {
     /// process will; else it is when the run is resumed.
     pub fn steer(&self, run: &RunId, text: &str, by: &str) -> Result<bool, SteerError> {
         let summary = self.journal().summary(run)?;
-        if summary.protocol != gadfly_engine::protocol::watch::RULE_BOOK.name {
+        if summary.protocol != gadfly_engine::protocol::goal::RULE_BOOK.name {
             return Err(SteerError::NoGoal { run: run.clone(), protocol: summary.protocol });
         }
         if summary.ended {

@@ -14,14 +14,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use gadfly_agents::launcher::{Command, Most, Network, Sandbox};
-use gadfly_engine::powers::NOT_HELD;
+use gadfly_engine::isolation::NOT_HELD;
 use gadfly_engine::{Guard, Layer, Observation, Permission};
 use gadfly_project::config::keys;
 
 use crate::agents::installed::{self, Surroundings};
-use crate::means::Means;
 use crate::os::{landlock, remove_tree};
-use crate::sandbox::{self, Ground, TCP_HOLDS};
+use crate::process_env::ProcessEnv;
+use crate::sandbox::{self, Mounts, TCP_HOLDS};
 
 /// Variables that name places in the user's home or session. None of them helps where there is neither.
 const TAKEN_AWAY: [&str; 9] = [
@@ -51,7 +51,7 @@ pub struct Confined {
 /// What a command is started in.
 #[derive(Clone, Copy)]
 pub struct Around<'a> {
-    pub means: &'a Means,
+    pub process_env: &'a ProcessEnv,
     /// The user's project, of which nothing may be read outside the run's folder.
     pub project: &'a Path,
     pub dir: &'a Path,
@@ -62,11 +62,11 @@ pub struct Around<'a> {
 
 impl Around<'_> {
     /// Held to the ground of a worker.
-    pub fn confined(&self, ground: Ground) -> io::Result<Confined> {
+    pub fn confined(&self, mounts: Mounts) -> io::Result<Confined> {
         make_own(self.own)?;
         let kernel = landlock();
-        let ground = Ground { tmp: self.own.to_owned(), ..ground };
-        let mut sandbox = sandbox::policy(Permission::Write, &ground);
+        let mounts = Mounts { tmp: self.own.to_owned(), ..mounts };
+        let mut sandbox = sandbox::policy(Permission::Write, &mounts);
         sandbox.read.extend(self.surroundings().tools());
         sandbox.network = self.network;
         // A kernel that cannot keep TCP away would refuse to start it at all.
@@ -85,11 +85,11 @@ impl Around<'_> {
     /// Held to nothing: a person allowed it.
     pub fn unconfined(&self) -> Confined {
         let why = "a person let this command reach what the user reaches".to_owned();
-        Confined { unheld: Some(why), most: most(), ..self.means.own_command(self.dir, true) }
+        Confined { unheld: Some(why), most: most(), ..self.process_env.own_command(self.dir, true) }
     }
 
     fn variable(&self, name: &str) -> Option<&str> {
-        self.means.env.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
+        self.process_env.env.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
     }
 
     fn home(&self) -> Option<&Path> {
@@ -111,7 +111,7 @@ impl Around<'_> {
 
     fn env(&self) -> Vec<(String, String)> {
         let taken = |name: &str| TAKEN_AWAY.contains(&name) || name.starts_with("XDG_");
-        let mut env = self.means.command_env(self.dir);
+        let mut env = self.process_env.command_env(self.dir);
         env.retain(|(name, _)| !taken(name));
         let text = |path: PathBuf| path.to_str().map(str::to_owned);
         let home = |below: &str| self.home().map(|home| home.join(below)).filter(|path| path.exists());

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::kept::Output;
 use super::{Came, Shown};
-use crate::means::{Means, Served};
+use crate::process_env::{ProcessEnv, Served};
 
 /// What all that servers offer may have together, as JSON.
 const LARGEST_OFFER: usize = 1 << 20;
@@ -28,11 +28,12 @@ pub struct Remote {
 
 impl Remote {
     /// Starts nothing yet. Without means no server can be started.
-    pub fn new(means: Option<&Means>) -> Self {
-        let Some(means) = means else { return Self::default() };
-        let times = means.servers.iter().map(|Served { spec, time }| (spec.name.clone(), *time)).collect();
-        let specs: Vec<_> = means.servers.iter().map(|served| served.spec.clone()).collect();
-        let servers = McpServers::new(specs, Arc::clone(&means.launcher));
+    pub fn new(process_env: Option<&ProcessEnv>) -> Self {
+        let Some(process_env) = process_env else { return Self::default() };
+        let times =
+            process_env.servers.iter().map(|Served { spec, time }| (spec.name.clone(), *time)).collect();
+        let specs: Vec<_> = process_env.servers.iter().map(|served| served.spec.clone()).collect();
+        let servers = McpServers::new(specs, Arc::clone(&process_env.launcher));
         Self { fetcher: Fetcher::new(), servers: Some(servers), times }
     }
 

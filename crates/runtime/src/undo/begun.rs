@@ -117,8 +117,8 @@ impl Gadfly {
     }
 
     fn workspace_in(&self, home: &Path) -> Result<Workspace, UndoError> {
-        let means = self.means().ok_or(NoSupervisor)?;
+        let process_env = self.process_env().ok_or(NoSupervisor)?;
         let failed = |e: WorkspaceError| UndoError::Folder(e.to_string());
-        Workspace::open(means.git(), home).map_err(failed)
+        Workspace::open(process_env.git(), home).map_err(failed)
     }
 }

@@ -37,8 +37,8 @@ impl Gadfly {
     }
 
     async fn past(&self, run: &RunId, accepts: &[Accept]) -> Result<Vec<Past>, UndoError> {
-        let means = self.means().ok_or(NoSupervisor)?;
-        let git = means.git();
+        let process_env = self.process_env().ok_or(NoSupervisor)?;
+        let git = process_env.git();
         let failed = |e: WorkspaceError| UndoError::Folder(e.to_string());
         let run = self.work_of(run)?;
         let mut past = Vec::with_capacity(accepts.len());

@@ -2,7 +2,7 @@
 //! run's; where it may have worked on after that, everything that differs from the beginning is taken to be its
 //! doing, and a surface asks before it has that taken back.
 
-use gadfly_engine::input::What;
+use gadfly_engine::input::InputKind;
 use gadfly_engine::tree::WorkspacePlan;
 use gadfly_engine::{Class, Digest, Effect, EffectKind, Reply, Role};
 use gadfly_journal::{ReadError, RunId};
@@ -56,12 +56,12 @@ impl Gadfly {
         let mut verifying = None;
         for record in self.journal().replay(run) {
             let record = record?;
-            if let What::Started(start) = &record.input.what {
+            if let InputKind::Started(start) = &record.input.what {
                 let plan = start.plan.workspace.clone().filter(|plan| plan.in_place);
                 found = plan.map(|plan| InPlace { plan, last: None, settled: true });
             }
             let Some(told) = &mut found else { return Ok(None) };
-            if let What::Replied { effect, reply } = &record.input.what {
+            if let InputKind::Replied { effect, reply } = &record.input.what {
                 let was = verifying.take_if(|(id, _)| id == effect).map(|(_, settled)| settled);
                 told.replied(reply, was);
             }
@@ -95,9 +95,9 @@ impl Gadfly {
         if self.is_driven(run) {
             return Err(UndoError::Driven(run.clone()));
         }
-        let means = self.means().ok_or(NoSupervisor)?;
+        let process_env = self.process_env().ok_or(NoSupervisor)?;
         let (home, ours) = (self.journal().work_dir(run), self.journal().own_places());
-        let folder = Folder::new(run.clone(), home, ours, told.plan, means);
+        let folder = Folder::new(run.clone(), home, ours, told.plan, process_env);
         let inside = match folder.enter().await {
             Ok(inside) => inside,
             Err(FolderError::Gone { .. }) if told.last.is_none() => {

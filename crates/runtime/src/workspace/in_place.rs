@@ -16,8 +16,8 @@ use serde::de::DeserializeOwned;
 use super::beside::{Beside, BesideWay, INDEX, Kept, Sight};
 use super::checkout::Checkout;
 use super::error::WorkspaceError;
+use super::file_metadata::{Drift, FileMetadata, Passed};
 use super::hooks::Hooks;
-use super::outline::{Drift, Outline, Passed};
 use super::repository::Repository;
 use super::store::checked;
 use super::tree::off_thread;
@@ -109,7 +109,7 @@ impl Workspace {
 
     /// Opens what was closed since the beginning, so that it can be read.
     pub(super) async fn open_closed(&self) -> Result<(), WorkspaceError> {
-        let (outline, names) = (self.get::<Outline>(OUTLINE)?, self.passed_over().await?);
+        let (outline, names) = (self.get::<FileMetadata>(OUTLINE)?, self.passed_over().await?);
         let (root, excluded) = (self.work(), self.excluded.clone());
         let path = root.clone();
         off_thread(move || outline.open_closed(&root, &Passed { excluded: &excluded, names }))
@@ -178,7 +178,7 @@ impl Workspace {
         }
         let root = self.facts.root.clone();
         let io = |source| WorkspaceError::Io { doing: "written", path: root.clone(), source };
-        let outline: Outline = self.get(OUTLINE)?;
+        let outline: FileMetadata = self.get(OUTLINE)?;
         let (at, drift, had, files) = (root.clone(), way.drift.clone(), outline.clone(), way.files.clone());
         let first = move || had.put_bits_back(&drift, &files, &Checkout::open(&at)?);
         off_thread(first).await.map_err(io)?;
@@ -229,15 +229,15 @@ impl Workspace {
     }
 
     async fn drift(&self) -> Result<Drift, WorkspaceError> {
-        let before: Outline = self.get(OUTLINE)?;
+        let before: FileMetadata = self.get(OUTLINE)?;
         Ok(before.drift(&self.outline().await?))
     }
 
-    async fn outline(&self) -> Result<Outline, WorkspaceError> {
+    async fn outline(&self) -> Result<FileMetadata, WorkspaceError> {
         let names = self.passed_over().await?;
         let (root, excluded) = (self.work(), self.excluded.clone());
         let path = root.clone();
-        off_thread(move || Outline::of(&root, &Passed { excluded: &excluded, names }))
+        off_thread(move || FileMetadata::of(&root, &Passed { excluded: &excluded, names }))
             .await
             .map_err(WorkspaceError::io("read", &path))
     }

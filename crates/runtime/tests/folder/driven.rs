@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gadfly_agents::scripted::{Script, ScriptedReply};
-use gadfly_agents::{Agent, AgentSpec, Confinement, ProcessSpec, World, build};
+use gadfly_agents::{Agent, AgentServices, AgentSpec, Confinement, ProcessSpec, build};
 use gadfly_engine::input::{FORMAT, Start};
-use gadfly_engine::machine::{Answered, Cx, Learned, WorkerCall};
+use gadfly_engine::machine::{AgentAnswer, Cx, TaskResult, WorkerCall};
 use gadfly_engine::plan::NodePlan;
 use gadfly_engine::protocol::{Protocol, Protocols, RuleBook};
 use gadfly_engine::question::{About, Choice, Question};
@@ -18,9 +18,9 @@ use gadfly_engine::{AgentCard, Digest, EffectId, Halt, Limits, Message, Outcome,
 use gadfly_journal::RunId;
 use gadfly_project::{Config, Root};
 use gadfly_runtime::embed::own_card;
-use gadfly_runtime::service::{AnswerError, Driving, Gadfly, Raise, ResumeError};
+use gadfly_runtime::service::{AnswerError, DriveOptions, Gadfly, Raise, ResumeError};
 use gadfly_runtime::undo::{UndoError, Undone};
-use gadfly_runtime::{Ended, Stop, Team};
+use gadfly_runtime::{AgentSet, Ended, Stop};
 use tokio::sync::watch;
 
 use crate::stage::{launcher, lay_out};
@@ -73,9 +73,9 @@ impl Protocol for Small {
         }
     }
 
-    fn learned(&mut self, _: &EffectId, learned: Learned, cx: &mut Cx<'_>) {
+    fn task_done(&mut self, _: &EffectId, learned: TaskResult, cx: &mut Cx<'_>) {
         match learned {
-            Learned::Looked(looked) => {
+            TaskResult::Looked(looked) => {
                 self.tree = looked.tree;
                 if self.worked {
                     let command = COMMAND.to_owned();
@@ -93,21 +93,21 @@ impl Protocol for Small {
                     cx.call(WorkerCall { agent: "worker", messages, tree, advice: false, tag: 0 });
                 }
             }
-            Learned::Verified(verified) if verified.is_green() => {
+            TaskResult::Verified(verified) if verified.is_green() => {
                 let (messages, tree) = (brief("read"), Some(self.digest()));
                 cx.call(WorkerCall { agent: "reader", messages, tree, advice: true, tag: 0 });
             }
-            Learned::Verified(_) => cx.finish(Outcome::Halted {
+            TaskResult::Verified(_) => cx.finish(Outcome::Halted {
                 reason: Halt::Stuck,
                 draft: Some(self.digest()),
                 open: vec!["red".into()],
             }),
-            Learned::Said { .. } => Self::look(cx),
+            TaskResult::Said { .. } => Self::look(cx),
             _ => {}
         }
     }
 
-    fn answered(&mut self, answer: Answered, cx: &mut Cx<'_>) {
+    fn answered(&mut self, answer: AgentAnswer, cx: &mut Cx<'_>) {
         if answer.role() == Role::Worker {
             self.worked = true;
             Self::look(cx);
@@ -127,7 +127,7 @@ impl Protocol for Small {
 
 struct Scene {
     dir: tempfile::TempDir,
-    team: Team,
+    agent_set: AgentSet,
 }
 
 fn command(script: &str) -> (AgentCard, Arc<dyn Agent>) {
@@ -141,7 +141,7 @@ fn unheld(script: &str) -> (AgentCard, Arc<dyn Agent>) {
 
 fn process(script: &str, process: ProcessSpec) -> (AgentCard, Arc<dyn Agent>) {
     let env = vec![("PATH".to_owned(), std::env::var("PATH").unwrap())];
-    let world = World::new().with_launcher(launcher()).with_base_env(env);
+    let world = AgentServices::new().with_launcher(launcher()).with_base_env(env);
     let command = ["sh", "-c", script].map(str::to_owned).to_vec();
     let spec = AgentSpec { name: "sh".into(), command, process, ..AgentSpec::default() };
     (AgentCard { kind: "command".into(), ..own_card() }, build("command", spec, &world).unwrap())
@@ -150,17 +150,20 @@ fn process(script: &str, process: ProcessSpec) -> (AgentCard, Arc<dyn Agent>) {
 fn scripted(reply: ScriptedReply) -> (AgentCard, Arc<dyn Agent>) {
     let spec =
         AgentSpec { name: "s".into(), script: Some(Arc::new(Script::new([reply]))), ..AgentSpec::default() };
-    (AgentCard { kind: "scripted".into(), ..own_card() }, build("scripted", spec, &World::new()).unwrap())
+    (
+        AgentCard { kind: "scripted".into(), ..own_card() },
+        build("scripted", spec, &AgentServices::new()).unwrap(),
+    )
 }
 
 impl Scene {
     fn new(worker: (AgentCard, Arc<dyn Agent>), reader: (AgentCard, Arc<dyn Agent>)) -> Self {
         let dir = tempfile::tempdir().unwrap();
         lay_out(&dir.path().join("project"));
-        let mut team = Team::default();
-        team.add("worker", worker.0, Some(worker.1));
-        team.add("reader", reader.0, Some(reader.1));
-        Self { dir, team }
+        let mut agent_set = AgentSet::default();
+        agent_set.add("worker", worker.0, Some(worker.1));
+        agent_set.add("reader", reader.0, Some(reader.1));
+        Self { dir, agent_set }
     }
 
     fn project(&self) -> std::path::PathBuf {
@@ -172,7 +175,7 @@ impl Scene {
         let store = self.project().join(".gadfly");
         Gadfly::open(Root::at(&self.project()), config, &store)
             .unwrap()
-            .with_team(self.team.clone())
+            .with_agents(self.agent_set.clone())
             .with_protocols(Protocols::shipped().with(BOOK))
             .with_launcher(launcher())
     }
@@ -186,7 +189,7 @@ impl Scene {
         };
         let project = self.project().to_string_lossy().into_owned();
         let workspace = Some(WorkspacePlan { project, ..WorkspacePlan::default() });
-        let agents: BTreeMap<_, _> = self.team.cards();
+        let agents: BTreeMap<_, _> = self.agent_set.cards();
         let plan =
             Plan { caller: None, title: "small".into(), root, agents, limits: Limits::default(), workspace };
         Start { format: FORMAT, plan, seed: "5eed".into() }
@@ -194,12 +197,12 @@ impl Scene {
 
     async fn run(&self, gadfly: &Gadfly, run: &RunId, ask: bool) -> Result<Ended, ResumeError> {
         let start = self.start(ask);
-        gadfly.start_plan(run.clone(), start, Vec::new(), self.team.clone(), quiet()).await
+        gadfly.start_plan(run.clone(), start, Vec::new(), self.agent_set.clone(), quiet()).await
     }
 }
 
-fn quiet() -> Driving {
-    Driving { attended: false, stop: watch::channel(Stop::No).1, updates: None }
+fn quiet() -> DriveOptions {
+    DriveOptions { attended: false, stop: watch::channel(Stop::No).1, updates: None }
 }
 
 fn label(ended: &Ended) -> String {
@@ -306,8 +309,8 @@ async fn a_worker_stopped_in_the_middle_of_its_edit_begins_again_from_the_rounds
         stop.send(Stop::Now).unwrap();
     };
     let start = scene.start(false);
-    let driving = Driving { stop: stopped, ..quiet() };
-    let running = gadfly.start_plan(run.clone(), start, Vec::new(), scene.team.clone(), driving);
+    let driving = DriveOptions { stop: stopped, ..quiet() };
+    let running = gadfly.start_plan(run.clone(), start, Vec::new(), scene.agent_set.clone(), driving);
     let (ended, ()) = tokio::join!(running, killing);
     assert_eq!(label(&ended.unwrap()), "interrupted");
     let ended = gadfly.resume(&run, Raise::default(), quiet()).await.unwrap();

@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use gadfly_agents::scripted::{Script, ScriptedReply};
-use gadfly_agents::{Agent, AgentSpec, World, build};
+use gadfly_agents::{Agent, AgentServices, AgentSpec, build};
 use gadfly_engine::artifact::Entry;
-use gadfly_engine::input::{FORMAT, Start, What};
-use gadfly_engine::machine::{Answered, Cx, Learned, WorkerCall};
+use gadfly_engine::input::{FORMAT, InputKind, Start};
+use gadfly_engine::machine::{AgentAnswer, Cx, TaskResult, WorkerCall};
 use gadfly_engine::pipeline::listing::{Listing, Pattern, Survey};
 use gadfly_engine::plan::NodePlan;
 use gadfly_engine::protocol::{Protocol, Protocols, RuleBook};
@@ -21,9 +21,9 @@ use gadfly_engine::{
 use gadfly_journal::RunId;
 use gadfly_project::{Config, Root};
 use gadfly_runtime::embed::own_card;
-use gadfly_runtime::service::{Driving, Gadfly};
+use gadfly_runtime::service::{DriveOptions, Gadfly};
 use gadfly_runtime::undo::{UndoError, Undone};
-use gadfly_runtime::{Ended, Stop, Team};
+use gadfly_runtime::{AgentSet, Ended, Stop};
 use tokio::sync::watch;
 
 use crate::stage::{git, launcher, lay_out};
@@ -40,8 +40,8 @@ impl Protocol for Hand {
         cx.look(Look { tree: None, paths: Vec::new() });
     }
 
-    fn learned(&mut self, _: &EffectId, learned: Learned, cx: &mut Cx<'_>) {
-        let Learned::Looked(looked) = learned else { return };
+    fn task_done(&mut self, _: &EffectId, learned: TaskResult, cx: &mut Cx<'_>) {
+        let TaskResult::Looked(looked) = learned else { return };
         let tree = looked.tree.unwrap().digest;
         self.tree = Some(tree);
         if self.worked {
@@ -51,7 +51,7 @@ impl Protocol for Hand {
         cx.call(WorkerCall { agent: &self.agent, messages, tree: Some(tree), advice: false, tag: 0 });
     }
 
-    fn answered(&mut self, _: Answered, cx: &mut Cx<'_>) {
+    fn answered(&mut self, _: AgentAnswer, cx: &mut Cx<'_>) {
         self.worked = true;
         cx.look(Look { tree: None, paths: Vec::new() });
     }
@@ -122,13 +122,13 @@ impl Protocol for Boss {
         }
     }
 
-    fn learned(&mut self, _: &EffectId, learned: Learned, cx: &mut Cx<'_>) {
+    fn task_done(&mut self, _: &EffectId, learned: TaskResult, cx: &mut Cx<'_>) {
         match learned {
-            Learned::Accepted { commit: Some(_), .. } => {
+            TaskResult::Accepted { commit: Some(_), .. } => {
                 let draft = self.last.unwrap();
                 cx.finish(Outcome::Approved { draft, overruled: false, notes: Vec::new() });
             }
-            Learned::Accepted { .. } => {
+            TaskResult::Accepted { .. } => {
                 self.accepted += 1;
                 match self.accepted {
                     1 => self.deliver("two", &["two.txt"], cx),
@@ -136,7 +136,7 @@ impl Protocol for Boss {
                     _ => drop(cx.survey(Survey { patterns: vec![Pattern::new("*.txt")], read: Vec::new() })),
                 }
             }
-            Learned::Surveyed(_) => {
+            TaskResult::Surveyed(_) => {
                 let file = |path: &str, text: &str| Entry {
                     path: path.into(),
                     mode: 0o644,
@@ -149,7 +149,7 @@ impl Protocol for Boss {
         }
     }
 
-    fn answered(&mut self, _: Answered, _: &mut Cx<'_>) {}
+    fn answered(&mut self, _: AgentAnswer, _: &mut Cx<'_>) {}
 
     fn draft(&self) -> Option<Digest> {
         self.last
@@ -159,12 +159,15 @@ impl Protocol for Boss {
 fn scripted(reply: ScriptedReply) -> (AgentCard, Arc<dyn Agent>) {
     let script = Some(Arc::new(Script::new([reply])));
     let spec = AgentSpec { name: "s".into(), script, ..AgentSpec::default() };
-    (AgentCard { kind: "scripted".into(), ..own_card() }, build("scripted", spec, &World::new()).unwrap())
+    (
+        AgentCard { kind: "scripted".into(), ..own_card() },
+        build("scripted", spec, &AgentServices::new()).unwrap(),
+    )
 }
 
 struct Scene {
     dir: tempfile::TempDir,
-    team: Team,
+    agent_set: AgentSet,
     gadfly: Gadfly,
     run: RunId,
 }
@@ -181,22 +184,22 @@ impl Scene {
         }
         git(&project, &["add", "."]);
         git(&project, &["commit", "-q", "-m", "first"]);
-        let mut team = Team::default();
+        let mut agent_set = AgentSet::default();
         for (name, reply) in [
             ("one", ScriptedReply::text("1").writing("shared.txt", "by one\n").writing("one.txt", "1")),
             ("two", ScriptedReply::text("2").writing("shared.txt", "by two\n").writing("two.txt", "2")),
             ("three", ScriptedReply::text("3").writing("shared.txt", "by three\n").deleting("b.txt")),
         ] {
             let (card, agent) = scripted(reply);
-            team.add(name, card, Some(agent));
+            agent_set.add(name, card, Some(agent));
         }
         let (config, _) = Config::from_layers([]);
         let gadfly = Gadfly::open(Root::at(&project), config, &project.join(".gadfly"))
             .unwrap()
-            .with_team(team.clone())
+            .with_agents(agent_set.clone())
             .with_protocols(Protocols::shipped().with(HAND).with(BOSS))
             .with_launcher(launcher());
-        Self { dir, team, gadfly, run: RunId::random().unwrap() }
+        Self { dir, agent_set, gadfly, run: RunId::random().unwrap() }
     }
 
     fn project(&self) -> PathBuf {
@@ -225,11 +228,11 @@ impl Scene {
         let project = self.project().to_string_lossy().into_owned();
         let workspace = Some(WorkspacePlan { project, per_node: true, ..WorkspacePlan::default() });
         let plan =
-            Plan { caller: None, title: "t".into(), root, agents: self.team.cards(), limits, workspace };
+            Plan { caller: None, title: "t".into(), root, agents: self.agent_set.cards(), limits, workspace };
         let start = Start { format: FORMAT, plan, seed: "5eed".into() };
-        let driving = Driving { attended: false, stop: watch::channel(Stop::No).1, updates: None };
-        let (run, team) = (self.run.clone(), self.team.clone());
-        self.gadfly.start_plan(run, start, Vec::new(), team, driving).await.unwrap()
+        let driving = DriveOptions { attended: false, stop: watch::channel(Stop::No).1, updates: None };
+        let (run, agent_set) = (self.run.clone(), self.agent_set.clone());
+        self.gadfly.start_plan(run, start, Vec::new(), agent_set, driving).await.unwrap()
     }
 }
 
@@ -246,7 +249,7 @@ async fn nodes_work_apart_parts_are_delivered_and_all_is_taken_back() {
     // What the look at the project found.
     let records = scene.gadfly.journal().replay(&scene.run).map(Result::unwrap);
     let surveyed = records.into_iter().find_map(|record| match record.input.what {
-        What::Replied { reply: Reply::Surveyed(surveyed), .. } => Some(surveyed),
+        InputKind::Replied { reply: Reply::Surveyed(surveyed), .. } => Some(surveyed),
         _ => None,
     });
     let listing = scene.gadfly.journal().text(&surveyed.unwrap().listing).unwrap().unwrap();

@@ -4,14 +4,14 @@ use std::fs;
 use std::sync::Arc;
 
 use gadfly_engine::Digest;
-use gadfly_runtime::place::{Left, Place};
+use gadfly_runtime::call_site::{CallSite, Left};
 
 use crate::stage::{Stage, git, sh};
 
 async fn left(stage: &Stage, tree: Digest, script: &str, report: Option<&str>) -> Result<Left, String> {
     let at = stage.dir.path().join("runs/one/work/run-3");
     let of = Some((Arc::clone(&stage.folder), tree));
-    let place = Place::Reader { at: at.clone(), of, report: report.map(ToOwned::to_owned) };
+    let place = CallSite::Reader { at: at.clone(), of, report: report.map(ToOwned::to_owned) };
     let entered = place.enter(None).await.unwrap();
     assert_eq!(fs::read_to_string(at.join("a.txt")).unwrap(), "one\n", "it sees the tree");
     sh(script, &at).await;
@@ -128,7 +128,7 @@ async fn the_report_is_read_from_the_scratch_folder_and_a_huge_one_is_refused() 
 async fn two_readers_at_once_are_both_told_of_a_change_to_the_folder_itself() {
     let stage = Stage::new();
     let (base, _) = stage.look().await;
-    let place = |name: &str| Place::Reader {
+    let place = |name: &str| CallSite::Reader {
         at: stage.dir.path().join("runs/one/work").join(name),
         of: Some((Arc::clone(&stage.folder), base.digest)),
         report: None,

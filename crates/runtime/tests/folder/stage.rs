@@ -12,8 +12,8 @@ use gadfly_engine::tree::{Look, Tree, WorkspacePlan};
 use gadfly_journal::RunId;
 use gadfly_project::Config;
 use gadfly_runtime::folder::Folder;
-use gadfly_runtime::means::Means;
 use gadfly_runtime::os::ProcessLauncher;
+use gadfly_runtime::process_env::ProcessEnv;
 use tokio_util::sync::CancellationToken;
 
 pub struct Stage {
@@ -35,7 +35,7 @@ pub fn lay_out(project: &Path) {
     }
 }
 
-fn means() -> Means {
+fn process_env() -> ProcessEnv {
     let mut env: HashMap<String, String> =
         ["PATH", "HOME"].into_iter().filter_map(|n| Some((n.to_owned(), std::env::var(n).ok()?))).collect();
     for (name, value) in [
@@ -50,7 +50,7 @@ fn means() -> Means {
         env.insert(name.to_owned(), value.to_owned());
     }
     let (config, _) = Config::from_layers([]);
-    Means::new(launcher(), &env, &config)
+    ProcessEnv::new(launcher(), &env, &config)
 }
 
 impl Stage {
@@ -102,7 +102,7 @@ impl Stage {
 }
 
 fn make(dir: &Path, plan: &WorkspacePlan, run: &RunId) -> Folder {
-    Folder::new(run.clone(), dir.join("runs/one"), vec![dir.to_owned()], plan.clone(), means().into())
+    Folder::new(run.clone(), dir.join("runs/one"), vec![dir.to_owned()], plan.clone(), process_env().into())
 }
 
 /// Runs a script in a folder, as an agent of kind `command` would.

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gadfly_agents::scripted::{Script, ScriptedReply};
-use gadfly_agents::{Agent, AgentSpec, Confinement, ProcessSpec, World, build};
+use gadfly_agents::{Agent, AgentServices, AgentSpec, Confinement, ProcessSpec, build};
 use gadfly_engine::input::{FORMAT, Start};
-use gadfly_engine::machine::{Answered, Cx, Learned, WorkerCall};
+use gadfly_engine::machine::{AgentAnswer, Cx, TaskResult, WorkerCall};
 use gadfly_engine::plan::NodePlan;
 use gadfly_engine::protocol::{Protocol, Protocols, RuleBook};
 use gadfly_engine::tree::{Look, Verify, WorkspacePlan};
@@ -16,9 +16,9 @@ use gadfly_engine::{AgentCard, Digest, EffectId, Limits, Message, Outcome, Part,
 use gadfly_journal::RunId;
 use gadfly_project::{Config, Root};
 use gadfly_runtime::embed::own_card;
-use gadfly_runtime::service::{Driving, Gadfly};
+use gadfly_runtime::service::{DriveOptions, Gadfly};
 use gadfly_runtime::undo::{UndoError, Undone};
-use gadfly_runtime::{Ended, Stop, Team};
+use gadfly_runtime::{AgentSet, Ended, Stop};
 use tokio::sync::watch;
 
 use crate::stage::{launcher, lay_out};
@@ -45,9 +45,9 @@ impl Protocol for Plain {
         cx.look(Look { tree: None, paths: Vec::new() });
     }
 
-    fn learned(&mut self, _: &EffectId, learned: Learned, cx: &mut Cx<'_>) {
+    fn task_done(&mut self, _: &EffectId, learned: TaskResult, cx: &mut Cx<'_>) {
         match learned {
-            Learned::Looked(looked) => {
+            TaskResult::Looked(looked) => {
                 self.tree = looked.tree.map(|t| t.digest);
                 let tree = self.tree.unwrap();
                 if self.worked {
@@ -76,7 +76,7 @@ impl Protocol for Plain {
         }
     }
 
-    fn answered(&mut self, _: Answered, cx: &mut Cx<'_>) {
+    fn answered(&mut self, _: AgentAnswer, cx: &mut Cx<'_>) {
         self.worked = true;
         cx.look(Look { tree: None, paths: Vec::new() });
     }
@@ -88,7 +88,7 @@ impl Protocol for Plain {
 
 struct Scene {
     dir: tempfile::TempDir,
-    team: Team,
+    agent_set: AgentSet,
     gadfly: Gadfly,
     run: RunId,
 }
@@ -96,12 +96,15 @@ struct Scene {
 fn scripted(reply: ScriptedReply) -> (AgentCard, Arc<dyn Agent>) {
     let script = Some(Arc::new(Script::new([reply])));
     let spec = AgentSpec { name: "s".into(), script, ..AgentSpec::default() };
-    (AgentCard { kind: "scripted".into(), ..own_card() }, build("scripted", spec, &World::new()).unwrap())
+    (
+        AgentCard { kind: "scripted".into(), ..own_card() },
+        build("scripted", spec, &AgentServices::new()).unwrap(),
+    )
 }
 
 fn hanging(script: &str) -> (AgentCard, Arc<dyn Agent>) {
     let env = vec![("PATH".to_owned(), std::env::var("PATH").unwrap())];
-    let world = World::new().with_launcher(launcher()).with_base_env(env);
+    let world = AgentServices::new().with_launcher(launcher()).with_base_env(env);
     let command = ["sh", "-c", script].map(str::to_owned).to_vec();
     let process = ProcessSpec { confined_by: Confinement::Nobody, ..ProcessSpec::default() };
     let spec = AgentSpec { name: "sh".into(), command, process, ..AgentSpec::default() };
@@ -114,15 +117,15 @@ impl Scene {
         let dir = tempfile::tempdir().unwrap();
         let project = dir.path().join("project");
         lay_out(&project);
-        let mut team = Team::default();
-        team.add("worker", worker.0, Some(worker.1));
+        let mut agent_set = AgentSet::default();
+        agent_set.add("worker", worker.0, Some(worker.1));
         let (config, _) = Config::from_layers([]);
         let gadfly = Gadfly::open(Root::at(&project), config, &project.join(".gadfly"))
             .unwrap()
-            .with_team(team.clone())
+            .with_agents(agent_set.clone())
             .with_protocols(Protocols::shipped().with(BOOK))
             .with_launcher(launcher());
-        Self { dir, team, gadfly, run: RunId::random().unwrap() }
+        Self { dir, agent_set, gadfly, run: RunId::random().unwrap() }
     }
 
     fn project(&self) -> PathBuf {
@@ -143,11 +146,11 @@ impl Scene {
         let project = self.project().to_string_lossy().into_owned();
         let workspace = Some(WorkspacePlan { project, in_place: true, ..WorkspacePlan::default() });
         let plan =
-            Plan { caller: None, title: "t".into(), root, agents: self.team.cards(), limits, workspace };
+            Plan { caller: None, title: "t".into(), root, agents: self.agent_set.cards(), limits, workspace };
         let start = Start { format: FORMAT, plan, seed: "5eed".into() };
-        let driving = Driving { attended: false, stop, updates: None };
-        let (run, team) = (self.run.clone(), self.team.clone());
-        self.gadfly.start_plan(run, start, Vec::new(), team, driving).await.unwrap()
+        let driving = DriveOptions { attended: false, stop, updates: None };
+        let (run, agent_set) = (self.run.clone(), self.agent_set.clone());
+        self.gadfly.start_plan(run, start, Vec::new(), agent_set, driving).await.unwrap()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-use gadfly_engine::tool::{Deed, KEPT, SHOWN, ToolEnd, ToolUse};
+use gadfly_engine::tool::{KEPT, SHOWN, ToolAction, ToolEnd, ToolUse};
 use gadfly_engine::tree::{HeldCommand, RunEnd, Verify};
 use gadfly_engine::{Observation, Reply};
 use gadfly_runtime::os::landlock;
@@ -97,7 +97,7 @@ async fn a_command_that_does_not_end_is_stopped_with_everything_it_started() {
     .enumerate()
     {
         let mark = format!("87654{n}");
-        let came = stage.deed(command(&how.replace("87654$N", &mark), 700)).await;
+        let came = stage.action(command(&how.replace("87654$N", &mark), 700)).await;
         assert_eq!(came.end(), &ToolEnd::Ran(RunEnd::TimedOut), "{how}");
         assert!(came.shown.contains("did not end within 0.7 s"), "{how}: {}", came.shown);
         assert!(came.shown.len() <= SHOWN);
@@ -126,7 +126,7 @@ async fn of_a_flood_the_end_is_kept_and_its_middle_can_be_read() {
     let text = fs::read_to_string(&kept).unwrap();
     let middle = text.lines().position(|line| line == "100000").unwrap() + 1;
     let from = u32::try_from(middle).unwrap();
-    let read = stage.deed(Deed::ReadFile { path: "output:7".into(), from, lines: 2 }).await;
+    let read = stage.action(ToolAction::ReadFile { path: "output:7".into(), from, lines: 2 }).await;
     assert!(
         read.well().starts_with(&format!("{middle}\t100000\n{}\t100001\n[lines ", middle + 1)),
         "{}",
@@ -146,7 +146,7 @@ async fn a_command_that_is_called_off_ends() {
         }
         stage.cancel.cancel();
     };
-    let (came, ()) = tokio::join!(stage.deed(command("sleep 765432", 600_000)), calling_off);
+    let (came, ()) = tokio::join!(stage.action(command("sleep 765432", 600_000)), calling_off);
     assert_eq!(came.reply, Reply::Cancelled { sent: true });
     // Whoever enters next waits until everything is gone.
     drop(stage.folder.enter().await.unwrap());

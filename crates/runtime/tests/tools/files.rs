@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
 use gadfly_engine::Text;
-use gadfly_engine::tool::{Deed, SHOWN, ToolUse};
+use gadfly_engine::tool::{SHOWN, ToolAction, ToolUse};
 
 use crate::stage::Stage;
 
@@ -96,17 +96,20 @@ async fn what_a_model_gets_to_see_of_files_is_bounded() {
     fs::write(work.join("cache/hidden"), "needle\n").unwrap();
     let listed = stage.list("").await;
     assert!(listed.shown.len() <= SHOWN && listed.done().bytes > SHOWN as u64);
-    let rest = stage.deed(Deed::ReadFile { path: "output:1".into(), from: 495, lines: 10 }).await;
+    let rest = stage.action(ToolAction::ReadFile { path: "output:1".into(), from: 495, lines: 10 }).await;
     assert!(
         rest.well().contains("[at least") || rest.well().contains(" more; list a folder below"),
         "{}",
         rest.shown
     );
     let found = stage
-        .perform(ToolUse::new(Deed::SearchFiles { pattern: "needle".into(), path: String::new() }, 2), &[])
+        .perform(
+            ToolUse::new(ToolAction::SearchFiles { pattern: "needle".into(), path: String::new() }, 2),
+            &[],
+        )
         .await;
     assert!(found.shown.starts_with("file-0000.txt:1: needle 0 in a line"), "{}", found.shown);
-    let rest = stage.deed(Deed::ReadFile { path: "output:2".into(), from: 199, lines: 10 }).await;
+    let rest = stage.action(ToolAction::ReadFile { path: "output:2".into(), from: 199, lines: 10 }).await;
     assert!(
         rest.well().contains(
             "200\tfile-0199.txt:1: needle 199 in a line of some length\n201\t[and more than these 200"
@@ -166,24 +169,25 @@ async fn a_file_outside_is_reached_only_if_a_person_allowed_it_and_never_through
     let (precious, link) = (stage.at("elsewhere/precious"), stage.at("elsewhere/link"));
     std::os::unix::fs::symlink(&precious, &link).unwrap();
     let read = |path: &std::path::Path, beyond| {
-        let deed = Deed::ReadFile { path: path.to_str().unwrap().into(), from: 1, lines: 0 };
-        stage.perform(ToolUse { beyond, ..ToolUse::new(deed, 1) }, &[])
+        let action = ToolAction::ReadFile { path: path.to_str().unwrap().into(), from: 1, lines: 0 };
+        stage.perform(ToolUse { beyond, ..ToolUse::new(action, 1) }, &[])
     };
     assert_eq!(read(&precious, true).await.well(), "1\tprecious\n");
     read(&link, true).await.refused();
     read(&stage.at("elsewhere/../elsewhere/precious"), true).await.refused();
     let text = Text::new("new".to_owned());
     for (path, well) in [(&link, false), (&precious, true)] {
-        let deed = Deed::WriteFile { path: path.to_str().unwrap().into(), content: text.digest() };
-        let came = stage.perform(ToolUse { beyond: true, ..ToolUse::new(deed, 1) }, &[&text]).await;
+        let action = ToolAction::WriteFile { path: path.to_str().unwrap().into(), content: text.digest() };
+        let came = stage.perform(ToolUse { beyond: true, ..ToolUse::new(action, 1) }, &[&text]).await;
         assert_eq!(came.done().is_error(), !well, "{}", came.shown);
         assert_eq!(fs::read_to_string(&precious).unwrap(), if well { "new" } else { "precious\n" });
     }
     // What a person agreed to is a place, and a folder on the way may be turned elsewhere afterwards.
     let (agreed, turned) = (stage.at("elsewhere/agreed"), stage.at("home"));
     std::os::unix::fs::symlink(&turned, &agreed).unwrap();
-    let deed = Deed::WriteFile { path: agreed.join("x").to_str().unwrap().into(), content: text.digest() };
-    let came = stage.perform(ToolUse { beyond: true, ..ToolUse::new(deed, 1) }, &[&text]).await;
+    let action =
+        ToolAction::WriteFile { path: agreed.join("x").to_str().unwrap().into(), content: text.digest() };
+    let came = stage.perform(ToolUse { beyond: true, ..ToolUse::new(action, 1) }, &[&text]).await;
     let there = turned.canonicalize().unwrap().join("x");
     assert!(
         came.shown.contains(&format!("a link leads from there to `{}`", there.display())),

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use gadfly_engine::tool::{Deed, ToolEnd};
+use gadfly_engine::tool::{ToolAction, ToolEnd};
 use gadfly_engine::tree::RunEnd;
 
 use crate::stage::{Came, Stage};
@@ -10,7 +10,7 @@ use crate::stage::{Came, Stage};
 const PNG: &str = "printf '\\211PNG\\r\\n\\032\\nrest' > shot.png";
 
 async fn shot(stage: &Stage, line: &str, file: &str) -> Came {
-    stage.deed(Deed::Screenshot { line: line.into(), file: file.into(), timeout_ms: 30_000 }).await
+    stage.action(ToolAction::Screenshot { line: line.into(), file: file.into(), timeout_ms: 30_000 }).await
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 
-use gadfly_engine::tool::{Deed, SHOWN, ToolEnd};
+use gadfly_engine::tool::{SHOWN, ToolAction, ToolEnd};
 
 use crate::stage::Stage;
 
@@ -27,14 +27,14 @@ fn answering(status: &str, body: String) -> String {
 async fn a_page_is_shown_with_its_status_and_a_long_one_is_kept() {
     let stage = Stage::new();
     let url = answering("404 Not Found", "nothing here".into());
-    let came = stage.deed(Deed::FetchUrl { url: url.clone() }).await;
+    let came = stage.action(ToolAction::FetchUrl { url: url.clone() }).await;
     assert_eq!(came.end(), &ToolEnd::Status(404));
     assert_eq!(came.shown, format!("404 · text/plain · 12 bytes · {url}\n\nnothing here"));
     let url = answering("200 OK", "line\n".repeat(5000));
-    let came = stage.deed(Deed::FetchUrl { url }).await;
+    let came = stage.action(ToolAction::FetchUrl { url }).await;
     assert_eq!(came.end(), &ToolEnd::Status(200));
     assert!(came.shown.len() <= SHOWN && came.shown.contains("\"output:1\""), "{}", came.shown);
-    let rest = stage.deed(Deed::ReadFile { path: "output:1".into(), from: 5002, lines: 1 }).await;
+    let rest = stage.action(ToolAction::ReadFile { path: "output:1".into(), from: 5002, lines: 1 }).await;
     assert!(rest.well().starts_with("5002\tline\n"), "{}", rest.shown);
     assert!(!stage.at("store/runs/one/tree").exists(), "no folder is made for it");
 }
@@ -43,6 +43,6 @@ async fn a_page_is_shown_with_its_status_and_a_long_one_is_kept() {
 async fn a_page_that_cannot_be_had_is_an_error_that_says_why() {
     let stage = Stage::new();
     for url in ["http://127.0.0.1:1/", "file:///etc/passwd", "http://169.254.169.254/latest", "no url"] {
-        assert!(!stage.deed(Deed::FetchUrl { url: url.into() }).await.refused().is_empty(), "{url}");
+        assert!(!stage.action(ToolAction::FetchUrl { url: url.into() }).await.refused().is_empty(), "{url}");
     }
 }

@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gadfly_agents::launcher::Launcher;
-use gadfly_engine::tool::{Deed, ToolDone, ToolEnd, ToolUse};
+use gadfly_engine::tool::{ToolAction, ToolDone, ToolEnd, ToolUse};
 use gadfly_engine::tree::{Look, WorkspacePlan};
 use gadfly_engine::{Digest, EffectId, Observation, Reply, Text};
 use gadfly_journal::RunId;
 use gadfly_project::config::parse;
 use gadfly_project::{Config, Layer, Source};
 use gadfly_runtime::folder::Folder;
-use gadfly_runtime::means::Means;
 use gadfly_runtime::os::ProcessLauncher;
 use gadfly_runtime::perform::{Back, Incoming};
+use gadfly_runtime::process_env::ProcessEnv;
 use gadfly_runtime::tools::{ToolTask, Tools};
 use tokio_util::sync::CancellationToken;
 
@@ -81,10 +81,10 @@ impl Stage {
         let plan =
             WorkspacePlan { project: project.to_str().unwrap().to_owned(), ..WorkspacePlan::default() };
         let run = dir.path().join("store/runs/one");
-        let means = means(dir.path());
-        let tools = Arc::new(Tools::new(&run, Some(&means)));
+        let process_env = process_env(dir.path());
+        let tools = Arc::new(Tools::new(&run, Some(&process_env)));
         let ours = vec![dir.path().join("store")];
-        let folder = Folder::new(RunId::random().unwrap(), run, ours, plan, means.into());
+        let folder = Folder::new(RunId::random().unwrap(), run, ours, plan, process_env.into());
         Self { folder: Arc::new(folder), tools, cancel: CancellationToken::new(), dir }
     }
 
@@ -134,44 +134,44 @@ impl Stage {
         }
     }
 
-    pub async fn deed(&self, deed: Deed) -> Came {
-        self.perform(ToolUse::new(deed, 1), &[]).await
+    pub async fn action(&self, action: ToolAction) -> Came {
+        self.perform(ToolUse::new(action, 1), &[]).await
     }
 
     pub async fn sh(&self, line: &str) -> Came {
-        self.deed(command(line, 30_000)).await
+        self.action(command(line, 30_000)).await
     }
 
     pub async fn read(&self, path: &str) -> Came {
-        self.deed(Deed::ReadFile { path: path.into(), from: 1, lines: 0 }).await
+        self.action(ToolAction::ReadFile { path: path.into(), from: 1, lines: 0 }).await
     }
 
     pub async fn write(&self, path: &str, content: &str) -> Came {
         let text = Text::new(content.to_owned());
-        let deed = Deed::WriteFile { path: path.into(), content: text.digest() };
-        self.perform(ToolUse::new(deed, 1), &[&text]).await
+        let action = ToolAction::WriteFile { path: path.into(), content: text.digest() };
+        self.perform(ToolUse::new(action, 1), &[&text]).await
     }
 
     pub async fn edit(&self, path: &str, old: &str, new: &str, all: bool) -> Came {
         let (old, new) = (Text::new(old.to_owned()), Text::new(new.to_owned()));
-        let deed = Deed::EditFile { path: path.into(), old: old.digest(), new: new.digest(), all };
-        self.perform(ToolUse::new(deed, 1), &[&old, &new]).await
+        let action = ToolAction::EditFile { path: path.into(), old: old.digest(), new: new.digest(), all };
+        self.perform(ToolUse::new(action, 1), &[&old, &new]).await
     }
 
     pub async fn list(&self, path: &str) -> Came {
-        self.deed(Deed::ListFiles { path: path.into() }).await
+        self.action(ToolAction::ListFiles { path: path.into() }).await
     }
 
     pub async fn search(&self, pattern: &str, path: &str) -> Came {
-        self.deed(Deed::SearchFiles { pattern: pattern.into(), path: path.into() }).await
+        self.action(ToolAction::SearchFiles { pattern: pattern.into(), path: path.into() }).await
     }
 }
 
-pub fn command(line: &str, timeout_ms: u64) -> Deed {
-    Deed::RunCommand { line: line.into(), timeout_ms }
+pub fn command(line: &str, timeout_ms: u64) -> ToolAction {
+    ToolAction::RunCommand { line: line.into(), timeout_ms }
 }
 
-fn means(dir: &Path) -> Means {
+fn process_env(dir: &Path) -> ProcessEnv {
     let mut env: HashMap<String, String> =
         HashMap::from([("PATH".to_owned(), std::env::var("PATH").unwrap())]);
     for (name, value) in [
@@ -186,7 +186,7 @@ fn means(dir: &Path) -> Means {
     }
     let launcher: Arc<dyn Launcher> =
         Arc::new(ProcessLauncher::with_supervisor(env!("CARGO_BIN_EXE_launch-probe")));
-    Means::new(launcher, &env, &config())
+    ProcessEnv::new(launcher, &env, &config())
 }
 
 /// An agent keeps its key in a variable whose name says nothing.

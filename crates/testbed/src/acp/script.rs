@@ -16,7 +16,7 @@ pub struct Script {
     pub modes: Vec<String>,
     pub mode_option: Vec<String>,
     pub models: Vec<String>,
-    pub deeds: Vec<Deed>,
+    pub actions: Vec<Deed>,
     pub usage: Vec<u64>,
     pub quota: Option<(u64, u64, String)>,
     pub stop: Option<StopReason>,
@@ -66,7 +66,7 @@ impl Script {
 
     fn take(&mut self, name: &str, value: &str) -> Option<()> {
         if !self.is_set(name, value)? {
-            self.deeds.push(deed(name, value)?);
+            self.actions.push(action(name, value)?);
         }
         Some(())
     }
@@ -98,7 +98,7 @@ impl Script {
     }
 }
 
-fn deed(name: &str, value: &str) -> Option<Deed> {
+fn action(name: &str, value: &str) -> Option<Deed> {
     let text = || value.to_owned();
     let pair = || value.split_once(':').map(|(a, b)| (a.to_owned(), b.to_owned()));
     let tool = || value.split_once(':').and_then(|(k, title)| Some((kind(k)?, title.to_owned())));

@@ -21,7 +21,7 @@ pub struct Script {
     pub status: Option<u16>,
     pub no_result: bool,
     pub lingers: bool,
-    pub deeds: Vec<Deed>,
+    pub actions: Vec<Deed>,
 }
 
 /// One thing it does.
@@ -67,7 +67,7 @@ impl Script {
             status: None,
             no_result: false,
             lingers: false,
-            deeds: Vec::new(),
+            actions: Vec::new(),
         };
         for word in words.by_ref().take_while(|word| word != "--") {
             let (name, value) = word.split_once('=').unwrap_or((&word, ""));
@@ -94,13 +94,13 @@ impl Script {
             "status" => self.status = Some(value.parse().ok()?),
             "no-result" => self.no_result = true,
             "lingers" => self.lingers = true,
-            _ => self.deeds.push(deed(name, value)?),
+            _ => self.actions.push(action(name, value)?),
         }
         Some(())
     }
 }
 
-fn deed(name: &str, value: &str) -> Option<Deed> {
+fn action(name: &str, value: &str) -> Option<Deed> {
     let text = || value.to_owned();
     Some(match name {
         "say" => Deed::Say(text()),

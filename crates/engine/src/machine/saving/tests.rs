@@ -6,8 +6,8 @@ use crate::budget::Limits;
 use crate::conflict::{Conflict, ConflictKind, Conflicts, Resolution, Way};
 use crate::digest::Digest;
 use crate::effect::{EffectId, EffectKind, Reply};
-use crate::input::{Control, What};
-use crate::machine::{Answered, Cx, Engine, Learned, Refused};
+use crate::input::{Control, InputKind};
+use crate::machine::{AgentAnswer, Cx, Engine, Refused, TaskResult};
 use crate::outcome::Outcome;
 use crate::plan::NodePlan;
 use crate::protocol::harness::{Plays, Table};
@@ -41,10 +41,10 @@ impl Protocol for Yes {
         cx.look(Look { tree: None, paths: Vec::new() });
     }
 
-    fn answered(&mut self, _: Answered, _: &mut Cx<'_>) {}
+    fn answered(&mut self, _: AgentAnswer, _: &mut Cx<'_>) {}
 
-    fn learned(&mut self, _: &EffectId, what: Learned, cx: &mut Cx<'_>) {
-        if let Learned::Looked(looked) = what {
+    fn task_done(&mut self, _: &EffectId, what: TaskResult, cx: &mut Cx<'_>) {
+        if let TaskResult::Looked(looked) = what {
             let draft = looked.tree.unwrap().digest;
             cx.finish(Outcome::Approved { draft, overruled: false, notes: Vec::new() });
         }
@@ -143,7 +143,7 @@ fn killed_while_the_question_is_open_it_stays_the_same_question() {
 fn an_answer_that_is_no_way_out_is_refused_and_a_run_that_is_asked_about_can_be_cancelled() {
     let mut t = asked();
     let (effect, text) = (t.open().id, Text::new("yes"));
-    let what = What::Answered { effect, text: text.digest(), by: "eve".into() };
+    let what = InputKind::Answered { effect, text: text.digest(), by: "eve".into() };
     assert!(matches!(t.try_put("yes", what, vec![text]), Err(Refused::NoSuchChoice(_))));
     t.control(Control::Cancel);
     assert_eq!(t.class(), "aborted", "{}", t.log());

@@ -9,7 +9,7 @@ pub mod test_files;
 
 use std::collections::{HashMap, HashSet};
 
-use crate::finding::{ENGINE, Finding, Place, Severity};
+use crate::finding::{ENGINE, Finding, Location, Severity};
 use crate::tree::{Change, ChangeKind, Examined};
 
 use super::routes::{SCOPE_CREEP, SILENCED_FAILURE, TODO_MARKER};
@@ -64,7 +64,7 @@ fn finding(
     fix: &str,
 ) -> Finding {
     let mut finding = Finding::new(rule, severity, says, ENGINE);
-    finding.place = Some(Place { path: path.to_owned(), line, end: None });
+    finding.place = Some(Location { path: path.to_owned(), line, end: None });
     fix.clone_into(&mut finding.fix);
     finding
 }

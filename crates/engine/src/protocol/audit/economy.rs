@@ -149,11 +149,11 @@ fn begins_a_word(text: &str, beginning: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::{Place, Severity};
+    use crate::finding::{Location, Severity};
 
     fn finding(rule: &str, path: &str, says: &str) -> Finding {
         let mut finding = Finding::new(rule, Severity::Risk, says, "critic");
-        finding.place = Some(Place { path: path.into(), line: Some(3), end: None });
+        finding.place = Some(Location { path: path.into(), line: Some(3), end: None });
         finding
     }
 

@@ -2,9 +2,9 @@
 
 use crate::budget::Usage;
 use crate::effect::{CallFailure, FailureKind};
-use crate::event::Happened;
+use crate::event::EventKind;
 use crate::finding::Finding;
-use crate::machine::{Answered, Cx};
+use crate::machine::{AgentAnswer, Cx};
 use crate::outcome::{Halt, Outcome};
 use crate::question::{About, Question};
 
@@ -89,7 +89,7 @@ impl Audit {
             self.criteria.retain(|c| Some(&c.id) != item.criterion.as_ref());
             let (round, reason, by) = (self.round, item.line(), by.to_owned());
             self.said.push(format!("{by} took this out of the task: {criterion}: {reason}"));
-            cx.emit(Happened::Deferred { round, criterion, reason, by });
+            cx.emit(EventKind::Deferred { round, criterion, reason, by });
         }
         self.open = others;
         self.patient_until = self.round.saturating_add(1);
@@ -117,7 +117,7 @@ impl Audit {
         self.open.retain(|finding| !self.dropped.contains(&finding.number));
         let findings: Vec<String> = waived.iter().map(Finding::line).collect();
         self.said.extend(findings.iter().map(|line| format!("{by} lets this stand: {line} ({why})")));
-        cx.emit(Happened::Waived { findings, reason: why.to_owned(), by: by.to_owned() });
+        cx.emit(EventKind::Waived { findings, reason: why.to_owned(), by: by.to_owned() });
         self.patient_until = self.round.saturating_add(1);
         if self.red.is_some() || !self.open.is_empty() {
             return self.ask(self.stuck("There is more.", &self.open), cx);
@@ -141,7 +141,7 @@ impl Audit {
     }
 
     /// The researcher's answer joins the next brief.
-    pub(super) fn researched(&mut self, answer: Answered, cx: &mut Cx<'_>) {
+    pub(super) fn researched(&mut self, answer: AgentAnswer, cx: &mut Cx<'_>) {
         let reply = crate::reading::reasoning::without_leading(cx.text(&answer.text)).to_owned();
         if reply.trim().is_empty() {
             let message = "the researcher's reply is empty".to_owned();
@@ -149,7 +149,7 @@ impl Audit {
             return cx.unusable(answer, failure);
         }
         let text = cx.intern(reply);
-        cx.emit(Happened::Decided { by: answer.agent().to_owned(), text });
+        cx.emit(EventKind::Decided { by: answer.agent().to_owned(), text });
         let name = format!("research of round {}", self.round);
         self.research.push(crate::brief::Reference { name, text });
         self.begin_round(cx);

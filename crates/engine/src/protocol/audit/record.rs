@@ -1,9 +1,9 @@
 //! What a judged round leaves behind for others: the report and its envelope, the route and why it was
 //! taken. Nothing here decides.
 
-use crate::event::Happened;
+use crate::event::EventKind;
 use crate::judging::{self, Heard};
-use crate::machine::{Answered, Cx};
+use crate::machine::{AgentAnswer, Cx};
 use crate::outcome::Outcome;
 use crate::review;
 
@@ -30,15 +30,15 @@ impl Audit {
     }
 
     /// A worker that judges itself is noted.
-    pub(super) fn note_self_verdict(&self, answer: &Answered, cx: &mut Cx<'_>) {
+    pub(super) fn note_self_verdict(&self, answer: &AgentAnswer, cx: &mut Cx<'_>) {
         if let Some(line) = crate::reading::audit::stated_verdict(cx.text(&answer.text)) {
-            cx.emit(Happened::SelfVerdictNoted { round: self.round, line });
+            cx.emit(EventKind::SelfVerdictNoted { round: self.round, line });
         }
     }
 
     pub(super) fn route(&self, route: Route, because: &str, cx: &mut Cx<'_>) {
         let (round, route, because) = (self.round, route.name().to_owned(), because.to_owned());
-        cx.emit(Happened::Routed { round, route, because });
+        cx.emit(EventKind::Routed { round, route, because });
     }
 
     /// The report on disk, and the envelope for callers.
@@ -51,7 +51,7 @@ impl Audit {
         let envelope = report.envelope(&self.settings.run_id, &path);
         let envelope = cx.intern(serde_json::to_string(&envelope).unwrap_or_default());
         let written = cx.intern(report.to_json());
-        cx.emit(Happened::Reported { round: report.round, name, report: written, envelope });
+        cx.emit(EventKind::Reported { round: report.round, name, report: written, envelope });
     }
 }
 

@@ -1,7 +1,7 @@
 //! Running the verify commands: once before anybody is paid, and on every tree a worker leaves behind. A
 //! green run says something about exactly the tree it ran on.
 
-use crate::event::Happened;
+use crate::event::EventKind;
 use crate::machine::Cx;
 use crate::tree::{Verified, Verify};
 use crate::work::Work;
@@ -44,7 +44,7 @@ impl Audit {
     fn tell_of_run(&self, round: u32, at: usize, verified: &Verified, cx: &mut Cx<'_>) {
         let command = self.settings.verify.get(at).cloned().unwrap_or_default();
         let green = verified.is_green();
-        cx.emit(Happened::VerifyRan { round, command, green, verified: verified.clone() });
+        cx.emit(EventKind::VerifyRan { round, command, green, verified: verified.clone() });
     }
 
     pub(super) fn verified(&mut self, at: usize, verified: Verified, cx: &mut Cx<'_>) {

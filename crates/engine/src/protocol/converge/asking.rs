@@ -4,7 +4,7 @@ use super::Converge;
 use super::answers::{self, Said, Settled};
 use super::escalation::{Escalation, MOST_PER_QUESTION};
 use crate::digest::Digest;
-use crate::event::Happened;
+use crate::event::EventKind;
 use crate::machine::Cx;
 use crate::outcome::Halt;
 
@@ -22,7 +22,7 @@ impl Converge {
             Said::Settled(settled) => settled,
         };
         if !said.is_empty() {
-            cx.emit(Happened::Decided { by: by.to_owned(), text });
+            cx.emit(EventKind::Decided { by: by.to_owned(), text });
         }
         for (at, how) in &said {
             let Some(escalation) = batch.get(*at) else { continue };
@@ -57,7 +57,7 @@ impl Converge {
         self.put_off.insert(criterion.clone(), reason.clone());
         self.deferred.insert(criterion.clone());
         let (round, criterion) = (self.round, criterion.clone());
-        cx.emit(Happened::Deferred { round, criterion, reason, by: by.to_owned() });
+        cx.emit(EventKind::Deferred { round, criterion, reason, by: by.to_owned() });
     }
 
     fn decline(&mut self, cx: &mut Cx<'_>) {

@@ -8,7 +8,7 @@ use super::escalation::Escalation;
 use super::sets::{ADVERSARIAL, Criterion};
 use crate::brief::one_line;
 use crate::digest::Digest;
-use crate::finding::{Finding, Severity, Standing};
+use crate::finding::{Finding, FindingStatus, Severity};
 use crate::judging::{Heard, Judgement};
 use crate::reading::pass::{Claim, Judged, PassReply, Scenario, Verdict, verdict_of, with_verdict};
 use crate::reading::person::PersonVerdict;
@@ -210,9 +210,9 @@ impl Pass {
     /// if its criterion was deferred before. What a person put off is settled, however the critic words it.
     pub fn has_nothing_new(&self, deferred: &BTreeSet<String>) -> bool {
         let seen = |f: &Finding| match f.standing {
-            Standing::Recurring | Standing::Regressed => true,
-            Standing::Unmatched => f.criterion.as_ref().is_some_and(|c| deferred.contains(c)),
-            Standing::New => false,
+            FindingStatus::Recurring | FindingStatus::Regressed => true,
+            FindingStatus::Unmatched => f.criterion.as_ref().is_some_and(|c| deferred.contains(c)),
+            FindingStatus::New => false,
         };
         self.findings.iter().all(|f| seen(f) || self.is_put_off(f))
     }
@@ -318,12 +318,12 @@ mod tests {
     fn only_what_is_known_to_have_been_seen_is_not_new() {
         let on_record = BTreeSet::from(["SOURCES".to_owned()]);
         for (standing, deferred, seen) in [
-            (Standing::New, false, false),
-            (Standing::New, true, false),
-            (Standing::Unmatched, false, false),
-            (Standing::Unmatched, true, true),
-            (Standing::Recurring, false, true),
-            (Standing::Regressed, false, true),
+            (FindingStatus::New, false, false),
+            (FindingStatus::New, true, false),
+            (FindingStatus::Unmatched, false, false),
+            (FindingStatus::Unmatched, true, true),
+            (FindingStatus::Recurring, false, true),
+            (FindingStatus::Regressed, false, true),
         ] {
             let mut finding = Finding::new("SOURCES", Severity::Risk, "later", "cato");
             (finding.standing, finding.criterion) = (standing, Some("SOURCES".into()));

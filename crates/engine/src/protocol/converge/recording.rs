@@ -3,7 +3,7 @@
 use super::pass::{PartReply, Pass};
 use super::sets::ADVERSARIAL;
 use super::{Converge, Ended};
-use crate::event::Happened;
+use crate::event::EventKind;
 use crate::identity::Moved;
 use crate::judging::Heard;
 use crate::machine::Cx;
@@ -24,7 +24,7 @@ impl Converge {
     pub(super) fn defer_what_the_critic_defers(&mut self, pass: &Pass, critic: &str, cx: &mut Cx<'_>) {
         for answer in pass.deferred().filter(|a| !a.put_off) {
             if self.deferred.insert(answer.criterion.clone()) {
-                cx.emit(Happened::Deferred {
+                cx.emit(EventKind::Deferred {
                     round: self.round,
                     criterion: answer.criterion.clone(),
                     reason: answer.because.clone(),
@@ -65,7 +65,7 @@ impl Converge {
         review.fixed = moved.fixed.iter().copied().filter(|n| !self.settled.contains(n)).collect();
         review.findings =
             pass.findings.iter().chain(&moved.merged).chain(&pass.unsupported).cloned().collect();
-        cx.emit(Happened::Reviewed { round: self.round, review });
+        cx.emit(EventKind::Reviewed { round: self.round, review });
     }
 }
 

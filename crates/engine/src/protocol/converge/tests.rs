@@ -10,7 +10,7 @@ use super::Settings;
 use super::sets::Criterion;
 use crate::budget::Limits;
 use crate::digest::Digest;
-use crate::event::Happened;
+use crate::event::EventKind;
 use crate::judging::{PARTS, Seat};
 use crate::plan::NodePlan;
 use crate::protocol::harness::{Plays, TASK, Table};
@@ -86,7 +86,7 @@ fn reviews(table: &Table<Settings>) -> Vec<Review> {
     let steps = table.records.iter().flat_map(|(_, step)| &step.events);
     steps
         .filter_map(|e| match &e.what {
-            Happened::Reviewed { review, .. } => Some(review.clone()),
+            EventKind::Reviewed { review, .. } => Some(review.clone()),
             _ => None,
         })
         .collect()
@@ -97,9 +97,9 @@ fn lines(table: &Table<Settings>) -> Vec<String> {
     let events = table.records.iter().flat_map(|(_, step)| &step.events);
     events
         .filter_map(|e| match &e.what {
-            Happened::RoundEnded { line, .. } | Happened::Summarised { line } => Some(line.clone()),
-            Happened::Escalated { because, .. } => Some(because.clone()),
-            Happened::Deferred { criterion, reason, by, .. } => {
+            EventKind::RoundEnded { line, .. } | EventKind::Summarised { line } => Some(line.clone()),
+            EventKind::Escalated { because, .. } => Some(because.clone()),
+            EventKind::Deferred { criterion, reason, by, .. } => {
                 Some(format!("{criterion} deferred by {by}: {reason}"))
             }
             _ => None,

@@ -3,7 +3,7 @@
 
 use super::Pipeline;
 use crate::digest::Digest;
-use crate::event::Happened;
+use crate::event::EventKind;
 use crate::machine::Cx;
 use crate::outcome::Halt;
 use crate::pipeline::event::PipelineEvent;
@@ -94,7 +94,7 @@ impl Pipeline {
             green: passed,
             verified: verified.clone(),
         };
-        cx.emit(Happened::Pipeline(ran));
+        cx.emit(EventKind::Pipeline(ran));
         if passed {
             return self.next_check(cx);
         }

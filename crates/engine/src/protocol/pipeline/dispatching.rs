@@ -7,13 +7,13 @@ use super::questions::{self, Ask};
 use super::settings::{COMPLETIONS, Mode, Pair};
 use super::{AtWork, Pipeline, Stage};
 use crate::artifact::Entry as FileEntry;
-use crate::event::Happened;
+use crate::event::EventKind;
 use crate::judging::PARTS;
 use crate::machine::Cx;
 use crate::pipeline::event::PipelineEvent;
+use crate::pipeline::facts::{self, AgentReadiness};
 use crate::pipeline::listing::Found;
 use crate::pipeline::registry::{Check, Entry};
-use crate::pipeline::world::{self, Standing};
 use crate::protocol::score::files::{Files, Output};
 use crate::protocol::score::settings::Settings as Score;
 
@@ -34,13 +34,15 @@ impl Pipeline {
         let mut refused: Vec<(String, Vec<String>)> = Vec::new();
         for (agent, standing) in self.standings() {
             match standing {
-                Standing::Ready => ready.push(agent),
-                Standing::Done { .. } if self.again.contains_key(&agent) => ready.push(agent),
-                Standing::Asking { conditions } => {
+                AgentReadiness::Ready => ready.push(agent),
+                AgentReadiness::Done { .. } if self.again.contains_key(&agent) => ready.push(agent),
+                AgentReadiness::Asking { conditions } => {
                     asking.extend(conditions.into_iter().map(|text| (agent.clone(), text)));
                 }
-                Standing::Blocked { gaps } => refused.push((agent.clone(), world::refusal(&agent, &gaps))),
-                Standing::Done { .. } | Standing::Off { .. } => {}
+                AgentReadiness::Blocked { gaps } => {
+                    refused.push((agent.clone(), facts::refusal(&agent, &gaps)))
+                }
+                AgentReadiness::Done { .. } | AgentReadiness::Off { .. } => {}
             }
         }
         for (agent, text) in asking {
@@ -59,14 +61,14 @@ impl Pipeline {
         }
         for (agent, lines) in refused {
             if self.told.insert(lines.join("\n")) {
-                cx.emit(Happened::Pipeline(PipelineEvent::NotDispatched { agent, lines }));
+                cx.emit(EventKind::Pipeline(PipelineEvent::NotDispatched { agent, lines }));
             }
         }
         self.score(cx);
     }
 
     /// How everybody stands who could still be dispatched in this round.
-    fn standings(&self) -> Vec<(String, Standing)> {
+    fn standings(&self) -> Vec<(String, AgentReadiness)> {
         let is_busy = |agent: &str| {
             self.at_work.values().any(|at| at.agent == agent)
                 || self.ended.values().any(|(at, _)| at.agent == agent)
@@ -76,13 +78,13 @@ impl Pipeline {
         };
         let entries: Vec<&Entry> = self.settings.registry.entries.iter().filter(could).collect();
         if self.settings.mode != Mode::Pipeline {
-            return entries.into_iter().map(|entry| (entry.agent.clone(), Standing::Ready)).collect();
+            return entries.into_iter().map(|entry| (entry.agent.clone(), AgentReadiness::Ready)).collect();
         }
-        let world = self.world();
-        let standings: BTreeMap<String, Standing> = world.standings().into_iter().collect();
+        let facts = self.facts();
+        let standings: BTreeMap<String, AgentReadiness> = facts.standings().into_iter().collect();
         let one = |entry: &Entry| {
             let standing = standings.get(&entry.agent).cloned();
-            (entry.agent.clone(), standing.unwrap_or_else(|| world.standing(entry)))
+            (entry.agent.clone(), standing.unwrap_or_else(|| facts.standing(entry)))
         };
         entries.into_iter().map(one).collect()
     }
@@ -127,7 +129,7 @@ impl Pipeline {
             Ok(at) => at,
             Err(problem) => return self.block(agent, problem, cx),
         };
-        cx.emit(Happened::Pipeline(PipelineEvent::Dispatched {
+        cx.emit(EventKind::Pipeline(PipelineEvent::Dispatched {
             agent: agent.to_owned(),
             at: at.clone(),
             critic: settings.critics.first().map(|seat| seat.agent.clone()),
@@ -148,7 +150,7 @@ impl Pipeline {
             rounds: 0,
             open,
         };
-        cx.emit(Happened::Pipeline(blocked));
+        cx.emit(EventKind::Pipeline(blocked));
         self.blocked.insert(agent, because);
     }
 
@@ -193,7 +195,7 @@ impl Pipeline {
     }
 
     fn files(&self, entry: &Entry, pair: &Pair, open: &[String]) -> Files {
-        let verdict = self.world().verdict(&entry.agent);
+        let verdict = self.facts().verdict(&entry.agent);
         let made = self.made(entry);
         let (before, there) = if entry.judges() {
             let judged = self.judged_by(entry);
@@ -241,15 +243,15 @@ impl Pipeline {
     /// What is there already, complete and not judged as it is: the critic speaks first. What belongs to others, or
     /// was there before anybody worked, is no part of it.
     fn there(&self, entry: &Entry, made: &[FileEntry]) -> Vec<String> {
-        let world = self.world();
-        if made.is_empty() || !world.gaps_of_output(entry, &|_| true).is_empty() {
+        let facts = self.facts();
+        if made.is_empty() || !facts.gaps_of_output(entry, &|_| true).is_empty() {
             return Vec::new();
         }
         let others = self.verdicts.iter().filter(|verdict| verdict.agent != entry.agent);
         let owned: BTreeSet<&str> =
             others.flat_map(|verdict| &verdict.files).map(|file| file.path.as_str()).collect();
         let mine = made.iter().map(|file| file.path.clone());
-        match world.verdict(&entry.agent) {
+        match facts.verdict(&entry.agent) {
             Some(verdict) => {
                 let before = paths(&verdict.files);
                 mine.filter(|path| before.contains(path)).collect()
@@ -260,7 +262,7 @@ impl Pipeline {
 
     /// What somebody who is dispatched as a critic judges: the work its conditions name.
     fn judged_by(&self, entry: &Entry) -> Vec<FileEntry> {
-        let world = self.world();
+        let facts = self.facts();
         let mut found: BTreeMap<String, FileEntry> = BTreeMap::new();
         let mut add = |file: FileEntry| {
             found.insert(file.path.clone(), file);
@@ -272,13 +274,13 @@ impl Pipeline {
                 }
                 Check::Score { critic, .. } => {
                     let judged = self.settings.registry.judged_by(critic);
-                    let verdicts = judged.filter_map(|entry| world.current(&entry.agent));
+                    let verdicts = judged.filter_map(|entry| facts.current(&entry.agent));
                     verdicts.flat_map(|verdict| verdict.files.clone()).for_each(&mut add);
                 }
                 Check::Overall { .. } | Check::Components { .. } => {
                     let agents =
                         self.settings.registry.entries.iter().filter(|other| other.agent != entry.agent);
-                    let verdicts = agents.filter_map(|entry| world.current(&entry.agent));
+                    let verdicts = agents.filter_map(|entry| facts.current(&entry.agent));
                     verdicts.flat_map(|verdict| verdict.files.clone()).for_each(&mut add);
                 }
                 Check::Manual => {}

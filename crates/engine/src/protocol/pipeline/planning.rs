@@ -7,8 +7,8 @@ use crate::blocks::Blocks;
 use crate::budget::Usage;
 use crate::digest::Digest;
 use crate::effect::{CallFailure, FailureKind};
-use crate::event::Happened;
-use crate::machine::{Answered, Cx, WorkerCall};
+use crate::event::EventKind;
+use crate::machine::{AgentAnswer, Cx, WorkerCall};
 use crate::pipeline::event::PipelineEvent;
 use crate::reading::reasoning;
 
@@ -52,7 +52,7 @@ impl Pipeline {
         cx.call(WorkerCall { agent: by, messages, tree: None, advice: true, tag });
     }
 
-    pub(super) fn planned(&mut self, answer: Answered, cx: &mut Cx<'_>) {
+    pub(super) fn planned(&mut self, answer: AgentAnswer, cx: &mut Cx<'_>) {
         let text = reasoning::without_leading(cx.text(&answer.text)).trim().to_owned();
         if text.is_empty() {
             let message = "the reply holds no plan".to_owned();
@@ -72,7 +72,7 @@ impl Pipeline {
     fn drafted(&mut self, text: Digest, by: &str, spec: bool, cx: &mut Cx<'_>) {
         let blocked = blocked(cx.text(&text));
         let event = PipelineEvent::PlanDrafted { text, by: by.to_owned(), spec, blocked: blocked.clone() };
-        cx.emit(Happened::Pipeline(event));
+        cx.emit(EventKind::Pipeline(event));
         if !blocked.is_empty() {
             // What is blocked cannot be agreed to, not even in advance.
             let effect = cx.ask(questions::blocked_plan(&blocked, spec));
@@ -90,7 +90,7 @@ impl Pipeline {
     }
 
     pub(super) fn agreed(&mut self, text: Digest, by: &str, cx: &mut Cx<'_>) {
-        cx.emit(Happened::Pipeline(PipelineEvent::PlanApproved { text, by: by.to_owned() }));
+        cx.emit(EventKind::Pipeline(PipelineEvent::PlanApproved { text, by: by.to_owned() }));
         self.plan = Some(text);
         self.begin_work(cx);
     }

@@ -5,7 +5,7 @@ use crate::brief::some_of;
 use crate::conflict::Way;
 use crate::digest::Digest;
 use crate::effect::EffectId;
-use crate::event::Happened;
+use crate::event::EventKind;
 use crate::machine::Cx;
 use crate::outcome::{Halt, Outcome};
 use crate::pipeline::GateReport;
@@ -108,7 +108,7 @@ impl Pipeline {
                 let holds = is_yes(&said);
                 self.manual.insert(text.clone(), holds);
                 let event = PipelineEvent::ConditionSaid { text, holds, by: by.to_owned() };
-                cx.emit(Happened::Pipeline(event));
+                cx.emit(EventKind::Pipeline(event));
                 self.identify(cx);
             }
             Ask::Outside => self.told_of_outside(is_yes(&said), cx),

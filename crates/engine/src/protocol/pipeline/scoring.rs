@@ -7,15 +7,15 @@ use super::questions::{self, Ask};
 use super::settings::Mode;
 use super::{Again, Pass, Pipeline, Stage};
 use crate::digest::Digest;
-use crate::event::Happened;
-use crate::machine::{Cx, Learned};
+use crate::event::EventKind;
+use crate::machine::{Cx, TaskResult};
 use crate::outcome::{Halt, Outcome};
 use crate::pipeline::GateReport;
 use crate::pipeline::aggregate::{Component, Hundredths};
 use crate::pipeline::event::PipelineEvent;
+use crate::pipeline::facts::AgentReadiness;
 use crate::pipeline::learning::{self, PairRecord, Suggestion};
 use crate::pipeline::registry::{Check, Entry};
-use crate::pipeline::world::Standing;
 use crate::tree::CommitFiles;
 
 /// A component below this is sent out again.
@@ -27,11 +27,11 @@ impl Pipeline {
         self.tried.clone_from(&self.hopeless);
         self.blocked.retain(|agent, _| self.hopeless.contains(agent));
         let (round, of) = (self.round, self.overall.max(self.round));
-        cx.emit(Happened::Pipeline(PipelineEvent::OverallRound { round, of, again }));
+        cx.emit(EventKind::Pipeline(PipelineEvent::OverallRound { round, of, again }));
     }
 
     pub(super) fn report(&self) -> GateReport {
-        self.world().gate(&self.settings.gate)
+        self.facts().gate(&self.settings.gate)
     }
 
     /// Nobody is at work and nobody can be dispatched.
@@ -41,7 +41,7 @@ impl Pipeline {
         }
         let report = self.report();
         let (round, boxed) = (self.round, Box::new(report.clone()));
-        cx.emit(Happened::Pipeline(PipelineEvent::GateChecked { round, report: boxed }));
+        cx.emit(EventKind::Pipeline(PipelineEvent::GateChecked { round, report: boxed }));
         // Somebody who is blocked is not done, whatever the sum of the others is.
         if report.is_open() && self.blocked.is_empty() {
             return self.check(Purpose::Gate, cx);
@@ -105,7 +105,7 @@ impl Pipeline {
             else {
                 continue;
             };
-            let Some(verdict) = self.world().current(&row.agent).filter(|verdict| !verdict.open.is_empty())
+            let Some(verdict) = self.facts().current(&row.agent).filter(|verdict| !verdict.open.is_empty())
             else {
                 continue;
             };
@@ -146,11 +146,11 @@ impl Pipeline {
     /// Whose work was done in this round and does not count any more: somebody changed it.
     fn undone(&self) -> Vec<String> {
         let could = |agent: &String| self.tried.contains(agent) && !self.blocked.contains_key(agent);
-        let standings = self.world().standings().into_iter();
-        let ready = standings.filter(|(_, standing)| matches!(standing, Standing::Ready));
+        let standings = self.facts().standings().into_iter();
+        let ready = standings.filter(|(_, standing)| matches!(standing, AgentReadiness::Ready));
         let ready = ready.map(|(agent, _)| agent).filter(could);
         // Who needs no verdict and makes nothing is never done.
-        ready.filter(|agent| self.world().verdict(agent).is_some()).collect()
+        ready.filter(|agent| self.facts().verdict(agent).is_some()).collect()
     }
 
     /// Once more, because a person wants it.
@@ -161,7 +161,7 @@ impl Pipeline {
         if !known {
             return self.score(cx);
         }
-        let open = self.world().current(agent).map(|verdict| verdict.open.clone()).unwrap_or_default();
+        let open = self.facts().current(agent).map(|verdict| verdict.open.clone()).unwrap_or_default();
         self.begin_overall(vec![agent.to_owned()], cx);
         self.again.insert(agent.to_owned(), Again { open, for_others: false });
         self.survey(cx);
@@ -188,7 +188,7 @@ impl Pipeline {
         }
         if self.delivered.is_empty() && self.deleted.is_empty() {
             let message = "this run delivered nothing, so there is nothing to commit".to_owned();
-            cx.emit(Happened::Warned { message });
+            cx.emit(EventKind::Warned { message });
             return self.end(cx);
         }
         self.check(Purpose::Commit, cx);
@@ -202,9 +202,9 @@ impl Pipeline {
         cx.commit(CommitFiles { files, deleted, branch, message });
     }
 
-    pub(super) fn committed(&mut self, what: Learned, cx: &mut Cx<'_>) {
+    pub(super) fn committed(&mut self, what: TaskResult, cx: &mut Cx<'_>) {
         match what {
-            Learned::NotAccepted { message } => {
+            TaskResult::NotAccepted { message } => {
                 self.end_short(Halt::Guard, vec![format!("not committed: {message}")], cx);
             }
             _ => self.end(cx),
@@ -218,7 +218,7 @@ impl Pipeline {
     }
 
     /// The end in words: what was reached, with its arithmetic, and what could be learned.
-    fn summarise(&mut self, mark: &str, cx: &mut Cx<'_>) -> Digest {
+    fn summarise(&mut self, fence: &str, cx: &mut Cx<'_>) -> Digest {
         let report = self.report();
         let overall =
             report.aggregate.overall.map_or_else(|| "no score".to_owned(), |o| format!("overall {o}"));
@@ -231,8 +231,8 @@ impl Pipeline {
         };
         let dispatched: u32 = self.dispatches.values().sum();
         let line =
-            format!("{mark} {overall}{gated} ({dispatched} dispatched, {} overall {rounds})", self.round);
-        cx.emit(Happened::Summarised { line: line.clone() });
+            format!("{fence} {overall}{gated} ({dispatched} dispatched, {} overall {rounds})", self.round);
+        cx.emit(EventKind::Summarised { line: line.clone() });
         let suggestions = self.suggestions();
         let mut text = format!("{line}\n\n{}\n", report.aggregate.arithmetic.join("\n"));
         if !suggestions.is_empty() {
@@ -242,7 +242,7 @@ impl Pipeline {
                 text.push('\n');
             }
         }
-        cx.emit(Happened::Pipeline(PipelineEvent::Learned { suggestions }));
+        cx.emit(EventKind::Pipeline(PipelineEvent::Learned { suggestions }));
         cx.intern(text)
     }
 }

@@ -7,8 +7,8 @@ use crate::artifact::Entry as FileEntry;
 use crate::conflict::{Conflicts, Resolution, Way};
 use crate::digest::Digest;
 use crate::effect::NodePath;
-use crate::event::Happened;
-use crate::machine::{Cx, Learned};
+use crate::event::EventKind;
+use crate::machine::{Cx, TaskResult};
 use crate::outcome::Outcome;
 use crate::pipeline::PairVerdict;
 use crate::pipeline::event::PipelineEvent;
@@ -106,7 +106,7 @@ impl Pipeline {
             rounds,
             open,
         };
-        cx.emit(Happened::Pipeline(blocked));
+        cx.emit(EventKind::Pipeline(blocked));
         // What a program found wrong, and was mended in vain, is not tried again by itself.
         if result.is_some_and(|result| result.blocked.is_some()) {
             self.hopeless.insert(agent.to_owned());
@@ -117,22 +117,22 @@ impl Pipeline {
     /// A draft that was judged and did not pass. Where the project has nothing better, what it reached counts.
     fn note_rejected(&mut self, node: &NodePath, agent: &str, cx: &mut Cx<'_>) {
         let Some(result) = cx.result_of(node).filter(|result| result.blocked.is_none()) else { return };
-        let has_better = self.world().current(agent).is_some_and(|current| !current.rejected);
+        let has_better = self.facts().current(agent).is_some_and(|current| !current.rejected);
         let Some(verdict) = result.verdict.filter(|_| !has_better) else { return };
         let verdict = PairVerdict { rejected: true, ..verdict };
         self.verdicts.push(verdict.clone());
         let scored = PipelineEvent::Scored { verdict: Box::new(verdict), delivered: false };
-        cx.emit(Happened::Pipeline(scored));
+        cx.emit(EventKind::Pipeline(scored));
     }
 
     fn deliver(&mut self, node: NodePath, at: AtWork, result: PairResult, cx: &mut Cx<'_>) {
-        let earlier = self.world().current(&at.agent).filter(|_| at.again.is_some());
+        let earlier = self.facts().current(&at.agent).filter(|_| at.again.is_some());
         let for_others = at.again.as_ref().is_some_and(|again| again.for_others);
         if let (Some(earlier), Some(verdict)) = (earlier, &result.verdict)
             && (verdict.score < earlier.score || (verdict.score == earlier.score && !for_others))
         {
             let verdict = Box::new(verdict.clone());
-            cx.emit(Happened::Pipeline(PipelineEvent::Scored { verdict, delivered: false }));
+            cx.emit(EventKind::Pipeline(PipelineEvent::Scored { verdict, delivered: false }));
             return self.next(cx);
         }
         let is_outside = |change: &&Change| result.outside.contains(&change.path);
@@ -144,7 +144,7 @@ impl Pipeline {
         let gone: Vec<String> = gone.map(|change| change.path.clone()).collect();
         if !gone.is_empty() {
             let message = format!("[{}] deletes {}", at.agent, crate::brief::some_of(&gone));
-            cx.emit(Happened::Warned { message });
+            cx.emit(EventKind::Warned { message });
         }
         let agent = at.agent.clone();
         self.taking = Some(Taking { node, at, result, only, seen: None });
@@ -152,7 +152,7 @@ impl Pipeline {
             return self.accept(None, cx);
         }
         let event = PipelineEvent::WroteOutside { agent: agent.clone(), paths: outside.clone() };
-        cx.emit(Happened::Pipeline(event));
+        cx.emit(EventKind::Pipeline(event));
         let effect = cx.ask(questions::outside(&agent, &outside));
         self.asks.insert(effect, Ask::Outside);
     }
@@ -182,14 +182,14 @@ impl Pipeline {
         });
     }
 
-    pub(super) fn delivery_replied(&mut self, what: Learned, cx: &mut Cx<'_>) {
+    pub(super) fn delivery_replied(&mut self, what: TaskResult, cx: &mut Cx<'_>) {
         if self.stage == Stage::Ending {
             return self.committed(what, cx);
         }
         match what {
-            Learned::Accepted { kept, .. } => self.taken(&kept, cx),
-            Learned::Conflicts(conflicts) => self.ask_about(&conflicts, cx),
-            Learned::NotAccepted { message } => self.refused(&message, cx),
+            TaskResult::Accepted { kept, .. } => self.taken(&kept, cx),
+            TaskResult::Conflicts(conflicts) => self.ask_about(&conflicts, cx),
+            TaskResult::NotAccepted { message } => self.refused(&message, cx),
             _ => {}
         }
     }
@@ -240,7 +240,7 @@ impl Pipeline {
             }
             None => PipelineEvent::Completed { agent: at.agent, files: result.files },
         };
-        cx.emit(Happened::Pipeline(event));
+        cx.emit(EventKind::Pipeline(event));
         self.next(cx);
     }
 

@@ -6,7 +6,7 @@ use super::files::{Files, Output};
 use super::history::History;
 use crate::blocks::Blocks;
 use crate::digest::Digest;
-use crate::finding::{Finding, Standing};
+use crate::finding::{Finding, FindingStatus};
 use crate::machine::{Cx, WorkerCall};
 use crate::question::{About, Choice, Question};
 
@@ -142,9 +142,9 @@ impl Score {
 /// A finding as the worker is told: what is known about it from earlier rounds comes first.
 fn feedback(finding: &Finding) -> String {
     let before = match finding.standing {
-        Standing::Recurring => format!("(still open since round {}) ", finding.since),
-        Standing::Regressed => "(was fixed and is back) ".to_owned(),
-        Standing::New | Standing::Unmatched => String::new(),
+        FindingStatus::Recurring => format!("(still open since round {}) ", finding.since),
+        FindingStatus::Regressed => "(was fixed and is back) ".to_owned(),
+        FindingStatus::New | FindingStatus::Unmatched => String::new(),
     };
     format!("{before}{}", finding.line())
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::finding::{Finding, Standing};
+use crate::finding::{Finding, FindingStatus};
 
 /// So many points are listed for anybody.
 const MOST_LISTED: usize = 200;
@@ -44,7 +44,7 @@ impl History {
                 returned: false,
             });
             point.line = finding.line();
-            point.returned |= finding.standing == Standing::Regressed;
+            point.returned |= finding.standing == FindingStatus::Regressed;
             if point.raised.last() != Some(&round) {
                 point.raised.push(round);
             }

@@ -5,17 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::artifact::{Entry, Manifest};
 use crate::digest::Digest;
-use crate::event::Happened;
+use crate::event::EventKind;
 use crate::judging::Heard;
-use crate::machine::{Answered, Cx, Learned};
+use crate::machine::{AgentAnswer, Cx, TaskResult};
 use crate::outcome::{Halt, Outcome};
 use crate::pipeline::event::PipelineEvent;
 use crate::pipeline::headings::headings;
 use crate::pipeline::listing::{Found, Listing};
 use crate::pipeline::verdict::OtherLens;
-use crate::pipeline::{self, PairVerdict, Registry, World};
+use crate::pipeline::{self, PairVerdict, ProjectFacts, Registry};
 use crate::protocol::PairResult;
-use crate::tool::{Deed, ToolUse};
+use crate::tool::{ToolAction, ToolUse};
 use crate::tree::{Change, ChangeKind, Look, Looked, Tree, Verified, Verify};
 use crate::work::Work;
 
@@ -26,7 +26,7 @@ use super::judgement::{Scored, Tallied};
 
 /// What is known of the pair's folder.
 #[derive(Default)]
-pub(super) struct Ground {
+pub(super) struct FolderWork {
     /// Its state when the pair was dispatched.
     base: Option<Digest>,
     tree: Option<Tree>,
@@ -58,7 +58,7 @@ enum Awaiting {
     Verify(usize),
 }
 
-impl Ground {
+impl FolderWork {
     /// The state of the folder a call begins with.
     pub(super) fn begin(&self, afresh: bool) -> Option<Digest> {
         let tree = self.tree.as_ref().map(|tree| tree.digest);
@@ -85,21 +85,21 @@ impl Score {
     }
 
     /// Something the pair's folder was asked for is there. False if it was asked for by somebody else.
-    pub(super) fn learned_of_folder(&mut self, what: &Learned, cx: &mut Cx<'_>) -> bool {
+    pub(super) fn learned_of_folder(&mut self, what: &TaskResult, cx: &mut Cx<'_>) -> bool {
         let Some(ground) = &mut self.ground else { return false };
         match (what, std::mem::take(&mut ground.awaiting)) {
-            (Learned::Looked(looked), Awaiting::FirstLook) => self.first_looked(looked, cx),
-            (Learned::Looked(looked), Awaiting::Look) => self.took(looked, cx),
-            (Learned::Looked(_), Awaiting::Reading) => self.complete(cx),
-            (Learned::Tool(done), Awaiting::Saving) if done.is_error() => {
+            (TaskResult::Looked(looked), Awaiting::FirstLook) => self.first_looked(looked, cx),
+            (TaskResult::Looked(looked), Awaiting::Look) => self.took(looked, cx),
+            (TaskResult::Looked(_), Awaiting::Reading) => self.complete(cx),
+            (TaskResult::Tool(done), Awaiting::Saving) if done.is_error() => {
                 let why = crate::brief::one_line(cx.text(&done.shown));
                 self.block(format!("its reply could not be saved: {why}"), cx);
             }
-            (Learned::Tool(_), Awaiting::Saving) => self.look(cx),
-            (Learned::Verified(verified), Awaiting::Hook { after, at }) => {
+            (TaskResult::Tool(_), Awaiting::Saving) => self.look(cx),
+            (TaskResult::Verified(verified), Awaiting::Hook { after, at }) => {
                 self.hooked(after, at, verified, cx);
             }
-            (Learned::Verified(verified), Awaiting::Verify(at)) => self.verified(at, verified, cx),
+            (TaskResult::Verified(verified), Awaiting::Verify(at)) => self.verified(at, verified, cx),
             (_, awaiting) => {
                 self.await_(awaiting);
                 return false;
@@ -146,7 +146,7 @@ impl Score {
         let (hook_name, line) = (hook.to_owned(), command.clone());
         let ran =
             PipelineEvent::HookRan { hook: hook_name, command: line, green, verified: verified.clone() };
-        cx.emit(Happened::Pipeline(ran));
+        cx.emit(EventKind::Pipeline(ran));
         if green {
             return self.run_hook(after, at + 1, cx);
         }
@@ -168,7 +168,7 @@ impl Score {
     }
 
     /// A worker is through with the files, or its reply is to become one.
-    pub(super) fn worked(&mut self, answer: Answered, cx: &mut Cx<'_>) {
+    pub(super) fn worked(&mut self, answer: AgentAnswer, cx: &mut Cx<'_>) {
         let Some(files) = &self.settings.files else { return };
         if files.output == Output::Files {
             return self.look(cx);
@@ -186,7 +186,7 @@ impl Score {
         };
         let begin = self.ground.as_ref().and_then(|ground| ground.begin(false));
         self.await_(Awaiting::Saving);
-        cx.tool(ToolUse { begin, ..ToolUse::new(Deed::WriteFile { path, content }, 0) });
+        cx.tool(ToolUse { begin, ..ToolUse::new(ToolAction::WriteFile { path, content }, 0) });
     }
 
     fn look(&mut self, cx: &mut Cx<'_>) {
@@ -253,9 +253,9 @@ impl Score {
         ground.incomplete += 1;
         let times = ground.incomplete;
         let event = PipelineEvent::OutputIncomplete { agent: agent.clone(), gaps: gaps.clone(), times };
-        cx.emit(Happened::Pipeline(event));
+        cx.emit(EventKind::Pipeline(event));
         if times > most {
-            return self.block(pipeline::world::incomplete(&agent, &gaps), cx);
+            return self.block(pipeline::facts::incomplete(&agent, &gaps), cx);
         }
         self.call_worker(&Call::Complete { gaps: &gaps }, cx);
     }
@@ -284,7 +284,7 @@ impl Score {
         };
         let (registry, none) = (Registry::default(), BTreeMap::new());
         let (manual, enabled) = (BTreeMap::new(), BTreeSet::new());
-        let world = World {
+        let facts = ProjectFacts {
             registry: &registry,
             listing,
             headings: &read,
@@ -295,7 +295,7 @@ impl Score {
             skills: &none,
         };
         let goes_on = files.goes_on();
-        world.gaps_of_output(&entry, &|path| goes_on || changed.contains(path))
+        facts.gaps_of_output(&entry, &|path| goes_on || changed.contains(path))
     }
 
     /// What could not be delivered: a link leads elsewhere, and a name with a line break in it is two lines of a list.
@@ -369,7 +369,7 @@ impl Score {
         let (command, most) = (files.verify.get(at).map(|c| c.line.clone()).unwrap_or_default(), files.fixes);
         let green = verified.is_green();
         let (round, line) = (self.round, command.clone());
-        cx.emit(Happened::VerifyRan { round, command: line, green, verified: verified.clone() });
+        cx.emit(EventKind::VerifyRan { round, command: line, green, verified: verified.clone() });
         if green {
             return self.verify(at + 1, cx);
         }
@@ -381,7 +381,7 @@ impl Score {
         }
         // Mending is no round of the pair: it has its own limit.
         self.round += 1;
-        cx.emit(Happened::RoundStarted { round: self.round, of: self.round.max(self.limit) });
+        cx.emit(EventKind::RoundStarted { round: self.round, of: self.round.max(self.limit) });
         let output = verified.runs.last().map(|run| run.output);
         self.call_worker(&Call::Fix { command: &command, output }, cx);
     }

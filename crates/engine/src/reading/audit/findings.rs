@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::MOST_FINDINGS;
 use super::fields::{Notes, clean, key, says_nothing, short, text};
-use crate::finding::{Finding, Place, Severity};
+use crate::finding::{Finding, Location, Severity};
 use crate::protocol::audit::report::Expected;
 use crate::protocol::audit::routes;
 use crate::reading::json::{self, first};
@@ -157,7 +157,7 @@ fn finding_is_about_absence(category: &str, object: &Map<String, Value>) -> bool
 }
 
 /// `file` and `line`; the line may be a number, `"12"` or `"12-15"`, or stand behind the file's name.
-fn located(object: &Map<String, Value>, place: &str, notes: &mut Notes) -> Option<Place> {
+fn located(object: &Map<String, Value>, place: &str, notes: &mut Notes) -> Option<Location> {
     let file = first(object, &["file", "path"])
         .and_then(json::text_of)
         .map(|t| clean(&t))
@@ -197,7 +197,7 @@ fn located(object: &Map<String, Value>, place: &str, notes: &mut Notes) -> Optio
         return Some(cited);
     }
     let (line, end) = lines.map_or((None, None), |(line, end)| (Some(line), end));
-    Some(Place { path: file, line, end })
+    Some(Location { path: file, line, end })
 }
 
 fn raw(mut object: Map<String, Value>, at: usize) -> Value {

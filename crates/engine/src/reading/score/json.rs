@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::{Claim, Said, shorten};
 use crate::deduction::{Amount, Gravity};
-use crate::finding::Place;
+use crate::finding::Location;
 use crate::reading::json::{self, Found, first, text_of};
 use crate::reading::quoted::Shown;
 use crate::reading::{Unread, beside, doubt, lines, place};
@@ -278,7 +278,7 @@ fn quote(value: Option<&Value>) -> Option<String> {
     (!doubt::says_nothing(&plain)).then_some(plain)
 }
 
-fn whereabouts(stated: &Map<String, Value>) -> (Option<Place>, Option<String>) {
+fn whereabouts(stated: &Map<String, Value>) -> (Option<Location>, Option<String>) {
     let field = |map: &serde_json::Map<String, Value>, keys: [&str; 2]| {
         keys.iter().find_map(|key| map.get(*key)).and_then(text_of)
     };
@@ -301,7 +301,7 @@ fn whereabouts(stated: &Map<String, Value>) -> (Option<Place>, Option<String>) {
     let range = line.as_deref().and_then(place::range);
     match (path.filter(|p| !p.trim().is_empty()), range) {
         (Some(path), Some((line, end))) => {
-            (Some(Place { path: path.trim().to_owned(), line: Some(line), end }), None)
+            (Some(Location { path: path.trim().to_owned(), line: Some(line), end }), None)
         }
         (Some(path), None) => (place::read(&path), None),
         (None, Some(_)) => (line.as_deref().and_then(|l| place::read(&format!("line {l}"))), None),

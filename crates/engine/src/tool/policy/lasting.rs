@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use super::super::Deed;
+use super::super::ToolAction;
 
 /// A lasting permission of a goal.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -25,23 +25,23 @@ enum Pattern {
 }
 
 impl Lasting {
-    pub(super) fn of(tool: &str, why: &str, deed: &Deed) -> Self {
-        let pattern = match deed {
-            Deed::RunCommand { line, .. } => {
+    pub(super) fn of(tool: &str, why: &str, action: &ToolAction) -> Self {
+        let pattern = match action {
+            ToolAction::RunCommand { line, .. } => {
                 prefix(line).map_or_else(|| Pattern::Exactly(line.clone()), Pattern::Commands)
             }
-            Deed::FetchUrl { url } => {
+            ToolAction::FetchUrl { url } => {
                 host(url).map_or_else(|| Pattern::Exactly(url.clone()), |host| Pattern::Host(host.to_owned()))
             }
-            Deed::Screenshot { line, .. } => Pattern::Exactly(line.clone()),
-            Deed::ReadFile { path, .. }
-            | Deed::WriteFile { path, .. }
-            | Deed::EditFile { path, .. }
-            | Deed::ListFiles { path }
-            | Deed::SearchFiles { path, .. } => Pattern::Exactly(path.clone()),
-            Deed::Mcp { tool, .. } => Pattern::Exactly(tool.clone()),
-            Deed::McpTools { .. } => Pattern::Exactly(String::new()),
-            Deed::Process(process) => Pattern::Exactly(process.about().to_owned()),
+            ToolAction::Screenshot { line, .. } => Pattern::Exactly(line.clone()),
+            ToolAction::ReadFile { path, .. }
+            | ToolAction::WriteFile { path, .. }
+            | ToolAction::EditFile { path, .. }
+            | ToolAction::ListFiles { path }
+            | ToolAction::SearchFiles { path, .. } => Pattern::Exactly(path.clone()),
+            ToolAction::Mcp { tool, .. } => Pattern::Exactly(tool.clone()),
+            ToolAction::McpTools { .. } => Pattern::Exactly(String::new()),
+            ToolAction::Process(process) => Pattern::Exactly(process.about().to_owned()),
         };
         Self { tool: tool.to_owned(), why: why.to_owned(), pattern }
     }

@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::names;
-use crate::protocol::watch::Policy;
+use crate::protocol::goal::Policy;
 use crate::tool::Risk;
 
 /// Our tools that every such agent has some form of, with what using them counts as.

@@ -4,20 +4,20 @@
 use super::*;
 use crate::digest::Digest;
 
-fn run(line: &str) -> Deed {
-    Deed::RunCommand { line: line.to_owned(), timeout_ms: 1 }
+fn run(line: &str) -> ToolAction {
+    ToolAction::RunCommand { line: line.to_owned(), timeout_ms: 1 }
 }
 
-fn write(path: &str) -> Deed {
-    Deed::WriteFile { path: path.to_owned(), content: Digest::of(b"") }
+fn write(path: &str) -> ToolAction {
+    ToolAction::WriteFile { path: path.to_owned(), content: Digest::of(b"") }
 }
 
-fn mcp(server: &str) -> Deed {
-    Deed::Mcp { server: server.to_owned(), tool: "t".to_owned(), args: Digest::of(b"") }
+fn mcp(server: &str) -> ToolAction {
+    ToolAction::Mcp { server: server.to_owned(), tool: "t".to_owned(), args: Digest::of(b"") }
 }
 
-fn ruled<'a>(name: &'a str, deed: &'a Deed) -> Ruled<'a> {
-    Ruled { name, deed, outside: None, held: false, root: "/p/goal", servers: &[] }
+fn ruled<'a>(name: &'a str, action: &'a ToolAction) -> Ruled<'a> {
+    Ruled { name, action, outside: None, held: false, root: "/p/goal", servers: &[] }
 }
 
 fn asked(ruling: Ruling) -> String {
@@ -42,15 +42,15 @@ fn the_deny_list_comes_first_and_nobody_is_asked() {
 #[test]
 fn everything_else_that_goes_too_far_is_asked_in_one_sentence() {
     let policy = Policy { risk: Risk::WriteLocal, deny: vec![], allow: vec!["read_file".to_owned()] };
-    let deed = Deed::FetchUrl { url: "https://a/b".to_owned() };
+    let action = ToolAction::FetchUrl { url: "https://a/b".to_owned() };
     assert_eq!(
-        asked(rule(&policy, &ruled("fetch_url", &deed))),
+        asked(rule(&policy, &ruled("fetch_url", &action))),
         "`fetch_url` wants to fetch `https://a/b`: the tool is not on the list of those that may be used; and it counts as \
          network_get, and only up to write_local goes without asking."
     );
     let policy = Policy::default();
-    let deed = write("/p/goal-evil/a");
-    let it = Ruled { outside: Some("/p/goal-evil/a"), held: true, ..ruled("write_file", &deed) };
+    let action = write("/p/goal-evil/a");
+    let it = Ruled { outside: Some("/p/goal-evil/a"), held: true, ..ruled("write_file", &action) };
     assert_eq!(
         asked(rule(&policy, &it)),
         "`write_file` wants to write `/p/goal-evil/a`: `/p/goal-evil/a` is outside the folder `/p/goal`."
@@ -65,8 +65,8 @@ fn everything_else_that_goes_too_far_is_asked_in_one_sentence() {
 #[test]
 fn a_command_is_asked_about_only_where_the_kernel_does_not_hold_it() {
     let policy = Policy::default();
-    let deed = run("cat /p/other/x");
-    let it = ruled("run_command", &deed);
+    let action = run("cat /p/other/x");
+    let it = ruled("run_command", &action);
     assert!(asked(rule(&policy, &it)).contains("`/p/other/x` is outside"));
     assert_eq!(rule(&policy, &Ruled { held: true, ..it }), Ruling::Allow);
     assert_eq!(rule(&policy, &ruled("run_command", &run("cargo test"))), Ruling::Allow);
@@ -78,22 +78,22 @@ fn what_a_server_does_counts_as_the_user_said() {
     assert_eq!(risk(&mcp("docs"), &servers), Risk::ReadOnly);
     assert_eq!(risk(&mcp("other"), &servers), Risk::NetworkWrite);
     let policy = Policy { risk: Risk::ReadOnly, ..Policy::default() };
-    let deed = mcp("docs");
-    assert_eq!(rule(&policy, &Ruled { servers: &servers, ..ruled("docs__t", &deed) }), Ruling::Allow);
+    let action = mcp("docs");
+    assert_eq!(rule(&policy, &Ruled { servers: &servers, ..ruled("docs__t", &action) }), Ruling::Allow);
     assert!(matches!(rule(&policy, &ruled("write_file", &write("a"))), Ruling::Ask(..)));
 }
 
 #[test]
 fn a_models_words_stay_in_their_quotes() {
     let policy = Policy { risk: Risk::ReadOnly, ..Policy::default() };
-    let deed = run("echo `x`\n\u{1b}[2K: it is harmless. Say yes");
-    let said = asked(rule(&policy, &ruled("run_command", &deed)));
+    let action = run("echo `x`\n\u{1b}[2K: it is harmless. Say yes");
+    let said = asked(rule(&policy, &ruled("run_command", &action)));
     assert!(
         said.starts_with("`run_command` wants to run `echo 'x' ⏎ [2K: it is harmless. Say yes`: it counts"),
         "{said}"
     );
-    let deed = run(&"x".repeat(10_000));
-    assert!(asked(rule(&policy, &ruled("run_command", &deed))).len() < 400);
+    let action = run(&"x".repeat(10_000));
+    assert!(asked(rule(&policy, &ruled("run_command", &action))).len() < 400);
 }
 
 #[test]

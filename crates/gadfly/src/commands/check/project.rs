@@ -9,7 +9,7 @@ use gadfly_project::adopt::{NearMiss, near_misses};
 use gadfly_project::layout::{self, Layout, ProjectFiles, ProjectName};
 use gadfly_project::registry::{self, Note, RegistryFile};
 use gadfly_project::{Config, Problem, deduction_table};
-use gadfly_runtime::situation::state_project;
+use gadfly_runtime::project_status::state_project;
 use serde_json::json;
 
 use crate::context::Context;

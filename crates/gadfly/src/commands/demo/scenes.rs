@@ -166,7 +166,7 @@ pub const ACTS: &[Act] = &[
         ],
     },
     Act {
-        protocol: "watch",
+        protocol: "goal",
         says: "a worker with tools pursues a goal, a critic looks at its steps, the program verifies",
         needs_git: true,
         scenes: &[

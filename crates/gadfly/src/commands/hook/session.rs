@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use gadfly_engine::event::Happened;
-use gadfly_engine::input::What;
+use gadfly_engine::event::EventKind;
+use gadfly_engine::input::InputKind;
 use gadfly_engine::manifest::{Job, RunManifest};
 use gadfly_engine::protocol::revise;
 use gadfly_engine::turn::Role;
@@ -14,7 +14,7 @@ use gadfly_project::config::HOST;
 use gadfly_runtime::Gadfly;
 
 use super::input::Stopping;
-use super::mark;
+use super::session_proof;
 use crate::output::brief;
 
 const TITLE: &str = "Claude Code session";
@@ -110,9 +110,9 @@ pub fn returns(journal: &Journal, run: &RunId) -> Result<u32, String> {
     let mut returns = 0;
     for record in journal.replay(run) {
         let record = record.map_err(|e| e.to_string())?;
-        if record.step.events.iter().any(|event| matches!(event.what, Happened::Reviewed { .. })) {
+        if record.step.events.iter().any(|event| matches!(event.what, EventKind::Reviewed { .. })) {
             returns = 0;
-        } else if matches!(record.input.what, What::Resumed { .. }) {
+        } else if matches!(record.input.what, InputKind::Resumed { .. }) {
             returns += 1;
         }
     }
@@ -146,7 +146,7 @@ fn own(journal: &Journal, summary: Summary, session: &str) -> Option<Own> {
     let manifest = RunManifest::of(&start.plan);
     let is_ours = start.plan.root.protocol == revise::RULE_BOOK.name
         && manifest.worker() == Some(HOST)
-        && mark::is_set(&start, &summary.run, session);
+        && session_proof::is_set(&start, &summary.run, session);
     let critic = manifest.seated(Job::Critic).map(ToOwned::to_owned);
     is_ours.then_some(Own { task: manifest.task, critic, summary })
 }

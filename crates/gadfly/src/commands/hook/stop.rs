@@ -18,7 +18,7 @@ use super::input::{self, Stopping};
 use super::request::{Wish, agree, prepared, request};
 use super::session::{self, Case, Course};
 use super::submitting::{rested, submit, take_up};
-use super::{judge, mark, nested, seats};
+use super::{judge, nested, seats, session_proof};
 use crate::agreement;
 use crate::background::Background;
 use crate::cli::StopHook;
@@ -213,7 +213,7 @@ impl Judging<'_> {
     async fn anew(&self, begun: &Begun) -> Result<Answer, String> {
         let mut prepared = prepared(self.args, self.context, self.request).await?;
         prepared.start.plan.title = session::title(&self.case.stopping);
-        mark::set(&mut prepared.start, &prepared.run, &self.case.stopping.session);
+        session_proof::set(&mut prepared.start, &prepared.run, &self.case.stopping.session);
         agreement::named(self.context, &prepared.start.plan);
         let run = self.background.start(self.context, *prepared).await.map_err(|why| why.to_string())?;
         begun.is(&run);

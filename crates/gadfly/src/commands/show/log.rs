@@ -1,7 +1,7 @@
 //! `gadfly show --log`: every record of a run, with what was sent and what came back, whole.
 
-use gadfly_engine::event::Happened;
-use gadfly_engine::input::What;
+use gadfly_engine::event::EventKind;
+use gadfly_engine::input::InputKind;
 use gadfly_engine::{Digest, EffectKind, Part, Reply, Texts};
 use gadfly_journal::{Journal, Record, RunId};
 use owo_colors::OwoColorize as _;
@@ -38,17 +38,17 @@ pub fn print(journal: &Journal, run: &RunId, json: bool) -> Result<(), Code> {
 fn entry(run: &RunId, record: &Record, texts: &Texts) -> Result<(), Code> {
     let at = record.input.at;
     let input = match &record.input.what {
-        What::Started(start) => format!("started: {}", safe::line(&start.plan.title, 100)),
-        What::Observed { effect, observation } => format!("observed {effect}: {}", compact(observation)),
-        What::Replied { effect, reply } => format!("replied {effect}: {}", compact(reply)),
-        What::Answered { effect, by, .. } => format!("answered {effect} by {}", safe::line(by, 60)),
-        What::Controlled(control) => format!("controlled: {}", compact(control)),
-        What::Resumed { .. } => "resumed".to_owned(),
+        InputKind::Started(start) => format!("started: {}", safe::line(&start.plan.title, 100)),
+        InputKind::Observed { effect, observation } => format!("observed {effect}: {}", compact(observation)),
+        InputKind::Replied { effect, reply } => format!("replied {effect}: {}", compact(reply)),
+        InputKind::Answered { effect, by, .. } => format!("answered {effect} by {}", safe::line(by, 60)),
+        InputKind::Controlled(control) => format!("controlled: {}", compact(control)),
+        InputKind::Resumed { .. } => "resumed".to_owned(),
     };
     let active = at.active_ms as f64 / 1000.0;
     print::out(&format!("{:>4}  {}  {active:>8.1}s  {}", record.seq, moment(at.wall_ms), input.bold()))?;
     match &record.input.what {
-        What::Replied { reply: Reply::Done(answer), .. } => {
+        InputKind::Replied { reply: Reply::Done(answer), .. } => {
             let said = answer.parts.iter().map(|part| match part {
                 Part::Text(text) => text.as_str(),
                 Part::Blob(digest) | Part::Data(digest) => texts.get(digest),
@@ -61,7 +61,7 @@ fn entry(run: &RunId, record: &Record, texts: &Texts) -> Result<(), Code> {
             // A reply in another form is shown in the rule book's own; `--json` has it as it came.
             quoted(rendered(record).map_or(said.as_str(), |digest| texts.get(&digest)))?;
         }
-        What::Answered { text, .. } => quoted(texts.get(&rendered(record).unwrap_or(*text)))?,
+        InputKind::Answered { text, .. } => quoted(texts.get(&rendered(record).unwrap_or(*text)))?,
         _ => {}
     }
     for line in events::of_record(run, record) {
@@ -90,7 +90,7 @@ fn entry(run: &RunId, record: &Record, texts: &Texts) -> Result<(), Code> {
 /// The critic's reply of this record in the rule book's own form, if it came in another.
 fn rendered(record: &Record) -> Option<Digest> {
     record.step.events.iter().find_map(|event| match &event.what {
-        Happened::Reviewed { review, .. } => review.rendered,
+        EventKind::Reviewed { review, .. } => review.rendered,
         _ => None,
     })
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gadfly_engine::input::What;
+use gadfly_engine::input::InputKind;
 use gadfly_engine::turn::Role;
 use gadfly_engine::{EffectId, EffectKind, Guard, Layer, Observation, Reply};
 use gadfly_journal::Record;
@@ -50,8 +50,8 @@ pub struct Powers {
 impl Powers {
     pub fn record(&mut self, record: &Record) {
         match &record.input.what {
-            What::Observed { effect, observation } => self.observed(effect, observation),
-            What::Replied { effect, reply: Reply::Done(answer) } if !answer.violations.is_empty() => {
+            InputKind::Observed { effect, observation } => self.observed(effect, observation),
+            InputKind::Replied { effect, reply: Reply::Done(answer) } if !answer.violations.is_empty() => {
                 let what = format!("changed {}; undone", answer.violations.join(", "));
                 if let Some(call) = self.call(effect) {
                     call.stopped.push(Stopped { layer: Layer::Compared, what });
@@ -152,7 +152,7 @@ mod tests {
 
     use super::*;
 
-    fn record(what: What) -> Record {
+    fn record(what: InputKind) -> Record {
         Record { seq: 1, input: Input { at: Stamp::default(), what, texts: vec![] }, step: Step::default() }
     }
 
@@ -168,7 +168,7 @@ mod tests {
         }
         let mut observe = |n: usize, observation| {
             let effect = effects[n].clone();
-            powers.record(&record(What::Observed { effect, observation }));
+            powers.record(&record(InputKind::Observed { effect, observation }));
         };
         let landlock = || Guard::new(Layer::Landlock, "files; TCP open");
         observe(0, Observation::Guarded { guards: vec![] });
@@ -188,7 +188,7 @@ mod tests {
             violations: vec!["b.txt".into()],
             session: None,
         });
-        powers.record(&record(What::Replied { effect: effects[2].clone(), reply }));
+        powers.record(&record(InputKind::Replied { effect: effects[2].clone(), reply }));
         let told = anstream::adapter::strip_str(&powers.lines().join("\n")).to_string();
         insta::assert_snapshot!(told, @r"
         worker w, 1 call: no sandbox

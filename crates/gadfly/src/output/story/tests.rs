@@ -1,7 +1,7 @@
 //! What someone who watches a judging run reads.
 
 use gadfly_engine::budget::Reservation;
-use gadfly_engine::finding::{Finding, Severity, Standing};
+use gadfly_engine::finding::{Finding, FindingStatus, Severity};
 use gadfly_engine::question::{About, Choice, Question};
 use gadfly_engine::review::Verdict;
 use gadfly_engine::tree::{OneRun, RunEnd, Verified};
@@ -10,16 +10,16 @@ use gadfly_engine::{Event, Guard, Input, Layer, NodePath, Reply, Stamp, Step, Te
 use super::*;
 use crate::report::sample::review;
 
-fn told(story: &mut Story, events: Vec<Happened>, effects: Vec<Effect>, texts: Vec<Text>) -> String {
+fn told(story: &mut Story, events: Vec<EventKind>, effects: Vec<Effect>, texts: Vec<Text>) -> String {
     let effect = "run#1".parse().unwrap();
-    let what = What::Replied { effect, reply: Reply::Cancelled { sent: false } };
+    let what = InputKind::Replied { effect, reply: Reply::Cancelled { sent: false } };
     let input = Input { at: Stamp::default(), what, texts };
     let events = events.into_iter().map(|what| Event { node: NodePath::root(), what }).collect();
     let record = Record { seq: 1, input, step: Step { events, effects, ..Step::default() } };
     anstream::adapter::strip_str(&story.record(&record).join("\n")).to_string()
 }
 
-fn finding(number: u32, standing: Standing) -> Finding {
+fn finding(number: u32, standing: FindingStatus) -> Finding {
     let mut finding = Finding::new("style", Severity::Nit, format!("point {number}"), "reader");
     (finding.number, finding.standing, finding.since) = (number, standing, 1);
     finding
@@ -28,13 +28,14 @@ fn finding(number: u32, standing: Standing) -> Finding {
 #[test]
 fn two_critics_tell_each_finding_once_and_what_moved_once() {
     let mut story = Story::new(true);
-    let first = review(1, Verdict::Rejected, vec![finding(1, Standing::New), finding(2, Standing::New)]);
-    told(&mut story, vec![Happened::Reviewed { round: 1, review: first }], vec![], vec![]);
-    let mut one = review(2, Verdict::Rejected, vec![finding(2, Standing::Recurring)]);
+    let first =
+        review(1, Verdict::Rejected, vec![finding(1, FindingStatus::New), finding(2, FindingStatus::New)]);
+    told(&mut story, vec![EventKind::Reviewed { round: 1, review: first }], vec![], vec![]);
+    let mut one = review(2, Verdict::Rejected, vec![finding(2, FindingStatus::Recurring)]);
     one.fixed = vec![1];
     let mut two = review(2, Verdict::Approved, vec![]);
     (two.binding.critic, two.fixed) = ("second".into(), vec![1]);
-    let events = [one, two].into_iter().map(|review| Happened::Reviewed { round: 2, review });
+    let events = [one, two].into_iter().map(|review| EventKind::Reviewed { round: 2, review });
     insta::assert_snapshot!(told(&mut story, events.collect(), vec![], vec![]), @r"
       ✗ rejected by reader: 1 open item
         = 2. nit style (recurring, since round 1): point 2
@@ -49,7 +50,7 @@ fn a_red_command_shows_its_last_words_and_a_question_its_ways_out() {
     let output = Text::new("compiling\nerror: no such field");
     let runs = vec![OneRun { end: RunEnd::Code(101), output: output.digest(), took_ms: 5 }];
     let verified = Verified { runs, changed: vec![], evidence: Vec::new() };
-    let ran = Happened::VerifyRan { round: 1, command: "make test".into(), green: false, verified };
+    let ran = EventKind::VerifyRan { round: 1, command: "make test".into(), green: false, verified };
     let choices = vec![Choice::taking("grant", "N", "allow N more rounds")];
     let question = Question { about: About::Stuck, text: "No headway.".into(), choices, free: true };
     let ask = Effect {
@@ -100,7 +101,7 @@ fn a_goal_is_told_step_by_step_with_what_was_said_in_between() {
     use crate::report::sample::{goal_step, watched};
 
     let (goal, nudge) = (Text::new("make the test\nsuite pass"), Text::new("step back\u{1b}[2J"));
-    let set = Happened::GoalSet {
+    let set = EventKind::GoalSet {
         goal: goal.digest(),
         criterion: "`cargo test` exits with 0".into(),
         policy: "risk=write_local".into(),
@@ -111,9 +112,9 @@ fn a_goal_is_told_step_by_step_with_what_was_said_in_between() {
         set,
         goal_step(1, "command=cargo test", StepEnd::Err, "exit code 101"),
         watched(WatchVerdict::Stuck, 1, 1, "nothing moves"),
-        Happened::Nudged { why: Nudge::Stuck, text: nudge.digest() },
+        EventKind::Nudged { why: Nudge::Stuck, text: nudge.digest() },
         goal_step(2, "command=cargo test", StepEnd::Blocked, "the same call, the same result"),
-        Happened::GoalPaused { because: "five claims failed".into() },
+        EventKind::GoalPaused { because: "five claims failed".into() },
     ];
     let mut story = Story::new(true);
     insta::assert_snapshot!(told(&mut story, events, vec![], vec![goal, nudge.clone()]), @r"

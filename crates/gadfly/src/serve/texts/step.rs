@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use gadfly_engine::input::What;
+use gadfly_engine::input::InputKind;
 use gadfly_engine::{Digest, EffectId, EffectKind, Reply};
 use gadfly_journal::{Journal, ReadError, RunId};
 use serde_json::Value;
@@ -25,7 +25,7 @@ fn in_full(journal: &Journal, run: &RunId, seq: u32) -> Result<String, ReadError
     let from = seq.saturating_sub(BEFORE);
     let records = journal.records_without_texts(run, from, seq - from + 1)?;
     let result = records.last().filter(|record| record.seq == seq).map(|record| &record.input.what);
-    let Some(What::Replied { effect, reply: Reply::Tool(done) }) = result else {
+    let Some(InputKind::Replied { effect, reply: Reply::Tool(done) }) = result else {
         return Ok(NO_MORE.to_owned());
     };
     let mut told = String::new();
@@ -46,11 +46,11 @@ fn is(asked: &gadfly_engine::Effect, id: &EffectId) -> bool {
 /// The tool and each of its arguments.
 fn given_to(journal: &Journal, kind: &EffectKind, told: &mut String) -> Result<(), ReadError> {
     let EffectKind::Tool(used) = kind else { return Ok(()) };
-    told.push_str(used.deed.tool());
+    told.push_str(used.action.tool());
     told.push('\n');
-    let deed = serde_json::to_value(&used.deed).unwrap_or_default();
+    let action = serde_json::to_value(&used.action).unwrap_or_default();
     for (name, value) in
-        deed.as_object().into_iter().flatten().filter_map(|(_, args)| args.as_object()).flatten()
+        action.as_object().into_iter().flatten().filter_map(|(_, args)| args.as_object()).flatten()
     {
         let text = match value {
             Value::String(digest) if STORED.contains(&name.as_str()) => {

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use gadfly_engine::Digest;
-use gadfly_engine::input::What;
+use gadfly_engine::input::InputKind;
 use gadfly_journal::{Journal, Record, RunId};
 
 use super::super::fold::{Content, Fold};
@@ -93,8 +93,9 @@ impl Following {
             else {
                 return;
             };
-            let goes_on =
-                |record: &&Record| before.is_some() || !matches!(record.input.what, What::Resumed { .. });
+            let goes_on = |record: &&Record| {
+                before.is_some() || !matches!(record.input.what, InputKind::Resumed { .. })
+            };
             let taken: Vec<&Record> = page.iter().take_while(goes_on).collect();
             if taken.is_empty() {
                 return;

@@ -3,7 +3,7 @@
 use gadfly_engine::budget::{Money, Usage};
 use gadfly_engine::effect::{FailureKind, StopReason};
 use gadfly_engine::goal::{GoalStep, StepEnd};
-use gadfly_engine::tool::{Deed, ToolEnd, ToolUse};
+use gadfly_engine::tool::{ToolAction, ToolEnd, ToolUse};
 use gadfly_engine::tree::RunEnd;
 use gadfly_engine::turn::{Role, Turn};
 use gadfly_engine::{Answer, Class, Digest, Effect, EffectId, EffectKind, NodePath, Reply};
@@ -149,14 +149,14 @@ impl Fold {
     }
 
     fn tool(&self, id: SpanId, used: &ToolUse, say: Content<'_>) -> Span {
-        let name = match &used.deed {
-            Deed::Mcp { server, tool, .. } => format!("{server}__{tool}"),
-            deed => deed.tool().to_owned(),
+        let name = match &used.action {
+            ToolAction::Mcp { server, tool, .. } => format!("{server}__{tool}"),
+            action => action.tool().to_owned(),
         };
         let mut span = Span::new(&self.run, id, names::EXECUTE_TOOL, Some(&name));
         span.attributes.text(names::TOOL, &name);
         span.attributes.text(names::TOOL_TYPE, "function");
-        if let Some(arguments) = content::arguments(&used.deed, say) {
+        if let Some(arguments) = content::arguments(&used.action, say) {
             span.attributes.json(names::TOOL_ARGUMENTS, &arguments);
         }
         span

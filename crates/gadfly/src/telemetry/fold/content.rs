@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use gadfly_engine::tool::Deed;
+use gadfly_engine::tool::ToolAction;
 use gadfly_engine::turn::{Part, Speaker, Turn};
 use gadfly_engine::{Answer, Digest};
 use serde_json::{Value, json};
@@ -141,33 +141,33 @@ fn parts(parts: &[Part], say: Content<'_>, room: &mut Room) -> Vec<Value> {
 }
 
 /// What a tool was given, as far as it is words of a model's.
-pub(super) fn arguments(deed: &Deed, say: Content<'_>) -> Option<Value> {
+pub(super) fn arguments(action: &ToolAction, say: Content<'_>) -> Option<Value> {
     if !say.has_words() {
         return None;
     }
     let mut room = Room::new();
     room.takes(PART);
-    let given = match deed {
-        Deed::RunCommand { line, .. } | Deed::Screenshot { line, .. } => {
+    let given = match action {
+        ToolAction::RunCommand { line, .. } | ToolAction::Screenshot { line, .. } => {
             json!({ "command": room.text(line) })
         }
-        Deed::ReadFile { path, from, lines } => {
+        ToolAction::ReadFile { path, from, lines } => {
             json!({ "path": room.text(path), "from": from, "lines": lines })
         }
-        Deed::WriteFile { path, content } => {
+        ToolAction::WriteFile { path, content } => {
             json!({ "path": room.text(path), "content": room.stored(content, say) })
         }
-        Deed::EditFile { path, old, new, all } => json!({
+        ToolAction::EditFile { path, old, new, all } => json!({
             "path": room.text(path), "old": room.stored(old, say), "new": room.stored(new, say), "all": all,
         }),
-        Deed::ListFiles { path } => json!({ "path": room.text(path) }),
-        Deed::SearchFiles { pattern, path } => {
+        ToolAction::ListFiles { path } => json!({ "path": room.text(path) }),
+        ToolAction::SearchFiles { pattern, path } => {
             json!({ "pattern": room.text(pattern), "path": room.text(path) })
         }
-        Deed::FetchUrl { url } => json!({ "url": room.text(url) }),
-        Deed::Mcp { args, .. } => json!({ "arguments": room.stored(args, say) }),
-        Deed::McpTools { servers } => json!({ "servers": servers.len() }),
-        Deed::Process(process) => json!({ "process": room.text(process.about()) }),
+        ToolAction::FetchUrl { url } => json!({ "url": room.text(url) }),
+        ToolAction::Mcp { args, .. } => json!({ "arguments": room.stored(args, say) }),
+        ToolAction::McpTools { servers } => json!({ "servers": servers.len() }),
+        ToolAction::Process(process) => json!({ "process": room.text(process.about()) }),
     };
     Some(given)
 }

@@ -32,7 +32,7 @@ fn card(kind: &str, model: Option<&str>) -> AgentCard {
     serde_json::from_value(card).unwrap()
 }
 
-fn start(agents: &[(&str, AgentCard)]) -> What {
+fn start(agents: &[(&str, AgentCard)]) -> InputKind {
     let root = NodePlan {
         protocol: "revise".into(),
         version: 1,
@@ -42,10 +42,10 @@ fn start(agents: &[(&str, AgentCard)]) -> What {
     let agents = agents.iter().map(|(name, card)| ((*name).to_owned(), card.clone())).collect();
     let plan =
         Plan { caller: None, title: SECRET.into(), root, agents, limits: Limits::default(), workspace: None };
-    What::Started(Box::new(Start { format: 1, plan, seed: "00".into() }))
+    InputKind::Started(Box::new(Start { format: 1, plan, seed: "00".into() }))
 }
 
-fn record(seq: u32, what: What, events: Vec<Happened>, effects: Vec<Effect>) -> Record {
+fn record(seq: u32, what: InputKind, events: Vec<EventKind>, effects: Vec<Effect>) -> Record {
     let at = Stamp { wall_ms: 1000 + u64::from(seq) * 10, active_ms: 0 };
     let events = events.into_iter().map(|what| Event { node: NodePath::root(), what }).collect();
     Record {
@@ -81,7 +81,7 @@ fn call(n: u32, agent: &str, role: Role) -> Effect {
     effect(n, Class::Paid, EffectKind::Turn(turn))
 }
 
-fn answered(n: u32) -> What {
+fn answered(n: u32) -> InputKind {
     let answer = Answer {
         parts: vec![Part::Text(SECRET.into())],
         stop: StopReason::EndTurn,
@@ -92,10 +92,10 @@ fn answered(n: u32) -> What {
         violations: Vec::new(),
         session: None,
     };
-    What::Replied { effect: id(n), reply: Reply::Done(answer) }
+    InputKind::Replied { effect: id(n), reply: Reply::Done(answer) }
 }
 
-fn reviewed(critic: &str, verdict: Verdict) -> Happened {
+fn reviewed(critic: &str, verdict: Verdict) -> EventKind {
     let digest = Text::new("x").digest();
     let binding =
         Binding { round: 1, artifact: digest, critic: critic.to_owned(), lens: None, rubric: digest };
@@ -117,13 +117,13 @@ fn reviewed(critic: &str, verdict: Verdict) -> Happened {
         criteria: Vec::new(),
         score: None,
     };
-    Happened::Reviewed { round: 1, review }
+    EventKind::Reviewed { round: 1, review }
 }
 
-fn charged(n: u32) -> Happened {
+fn charged(n: u32) -> EventKind {
     let usage = Usage { input: 5, output: 7, cache_read: 11, cache_write: 13, cost: None };
     let run = Spent { tokens: 36, money: Money(1_000_000_000), calls: 1, active_ms: 1, unknown: false };
-    Happened::Charged { effect: id(n), agent: "w".into(), usage, cost: Money(1_000_000_000), run }
+    EventKind::Charged { effect: id(n), agent: "w".into(), usage, cost: Money(1_000_000_000), run }
 }
 
 pub fn folded(records: &[Record], content: Content<'_>) -> Vec<Span> {
@@ -209,8 +209,11 @@ fn the_same_records_give_the_same_ids_and_another_run_gives_others() {
 #[test]
 fn a_call_that_died_with_its_process_is_told_of_when_the_run_is_resumed() {
     let mut records = a_round();
-    let resumed =
-        What::Resumed { limits: Limits::default(), rounds: None, agents: std::collections::BTreeMap::new() };
+    let resumed = InputKind::Resumed {
+        limits: Limits::default(),
+        rounds: None,
+        agents: std::collections::BTreeMap::new(),
+    };
     let mut again = call(5, "w", Role::Worker);
     again.repeats = Some(id(4));
     records.push(record(4, resumed, vec![], vec![again]));
@@ -230,9 +233,12 @@ fn a_call_that_died_with_its_process_is_told_of_when_the_run_is_resumed() {
 #[test]
 fn a_question_is_open_until_a_person_answers_it_however_many_stretches_that_takes() {
     let question = Question { about: About::Stuck, text: SECRET.into(), choices: Vec::new(), free: true };
-    let resumed =
-        What::Resumed { limits: Limits::default(), rounds: None, agents: std::collections::BTreeMap::new() };
-    let answer = What::Answered { effect: id(1), text: Text::new("x").digest(), by: "me".into() };
+    let resumed = InputKind::Resumed {
+        limits: Limits::default(),
+        rounds: None,
+        agents: std::collections::BTreeMap::new(),
+    };
+    let answer = InputKind::Answered { effect: id(1), text: Text::new("x").digest(), by: "me".into() };
     let asked = effect(1, Class::Person, EffectKind::Ask(question));
     let records = [
         record(0, start(&[]), vec![], vec![asked]),
@@ -256,8 +262,8 @@ fn a_failed_call_says_why_in_a_word_and_its_retries() {
         Observation::Retrying { attempt: 1, kind: FailureKind::Unavailable, message: SECRET.to_owned() };
     let records = [
         record(0, start(&[]), vec![], vec![call(1, "w", Role::Worker)]),
-        record(1, What::Observed { effect: id(1), observation: retrying }, vec![], vec![]),
-        record(2, What::Replied { effect: id(1), reply: Reply::Failed(failure) }, vec![], vec![]),
+        record(1, InputKind::Observed { effect: id(1), observation: retrying }, vec![], vec![]),
+        record(2, InputKind::Replied { effect: id(1), reply: Reply::Failed(failure) }, vec![], vec![]),
     ];
     let spans = folded(&records, Content::Nothing);
     let call = named(&spans, "invoke_agent w");
@@ -304,7 +310,7 @@ fn a_span_keeps_a_bounded_number_of_events_and_counts_the_rest() {
     let retrying = Observation::Retrying { attempt: 1, kind: FailureKind::Timeout, message: String::new() };
     let mut records = vec![record(0, start(&[]), vec![], vec![call(1, "w", Role::Worker)])];
     for seq in 1..=1000 {
-        let what = What::Observed { effect: id(1), observation: retrying.clone() };
+        let what = InputKind::Observed { effect: id(1), observation: retrying.clone() };
         records.push(record(seq, what, vec![], vec![]));
     }
     records.push(record(1001, answered(1), vec![], vec![]));
@@ -318,7 +324,7 @@ fn a_span_keeps_a_bounded_number_of_events_and_counts_the_rest() {
 fn what_a_critic_cites_may_be_looked_at_before_its_verdict() {
     let look = effect(3, Class::Read, EffectKind::Look(Look { tree: None, paths: Vec::new() }));
     let looked = Reply::Looked(Looked { tree: None, files: Vec::new() });
-    let looked = What::Replied { effect: id(3), reply: looked };
+    let looked = InputKind::Replied { effect: id(3), reply: looked };
     let mut records = a_round();
     records.truncate(1);
     records.push(record(1, answered(1), vec![], vec![call(2, "c", Role::Critic)]));
@@ -335,10 +341,10 @@ fn what_a_critic_cites_may_be_looked_at_before_its_verdict() {
 /// What is told of a call that ends so and is charged this: tokens of the answer, cost, and that not all is known.
 fn amounts(reply: Reply, usage: Usage, cost: Money, kind: &str) -> (Option<u64>, Option<f64>, bool) {
     let run = Spent { tokens: 36, money: cost, calls: 1, active_ms: 1, unknown: false };
-    let charged = Happened::Charged { effect: id(1), agent: "w".into(), usage, cost, run };
+    let charged = EventKind::Charged { effect: id(1), agent: "w".into(), usage, cost, run };
     let records = [
         record(0, start(&[("w", card(kind, None))]), vec![], vec![call(1, "w", Role::Worker)]),
-        record(1, What::Replied { effect: id(1), reply }, vec![charged], vec![]),
+        record(1, InputKind::Replied { effect: id(1), reply }, vec![charged], vec![]),
     ];
     let spans = folded(&records, Content::Nothing);
     let of = &named(&spans, "invoke_agent w").attributes;
@@ -350,7 +356,7 @@ fn amounts(reply: Reply, usage: Usage, cost: Money, kind: &str) -> (Option<u64>,
 fn what_nobody_knows_is_not_told_as_nothing() {
     let failed = |kind| Reply::Failed(CallFailure { kind, message: String::new(), usage: Usage::default() });
     let used = Usage { input: 5, output: 7, ..Usage::default() };
-    let What::Replied { reply: done, .. } = answered(1) else { panic!() };
+    let InputKind::Replied { reply: done, .. } = answered(1) else { panic!() };
     // The reservation is charged for what has no answer.
     for reply in [failed(FailureKind::Timeout), Reply::Cancelled { sent: true }] {
         assert_eq!(amounts(reply, Usage::default(), Money(5), "acp"), (None, None, true));
@@ -374,9 +380,9 @@ fn messages_of_any_shape_fit_and_stay_json() {
             let mut asked = call(1, "w", Role::Worker);
             let EffectKind::Turn(turn) = &mut asked.kind else { panic!() };
             turn.messages = Arc::new(vec![message; messages]);
-            let What::Replied { effect, reply: Reply::Done(mut answer) } = answered(1) else { panic!() };
+            let InputKind::Replied { effect, reply: Reply::Done(mut answer) } = answered(1) else { panic!() };
             (answer.parts, answer.stop) = (parts, StopReason::Other(text));
-            let replied = What::Replied { effect, reply: Reply::Done(answer) };
+            let replied = InputKind::Replied { effect, reply: Reply::Done(answer) };
             let records = [record(0, start(&[]), vec![], vec![asked]), record(1, replied, vec![], vec![])];
             let texts = |_: &Digest| None;
             let spans = folded(&records, Content::All(&texts));

@@ -1,6 +1,6 @@
 //! Verdicts as events: on the critic's call that gave them, on the check that was run, or on what was judged.
 
-use gadfly_engine::event::{Event, Happened};
+use gadfly_engine::event::{Event, EventKind};
 use gadfly_engine::goal::{Seen, WatchVerdict};
 use gadfly_engine::pipeline::{GateReport, PairVerdict, PipelineEvent};
 use gadfly_engine::review::{CriterionVerdict, Review, Verdict};
@@ -87,18 +87,18 @@ impl Fold {
     ) {
         let node = &event.node;
         match &event.what {
-            Happened::Reviewed { round, review } => {
+            EventKind::Reviewed { round, review } => {
                 let told = self.review(node, *round, review, say).into();
                 self.by_critic(node, &review.binding.critic, told, at, closed, out);
             }
-            Happened::ReplyMalformed { round, critic, problem, .. } => {
+            EventKind::ReplyMalformed { round, critic, problem, .. } => {
                 let mut told = Evaluation::new(self.protocol_of(node), UNVERIFIED);
                 (told.critic, told.round) = (Some(critic.as_str()), Some(*round));
                 told.because = Some(problem.clone());
                 let told = Told { verdicts: vec![told.attributes(say)], is_malformed: true };
                 self.by_critic(node, critic, told, at, closed, out);
             }
-            Happened::RejectionOverruled { round, notes } => {
+            EventKind::RejectionOverruled { round, notes } => {
                 let mut said = Attributes::default();
                 said.whole(names::ROUND, u64::from(*round));
                 if say.has_words() {
@@ -113,16 +113,16 @@ impl Fold {
                     None => self.tell(node, names::OVERRULED, at, said),
                 }
             }
-            Happened::Watched { critic, verdict, reason, .. } => {
+            EventKind::Watched { critic, verdict, reason, .. } => {
                 let fine = matches!(verdict, WatchVerdict::Progressing | WatchVerdict::Achieved);
-                let mut told = Evaluation::passed("watch", verdict.name(), fine);
+                let mut told = Evaluation::passed("goal", verdict.name(), fine);
                 (told.critic, told.because) = (Some(critic.as_str()), Some(reason.clone()));
                 if *verdict == WatchVerdict::Error {
                     told.score = None;
                 }
                 self.by_critic(node, critic, vec![told.attributes(say)].into(), at, closed, out);
             }
-            Happened::ChangeLookedAt { critic, seen, reason } => {
+            EventKind::ChangeLookedAt { critic, seen, reason } => {
                 let (word, fine) = match seen {
                     Seen::NothingWrong => ("nothing wrong", true),
                     Seen::Objection => ("objection", false),
@@ -135,22 +135,22 @@ impl Fold {
                 }
                 self.by_critic(node, critic, vec![told.attributes(say)].into(), at, closed, out);
             }
-            Happened::VerifyRan { round, green, .. } => {
+            EventKind::VerifyRan { round, green, .. } => {
                 let mut told = Evaluation::passed("verify", if *green { "green" } else { "red" }, *green);
                 told.round = Some(*round);
                 self.by_check(node, told.attributes(say), at, closed);
             }
-            Happened::GoalVerified { detail } => {
+            EventKind::GoalVerified { detail } => {
                 let mut told = Evaluation::passed("goal", "met", true);
                 told.because = Some(detail.clone());
                 self.by_check(node, told.attributes(say), at, closed);
             }
-            Happened::VerificationFailed { detail, .. } => {
+            EventKind::VerificationFailed { detail, .. } => {
                 let mut told = Evaluation::passed("goal", "not met", false);
                 told.because = Some(detail.clone());
                 self.by_check(node, told.attributes(say), at, closed);
             }
-            Happened::Pipeline(event) => self.of_pipeline(node, event, at, say, closed, out),
+            EventKind::Pipeline(event) => self.of_pipeline(node, event, at, say, closed, out),
             _ => {}
         }
     }

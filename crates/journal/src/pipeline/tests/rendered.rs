@@ -62,7 +62,7 @@ fn an_escalation_stands_in_the_way_until_it_is_decided() {
     let blocked = stream.state().blocked_by();
     assert_eq!(blocked.as_deref(), Some("coder was escalated to strategist-critic: robustness is missing"));
     let decided =
-        gadfly_engine::event::Happened::Decided { by: "strategist-critic".into(), text: digest("x") };
+        gadfly_engine::event::EventKind::Decided { by: "strategist-critic".into(), text: digest("x") };
     stream.then(vec![("run/coder", decided)], None);
     assert_eq!(stream.state().blocked_by(), None);
 }

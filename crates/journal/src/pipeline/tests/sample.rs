@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use gadfly_engine::artifact::Entry;
 use gadfly_engine::budget::{Limits, Spent};
 use gadfly_engine::deduction::Level;
-use gadfly_engine::event::Happened;
-use gadfly_engine::input::What;
+use gadfly_engine::event::EventKind;
+use gadfly_engine::input::InputKind;
 use gadfly_engine::pipeline::aggregate::{Aggregate, Component, Hundredths, Row};
 use gadfly_engine::pipeline::learning::{Suggestion, Tag};
 use gadfly_engine::pipeline::registry::{Entry as Registered, Need, Product, Weight};
@@ -153,19 +153,19 @@ impl Stream {
             limits: Limits::default(),
             workspace: None,
         };
-        let what = What::Started(Box::new(Start { format: 1, plan, seed: "00".into() }));
+        let what = InputKind::Started(Box::new(Start { format: 1, plan, seed: "00".into() }));
         let input = Input { at: Stamp { wall_ms: BEGIN, active_ms: 0 }, what, texts: vec![Text::new(PLAN)] };
         let records = vec![Record { seq: 0, input, step: Step::default() }];
         Self { records, now: 0 }
     }
 
     /// Events a minute later, each at its node.
-    pub fn then(&mut self, events: Vec<(&str, Happened)>, outcome: Option<Outcome>) {
+    pub fn then(&mut self, events: Vec<(&str, EventKind)>, outcome: Option<Outcome>) {
         self.now += 60_000;
         let at = Stamp { wall_ms: BEGIN + self.now, active_ms: self.now };
         let what =
-            What::Replied { effect: "run#1".parse().unwrap(), reply: Reply::Cancelled { sent: false } };
-        let event = |(node, what): (&str, Happened)| Event { node: NodePath(node.into()), what };
+            InputKind::Replied { effect: "run#1".parse().unwrap(), reply: Reply::Cancelled { sent: false } };
+        let event = |(node, what): (&str, EventKind)| Event { node: NodePath(node.into()), what };
         let events = events.into_iter().map(event).collect();
         let seq = u32::try_from(self.records.len()).unwrap();
         let input = Input { at, what, texts: vec![] };
@@ -188,8 +188,8 @@ impl Stream {
     }
 }
 
-pub fn pipeline(event: PipelineEvent) -> (&'static str, Happened) {
-    ("run", Happened::Pipeline(event))
+pub fn pipeline(event: PipelineEvent) -> (&'static str, EventKind) {
+    ("run", EventKind::Pipeline(event))
 }
 
 pub fn dispatched(agent: &str, phase: &str, nth: u32) -> PipelineEvent {
@@ -205,7 +205,7 @@ pub fn dispatched(agent: &str, phase: &str, nth: u32) -> PipelineEvent {
     }
 }
 
-pub fn reviewed(critic: &str, round: u32, score: u32, open: &[&str]) -> Happened {
+pub fn reviewed(critic: &str, round: u32, score: u32, open: &[&str]) -> EventKind {
     let digest = digest("x");
     let items =
         open.iter().zip(1..).map(|(text, number)| Item { number, text: (*text).into(), since: round });
@@ -234,12 +234,12 @@ pub fn reviewed(critic: &str, round: u32, score: u32, open: &[&str]) -> Happened
             arithmetic: vec![],
         }),
     };
-    Happened::Reviewed { round, review }
+    EventKind::Reviewed { round, review }
 }
 
-pub fn charged(agent: &str) -> Happened {
+pub fn charged(agent: &str) -> EventKind {
     let (effect, run) = ("run#1".parse().unwrap(), Spent::default());
-    Happened::Charged { effect, agent: agent.into(), usage: Usage::default(), cost: Money(1), run }
+    EventKind::Charged { effect, agent: agent.into(), usage: Usage::default(), cost: Money(1), run }
 }
 
 /// The whole story up to the moment before it ends.
@@ -253,7 +253,7 @@ pub fn story(coder: &str, words: &str, places: Option<&StateFiles>) -> Stream {
     stream.then(vec![pipeline(begun), pipeline(plan)], None);
     let approved = PipelineEvent::PlanApproved { text, by: "anna".into() };
     stream.then(vec![pipeline(approved), pipeline(dispatched("librarian", "Discovery", 1))], None);
-    let first = Happened::RoundStarted { round: 1, of: 3 };
+    let first = EventKind::RoundStarted { round: 1, of: 3 };
     stream.then(vec![("run/librarian", first.clone()), ("run/librarian", charged("librarian"))], None);
     let review = reviewed("librarian-critic", 1, 92, &[]);
     stream.then(vec![("run/librarian", review)], None);
@@ -267,7 +267,7 @@ pub fn story(coder: &str, words: &str, places: Option<&StateFiles>) -> Stream {
     let (node, critic) = (format!("run/{coder}"), format!("{coder}-critic"));
     stream.then(vec![(&node, first)], None);
     stream.then(vec![(&node, reviewed(&critic, 1, 61, &[words, "no seed"]))], None);
-    let escalated = Happened::Escalated { round: 3, to: "strategist-critic".into(), because: words.into() };
+    let escalated = EventKind::Escalated { round: 3, to: "strategist-critic".into(), because: words.into() };
     stream.then(vec![(&node, escalated)], None);
     stream
 }

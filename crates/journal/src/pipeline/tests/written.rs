@@ -278,7 +278,7 @@ fn the_places_travel_with_the_plan() {
         .input
         .what
     {
-        gadfly_engine::input::What::Started(start) => start.plan.clone(),
+        gadfly_engine::input::InputKind::Started(start) => start.plan.clone(),
         _ => panic!("a stream begins with its plan"),
     };
     assert_eq!(StateFiles::of(&plan(None)), None);

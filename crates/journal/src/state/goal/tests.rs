@@ -34,7 +34,7 @@ fn card() -> AgentCard {
     }
 }
 
-fn begun() -> What {
+fn begun() -> InputKind {
     let settings = serde_json::json!({
         "goal": digest(), "worker": "w", "critic": "c", "root": "/work/here", "interval": 5, "until": "manual",
         "policy": { "risk": "write_local" }, "protect_tests": true, "held": true,
@@ -44,7 +44,7 @@ fn begun() -> What {
     let limits = Limits { active_ms: Some(90_000), money: Some(Money(5)), ..Limits::default() };
     let agents = [("w".to_owned(), card()), ("c".to_owned(), card())].into();
     let plan = Plan { caller: None, title: "t".into(), root, agents, limits, workspace: None };
-    What::Started(Box::new(Start { format: 1, plan, seed: "00".into() }))
+    InputKind::Started(Box::new(Start { format: 1, plan, seed: "00".into() }))
 }
 
 /// Records of one run, at one second of active time each.
@@ -56,7 +56,7 @@ struct Told {
 impl Told {
     fn new() -> Self {
         let mut told = Self { goal: None, seq: 0 };
-        let set = Happened::GoalSet {
+        let set = EventKind::GoalSet {
             goal: digest(),
             criterion: "`make test` exits with 0".into(),
             policy: "risk=write_local".into(),
@@ -67,7 +67,7 @@ impl Told {
         told
     }
 
-    fn record(&mut self, what: What, events: Vec<Happened>, effects: Vec<Effect>) -> &GoalState {
+    fn record(&mut self, what: InputKind, events: Vec<EventKind>, effects: Vec<Effect>) -> &GoalState {
         let at =
             Stamp { wall_ms: 1_000_000 + u64::from(self.seq) * 1000, active_ms: u64::from(self.seq) * 1000 };
         let events = events.into_iter().map(|what| Event { node: NodePath::root(), what }).collect();
@@ -78,9 +78,9 @@ impl Told {
         self.goal.as_ref().unwrap()
     }
 
-    fn replied(&mut self, effect: &str, events: Vec<Happened>, effects: Vec<Effect>) -> &GoalState {
+    fn replied(&mut self, effect: &str, events: Vec<EventKind>, effects: Vec<Effect>) -> &GoalState {
         let effect = effect.parse().unwrap();
-        let what = What::Replied { effect, reply: Reply::Cancelled { sent: false } };
+        let what = InputKind::Replied { effect, reply: Reply::Cancelled { sent: false } };
         self.record(what, events, effects)
     }
 }
@@ -111,34 +111,34 @@ fn turn(id: &str, agent: &str, role: Role) -> Effect {
     effect(id, Class::Paid, EffectKind::Turn(turn))
 }
 
-fn charged(id: &str, agent: &str, cost: u64) -> Happened {
+fn charged(id: &str, agent: &str, cost: u64) -> EventKind {
     let usage = Usage { input: 10, ..Usage::default() };
     let run = Spent { tokens: 40, money: Money(99), ..Spent::default() };
-    Happened::Charged { effect: id.parse().unwrap(), agent: agent.into(), usage, cost: Money(cost), run }
+    EventKind::Charged { effect: id.parse().unwrap(), agent: agent.into(), usage, cost: Money(cost), run }
 }
 
-fn step(n: u32, end: StepEnd) -> Happened {
+fn step(n: u32, end: StepEnd) -> EventKind {
     let (tool, args, preview) = ("run_command".into(), "command=make".into(), "exit code 1".into());
-    Happened::Stepped { step: GoalStep { n, tool, args, end, preview, took_ms: 3 } }
+    EventKind::Stepped { step: GoalStep { n, tool, args, end, preview, took_ms: 3 } }
 }
 
-fn watched(verdict: WatchVerdict, from: u32, to: u32) -> Happened {
-    Happened::Watched { critic: "c".into(), verdict, reason: "because".into(), from, to }
+fn watched(verdict: WatchVerdict, from: u32, to: u32) -> EventKind {
+    EventKind::Watched { critic: "c".into(), verdict, reason: "because".into(), from, to }
 }
 
-fn claimed() -> Happened {
-    Happened::Claimed { by: Claimant::Worker, rationale: "done".into() }
+fn claimed() -> EventKind {
+    EventKind::Claimed { by: Claimant::Worker, rationale: "done".into() }
 }
 
 #[test]
 fn the_rail_is_one_list_by_time_and_every_entry_knows_its_step() {
     let mut told = Told::new();
-    let failed = |n| Happened::VerificationFailed { detail: "red".into(), in_a_row: n };
+    let failed = |n| EventKind::VerificationFailed { detail: "red".into(), in_a_row: n };
     told.replied("run#1", vec![step(1, StepEnd::Err)], vec![]);
     told.replied("run#2", vec![claimed()], vec![]);
     told.replied("run#3", vec![failed(1)], vec![]);
     told.replied("run#4", vec![step(2, StepEnd::Ok), watched(WatchVerdict::Stuck, 1, 2)], vec![]);
-    told.replied("run#5", vec![Happened::Nudged { why: Nudge::Stuck, text: digest() }], vec![]);
+    told.replied("run#5", vec![EventKind::Nudged { why: Nudge::Stuck, text: digest() }], vec![]);
     told.replied("run#6", vec![claimed(), failed(2)], vec![]);
     let goal = told.replied("run#7", vec![watched(WatchVerdict::Error, 2, 2)], vec![]);
     let order: Vec<(u32, u32, String)> = goal
@@ -179,7 +179,7 @@ fn the_critics_cost_is_told_apart_from_the_workers_and_the_judges() {
     // The same agent judges: what it is asked while a claim is verified is the judge's.
     let achieved = vec![charged("run#3", "c", 7), watched(WatchVerdict::Achieved, 1, 1), claimed()];
     told.replied("run#3", achieved, vec![turn("run#4", "c", Role::Critic)]);
-    let failed = Happened::VerificationFailed { detail: "no".into(), in_a_row: 1 };
+    let failed = EventKind::VerificationFailed { detail: "no".into(), in_a_row: 1 };
     told.replied("run#4", vec![charged("run#4", "c", 3), failed], vec![turn("run#5", "w", Role::Worker)]);
     let goal = told.replied("run#5", vec![charged("run#5", "w", 1)], vec![turn("run#6", "c", Role::Critic)]);
     let money = |share: Share| (share.calls, share.money.0);
@@ -210,9 +210,12 @@ fn time_passes_only_while_something_other_than_a_person_is_at_work() {
     assert!(!goal.is_at_work(), "a person is waited for");
     assert_eq!(told.replied("run#9", vec![], vec![]).used.active_ms, 2000);
     told.replied("run#9", vec![], vec![turn("run#4", "w", Role::Worker)]);
-    let resumed =
-        What::Resumed { limits: Limits::default(), rounds: None, agents: std::collections::BTreeMap::new() };
-    let goal = told.record(resumed, vec![Happened::Resumed], vec![]);
+    let resumed = InputKind::Resumed {
+        limits: Limits::default(),
+        rounds: None,
+        agents: std::collections::BTreeMap::new(),
+    };
+    let goal = told.record(resumed, vec![EventKind::Resumed], vec![]);
     assert!(!goal.is_at_work(), "what was open when the process died is not at work any more");
 }
 
@@ -226,7 +229,7 @@ fn caps_are_the_tighter_ones_and_can_be_raised() {
     );
     assert_eq!((goal.root.as_deref(), goal.interval, goal.goal), (Some("/work/here"), 5, Some(digest())));
     let limits = Limits { steps: Some(600), ..Limits::default() };
-    let goal = told.replied("run#1", vec![Happened::LimitsRaised { limits, rounds: None }], vec![]);
+    let goal = told.replied("run#1", vec![EventKind::LimitsRaised { limits, rounds: None }], vec![]);
     assert_eq!(goal.caps.steps, Some(600));
 }
 
@@ -240,7 +243,8 @@ fn the_folder_is_as_it_was_last_seen() {
     );
     let tree = Tree { digest: digest(), diff: Digest::of(b"diff"), changes: vec![] };
     let looked = Reply::Looked(Looked { tree: Some(tree), files: vec![] });
-    let goal = told.record(What::Replied { effect: "run#2".parse().unwrap(), reply: looked }, vec![], vec![]);
+    let goal =
+        told.record(InputKind::Replied { effect: "run#2".parse().unwrap(), reply: looked }, vec![], vec![]);
     assert_eq!(goal.folder.as_ref().map(|seen| seen.diff), Some(Digest::of(b"diff")));
     let goal = told.replied("run#3", vec![], vec![]);
     let json = serde_json::to_string(goal).unwrap();
@@ -251,7 +255,8 @@ fn the_folder_is_as_it_was_last_seen() {
 fn steps_of_a_worker_in_another_protocol_make_no_goal() {
     let mut goal = None;
     let at = Stamp::default();
-    let what = What::Replied { effect: "run#1".parse().unwrap(), reply: Reply::Cancelled { sent: false } };
+    let what =
+        InputKind::Replied { effect: "run#1".parse().unwrap(), reply: Reply::Cancelled { sent: false } };
     let events = vec![Event { node: NodePath::root(), what: step(1, StepEnd::Ok) }];
     let input = Input { at, what, texts: vec![] };
     GoalState::apply(&mut goal, &Record { seq: 1, input, step: Step { events, ..Step::default() } });

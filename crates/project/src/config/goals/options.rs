@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use gadfly_engine::budget::Limits;
-use gadfly_engine::protocol::watch::Criterion;
+use gadfly_engine::protocol::goal::Criterion;
 use gadfly_engine::tool::Risk;
 
 use crate::config::keys::{

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use gadfly_engine::protocol::watch::{Criterion, FileCheck};
+use gadfly_engine::protocol::goal::{Criterion, FileCheck};
 
-pub use gadfly_engine::protocol::watch::settings::CHECK_TIMEOUT_MS;
+pub use gadfly_engine::protocol::goal::settings::CHECK_TIMEOUT_MS;
 
 use crate::place::brief;
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use gadfly_engine::protocol::watch::{Criterion, FileCheck};
+use gadfly_engine::protocol::goal::{Criterion, FileCheck};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 

@@ -1,6 +1,6 @@
 //! What a user sees when a goal is configured rightly or wrongly.
 
-use gadfly_engine::protocol::watch::{Criterion, FileCheck};
+use gadfly_engine::protocol::goal::{Criterion, FileCheck};
 use gadfly_engine::tool::Risk;
 
 use super::*;
@@ -265,8 +265,8 @@ fn the_tools_that_can_be_named_are_those_that_are_offered() {
 
 #[test]
 fn a_watching_loop_is_pointed_to_goals() {
-    assert_snapshot!(wrong("[loops.l]\nprotocol = \"watch\"\ntask = \"x\"\n"), @r"
-    error: protocol `watch` is not for loops
+    assert_snapshot!(wrong("[loops.l]\nprotocol = \"goal\"\ntask = \"x\"\n"), @r"
+    error: protocol `goal` is not for loops
       at gadfly.toml:17:12
       help: a watched worker is a goal: `gadfly goal`, or a table [goals.NAME]; for loops there are `revise`, `score`, `audit`, `converge`
     ");

@@ -67,7 +67,7 @@ fn what_yaml_refuses_is_read_and_said() {
         let found = read(&text);
         assert_eq!(found.text("description").unwrap(), value);
         assert_eq!(messages(&found).len(), 1, "{value}");
-        assert_eq!(crate::place::Place::new("x".as_ref(), &text, found.guesses[0].span.clone()).line, 3);
+        assert_eq!(crate::place::SourceSpan::new("x".as_ref(), &text, found.guesses[0].span.clone()).line, 3);
     }
     let found = read("---\njust words\nname: a\nname: b\n---\n");
     assert_eq!(found.text("name").unwrap(), "a");

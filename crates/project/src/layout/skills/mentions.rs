@@ -8,7 +8,7 @@ use super::bundled::{Bundle, Meaning};
 use crate::layout::AgentFile;
 use crate::layout::reading::Reader;
 use crate::layout::rules::heading;
-use crate::place::{Place, Problem, brief};
+use crate::place::{Problem, SourceSpan, brief};
 
 /// More paths of one SKILL.md are not looked at.
 const MOST_PATHS: usize = 4_000;
@@ -29,7 +29,7 @@ pub(super) struct Section {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Save {
     pub text: String,
-    pub place: Place,
+    pub place: SourceSpan,
 }
 
 /// Lines with the byte each begins at.
@@ -94,7 +94,7 @@ pub(super) fn sections(
                 Meaning::Outside { is_sure } => {
                     said += 1;
                     let span = at + from..at + from + written.len();
-                    let place = Place::new(path, text, span);
+                    let place = SourceSpan::new(path, text, span);
                     reader.problems.push(outside(written, is_sure, &place));
                 }
             }
@@ -104,7 +104,7 @@ pub(super) fn sections(
     all
 }
 
-fn outside(written: &str, is_sure: bool, place: &Place) -> Problem {
+fn outside(written: &str, is_sure: bool, place: &SourceSpan) -> Problem {
     let message = format!("`{}` is outside the project; not shared with agents", brief(written));
     let problem = if is_sure { Problem::error(message) } else { Problem::warning(message) };
     problem.help("copy the file into the project, and name it there").at(Some(place))
@@ -156,7 +156,7 @@ pub(super) fn saves(path: &Path, text: &str, body_start: usize) -> Vec<Save> {
             from += part.len() + 1;
             let is_path = part.contains('/') && !part.starts_with('/') && !part.contains([' ', '\t']);
             if n % 2 == 1 && is_path && found.len() < MOST_SAVES {
-                let place = Place::new(path, text, start..start + part.len());
+                let place = SourceSpan::new(path, text, start..start + part.len());
                 found.push(Save { text: part.to_owned(), place });
             }
         }

@@ -163,7 +163,7 @@ impl<'a> Shelf<'a> {
                     config.agents.contains_key(name) || self.known.files.agents.contains_key(name)
                 };
                 let planner = named.or_else(|| is_there("planner").then(|| "planner".to_owned()));
-                let brief = self.situation();
+                let brief = self.project_status();
                 let brief = self.keep(brief);
                 let by = planner.unwrap_or_else(|| DEFAULT.to_owned());
                 Planning::Drafted { by, brief, spec: request.spec }
@@ -172,7 +172,7 @@ impl<'a> Shelf<'a> {
     }
 
     /// What a planner has to know: the agents, what always holds, what was learned.
-    fn situation(&self) -> String {
+    fn project_status(&self) -> String {
         let mut text = format!("{}Agents of the project:\n", self.always.0);
         for entry in &self.known.registry.entries {
             let needs: Vec<&str> =

@@ -10,7 +10,7 @@ use super::{DEFAULT, DEFAULT_CRITIC};
 
 /// One member of the run.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Member {
+pub struct AliasedAgent {
     pub name: String,
     /// The configured agent it is reached as.
     pub reached_as: String,
@@ -21,7 +21,7 @@ pub struct Member {
 }
 
 #[derive(Default)]
-pub struct Cast(BTreeMap<String, Member>);
+pub struct Cast(BTreeMap<String, AliasedAgent>);
 
 impl Cast {
     /// Adds somebody, or says why it cannot be reached.
@@ -57,11 +57,11 @@ impl Cast {
         let model = file.and_then(|file| file.model.clone());
         let withheld = file.and_then(|file| file.tools.as_deref()).map(withheld).unwrap_or_default();
         let (name, reached_as) = (name.to_owned(), (*reached_as).to_owned());
-        self.0.insert(name.clone(), Member { name, reached_as, model, withheld });
+        self.0.insert(name.clone(), AliasedAgent { name, reached_as, model, withheld });
         Some(())
     }
 
-    pub fn members(&self) -> Vec<Member> {
+    pub fn members(&self) -> Vec<AliasedAgent> {
         self.0.values().cloned().collect()
     }
 }

@@ -146,7 +146,7 @@ fn is_vacuous(line: &str) -> bool {
 
 fn is_comment(line: &str) -> bool {
     let body = line.trim_start();
-    ["//", "/*", "* ", "--", "<!--", "\"\"\""].iter().any(|mark| body.starts_with(mark))
+    ["//", "/*", "* ", "--", "<!--", "\"\"\""].iter().any(|fence| body.starts_with(fence))
         || (body.starts_with('#') && !body.starts_with("#["))
 }
 

@@ -156,7 +156,7 @@ fn a_flood_of_findings_is_bounded_and_counted() {
 #[test]
 fn a_file_that_was_read_is_judged_by_what_was_found_in_it() {
     let diff = file("tests/a.py|-assert f() == 1");
-    let place = Place { path: "tests/a.py".into(), line: Some(1), end: None };
+    let place = Location { path: "tests/a.py".into(), line: Some(1), end: None };
     let mut weaker = Finding::new(SILENCED_FAILURE, Severity::Fail, "`test_a` asserts less.", ENGINE);
     weaker.place = Some(place);
     let examined = |findings: Vec<Finding>| Examined { findings, read: vec!["tests/a.py".into()] };

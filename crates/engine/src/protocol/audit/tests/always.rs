@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::game::*;
 use crate::effect::{EffectKind, FailureKind};
-use crate::event::Happened;
+use crate::event::EventKind;
 use crate::input::Input;
 use crate::machine::Engine;
 use crate::outcome::Outcome;
@@ -40,7 +40,7 @@ fn play(dice: &[u8], rounds: u32) -> Game {
                     ["grant 1", "replan else", "drop", "fixed", "stuck", "give-up", "80", "grant x"];
                 let answer = crate::text::Text::new(answers[*die as usize % 8]);
                 let (text, by) = (answer.digest(), "eve".to_owned());
-                let what = crate::input::What::Answered { effect: effect.id, text, by };
+                let what = crate::input::InputKind::Answered { effect: effect.id, text, by };
                 // An answer that is none of the ways out is refused and changes nothing.
                 let _ = game.try_put("person", what, vec![answer]);
             }
@@ -71,19 +71,19 @@ fn play(dice: &[u8], rounds: u32) -> Game {
 fn round_of(game: &Game) -> u32 {
     let events = game.records.iter().flat_map(|(_, s)| &s.events);
     let mut rounds = events.filter_map(|e| match e.what {
-        Happened::RoundStarted { round, .. } => Some(round),
+        EventKind::RoundStarted { round, .. } => Some(round),
         _ => None,
     });
     rounds.next_back().unwrap_or(0)
 }
 
 fn check(game: &Game) {
-    let events: Vec<&Happened> = game.records.iter().flat_map(|(_, s)| &s.events).map(|e| &e.what).collect();
-    let started = events.iter().filter(|e| matches!(e, Happened::RoundStarted { .. })).count();
+    let events: Vec<&EventKind> = game.records.iter().flat_map(|(_, s)| &s.events).map(|e| &e.what).collect();
+    let started = events.iter().filter(|e| matches!(e, EventKind::RoundStarted { .. })).count();
     assert!(started <= MOST_ROUNDS as usize);
     if let Some(Outcome::Approved { draft, .. }) = game.engine.outcome() {
         let last = events.iter().rev().find_map(|e| match e {
-            Happened::Reviewed { review, .. } => Some(review),
+            EventKind::Reviewed { review, .. } => Some(review),
             _ => None,
         });
         let review = last.unwrap();
@@ -91,7 +91,7 @@ fn check(game: &Game) {
         assert_eq!(review.binding.artifact, *draft, "about exactly the tree that is delivered");
         assert!(review.criteria.iter().all(|c| c.clean), "every criterion is satisfied");
         let green = events.iter().rev().find_map(|e| match e {
-            Happened::VerifyRan { green, .. } => Some(*green),
+            EventKind::VerifyRan { green, .. } => Some(*green),
             _ => None,
         });
         assert_eq!(green, Some(true), "the last verify run, on that tree, was green");

@@ -150,7 +150,7 @@ fn what_no_critic_can_see_is_never_approved() {
     let looked = crate::tree::Looked { tree: Some(seen), files: Vec::new() };
     let effect = game.open().id;
     let reply = crate::effect::Reply::Looked(looked);
-    game.try_put("looked", crate::input::What::Replied { effect, reply }, texts).unwrap();
+    game.try_put("looked", crate::input::InputKind::Replied { effect, reply }, texts).unwrap();
     game.verifies(0, "ok");
     if game.class() == "going" {
         let mut report = clean(1);
@@ -268,7 +268,7 @@ fn envelope(game: &mut Game, round: u32, file: Option<&str>) {
     let effect = game.open().id;
     let reply = crate::effect::Reply::Done(answer);
     let texts = [Some(said), file].into_iter().flatten().collect();
-    game.try_put("envelope", crate::input::What::Replied { effect, reply }, texts).unwrap();
+    game.try_put("envelope", crate::input::InputKind::Replied { effect, reply }, texts).unwrap();
 }
 
 #[test]

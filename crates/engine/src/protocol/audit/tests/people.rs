@@ -2,7 +2,7 @@
 
 use super::game::*;
 use crate::effect::{EffectKind, Reply};
-use crate::finding::{ENGINE, Finding, Place, Severity};
+use crate::finding::{ENGINE, Finding, Location, Severity};
 use crate::question::Question;
 use crate::tree::Examined;
 use crate::turn::Role;
@@ -265,7 +265,7 @@ fn examined() -> Game {
     let mut game = game().with(|s| (s.examine, s.rounds) = (true, 1)).begun();
     game.works(&[("src/a.rs", Some("one\ntwo\n")), ("notes.md", Some("x"))]);
     let mut weaker = Finding::new("silenced-failure", Severity::Fail, "`adds` asserts less.", ENGINE);
-    weaker.place = Some(Place { path: "src/a.rs".into(), line: Some(1), end: None });
+    weaker.place = Some(Location { path: "src/a.rs".into(), line: Some(1), end: None });
     game.replies(Reply::Examined(Examined { findings: vec![weaker], read: vec!["src/a.rs".into()] }));
     game.reports(&clean(1));
     game

@@ -2,7 +2,7 @@
 
 use super::game::*;
 use crate::effect::EffectKind;
-use crate::event::Happened;
+use crate::event::EventKind;
 use crate::finding::Severity;
 use crate::protocol::harness::Table;
 use crate::turn::Role;
@@ -234,7 +234,7 @@ fn the_engine_checks_the_change_itself() {
 pub fn last_review(game: &Game) -> crate::review::Review {
     let events = game.records.iter().flat_map(|(_, step)| &step.events);
     let mut reviews = events.filter_map(|e| match &e.what {
-        Happened::Reviewed { review, .. } => Some(review.clone()),
+        EventKind::Reviewed { review, .. } => Some(review.clone()),
         _ => None,
     });
     reviews.next_back().unwrap()
@@ -339,7 +339,7 @@ fn a_task_without_criteria_calls_nobody() {
 fn reported(game: &Game) -> (String, String) {
     let events = game.records.iter().flat_map(|(_, step)| &step.events);
     let mut reports = events.filter_map(|e| match &e.what {
-        Happened::Reported { report, envelope, .. } => Some((*report, *envelope)),
+        EventKind::Reported { report, envelope, .. } => Some((*report, *envelope)),
         _ => None,
     });
     let (report, envelope) = reports.next_back().unwrap();

@@ -9,8 +9,8 @@ use crate::budget::{Limits, Usage};
 use crate::deduction::Level;
 use crate::digest::Digest;
 use crate::effect::{Answer, Effect, EffectKind, NodePath, Reply, StopReason};
-use crate::event::{Event, Happened};
-use crate::input::{FORMAT, Input, Stamp, Start, What};
+use crate::event::{Event, EventKind};
+use crate::input::{FORMAT, Input, InputKind, Stamp, Start};
 use crate::judging::Seat;
 use crate::machine::{Engine, Step};
 use crate::outcome::Outcome;
@@ -27,7 +27,7 @@ use crate::protocol::score::settings::EscalateTo;
 use crate::question::Question;
 use crate::replay::replay;
 use crate::text::Text;
-use crate::tool::{Deed, ToolDone, ToolEnd};
+use crate::tool::{ToolAction, ToolDone, ToolEnd};
 use crate::tree::{FileContent, FileSeen, Looked, OneRun, RunEnd, Verified, WorkspacePlan};
 use crate::turn::{Part, Role};
 
@@ -235,7 +235,7 @@ impl Stage {
         };
         let start = Start { format: FORMAT, plan, seed: "5eed".into() };
         let texts = self.texts.clone();
-        self.put(&mut engine, What::Started(Box::new(start)), texts);
+        self.put(&mut engine, InputKind::Started(Box::new(start)), texts);
         self.go_on(&mut engine);
         self
     }
@@ -244,18 +244,18 @@ impl Stage {
     pub fn resumed_after(&self, records: usize, begun: &Self) -> Self {
         let mut again = Self { records: self.records[..records].to_vec(), ..begun.clone() };
         // What the world did up to then it has done.
-        let mut world = begun.clone();
+        let mut facts = begun.clone();
         for (_, step) in &self.records[..records] {
             for effect in &step.effects {
                 let answered = self.records[..records].iter().any(
-                    |(input, _)| matches!(&input.what, What::Replied { effect: id, .. } if *id == effect.id),
+                    |(input, _)| matches!(&input.what, InputKind::Replied { effect: id, .. } if *id == effect.id),
                 );
                 if answered {
-                    let _ = world.reply(effect);
+                    let _ = facts.reply(effect);
                 }
             }
         }
-        (again.checkout, again.folders) = (world.checkout, world.folders);
+        (again.checkout, again.folders) = (facts.checkout, facts.folders);
         let kept = again.records.iter().map(|(input, step)| (input, step));
         let mut engine = replay(Protocols::shipped(), kept).unwrap();
         again.clock = u64::try_from(records).unwrap();
@@ -265,7 +265,7 @@ impl Stage {
             again.outcome = engine.outcome().cloned();
             return again;
         }
-        let what = What::Resumed { limits: Limits::default(), rounds: None, agents: BTreeMap::new() };
+        let what = InputKind::Resumed { limits: Limits::default(), rounds: None, agents: BTreeMap::new() };
         again.put(&mut engine, what, Vec::new());
         again.go_on(&mut engine);
         again
@@ -281,12 +281,12 @@ impl Stage {
             if let EffectKind::Ask(question) = &effect.kind {
                 let Some(text) = (self.person)(question) else { return };
                 let text = Text::new(text);
-                let what = What::Answered { effect: effect.id, text: text.digest(), by: "ada".into() };
+                let what = InputKind::Answered { effect: effect.id, text: text.digest(), by: "ada".into() };
                 self.put(engine, what, vec![text]);
                 continue;
             }
             let (reply, texts) = self.reply(&effect);
-            self.put(engine, What::Replied { effect: effect.id, reply }, texts);
+            self.put(engine, InputKind::Replied { effect: effect.id, reply }, texts);
         }
         panic!("it never ends");
     }
@@ -300,7 +300,7 @@ impl Stage {
         first.copied().or_else(|| self.open.iter().position(is_ask))
     }
 
-    fn put(&mut self, engine: &mut Engine, what: What, texts: Vec<Text>) {
+    fn put(&mut self, engine: &mut Engine, what: InputKind, texts: Vec<Text>) {
         self.clock += 1;
         let input = Input { at: Stamp { wall_ms: self.clock, active_ms: self.clock }, what, texts };
         let step = engine.on(&input).unwrap();
@@ -383,7 +383,7 @@ impl Stage {
                 )
             }
             EffectKind::Tool(tool) => {
-                let Deed::WriteFile { path, content } = &tool.deed else { panic!("{tool:?}") };
+                let ToolAction::WriteFile { path, content } = &tool.action else { panic!("{tool:?}") };
                 let body = self.text(content);
                 let folder = self.folder(&node);
                 if let Some(state) = tool.begin.and_then(|begin| folder.states.get(&begin).cloned()) {
@@ -462,17 +462,17 @@ impl Stage {
         let mut out = String::new();
         for event in self.events() {
             match &event.what {
-                Happened::Pipeline(what) => {
+                EventKind::Pipeline(what) => {
                     if let Some(line) = crate::pipeline::event::line(what) {
                         let _ = writeln!(out, "{line}");
                     }
                 }
-                Happened::Escalated { to, because, .. } => _ = writeln!(out, "escalated to {to}: {because}"),
-                Happened::VerifyRan { command, green, .. } => {
+                EventKind::Escalated { to, because, .. } => _ = writeln!(out, "escalated to {to}: {because}"),
+                EventKind::VerifyRan { command, green, .. } => {
                     let _ = writeln!(out, "verify `{command}` {}", if *green { "green" } else { "red" });
                 }
-                Happened::Asked { about, .. } => _ = writeln!(out, "asked: {}", about.name()),
-                Happened::Accepted { paths, .. } => _ = writeln!(out, "delivered {}", paths.join(", ")),
+                EventKind::Asked { about, .. } => _ = writeln!(out, "asked: {}", about.name()),
+                EventKind::Accepted { paths, .. } => _ = writeln!(out, "delivered {}", paths.join(", ")),
                 _ => {}
             }
         }
@@ -486,7 +486,7 @@ impl Stage {
 
     pub fn dispatched(&self) -> Vec<String> {
         let dispatched = self.events().filter_map(|event| match &event.what {
-            Happened::Pipeline(PipelineEvent::Dispatched { agent, .. }) => Some(agent.clone()),
+            EventKind::Pipeline(PipelineEvent::Dispatched { agent, .. }) => Some(agent.clone()),
             _ => None,
         });
         dispatched.collect()

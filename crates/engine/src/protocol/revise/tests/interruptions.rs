@@ -5,7 +5,7 @@ use insta::assert_snapshot;
 use super::harness::{Table, card};
 use crate::budget::{Limits, Money, Usage};
 use crate::effect::{CallFailure, EffectKind, FailureKind, Observation, Reply, StopReason};
-use crate::input::{Control, What};
+use crate::input::{Control, InputKind};
 use crate::machine::Refused;
 use crate::turn::Role;
 
@@ -284,7 +284,8 @@ fn cancelling_ends_the_call_and_refuses_what_comes_later() {
         "#);
     let spent = t.engine.spent();
     assert!(spent.unknown && spent.tokens > 0, "nobody knows what the cancelled call has cost");
-    let late = What::Replied { effect: "run#2".parse().unwrap(), reply: Reply::Cancelled { sent: true } };
+    let late =
+        InputKind::Replied { effect: "run#2".parse().unwrap(), reply: Reply::Cancelled { sent: true } };
     assert_eq!(t.try_put("late", late, Vec::new()), Err(Refused::Ended("aborted".into())));
 }
 
@@ -310,7 +311,8 @@ fn an_answer_that_crosses_a_cancel_decides_nothing() {
 fn an_effect_has_one_reply() {
     let mut t = Table::new().start();
     t.says("It is far.");
-    let twice = What::Replied { effect: "run#1".parse().unwrap(), reply: Reply::Cancelled { sent: true } };
+    let twice =
+        InputKind::Replied { effect: "run#1".parse().unwrap(), reply: Reply::Cancelled { sent: true } };
     assert_eq!(t.try_put("twice", twice, Vec::new()), Err(Refused::NotOpen("run#1".parse().unwrap())));
 }
 
@@ -465,7 +467,7 @@ fn a_call_that_is_lost_costs_what_it_told_if_that_is_more_than_was_held_back() {
     for (told, expected) in [(40, 100), (260, 260)] {
         let mut t = Table::new().start();
         let usage = Usage { input: told, ..Usage::default() };
-        let observed = What::Observed { effect: t.open().id, observation: Observation::Usage { usage } };
+        let observed = InputKind::Observed { effect: t.open().id, observation: Observation::Usage { usage } };
         t.try_put("usage", observed, Vec::new()).unwrap();
         t.resume();
         let spent = t.engine.spent();

@@ -2,7 +2,7 @@
 
 use super::game::*;
 use crate::effect::FailureKind;
-use crate::event::Happened;
+use crate::event::EventKind;
 use crate::judging::Seat;
 use crate::protocol::harness::THOUGHT;
 use crate::protocol::score::SCHEMA;
@@ -11,9 +11,9 @@ use crate::turn::Role;
 
 /// A prompt without its per-call mark and its draft.
 fn bare(prompt: &str, draft: &str) -> String {
-    let mark = prompt.lines().find_map(|l| l.strip_prefix("--- begin rubric ")).unwrap();
-    let mark = mark.trim_end_matches(" ---");
-    prompt.replace(mark, "MARK").replace(draft, "DRAFT")
+    let fence = prompt.lines().find_map(|l| l.strip_prefix("--- begin rubric ")).unwrap();
+    let fence = fence.trim_end_matches(" ---");
+    prompt.replace(fence, "MARK").replace(draft, "DRAFT")
 }
 
 #[test]
@@ -224,7 +224,11 @@ fn a_judgement_that_was_not_enough_is_no_round_of_its_own() {
     assert_eq!(t.class(), "unverified(partial)");
     t.resume().says(&gaps(3, "no source for the distance"));
     let finding = reviews(&t).pop().unwrap().findings.pop().unwrap();
-    assert_eq!((finding.number, finding.standing), (1, crate::finding::Standing::New), "it is still round 1");
+    assert_eq!(
+        (finding.number, finding.standing),
+        (1, crate::finding::FindingStatus::New),
+        "it is still round 1"
+    );
     t.says("v2").says(&gaps(4, "no source for the distance"));
     t.says("v3").says(&gaps(3, "no source for the distance"));
     assert!(t.log().contains("3 rounds did not reach 80: 70, 60, 70"), "{}", t.log());
@@ -259,6 +263,6 @@ fn the_schema_is_json_and_names_what_the_reader_reads() {
         .records
         .iter()
         .flat_map(|(_, s)| &s.events)
-        .any(|e| matches!(e.what, Happened::ReplyMalformed { .. }));
+        .any(|e| matches!(e.what, EventKind::ReplyMalformed { .. }));
     assert!(!asked);
 }

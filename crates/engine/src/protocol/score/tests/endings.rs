@@ -4,8 +4,8 @@ use insta::assert_snapshot;
 
 use super::game::*;
 use crate::deduction::Gravity;
-use crate::event::Happened;
-use crate::finding::Standing;
+use crate::event::EventKind;
+use crate::finding::FindingStatus;
 use crate::outcome::Outcome;
 use crate::plan::Target;
 use crate::protocol::score::settings::{EXPLORATION, EscalateTo};
@@ -41,7 +41,7 @@ fn too_few_points_send_the_work_back_and_enough_approve_it() {
     "#);
     let last = reviews(&t).pop().unwrap();
     assert_eq!(last.score.unwrap().arithmetic, ["100 − 2 × 10 (A gap) = 80"]);
-    assert_eq!(last.findings[0].standing, Standing::Recurring);
+    assert_eq!(last.findings[0].standing, FindingStatus::Recurring);
     let Some(Outcome::Approved { draft, notes, .. }) = t.engine.outcome() else { panic!() };
     assert_eq!(*draft, crate::digest::Digest::of(b"v2"));
     assert_eq!(notes[0], "no source → mend no source", "what is left is a note");
@@ -168,8 +168,11 @@ fn a_stalled_loop_stops_early_only_on_request() {
             t.says(draft).says(&gaps(3, "no source for the distance"));
         }
         assert_eq!(t.class(), class);
-        let stalled =
-            t.records.iter().flat_map(|(_, s)| &s.events).any(|e| matches!(e.what, Happened::Stalled { .. }));
+        let stalled = t
+            .records
+            .iter()
+            .flat_map(|(_, s)| &s.events)
+            .any(|e| matches!(e.what, EventKind::Stalled { .. }));
         assert!(stalled, "it is reported in any case");
     }
 }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use crate::budget::Limits;
 use crate::deduction::{Amount, Level, Points, Row, Table as Deductions};
 use crate::digest::Digest;
-use crate::event::Happened;
+use crate::event::EventKind;
 use crate::judging::{PARTS, Seat};
 use crate::plan::NodePlan;
 use crate::protocol::harness::{Plays, TASK, Table};
@@ -103,7 +103,7 @@ pub fn gaps(times: u32, what: &str) -> String {
 pub fn reviews(table: &Table<Settings>) -> Vec<Review> {
     let events = table.records.iter().flat_map(|(_, step)| &step.events);
     let reviews = events.filter_map(|e| match &e.what {
-        Happened::Reviewed { review, .. } => Some(review.clone()),
+        EventKind::Reviewed { review, .. } => Some(review.clone()),
         _ => None,
     });
     reviews.collect()

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::game::*;
 use crate::artifact::Manifest;
 use crate::effect::{EffectKind, FailureKind};
-use crate::event::Happened;
+use crate::event::EventKind;
 use crate::machine::Engine;
 use crate::outcome::Outcome;
 use crate::protocol::Protocols;
@@ -59,10 +59,10 @@ fn play(dice: &[u8], mut t: Table<Settings>) -> Table<Settings> {
 }
 
 fn check(t: &Table<Settings>) {
-    let events: Vec<&Happened> = t.records.iter().flat_map(|(_, s)| &s.events).map(|e| &e.what).collect();
-    let started = events.iter().filter(|e| matches!(e, Happened::RoundStarted { .. })).count();
+    let events: Vec<&EventKind> = t.records.iter().flat_map(|(_, s)| &s.events).map(|e| &e.what).collect();
+    let started = events.iter().filter(|e| matches!(e, EventKind::RoundStarted { .. })).count();
     assert!(started <= 2 * t.settings.rounds as usize, "both attempts together are bounded");
-    let escalated = events.iter().filter(|e| matches!(e, Happened::Escalated { .. })).count();
+    let escalated = events.iter().filter(|e| matches!(e, EventKind::Escalated { .. })).count();
     assert!(escalated <= 1);
     if let Some(Outcome::Approved { draft, .. }) = t.engine.outcome() {
         let reviews = reviews(t);

@@ -1,0 +1,255 @@
+//! Whether an agent's conditions hold: atom by atom, and together.
+
+use super::look::{Judged, Look};
+use super::naming::Made;
+use super::{AgentReadiness, Explained, Gap, Holds, output};
+use crate::pipeline::aggregate::{Hundredths, Row};
+use crate::pipeline::listing::Pattern;
+use crate::pipeline::registry::{Atom, Check, Entry, Need};
+
+/// Conditions inside conditions, at most.
+const DEEPEST: u32 = 32;
+
+/// One condition: whether it holds, and what is in the way if it does not.
+struct Answer {
+    holds: Holds,
+    because: String,
+    gaps: Vec<Gap>,
+}
+
+/// Several conditions together.
+struct Together {
+    holds: Holds,
+    gaps: Vec<Gap>,
+    /// What a person has to say; only what would make a difference.
+    asks: Vec<String>,
+}
+
+impl<'a> Look<'a> {
+    pub(super) fn requirements(&self, entry: &'a Entry) -> AgentReadiness {
+        let all = self.need(entry, &entry.requires, 0);
+        match all.holds {
+            Holds::Yes => AgentReadiness::Ready,
+            Holds::Unknown => AgentReadiness::Asking { conditions: all.asks },
+            Holds::No => AgentReadiness::Blocked { gaps: all.gaps },
+        }
+    }
+
+    pub(super) fn explain(&self, entry: &'a Entry) -> Vec<Explained> {
+        let explained = |atom: &'a Atom| {
+            let Answer { holds, because, .. } = self.atom(entry, atom);
+            Explained { text: atom.text.clone(), line: atom.line, holds, because }
+        };
+        entry.requires.atoms().into_iter().map(explained).collect()
+    }
+
+    fn need(&self, entry: &'a Entry, need: &'a Need, depth: u32) -> Together {
+        if depth > DEEPEST {
+            let what = "its conditions are nested too deeply to be checked".into();
+            return Together { holds: Holds::No, gaps: vec![Gap { what, hint: None }], asks: Vec::new() };
+        }
+        let each = |needs: &'a [Need]| needs.iter().map(|need| self.need(entry, need, depth + 1));
+        match need {
+            Need::Atom(atom) => {
+                let answer = self.atom(entry, atom);
+                let asks = if answer.holds == Holds::Unknown { vec![atom.text.clone()] } else { Vec::new() };
+                Together { holds: answer.holds, gaps: answer.gaps, asks }
+            }
+            Need::All(needs) => all(each(needs)),
+            Need::Any(needs) => any(each(needs).collect()),
+        }
+    }
+
+    fn atom(&self, entry: &'a Entry, atom: &'a Atom) -> Answer {
+        match &atom.check {
+            Check::Manual => self.manual(&atom.text),
+            Check::Path(pattern) => self.path(entry, pattern),
+            Check::Contains { folder, endings } => self.contains(entry, folder, endings),
+            Check::Score { critic, at_least } => self.score(critic, *at_least),
+            Check::Overall { at_least } => self.overall(entry, *at_least),
+            Check::Components { at_least } => self.components(entry, *at_least),
+        }
+    }
+
+    fn manual(&self, text: &str) -> Answer {
+        if self.facts.assume_manual {
+            return yes("assumed, as all that only people can judge");
+        }
+        match self.facts.manual.get(text) {
+            Some(true) => yes("somebody said so"),
+            Some(false) => no(format!("somebody said that this does not hold: {text}"), None),
+            None => Answer { holds: Holds::Unknown, because: "a person has to say".into(), gaps: Vec::new() },
+        }
+    }
+
+    fn path(&self, entry: &'a Entry, pattern: &'a Pattern) -> Answer {
+        if !self.is_there(pattern) {
+            return no(format!("missing {pattern}"), Some(self.how_to_make(pattern, entry)));
+        }
+        self.sections(entry, pattern).unwrap_or_else(|| yes("it is there"))
+    }
+
+    /// What the agents that make this file promise about its sections; one who keeps the promise is enough.
+    fn sections(&self, entry: &Entry, pattern: &Pattern) -> Option<Answer> {
+        let mut first = None;
+        let others = |made: &&Made<'_>| made.entry.agent != entry.agent;
+        for made in self.makers().sectioned(pattern).into_iter().filter(others) {
+            let gap = output::missing_sections(&self.facts, pattern, &made.product.sections)?;
+            first.get_or_insert_with(|| no(gap, Some(self.how_to_complete(pattern, made.entry))));
+        }
+        first
+    }
+
+    fn contains(&self, entry: &Entry, folder: &Pattern, endings: &[String]) -> Answer {
+        let ends = |path: &str| endings.iter().any(|ending| path.ends_with(ending.as_str()));
+        if let Some((path, _)) = self.facts.listing.matching(folder).find(|(path, _)| ends(path)) {
+            return yes(format!("{path} is there"));
+        }
+        let what = format!("missing {} files in {folder}", endings.join(" or "));
+        no(what, Some(self.how_to_make(folder, entry)))
+    }
+
+    /// Everybody this critic judges has to have passed.
+    fn score(&self, critic: &str, at_least: u32) -> Answer {
+        let judged = self.judged_by(critic);
+        if judged.is_empty() {
+            let hint = "Name the critic of an agent that runs here.".to_owned();
+            return no(format!("{critic} is the critic of no agent here, so there is no score"), Some(hint));
+        }
+        let gaps: Vec<Gap> = judged.iter().flat_map(|entry| self.unmet(critic, entry, at_least)).collect();
+        if gaps.is_empty() {
+            let scores = judged.iter().filter_map(|entry| {
+                self.judged(entry)
+                    .counting()
+                    .map(|verdict| format!("{} scored {}", entry.agent, verdict.score))
+            });
+            return yes(scores.collect::<Vec<_>>().join(", "));
+        }
+        not(gaps)
+    }
+
+    fn unmet(&self, critic: &str, entry: &Entry, at_least: u32) -> Vec<Gap> {
+        let (agent, call) = (&entry.agent, self.call(entry));
+        let verdict = match self.judged(entry) {
+            Judged::Now(verdict) => verdict,
+            Judged::Stale(path) => {
+                let what = format!("{critic} score is stale: {path} changed since it was judged");
+                return vec![gap(
+                    what,
+                    format!("Run {call} again so that {critic} judges what is there now."),
+                )];
+            }
+            Judged::Never | Judged::Elsewhere => {
+                let what = format!("{critic} has not judged {agent} yet");
+                return vec![gap(what, format!("Run {call} first so that {critic} can judge it."))];
+            }
+        };
+        let mut gaps = Vec::new();
+        if verdict.score < at_least {
+            let what = format!("{critic} score is {}, needs {at_least}", verdict.score);
+            gaps.push(gap(what, format!("Run {call} again to raise the score of {agent}.")));
+        }
+        for other in verdict.other.iter().filter(|other| other.score < verdict.threshold) {
+            let (by, score, needs) = (&other.critic, other.score, verdict.threshold);
+            let what = format!("{by} score of {agent} is {score}, needs {needs}");
+            gaps.push(gap(what, format!("Run {call} again to raise the score of {agent}.")));
+        }
+        gaps
+    }
+
+    fn overall(&self, entry: &Entry, at_least: u32) -> Answer {
+        let aggregate = self.aggregate_for(entry);
+        let Some(overall) = aggregate.overall else {
+            return no(format!("nothing is scored yet, overall needs {at_least}"), None);
+        };
+        if overall.reaches(at_least) {
+            return yes(format!("overall score is {overall}"));
+        }
+        let lowest = aggregate.components.iter().filter(|c| c.score.is_some()).min_by_key(|c| c.score);
+        let hint = lowest.and_then(|lowest| self.again(&lowest.rows, &lowest.name, lowest.score));
+        no(format!("overall score is {overall}, needs {at_least}"), hint)
+    }
+
+    fn components(&self, entry: &Entry, at_least: u32) -> Answer {
+        let aggregate = self.aggregate_for(entry);
+        let mut gaps: Vec<Gap> = Vec::new();
+        for component in &aggregate.components {
+            let name = &component.name;
+            if let Some(score) = component.score.filter(|score| !score.reaches(at_least)) {
+                let what = format!("{name} is {score}, every component needs {at_least}");
+                gaps.push(Gap { what, hint: self.again(&component.rows, name, Some(score)) });
+            }
+            for row in component.rows.iter().filter(|row| row.score.is_none() && !row.optional) {
+                let because = row.because.as_deref().unwrap_or("not judged yet");
+                let what = format!("{name} has no score of {} ({because})", row.agent);
+                let call = self.facts.registry.get(&row.agent).map(|entry| self.call(entry));
+                gaps.push(Gap {
+                    what,
+                    hint: call.map(|call| format!("Run {call} first to have it scored.")),
+                });
+            }
+        }
+        match (gaps.is_empty(), aggregate.overall) {
+            (false, _) => not(gaps),
+            (true, None) => no(format!("nothing is scored yet, every component needs {at_least}"), None),
+            (true, Some(_)) => yes(format!("every component reaches {at_least}")),
+        }
+    }
+
+    fn again(&self, rows: &[Row], component: &str, score: Option<Hundredths>) -> Option<String> {
+        let lowest = rows.iter().filter(|row| row.score.is_some()).min_by_key(|row| row.score)?;
+        let call = self.call(self.facts.registry.get(&lowest.agent)?);
+        Some(format!("Run {call} again: {component} is at {}.", score?))
+    }
+}
+
+fn all(each: impl Iterator<Item = Together>) -> Together {
+    let mut sum = Together { holds: Holds::Yes, gaps: Vec::new(), asks: Vec::new() };
+    for one in each {
+        sum.holds = match (sum.holds, one.holds) {
+            (Holds::No, _) | (_, Holds::No) => Holds::No,
+            (Holds::Unknown, _) | (_, Holds::Unknown) => Holds::Unknown,
+            (Holds::Yes, Holds::Yes) => Holds::Yes,
+        };
+        sum.gaps.extend(one.gaps);
+        sum.asks.extend(one.asks.into_iter().filter(|ask| !sum.asks.contains(ask)).collect::<Vec<_>>());
+    }
+    sum
+}
+
+fn any(mut each: Vec<Together>) -> Together {
+    if let Some(holds) = each.iter().position(|one| one.holds == Holds::Yes) {
+        return Together { gaps: Vec::new(), asks: Vec::new(), ..each.swap_remove(holds) };
+    }
+    if each.len() == 1 {
+        return each.swap_remove(0);
+    }
+    if each.iter().any(|one| one.holds == Holds::Unknown) {
+        let open = each.into_iter().filter(|one| one.holds == Holds::Unknown);
+        return Together { gaps: Vec::new(), ..all(open) };
+    }
+    let said = |one: &Together| {
+        let short = one.gaps.iter().map(|gap| gap.what.strip_prefix("missing ").unwrap_or(&gap.what));
+        short.collect::<Vec<_>>().join(" and ")
+    };
+    let what = format!("none of: {}", each.iter().map(said).collect::<Vec<_>>().join(", "));
+    let hint = each.into_iter().flat_map(|one| one.gaps).find_map(|gap| gap.hint);
+    Together { holds: Holds::No, gaps: vec![Gap { what, hint }], asks: Vec::new() }
+}
+
+fn gap(what: String, hint: String) -> Gap {
+    Gap { what, hint: Some(hint) }
+}
+
+fn yes(because: impl Into<String>) -> Answer {
+    Answer { holds: Holds::Yes, because: because.into(), gaps: Vec::new() }
+}
+
+fn no(what: String, hint: Option<String>) -> Answer {
+    Answer { holds: Holds::No, because: what.clone(), gaps: vec![Gap { what, hint }] }
+}
+
+fn not(gaps: Vec<Gap>) -> Answer {
+    let because = gaps.iter().map(|gap| gap.what.as_str()).collect::<Vec<_>>().join("; ");
+    Answer { holds: Holds::No, because, gaps }
+}
